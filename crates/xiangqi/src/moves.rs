@@ -1,0 +1,103 @@
+//! A move, and the list a generator fills.
+
+use std::{fmt, num::NonZeroU16};
+
+use arrayvec::ArrayVec;
+
+use crate::Square;
+
+/// A move: from one point to another. It says nothing about legality, nor what moves or is taken; a
+/// [`Position`](crate::Position) does. `Option<Move>` is two bytes.
+///
+/// Its text form is the engines' (`h2e2`); other notations are in [`notation`](crate::notation).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Move(NonZeroU16);
+
+impl Move {
+    /// The move between two points.
+    #[must_use]
+    pub const fn new(from: Square, to: Square) -> Self {
+        let packed = (from.index() as u16) << 1 | (to.index() as u16) << 8 | 1;
+        match NonZeroU16::new(packed) {
+            Some(packed) => Self(packed),
+            None => unreachable!(),
+        }
+    }
+
+    /// Where the piece stood.
+    #[must_use]
+    pub const fn from(self) -> Square {
+        Square::at((self.0.get() >> 1 & 0x7f) as usize)
+    }
+
+    /// Where it goes.
+    #[must_use]
+    pub const fn to(self) -> Square {
+        Square::at((self.0.get() >> 8) as usize)
+    }
+
+    /// Fifteen bits that name the move, for tables and files; the inverse of [`Move::from_bits`].
+    #[must_use]
+    pub const fn to_bits(self) -> u16 {
+        self.0.get()
+    }
+
+    /// The move that [`Move::to_bits`] packed; `None` for bits that no move has.
+    #[must_use]
+    pub const fn from_bits(bits: u16) -> Option<Self> {
+        let from = (bits >> 1 & 0x7f) as usize;
+        let to = (bits >> 8) as usize;
+        match NonZeroU16::new(bits) {
+            Some(packed) if bits & 1 == 1 && from < Square::COUNT && to < Square::COUNT => Some(Self(packed)),
+            _ => None,
+        }
+    }
+
+    /// The move mirrored left to right.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self::new(self.from().mirrored(), self.to().mirrored())
+    }
+
+    /// The move with the board turned upside down.
+    #[must_use]
+    pub const fn flipped(self) -> Self {
+        Self::new(self.from().flipped(), self.to().flipped())
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.from(), self.to())
+    }
+}
+
+impl fmt::Debug for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// More moves than any side can have: two chariots and two cannons of 17 each, two horses of 8, five pawns of 3, two
+/// elephants and two advisors of 4, a king of 4 make 119.
+pub const MAX_MOVES: usize = 120;
+
+/// Moves on the stack.
+pub type MoveList = ArrayVec<Move, MAX_MOVES>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_round_trip() {
+        for bits in 0..=u16::MAX {
+            if let Some(mv) = Move::from_bits(bits) {
+                assert_eq!(mv.to_bits(), bits);
+                assert_eq!(Move::new(mv.from(), mv.to()), mv);
+            }
+        }
+        assert_eq!((0..=u16::MAX).filter_map(Move::from_bits).count(), 90 * 90);
+        assert_eq!(size_of::<Option<Move>>(), 2);
+    }
+}

@@ -1,0 +1,91 @@
+//! Who attacks a point.
+
+use super::Position;
+use crate::{Bitboard, Color, Move, PieceKind, Square, attacks};
+
+impl Position {
+    /// The pieces of both sides that could take on a point if these points were occupied, kings' safety left out of
+    /// account. A piece that stands outside `occupied` is not there.
+    #[must_use]
+    pub fn attackers_to(&self, square: Square, occupied: Bitboard) -> Bitboard {
+        let chariots = self.by_kind(PieceKind::Chariot);
+        let cannons = self.by_kind(PieceKind::Cannon);
+        let mut attackers = Bitboard::EMPTY;
+        let lines = attacks::cross(square);
+        if lines.intersects(chariots) {
+            attackers |= attacks::chariot(square, occupied) & chariots;
+        }
+        if lines.intersects(cannons) {
+            attackers |= attacks::cannon(square, occupied) & cannons;
+        }
+        attackers |= attacks::horse_to(square, occupied) & self.by_kind(PieceKind::Horse);
+        for color in Color::ALL {
+            attackers |= attacks::pawn_to(color, square) & self.pieces(color, PieceKind::Pawn);
+        }
+        attackers |= attacks::advisor(square) & self.by_kind(PieceKind::Advisor);
+        // An elephant's eye is the same from both ends.
+        attackers |= attacks::elephant(square, occupied) & self.by_kind(PieceKind::Elephant);
+        attackers |= attacks::king(square) & self.by_kind(PieceKind::King);
+        attackers & occupied
+    }
+
+    /// The enemy pieces that give check to a side's king.
+    #[inline]
+    pub(super) fn attackers_of_king(&self, color: Color) -> Bitboard {
+        self.attackers_in_palace(self.king(color), color, self.occupied(), self.by_color(!color))
+    }
+
+    /// The pieces among `enemies` that would attack `color`'s king on a point of its palace, were these points
+    /// occupied; the enemy king along an open file among them. Advisors and elephants never reach the other palace.
+    #[inline]
+    pub(crate) fn attackers_in_palace(
+        &self,
+        king: Square,
+        color: Color,
+        occupied: Bitboard,
+        enemies: Bitboard,
+    ) -> Bitboard {
+        let mut attackers = attacks::pawn_to(!color, king) & self.by_kind(PieceKind::Pawn);
+        if (attacks::horse_unblocked(king) & enemies).intersects(self.by_kind(PieceKind::Horse)) {
+            attackers |= attacks::horse_to(king, occupied) & self.by_kind(PieceKind::Horse);
+        }
+        let lines = attacks::cross(king) & enemies;
+        let chariots = self.by_kind(PieceKind::Chariot) | self.by_kind(PieceKind::King);
+        if lines.intersects(chariots) {
+            attackers |= attacks::chariot(king, occupied) & chariots;
+        }
+        if lines.intersects(self.by_kind(PieceKind::Cannon)) {
+            attackers |= attacks::cannon(king, occupied) & self.by_kind(PieceKind::Cannon);
+        }
+        attackers & enemies
+    }
+
+    /// Whether making the move would leave the mover's king unattacked. The move must be one its piece can make.
+    #[must_use]
+    #[inline]
+    pub(crate) fn keeps_king_safe(&self, mv: Move) -> bool {
+        let Some(piece) = self.piece_at(mv.from()) else { return false };
+        let color = piece.color();
+        let king = if piece.kind() == PieceKind::King { mv.to() } else { self.king(color) };
+        let occupied = self.occupied().without(mv.from()).with(mv.to());
+        self.attackers_in_palace(king, color, occupied, self.by_color(!color).without(mv.to())).is_empty()
+    }
+
+    /// Whether a legal move gives check.
+    #[must_use]
+    pub fn gives_check(&self, mv: Move) -> bool {
+        let Some(piece) = self.piece_at(mv.from()) else { return false };
+        let color = piece.color();
+        let (from, to) = (mv.from(), mv.to());
+        let king = self.king(!color);
+        let occupied = self.occupied().without(from).with(to);
+        // From where it stands now.
+        if attacks::captures(piece, to, occupied).contains(king) && piece.kind() != PieceKind::King {
+            return true;
+        }
+        // By what stood still. A king that steps off a file may uncover a line, but its own stare is no check: the
+        // rules forbid it.
+        let others = self.by_color(color).without(from) - self.by_kind(PieceKind::King);
+        self.attackers_in_palace(king, !color, occupied, others).any()
+    }
+}

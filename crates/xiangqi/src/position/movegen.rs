@@ -1,0 +1,174 @@
+//! Legal moves.
+
+use std::ops::ControlFlow;
+
+use super::Position;
+use crate::{Bitboard, Color, Move, MoveList, Piece, PieceKind, Square, attacks};
+
+impl Position {
+    /// The legal moves, in an order that is the same on every machine: by kind, then origin, then target.
+    #[must_use]
+    pub fn legal_moves(&self) -> MoveList {
+        self.moves_to(Bitboard::ALL)
+    }
+
+    /// The legal moves that take something.
+    #[must_use]
+    pub fn captures(&self) -> MoveList {
+        self.moves_to(self.by_color(!self.turn))
+    }
+
+    /// The legal moves that take nothing.
+    #[must_use]
+    pub fn quiets(&self) -> MoveList {
+        self.moves_to(!self.occupied())
+    }
+
+    #[inline]
+    fn moves_to(&self, wanted: Bitboard) -> MoveList {
+        let mut moves = MoveList::new();
+        let _ = self.visit_legal(wanted, |from, targets| {
+            targets.into_iter().for_each(|to| moves.push(Move::new(from, to)));
+            ControlFlow::Continue(())
+        });
+        moves
+    }
+
+    /// How many legal moves there are, without listing them.
+    #[must_use]
+    pub fn count_legal_moves(&self) -> usize {
+        let mut count = 0;
+        let _ = self.visit_legal(Bitboard::ALL, |_, targets| {
+            count += targets.count() as usize;
+            ControlFlow::Continue(())
+        });
+        count
+    }
+
+    /// Whether there is a legal move. If not, the side to move has lost.
+    #[must_use]
+    #[inline]
+    pub fn has_legal_move(&self) -> bool {
+        self.has_obvious_move()
+            || self
+                .visit_legal(Bitboard::ALL, |_, targets| {
+                    if targets.any() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })
+                .is_break()
+    }
+
+    /// Whether some pawn can step where neither its leaving nor its coming can concern the king. Says nothing when
+    /// false; when true, which it is in most positions, it spares looking at what concerns him.
+    #[inline]
+    fn has_obvious_move(&self) -> bool {
+        let own = self.by_color(self.turn);
+        let unconcerned = !attacks::concerns(self.king(self.turn));
+        let pawns = own & self.by_kind(PieceKind::Pawn) & unconcerned;
+        !self.in_check() && (attacks::pawns_ahead(self.turn, pawns) & unconcerned - own).any()
+    }
+
+    /// Whether a move is legal here.
+    #[must_use]
+    pub fn is_legal(&self, mv: Move) -> bool {
+        self.piece_at(mv.from()).is_some_and(|piece| piece.color() == self.turn)
+            && self.can_reach(mv)
+            && self.keeps_king_safe(mv)
+    }
+
+    /// Whether the piece on the move's origin, of whichever side, can go to its target if its king is left out of
+    /// account.
+    #[inline]
+    pub(crate) fn can_reach(&self, mv: Move) -> bool {
+        let Some(piece) = self.piece_at(mv.from()) else { return false };
+        self.reached(piece, mv.from()).contains(mv.to())
+    }
+
+    /// Where a piece can go if its king is left out of account.
+    #[inline]
+    fn reached(&self, piece: Piece, from: Square) -> Bitboard {
+        let occupied = self.occupied();
+        let reached = match piece.kind() {
+            PieceKind::Cannon => {
+                attacks::chariot(from, occupied) - occupied | attacks::cannon(from, occupied) & occupied
+            }
+            _ => attacks::captures(piece, from, occupied),
+        };
+        reached - self.by_color(piece.color())
+    }
+
+    /// Calls `visit` with each piece of the side to move that has legal moves to `wanted` points, and these points,
+    /// until it breaks.
+    #[inline(always)]
+    fn visit_legal(
+        &self,
+        wanted: Bitboard,
+        mut visit: impl FnMut(Square, Bitboard) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let color = self.turn;
+        let own = self.by_color(color);
+        let enemies = self.by_color(!color);
+        let occupied = own | enemies;
+        let wanted = wanted - own;
+        let safety = self.safety(color);
+
+        for from in own & self.by_kind(PieceKind::Chariot) {
+            visit(from, attacks::chariot(from, occupied) & wanted & safety.targets(from))?;
+        }
+        for from in own & self.by_kind(PieceKind::Horse) {
+            visit(from, attacks::horse(from, occupied) & wanted & safety.targets(from))?;
+        }
+        for from in own & self.by_kind(PieceKind::Cannon) {
+            let quiet = attacks::chariot(from, occupied) - occupied;
+            let taking = attacks::cannon(from, occupied) & enemies;
+            visit(from, (quiet | taking) & wanted & safety.targets(from))?;
+        }
+        for from in own & self.by_kind(PieceKind::Pawn) {
+            visit(from, attacks::pawn(color, from) & wanted & safety.targets(from))?;
+        }
+        for from in own & self.by_kind(PieceKind::Advisor) {
+            visit(from, attacks::advisor(from) & wanted & safety.targets(from))?;
+        }
+        for from in own & self.by_kind(PieceKind::Elephant) {
+            visit(from, attacks::elephant(from, occupied) & wanted & safety.targets(from))?;
+        }
+        visit(self.king(color), self.king_targets(color, wanted))
+    }
+
+    /// Where a king may go. The points a rook's line behind him are seen through him: he has left his point.
+    #[inline]
+    fn king_targets(&self, color: Color, wanted: Bitboard) -> Bitboard {
+        let from = self.king(color);
+        let enemies = self.by_color(!color);
+        let without_king = self.occupied().without(from);
+        let mut targets = attacks::king(from) & wanted;
+        for to in targets {
+            let attackers = self.attackers_in_palace(to, color, without_king.with(to), enemies.without(to));
+            if attackers.any() {
+                targets = targets.without(to);
+            }
+        }
+        targets
+    }
+
+    /// The legal captures that `pieces` of one side would have if it were its turn: calls `visit` with each piece that
+    /// has any, its point, and its targets among `victims`.
+    pub(crate) fn visit_captures(
+        &self,
+        color: Color,
+        pieces: Bitboard,
+        victims: Bitboard,
+        mut visit: impl FnMut(Piece, Square, Bitboard),
+    ) {
+        let safety = self.safety(color);
+        for from in pieces {
+            let Some(piece) = self.piece_at(from) else { continue };
+            let targets = match piece.kind() {
+                PieceKind::King => self.king_targets(color, victims),
+                _ => attacks::captures(piece, from, self.occupied()) & victims & safety.targets(from),
+            };
+            if targets.any() {
+                visit(piece, from, targets);
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! How games end.
+
+use std::fmt;
+
+use super::CycleVerdict;
+use crate::Color;
+
+/// Who won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Outcome {
+    /// Red won.
+    RedWins,
+    /// Black won.
+    BlackWins,
+    /// Nobody won.
+    Draw,
+}
+
+impl Outcome {
+    /// The outcome in which this side has lost.
+    #[must_use]
+    pub const fn loss_of(loser: Color) -> Self {
+        match loser {
+            Color::Red => Self::BlackWins,
+            Color::Black => Self::RedWins,
+        }
+    }
+
+    /// Who lost, if somebody did.
+    #[must_use]
+    pub const fn loser(self) -> Option<Color> {
+        match self {
+            Self::RedWins => Some(Color::Black),
+            Self::BlackWins => Some(Color::Red),
+            Self::Draw => None,
+        }
+    }
+
+    /// The word used in commands and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RedWins => "red_wins",
+            Self::BlackWins => "black_wins",
+            Self::Draw => "draw",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// By which rule a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Reason {
+    /// No legal move, in check.
+    Checkmate,
+    /// No legal move, not in check: lost too.
+    Stalemate,
+    /// The loser attacked the king on every move of a repeated cycle: by checks, or where the rules forbid them too by
+    /// threats of mate.
+    PerpetualCheck,
+    /// The loser attacked the same piece on every move of a repeated cycle.
+    PerpetualChase,
+    /// A repeated cycle in which neither side did worse than the other.
+    Repetition,
+    /// Too many plies without a capture.
+    MoveLimit,
+    /// Nothing is left that could attack a king.
+    BareDefenders,
+}
+
+impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 7] = [
+        Self::Checkmate,
+        Self::Stalemate,
+        Self::PerpetualCheck,
+        Self::PerpetualChase,
+        Self::Repetition,
+        Self::MoveLimit,
+        Self::BareDefenders,
+    ];
+
+    /// The word used in commands and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Checkmate => "checkmate",
+            Self::Stalemate => "stalemate",
+            Self::PerpetualCheck => "perpetual_check",
+            Self::PerpetualChase => "perpetual_chase",
+            Self::Repetition => "repetition",
+            Self::MoveLimit => "move_limit",
+            Self::BareDefenders => "bare_defenders",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A decided game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Who won.
+    pub outcome: Outcome,
+    /// By which rule.
+    pub reason: Reason,
+    /// After how many moves.
+    pub ply: usize,
+    /// The repeated cycle and what both sides did in it, if it was one that ended the game.
+    pub cycle: Option<CycleVerdict>,
+}
+
+/// What the rules say of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It goes on.
+    Ongoing,
+    /// It is over.
+    Over(Ending),
+}
+
+impl Status {
+    /// How the game ended, if it did.
+    #[must_use]
+    pub const fn ending(&self) -> Option<&Ending> {
+        match self {
+            Self::Ongoing => None,
+            Self::Over(ending) => Some(ending),
+        }
+    }
+}

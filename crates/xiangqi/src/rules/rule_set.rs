@@ -1,0 +1,65 @@
+//! Which rulebook decides.
+
+use std::{fmt, str::FromStr};
+
+/// A rulebook, as a program applies it. `docs/RULES.md` says how each was made exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum RuleSet {
+    /// The rulebook of computer competitions (象棋程序竞赛规则, 2023).
+    #[default]
+    Cxr,
+    /// The World Xiangqi Federation's rules (2018): the classes of `Cxr`, a natural limit of 100 plies.
+    Wxf,
+    /// The Asian Xiangqi Federation's rules, from which the World rules were made: the same for a program.
+    Axf,
+    /// The older custom of the Wikibook: perpetual threats of mate lose too, and offenders are counted.
+    Wikibook,
+    /// Every threefold repetition is a draw; to measure what right verdicts are worth.
+    Simple,
+}
+
+impl RuleSet {
+    /// Every rule set.
+    pub const ALL: [Self; 5] = [Self::Cxr, Self::Wxf, Self::Axf, Self::Wikibook, Self::Simple];
+
+    /// The name used in commands and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cxr => "cxr",
+            Self::Wxf => "wxf",
+            Self::Axf => "axf",
+            Self::Wikibook => "wikibook",
+            Self::Simple => "simple",
+        }
+    }
+
+    /// The natural limit: after how many counted plies without a capture the game is drawn.
+    #[must_use]
+    pub const fn limit(self) -> u32 {
+        match self {
+            Self::Wxf | Self::Axf => 100,
+            Self::Cxr | Self::Wikibook | Self::Simple => 120,
+        }
+    }
+}
+
+impl fmt::Display for RuleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no rule set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the rule sets are cxr, wxf, axf, wikibook and simple")]
+pub struct ParseRuleSetError;
+
+impl FromStr for RuleSet {
+    type Err = ParseRuleSetError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|rules| rules.name() == text).ok_or(ParseRuleSetError)
+    }
+}

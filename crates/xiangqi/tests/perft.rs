@@ -1,0 +1,22 @@
+//! Move generation against counts that other programs agree on.
+
+use xiangqi::{Position, perft};
+
+/// Rows with more nodes are left to the toolbox's long check: this one is for every change.
+const MOST_NODES: u64 = 50_000_000;
+
+#[test]
+fn counts_equal_the_reference() {
+    let mut checked = 0;
+    for row in include_str!("data/perft_sample.csv").lines().skip(1) {
+        let mut fields = row.split(',');
+        let mut field = || fields.next().expect("rows have three fields");
+        let (fen, depth, nodes) = (field(), field().parse().unwrap(), field().parse().unwrap());
+        if nodes <= MOST_NODES {
+            let mut position = Position::from_fen(fen).unwrap();
+            assert_eq!(perft::count(&mut position, depth), nodes, "{fen} at depth {depth}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "only {checked} rows were checked");
+}
