@@ -137,17 +137,17 @@ const CONCERNS: [Bitboard; Square::COUNT] = {
     concerns
 };
 
-/// Where these pawns of one side come to if each steps ahead.
+/// Where a side's pieces come to if each steps one rank ahead.
 #[inline]
-pub(crate) const fn pawns_ahead(color: Color, pawns: Bitboard) -> Bitboard {
+pub(crate) const fn ahead(color: Color, pieces: Bitboard) -> Bitboard {
     const RANK: u32 = 9;
     const BANK: u32 = 45;
     let moved = match color {
         Color::Red => {
-            Bitboard { south: pawns.south << RANK, north: pawns.north << RANK | pawns.south >> (BANK - RANK) }
+            Bitboard { south: pieces.south << RANK, north: pieces.north << RANK | pieces.south >> (BANK - RANK) }
         }
         Color::Black => {
-            Bitboard { south: pawns.south >> RANK | pawns.north << (BANK - RANK), north: pawns.north >> RANK }
+            Bitboard { south: pieces.south >> RANK | pieces.north << (BANK - RANK), north: pieces.north >> RANK }
         }
     };
     moved.and(Bitboard::ALL)
@@ -158,11 +158,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pawns_ahead_is_the_step_up_the_file() {
+    fn ahead_is_a_pawns_step_up_the_file() {
         for color in Color::ALL {
             for square in Square::all() {
-                let ahead = pawn(color, square) & Bitboard::file(square.file());
-                assert_eq!(pawns_ahead(color, square.into()), ahead, "{color:?} {square}");
+                let step = pawn(color, square) & Bitboard::file(square.file());
+                assert_eq!(ahead(color, square.into()), step, "{color:?} {square}");
             }
         }
     }

@@ -23,6 +23,15 @@ impl Color {
         self as usize
     }
 
+    /// The English name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Red => "Red",
+            Self::Black => "Black",
+        }
+    }
+
     /// The other side.
     #[must_use]
     pub const fn opponent(self) -> Self {

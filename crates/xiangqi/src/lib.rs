@@ -32,6 +32,7 @@ mod moves;
 mod piece;
 mod position;
 mod square;
+mod text;
 mod zobrist;
 
 pub use bitboard::{Bitboard, Squares};

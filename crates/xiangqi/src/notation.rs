@@ -1,14 +1,233 @@
-//! x
-use crate::{Move, Position, Square};
-/// e
-#[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct NotationError;
+//! Moves as engines, players and books write them.
+//!
+//! Two families. *Coordinates* name two points, and say the same whatever stands there: UCI, UCCI, ICCS. *Relative*
+//! notations name a piece as its player sees it and what it does: 炮二平五, `C2=5`; which move that is depends on the
+//! position. All of them are read against a position and give a legal move of it, or an error that says why not.
+//!
+//! Reading is lenient where books differ and nothing is lost by it; writing has one form for each move, and different
+//! moves of a position have different texts. What this module does not read: numbers of moves, comments, results, whole
+//! games.
+//!
+//! ```
+//! use xiangqi::{Position, notation::{Notation, parse_any}};
+//!
+//! let position = Position::start();
+//! let mv = position.parse_move("h2e2")?;
+//! assert_eq!(position.format_move(mv, Notation::Wxf), "C2=5");
+//! assert_eq!(position.format_move(mv, Notation::ChineseSimplified), "炮二平五");
+//! assert_eq!(parse_any(&position, "砲二平五")?, mv);
+//!
+//! let error = position.parse_move("b0b3").unwrap_err();
+//! assert_eq!(error.to_string(), "`b0b3`: Red's horse on b0 does not go to b3");
+//! # Ok::<(), xiangqi::notation::NotationError>(())
+//! ```
+
+mod chinese;
+mod coordinates;
+mod error;
+mod relative;
+#[cfg(test)]
+mod samples;
+mod wxf;
+
+pub(crate) use chinese::simplified_name;
+pub use error::NotationError;
+
+use std::{fmt, str::FromStr};
+
+use crate::{Move, Position};
+use chinese::Script;
+use relative::Description;
+
+/// A way of writing moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Notation {
+    /// `h2e2`: ranks 0 to 9. This project's own, in files and protocols.
+    Uci,
+    /// `h3e3`, `a1a10`: ranks 1 to 10, as engines of Western descent write.
+    Uci1,
+    /// `h2e2`: the Chinese engines' protocol writes moves as [`Notation::Uci`] does.
+    Ucci,
+    /// `H2-E2`: ranks 0 to 9. Read in any case, with or without the hyphen.
+    Iccs,
+    /// `C2=5`: the World Xiangqi Federation's letters.
+    Wxf,
+    /// 炮二平五 in simplified characters. Either script is read.
+    ChineseSimplified,
+    /// 炮二平五 in traditional characters. Either script is read.
+    ChineseTraditional,
+}
+
+impl Notation {
+    /// Every notation.
+    pub const ALL: [Self; 7] =
+        [Self::Uci, Self::Uci1, Self::Ucci, Self::Iccs, Self::Wxf, Self::ChineseSimplified, Self::ChineseTraditional];
+
+    /// The name used in commands and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uci => "uci",
+            Self::Uci1 => "uci1",
+            Self::Ucci => "ucci",
+            Self::Iccs => "iccs",
+            Self::Wxf => "wxf",
+            Self::ChineseSimplified => "chinese_simplified",
+            Self::ChineseTraditional => "chinese_traditional",
+        }
+    }
+
+    /// How Red's most common first move is written.
+    #[must_use]
+    pub const fn example(self) -> &'static str {
+        match self {
+            Self::Uci | Self::Ucci => "h2e2",
+            Self::Uci1 => "h3e3",
+            Self::Iccs => "H2-E2",
+            Self::Wxf => "C2=5",
+            Self::ChineseSimplified | Self::ChineseTraditional => "炮二平五",
+        }
+    }
+}
+
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the notations are uci, uci1, ucci, iccs, wxf, chinese_simplified and chinese_traditional")]
+pub struct ParseNotationError;
+
+impl FromStr for Notation {
+    type Err = ParseNotationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|notation| notation.name() == text).ok_or(ParseNotationError)
+    }
+}
+
 impl Position {
-    /// p
-    pub fn parse_move(&self, t: &str) -> Result<Move, NotationError> {
-        let f: Square = t[..2].parse().map_err(|_| NotationError)?;
-        let to: Square = t[2..].parse().map_err(|_| NotationError)?;
-        Ok(Move::new(f, to))
+    /// Reads a legal move in UCI with ranks 0 to 9, as in `h2e2`. Made for millions of calls.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a move, or the move is not legal here; the error says why.
+    #[inline]
+    pub fn parse_move(&self, text: &str) -> Result<Move, NotationError> {
+        self.parse_move_in(text, Notation::Uci)
+    }
+
+    /// Reads a legal move in a notation. The text is the move and nothing else, no blanks either.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a move in this notation, if it describes no legal move, or if it describes several.
+    pub fn parse_move_in(&self, text: &str, notation: Notation) -> Result<Move, NotationError> {
+        let pattern = match notation {
+            Notation::Uci | Notation::Uci1 | Notation::Ucci | Notation::Iccs => {
+                return coordinates::parse(self, text, notation);
+            }
+            Notation::Wxf => wxf::read(self, text),
+            Notation::ChineseSimplified | Notation::ChineseTraditional => chinese::read(text),
+        };
+        let pattern = pattern.ok_or_else(|| NotationError::not_a_move(text, notation))?;
+        relative::find(self, text, pattern)
+    }
+
+    /// Writes a move, which must be legal here.
+    ///
+    /// # Panics
+    ///
+    /// If nothing stands where the move comes from and the notation names pieces.
+    #[must_use]
+    pub fn format_move(&self, mv: Move, notation: Notation) -> String {
+        match notation {
+            Notation::Uci | Notation::Uci1 | Notation::Ucci | Notation::Iccs => coordinates::write(mv, notation),
+            Notation::Wxf => wxf::write(Description::of(self, mv)),
+            Notation::ChineseSimplified => chinese::write(Description::of(self, mv), Script::Simplified),
+            Notation::ChineseTraditional => chinese::write(Description::of(self, mv), Script::Traditional),
+        }
+    }
+}
+
+/// Reads a legal move in whichever notation it is written; blanks around it do not matter.
+///
+/// Only coordinates can be taken for each other: ranks 0 to 9 go before ranks 1 to 10, which are tried when no legal
+/// move is written so with 0 to 9. Who knows the notation should use [`Position::parse_move_in`].
+///
+/// # Errors
+///
+/// If the text is a move in no notation, or describes no legal move, or several. The error is that of the first
+/// notation whose form the text has.
+pub fn parse_any(position: &Position, text: &str) -> Result<Move, NotationError> {
+    let text = text.trim();
+    let mut first_error = None;
+    for notation in [Notation::Uci, Notation::Uci1, Notation::Iccs, Notation::Wxf, Notation::ChineseSimplified] {
+        match position.parse_move_in(text, notation) {
+            Ok(mv) => return Ok(mv),
+            Err(NotationError::NotAMove { .. }) => {}
+            Err(error) => {
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    Err(first_error.unwrap_or_else(|| NotationError::not_recognized(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for notation in Notation::ALL {
+            assert_eq!(notation.name().parse(), Ok(notation));
+            assert_eq!(notation.to_string(), notation.name());
+        }
+        assert_eq!("UCI".parse::<Notation>(), Err(ParseNotationError));
+        let listed = ParseNotationError.to_string();
+        assert!(Notation::ALL.into_iter().all(|notation| listed.contains(notation.name())));
+    }
+
+    #[test]
+    fn examples_are_one_move() {
+        let start = Position::start();
+        let mv = start.parse_move("h2e2").unwrap();
+        for notation in Notation::ALL {
+            assert_eq!(start.parse_move_in(notation.example(), notation), Ok(mv));
+            assert_eq!(start.format_move(mv, notation), notation.example());
+            assert_eq!(parse_any(&start, notation.example()), Ok(mv));
+        }
+    }
+
+    #[test]
+    fn any_notation_is_recognized() {
+        let start = Position::start();
+        let read = |text| parse_any(&start, text).map(|mv| mv.to_string());
+        for text in ["  b0c2\n", "b1c3", "B0-C2", "b0-c2", "H8+7", "n8+7", "马八进七", "傌8上7", "馬８進７\u{3000}"]
+        {
+            assert_eq!(read(text).as_deref(), Ok("b0c2"), "{text}");
+        }
+        // Ranks 0 to 9 go first, where both are legal.
+        assert_eq!(read("a0a1").as_deref(), Ok("a0a1"));
+        assert_eq!(read("a1a2").as_deref(), Ok("a0a1"));
+        assert_eq!(read("h3h10").as_deref(), Ok("h2h9"));
+    }
+
+    #[test]
+    fn the_error_of_the_first_notation_that_fits_is_told() {
+        let start = Position::start();
+        let error = |text| parse_any(&start, text).unwrap_err().to_string();
+        assert_eq!(error(" a1a9 "), "`a1a9`: nothing of Red's stands on a1");
+        assert_eq!(error("a10a9"), "`a10a9`: nothing of Red's stands on a10");
+        assert_eq!(error("A0-A9"), "`A0-A9`: Red's chariot on A0 does not go to A9");
+        assert_eq!(error("C3=5"), "`C3=5`: Red has no such piece");
+        assert_eq!(error("炮二平二"), "`炮二平二`: the piece does not go there");
+        assert_eq!(error("e2e4!"), "`e2e4!` is not a move in any known notation");
+        assert_eq!(error(""), "`` is not a move in any known notation");
     }
 }

@@ -71,6 +71,10 @@ impl Position {
     pub const START_FEN: &'static str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 
     /// The starting position.
+    ///
+    /// # Panics
+    ///
+    /// Never: the starting position is sound.
     #[must_use]
     pub fn start() -> Self {
         Self::from_fen(Self::START_FEN).expect("the starting position is sound")

@@ -21,7 +21,7 @@
 //! assert_eq!((ending.outcome, ending.reason), (Outcome::BlackWins, Reason::PerpetualCheck));
 //! assert_eq!(
 //!     game.explain(ending).english,
-//!     "Red loses by perpetual check: each of Red's 4 moves from ply 1 to ply 7 gives check."
+//!     "Red loses by perpetual check: each of Red's moves from ply 1 to ply 7 gives check."
 //! );
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

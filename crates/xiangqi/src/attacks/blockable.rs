@@ -90,6 +90,7 @@ const HORSE_TO_WAYS: [Way; 4] = [
 const ELEPHANT_WAYS: [Way; 4] =
     [((1, 1), &[(2, 2)]), ((1, -1), &[(2, -2)]), ((-1, 1), &[(-2, 2)]), ((-1, -1), &[(-2, -2)])];
 
+#[allow(clippy::large_stack_arrays, reason = "it is evaluated when compiling")]
 const fn table(ways: &[Way; 4], board: Bitboard) -> [Blockable; Square::COUNT] {
     let mut table = [const { Blockable { blockers: Bitboard::EMPTY, gather: Bitboard::EMPTY, reach: [Bitboard::EMPTY; 16] } };
         Square::COUNT];

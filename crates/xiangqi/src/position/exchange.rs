@@ -1,10 +1,14 @@
 //! Static exchange evaluation: what a capture is worth when both sides go on taking on its point.
 
 use super::Position;
-use crate::{Bitboard, Move, PieceKind, Square};
+use crate::{Bitboard, Color, Move, Piece, PieceKind, Square};
 
 /// What the pieces are worth in exchanges, by [`PieceKind::index`], in hundredths of a pawn.
 pub const EXCHANGE_VALUES: [i32; PieceKind::COUNT] = [900, 400, 450, 100, 200, 200, 10_000];
+
+fn worth(piece: Piece) -> i32 {
+    EXCHANGE_VALUES[piece.kind().index()]
+}
 
 /// In which order a side takes.
 const LEAST_FIRST: [PieceKind; PieceKind::COUNT] = [
@@ -26,8 +30,8 @@ impl Position {
         let mut gains = [0; 33];
         let mut depth = 0;
         let (to, mut exchange) = self.begin_exchange(mv);
-        gains[0] = self.piece_at(to).map_or(0, |piece| EXCHANGE_VALUES[piece.kind().index()]);
-        let mut at_stake = self.piece_at(mv.from()).map_or(0, |piece| EXCHANGE_VALUES[piece.kind().index()]);
+        gains[0] = self.piece_at(to).map_or(0, worth);
+        let mut at_stake = self.piece_at(mv.from()).map_or(0, worth);
         while let Some(kind) = exchange.take() {
             depth += 1;
             gains[depth] = at_stake - gains[depth - 1];
@@ -43,7 +47,7 @@ impl Position {
     /// Whether [`Position::exchange`] is at least `threshold`; cheaper, since it stops as soon as that is known.
     #[must_use]
     pub fn exchange_at_least(&self, mv: Move, threshold: i32) -> bool {
-        let value_at = |square| self.piece_at(square).map_or(0, |piece| EXCHANGE_VALUES[piece.kind().index()]);
+        let value_at = |square| self.piece_at(square).map_or(0, worth);
         // What the mover is ahead of its need if nobody takes back.
         let ahead = value_at(mv.to()) - threshold;
         if ahead < 0 {
@@ -69,7 +73,7 @@ impl Position {
 
     fn begin_exchange(&self, mv: Move) -> (Square, Exchange<'_>) {
         let occupied = self.occupied().without(mv.from()).with(mv.to());
-        let color = self.piece_at(mv.from()).map_or(self.turn, |piece| piece.color());
+        let color = self.piece_at(mv.from()).map_or(self.turn, Piece::color);
         (mv.to(), Exchange { position: self, to: mv.to(), occupied, taker: !color })
     }
 }
@@ -79,7 +83,7 @@ struct Exchange<'a> {
     position: &'a Position,
     to: Square,
     occupied: Bitboard,
-    taker: crate::Color,
+    taker: Color,
 }
 
 impl Exchange<'_> {

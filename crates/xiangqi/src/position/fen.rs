@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use super::Position;
-use crate::{Bitboard, Color, Piece, PieceKind, Square, attacks};
+use crate::{Bitboard, Color, Piece, PieceKind, Square, attacks, text::shortened};
 
 /// A position with the two counters that its text carries.
 ///
@@ -43,15 +43,15 @@ pub enum FenError {
     RankCount { count: usize },
     #[error("FEN board: `{letter}` on rank {rank}, file {file} is neither a piece nor a number of empty points 1 to 9")]
     UnknownLetter { letter: char, rank: u8, file: char },
-    #[error("FEN board: a {} {} cannot stand on rank {}, file {}", color_name(piece.color()), piece.kind().name(), square.rank(), file_letter(*square))]
+    #[error("FEN board: a {} {} cannot stand on rank {}, file {}", piece.color().name(), piece.kind().name(), square.rank(), file_letter(*square))]
     Misplaced { piece: Piece, square: Square },
-    #[error("FEN board: {} has more than {} {}s; one too many on rank {}, file {}", color_name(piece.color()), piece.kind().max_count(), piece.kind().name(), square.rank(), file_letter(*square))]
+    #[error("FEN board: {} has more than {} {}s; one too many on rank {}, file {}", piece.color().name(), piece.kind().max_count(), piece.kind().name(), square.rank(), file_letter(*square))]
     TooMany { piece: Piece, square: Square },
-    #[error("FEN board: {} has no king", color_name(*color))]
+    #[error("FEN board: {} has no king", color.name())]
     NoKing { color: Color },
     #[error("FEN board: the kings face each other on file {}", file_letter(*square))]
     KingsFacing { square: Square },
-    #[error("FEN side: it is {}'s turn, but {}'s king on {king} is in check", color_name(!*left_in_check), color_name(*left_in_check))]
+    #[error("FEN side: it is {}'s turn, but {}'s king on {king} is in check", left_in_check.opponent().name(), left_in_check.name())]
     LeftInCheck { left_in_check: Color, king: Square },
     #[error("FEN side: missing; it is `w` (or `r`) for Red, `b` for Black")]
     NoSide,
@@ -67,13 +67,6 @@ pub enum FenError {
 
 /// Far more plies than any game has, and no trouble for whoever adds to it.
 const MAX_COUNTER: u32 = 99_999;
-
-fn color_name(color: Color) -> &'static str {
-    match color {
-        Color::Red => "Red",
-        Color::Black => "Black",
-    }
-}
 
 fn file_letter(square: Square) -> char {
     char::from(b'a' + square.file())
@@ -144,15 +137,6 @@ impl FromStr for Fen {
         let position = Position::from_board(board, turn);
         position.check_soundness()?;
         Ok(Self { position, limit_counter, move_number })
-    }
-}
-
-/// What an error quotes of a text that may be a book.
-fn shortened(text: &str) -> String {
-    const LIMIT: usize = 32;
-    match text.char_indices().nth(LIMIT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -9,29 +9,39 @@ impl Position {
     /// The legal moves, in an order that is the same on every machine: by kind, then origin, then target.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
-        self.moves_to(Bitboard::ALL)
+        let mut moves = MoveList::new();
+        self.list_legal_moves(&mut moves);
+        moves
+    }
+
+    /// [`legal_moves`](Self::legal_moves) into a list that is already there.
+    pub fn list_legal_moves(&self, moves: &mut MoveList) {
+        self.list_moves_to(Bitboard::ALL, moves);
     }
 
     /// The legal moves that take something.
     #[must_use]
     pub fn captures(&self) -> MoveList {
-        self.moves_to(self.by_color(!self.turn))
+        let mut moves = MoveList::new();
+        self.list_moves_to(self.by_color(!self.turn), &mut moves);
+        moves
     }
 
     /// The legal moves that take nothing.
     #[must_use]
     pub fn quiets(&self) -> MoveList {
-        self.moves_to(!self.occupied())
+        let mut moves = MoveList::new();
+        self.list_moves_to(!self.occupied(), &mut moves);
+        moves
     }
 
     #[inline]
-    fn moves_to(&self, wanted: Bitboard) -> MoveList {
-        let mut moves = MoveList::new();
+    fn list_moves_to(&self, wanted: Bitboard, moves: &mut MoveList) {
+        moves.clear();
         let _ = self.visit_legal(wanted, |from, targets| {
             targets.into_iter().for_each(|to| moves.push(Move::new(from, to)));
             ControlFlow::Continue(())
         });
-        moves
     }
 
     /// How many legal moves there are, without listing them.
@@ -57,14 +67,20 @@ impl Position {
                 .is_break()
     }
 
-    /// Whether some pawn can step where neither its leaving nor its coming can concern the king. Says nothing when
-    /// false; when true, which it is in most positions, it spares looking at what concerns him.
+    /// Whether some pawn, chariot or cannon can step ahead, or a chariot or cannon back, where neither its leaving nor
+    /// its coming can concern the king. Says nothing when false; when true, which it is in nearly all positions
+    /// without check, it spares looking at what concerns him.
     #[inline]
-    fn has_obvious_move(&self) -> bool {
-        let own = self.by_color(self.turn);
+    pub(crate) fn has_obvious_move(&self) -> bool {
+        if self.in_check() {
+            return false;
+        }
         let unconcerned = !attacks::concerns(self.king(self.turn));
-        let pawns = own & self.by_kind(PieceKind::Pawn) & unconcerned;
-        !self.in_check() && (attacks::pawns_ahead(self.turn, pawns) & unconcerned - own).any()
+        let lines = self.by_kind(PieceKind::Chariot) | self.by_kind(PieceKind::Cannon);
+        let movers = self.by_color(self.turn) & unconcerned;
+        let free = unconcerned - self.occupied();
+        attacks::ahead(self.turn, movers & (lines | self.by_kind(PieceKind::Pawn))).intersects(free)
+            || attacks::ahead(!self.turn, movers & lines).intersects(free)
     }
 
     /// Whether a move is legal here.
@@ -89,7 +105,7 @@ impl Position {
         let occupied = self.occupied();
         let reached = match piece.kind() {
             PieceKind::Cannon => {
-                attacks::chariot(from, occupied) - occupied | attacks::cannon(from, occupied) & occupied
+                (attacks::chariot(from, occupied) - occupied) | (attacks::cannon(from, occupied) & occupied)
             }
             _ => attacks::captures(piece, from, occupied),
         };

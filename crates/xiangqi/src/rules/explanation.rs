@@ -1,7 +1,10 @@
 //! Verdicts in words.
 
-use super::{Class, Conduct, CycleVerdict, Ending, Game, Outcome, Reason};
-use crate::{Bitboard, Color, PieceKind, Position, Square};
+mod chinese;
+mod english;
+
+use super::{Class, CycleVerdict, Ending, Game};
+use crate::{Bitboard, Color, PieceKind, Square};
 
 /// Why a game ended: one sentence in two languages, and move by move what the sentence says in sum.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,135 +36,11 @@ impl Game {
     /// Explains an ending of this game, as [`Game::status`] gave it.
     #[must_use]
     pub fn explain(&self, ending: &Ending) -> Explanation {
-        let (english, chinese) = match (ending.reason, &ending.cycle, ending.outcome.loser()) {
-            (Reason::Checkmate, _, Some(loser)) => checkmate(self.position(), loser),
-            (Reason::Stalemate, _, Some(loser)) => (
-                format!("{} is not in check but has no legal move, and loses by stalemate.", english_side(loser)),
-                format!("{}未被将军而无子可动，困毙判负。", chinese_side(loser)),
-            ),
-            (_, Some(cycle), Some(loser)) => self.lost_cycle(cycle, loser),
-            (_, Some(cycle), None) => self.drawn_cycle(cycle),
-            (Reason::BareDefenders, ..) => (
-                "Draw: no chariot, horse, cannon or pawn is left on the board.".to_owned(),
-                "棋盘上已无车、马、炮、兵（卒），判和。".to_owned(),
-            ),
-            _ => {
-                let counted = self.limit_counter().counted();
-                (
-                    format!("Draw by the natural limit: {counted} counted plies without a capture."),
-                    format!("未吃子步数达到{counted}步，符合自然限着，判和。"),
-                )
-            }
-        };
-        let offences = ending.cycle.as_ref().map_or_else(Vec::new, |cycle| self.offences(cycle));
-        Explanation { english, chinese, offences }
-    }
-
-    fn lost_cycle(&self, cycle: &CycleVerdict, loser: Color) -> (String, String) {
-        let winner = !loser;
-        let (own, other) = (cycle.conduct(loser), cycle.conduct(winner));
-        let mut english = format!(
-            "{} loses by {}: {}",
-            english_side(loser),
-            if own.class.is_against_king() { "perpetual check" } else { "perpetual chase" },
-            self.english_conduct(cycle, loser)
-        );
-        let mut chinese = format!("{}，{}判负。", self.chinese_conduct(cycle, loser), chinese_side(loser));
-        if own.class == Class::MateThreat {
-            english = english.replacen("perpetual check", "perpetual threat of mate", 1);
+        Explanation {
+            english: english::sentence(self, ending),
+            chinese: chinese::sentence(self, ending),
+            offences: ending.cycle.as_ref().map_or_else(Vec::new, |cycle| self.offences(cycle)),
         }
-        if other.class == Class::Allowed {
-            english.push('.');
-        } else {
-            english.push_str(&format!(
-                "; {} offended less: {}.",
-                english_side(winner),
-                self.english_conduct(cycle, winner)
-            ));
-            chinese =
-                format!("{}；{}，违规较轻。", chinese.trim_end_matches('。'), self.chinese_conduct(cycle, winner));
-        }
-        (english, chinese)
-    }
-
-    fn drawn_cycle(&self, cycle: &CycleVerdict) -> (String, String) {
-        let (from, to) = (cycle.from, cycle.to);
-        let [red, black] = &cycle.conduct;
-        if red.class == Class::Allowed && black.class == Class::Allowed {
-            return (
-                format!(
-                    "Draw by repetition: the position after ply {from} stands again after ply {to}, and neither side broke a rule in between."
-                ),
-                format!("第{from}步后的局面在第{to}步后重复出现，双方均是允许循环，判和。"),
-            );
-        }
-        (
-            format!(
-                "Draw by repetition, since both sides offended alike: {}; {}.",
-                self.english_conduct(cycle, Color::Red),
-                self.english_conduct(cycle, Color::Black)
-            ),
-            format!(
-                "{}，{}，双方违规相当，判和。",
-                self.chinese_conduct(cycle, Color::Red),
-                self.chinese_conduct(cycle, Color::Black)
-            ),
-        )
-    }
-
-    /// The plies at which this side moved first and last in the cycle, and how often it did.
-    fn turns(&self, cycle: &CycleVerdict, side: Color) -> (usize, usize, usize) {
-        let starts = self.position().turn() == side;
-        let (first, last) = if starts { (cycle.from + 1, cycle.to - 1) } else { (cycle.from + 2, cycle.to) };
-        (first, last, (last - first) / 2 + 1)
-    }
-
-    fn english_conduct(&self, cycle: &CycleVerdict, side: Color) -> String {
-        let (first, last, times) = self.turns(cycle, side);
-        let Conduct { class, victims } = *cycle.conduct(side);
-        let moves = format!("each of {}'s {times} moves from ply {first} to ply {last}", english_side(side));
-        match class {
-            Class::Allowed => format!("{} did nothing forbidden", english_side(side)),
-            Class::Check => format!("{moves} gives check"),
-            Class::MateThreat => format!("{moves} gives check or threatens mate"),
-            Class::Chase | Class::ChasePinnedChariot => {
-                let names: Vec<_> = victims
-                    .into_iter()
-                    .map(|square| format!("the {} now on {square}", self.kind_at(square).name()))
-                    .collect();
-                let pinned = if class == Class::ChasePinnedChariot {
-                    format!(" (a chariot among them pinned by {}'s horse)", english_side(side))
-                } else {
-                    String::new()
-                };
-                format!("{moves} chases {}'s {}{pinned} and each reply saves it", english_side(!side), listed(&names))
-                    .replace("'s the ", "'s ")
-            }
-        }
-    }
-
-    fn chinese_conduct(&self, cycle: &CycleVerdict, side: Color) -> String {
-        let (first, last, _) = self.turns(cycle, side);
-        let Conduct { class, victims } = *cycle.conduct(side);
-        let moves = format!("{}自第{first}步至第{last}步", chinese_side(side));
-        match class {
-            Class::Allowed => format!("{}是允许循环", chinese_side(side)),
-            Class::Check => format!("{moves}每步均将军，是长将"),
-            Class::MateThreat => format!("{moves}每步均将军或要杀，是长杀"),
-            Class::Chase | Class::ChasePinnedChariot => {
-                let names: Vec<_> = victims
-                    .into_iter()
-                    .map(|square| format!("{}（{square}）", chinese_kind(!side, self.kind_at(square))))
-                    .collect();
-                let pinned = if class == Class::ChasePinnedChariot { "被己方马牵制的" } else { "" };
-                format!("{moves}每步均捉{pinned}{}{}且对方每步逃捉，是长捉", chinese_side(!side), names.join("、"))
-            }
-        }
-    }
-
-    fn kind_at(&self, square: Square) -> PieceKind {
-        // A cycle takes nothing, so its victims stand where it says.
-        self.position().piece_at(square).map_or(PieceKind::Pawn, |piece| piece.kind())
     }
 
     fn offences(&self, cycle: &CycleVerdict) -> Vec<Offence> {
@@ -175,85 +54,90 @@ impl Game {
             }
             let chased = moment.victims(&ring, &cycle.conduct);
             let by = moment.offenders(class, chased);
-            let checks = moment.position.in_check();
+            let king = moment.position.king(!side);
             offences.push(Offence {
                 ply: cycle.from + 1 + moment.index,
                 side,
-                class: if checks { Class::Check } else { class },
+                class: if moment.position.in_check() { Class::Check } else { class },
                 by,
-                victims: if class.is_against_king() { moment.position.king(!side).into() } else { chased },
+                victims: if class.is_against_king() { king.into() } else { chased },
             });
         });
         offences
     }
-}
 
-fn checkmate(position: &Position, loser: Color) -> (String, String) {
-    let checkers: Vec<_> = position.checkers().into_iter().map(|square| square.to_string()).collect();
-    let king = position.king(loser);
-    (
-        format!(
-            "{} is checkmated: its king on {king} is attacked from {} and has no escape.",
-            english_side(loser),
-            listed(&checkers)
-        ),
-        format!(
-            "{}被将死：{}（{king}）受{}处攻击，无法应将，判负。",
-            chinese_side(loser),
-            chinese_kind(loser, PieceKind::King),
-            checkers.join("、")
-        ),
-    )
-}
+    /// The plies of this side's first and last moves in a cycle that the last move closed.
+    fn turns(&self, cycle: &CycleVerdict, side: Color) -> (usize, usize) {
+        if self.position().turn() == side { (cycle.from + 1, cycle.to - 1) } else { (cycle.from + 2, cycle.to) }
+    }
 
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    /// The kind of a victim. A cycle takes nothing, so its victims stand where it says.
+    fn kind_at(&self, victim: Square) -> PieceKind {
+        self.position().piece_at(victim).expect("a victim stands where the verdict says").kind()
     }
 }
 
-const fn english_side(side: Color) -> &'static str {
-    match side {
-        Color::Red => "Red",
-        Color::Black => "Black",
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fen, rules::RuleSet};
 
-const fn chinese_side(side: Color) -> &'static str {
-    match side {
-        Color::Red => "红方",
-        Color::Black => "黑方",
-    }
-}
-
-/// The name of a piece in simplified characters, as its side writes it.
-const fn chinese_kind(side: Color, kind: PieceKind) -> &'static str {
-    match (side, kind) {
-        (_, PieceKind::Chariot) => "车",
-        (_, PieceKind::Horse) => "马",
-        (_, PieceKind::Cannon) => "炮",
-        (Color::Red, PieceKind::Pawn) => "兵",
-        (Color::Black, PieceKind::Pawn) => "卒",
-        (Color::Red, PieceKind::Advisor) => "仕",
-        (Color::Black, PieceKind::Advisor) => "士",
-        (Color::Red, PieceKind::Elephant) => "相",
-        (Color::Black, PieceKind::Elephant) => "象",
-        (Color::Red, PieceKind::King) => "帅",
-        (Color::Black, PieceKind::King) => "将",
-    }
-}
-
-/// Who won, in words of its own for those who print results.
-impl Outcome {
-    /// The result as game records write it: `1-0`, `0-1` or `1/2-1/2`.
-    #[must_use]
-    pub const fn record(self) -> &'static str {
-        match self {
-            Self::RedWins => "1-0",
-            Self::BlackWins => "0-1",
-            Self::Draw => "1/2-1/2",
+    fn explained(rules: RuleSet, fen: &str, moves: &str) -> Explanation {
+        let mut game = Game::new(fen.parse::<Fen>().unwrap(), rules);
+        for text in moves.split(' ').filter(|text| !text.is_empty()) {
+            game.push(game.position().parse_move(text).unwrap()).unwrap();
         }
+        game.explain(game.status().ending().expect("the game is over"))
+    }
+
+    fn check(rules: RuleSet, fen: &str, moves: &str, english: &str, chinese: &str) {
+        let explanation = explained(rules, fen, moves);
+        assert_eq!((explanation.english.as_str(), explanation.chinese.as_str()), (english, chinese));
+    }
+
+    #[test]
+    fn each_reason_has_its_sentence() {
+        check(
+            RuleSet::Cxr,
+            "3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w",
+            "d0e1 c1c2 e1d0 c2c1 d0e1 c1c2 e1d0 c2c1",
+            "Black loses by perpetual chase: each of Black's moves from ply 2 to ply 8 chases Red's chariot now on f1, \
+             pinned by Black's horse, and each reply saves it; Red offended less: each of Red's moves from ply 1 to ply 7 \
+             chases Black's horse now on g1, and each reply saves it.",
+            "黑方自第2步至第8步每步均捉被己方马牵制的红车（f1），对方每步逃捉，是长捉；\
+             红方自第1步至第7步每步均捉黑马（g1），对方每步逃捉，是长捉，违规较轻；黑方判负。",
+        );
+        check(
+            RuleSet::Cxr,
+            "9/3rkr3/2c1ca3/9/9/9/9/9/4A4/3KC4 w",
+            "e1d2 e7d7 d2e1 d7e7 e1d2 e7d7 d2e1 d7e7",
+            "Draw by repetition, both sides having offended alike: each of Red's moves from ply 1 to ply 7 gives check; \
+             each of Black's moves from ply 2 to ply 8 gives check.",
+            "红方自第1步至第7步每步均将军，是长将；黑方自第2步至第8步每步均将军，是长将；双方违规相当，判和。",
+        );
+        check(
+            RuleSet::Cxr,
+            "4k4/9/9/9/9/9/9/9/4A4/3K1A3 w",
+            "",
+            "Draw: no chariot, horse, cannon or pawn is left on the board.",
+            "棋盘上已无车、马、炮、兵（卒），判和。",
+        );
+        check(
+            RuleSet::Cxr,
+            "3k5/9/9/9/9/9/9/9/4R4/4K4 w - - 119",
+            "e1e2",
+            "Draw by the natural limit: 120 counted plies without a capture.",
+            "未吃子步数达到120步，符合自然限着，判和。",
+        );
+    }
+
+    #[test]
+    fn mates_are_explained() {
+        let mate = explained(RuleSet::Cxr, "3k5/9/3P5/9/9/9/9/9/3R5/4K4 w", "d7d8");
+        assert_eq!(mate.english, "Black is checkmated: its king on d9 is attacked from d8 and has no escape.");
+        assert_eq!(mate.chinese, "黑将（d9）受d8处攻击而无法应将，黑方被将死，判负。");
+        let stalemate = explained(RuleSet::Cxr, "3k5/9/9/9/9/9/9/9/R8/4K4 w", "a1a8");
+        assert_eq!(stalemate.english, "Black is not in check but has no legal move: stalemate, and Black loses.");
+        assert_eq!(stalemate.chinese, "黑方未被将军而无子可动，困毙判负。");
     }
 }

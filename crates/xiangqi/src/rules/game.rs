@@ -1,6 +1,6 @@
 //! A position with its history.
 
-use crate::{Color, Fen, Move, PieceKind, Position, Undo};
+use crate::{Color, Fen, Move, MoveList, PieceKind, Position, Undo};
 
 use super::{
     CycleVerdict, Ending, LimitCounter, Outcome, Reason, RuleSet, Status,
@@ -57,12 +57,12 @@ impl Game {
             limit: LimitCounter::from_fen(start.limit_counter),
             start,
             reversible: 0,
-            plies: Vec::new(),
+            plies: Vec::with_capacity(256),
             filter: Filter::new(),
             status: Status::Ongoing,
         };
         game.filter.add(game.position.key());
-        game.status = game.judge();
+        game.judge();
         game
     }
 
@@ -101,6 +101,7 @@ impl Game {
     }
 
     /// The moves made.
+    #[must_use]
     pub fn moves(&self) -> impl DoubleEndedIterator<Item = Move> + ExactSizeIterator + '_ {
         self.plies.iter().map(|ply| ply.mv)
     }
@@ -157,7 +158,21 @@ impl Game {
     #[inline]
     pub fn push_legal(&mut self, mv: Move) -> &Status {
         self.advance(mv);
-        self.status = self.judge();
+        self.judge();
+        &self.status
+    }
+
+    /// [`push_legal`](Self::push_legal) for players that want the legal moves of the position reached anyway: `moves`
+    /// become these, and what is left to judge is nearly free.
+    #[inline]
+    pub fn push_listing(&mut self, mv: Move, moves: &mut MoveList) -> &Status {
+        self.advance(mv);
+        self.position.list_legal_moves(moves);
+        if moves.is_empty() || !self.obviously_goes_on() {
+            self.status = self.judgement(!moves.is_empty());
+        } else {
+            self.status = Status::Ongoing;
+        }
         &self.status
     }
 
@@ -165,7 +180,10 @@ impl Game {
     pub fn pop(&mut self) -> Option<Move> {
         let mv = self.retract()?;
         // Before the last move of a game the game went on.
-        self.status = if self.plies.is_empty() { self.judge() } else { Status::Ongoing };
+        self.status = Status::Ongoing;
+        if self.plies.is_empty() {
+            self.judge();
+        }
         Some(mv)
     }
 
@@ -204,7 +222,8 @@ impl Game {
     #[must_use]
     #[inline]
     pub fn repetition(&self, tree: usize) -> Option<CycleVerdict> {
-        if self.filter.at_most(self.position.key()) < 2 { None } else { self.find_repetition(tree) }
+        let needed = if tree < self.plies.len() { 2 } else { 3 };
+        if self.filter.at_most(self.position.key()) < needed { None } else { self.find_repetition(tree) }
     }
 
     #[cold]
@@ -247,10 +266,44 @@ impl Game {
         Some(position)
     }
 
+    /// Asks the arbiter.
     #[inline]
-    fn judge(&self) -> Status {
+    fn judge(&mut self) {
+        if self.obviously_goes_on() && self.position.has_obvious_move() {
+            self.status = Status::Ongoing;
+        } else {
+            self.judge_closely();
+        }
+    }
+
+    /// Whether, if there is a legal move, the game goes on: the limit is far, the position is new or stands for the
+    /// second time, and not bare. Nearly always true; if not, a closer look may say the same.
+    #[inline]
+    fn obviously_goes_on(&self) -> bool {
+        !self.limit_reached()
+            && self.filter.at_most(self.position.key()) < 3
+            && (self.reversible > 0 || !self.may_be_newly_bare())
+    }
+
+    /// Only a capture makes a position bare.
+    #[cold]
+    #[inline(never)]
+    fn may_be_newly_bare(&self) -> bool {
+        self.position.is_bare()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn judge_closely(&mut self) {
+        let has_legal_move = self.position.has_legal_move();
+        self.status = self.judgement(has_legal_move);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn judgement(&self, has_legal_move: bool) -> Status {
         let over = |outcome, reason, cycle| Status::Over(Ending { outcome, reason, ply: self.plies.len(), cycle });
-        if !self.position.has_legal_move() {
+        if !has_legal_move {
             let reason = if self.position.in_check() { Reason::Checkmate } else { Reason::Stalemate };
             return over(Outcome::loss_of(self.position.turn()), reason, None);
         }

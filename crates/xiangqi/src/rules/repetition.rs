@@ -1,7 +1,7 @@
 //! How often a position may have stood before, cheaply.
 
 /// Slots of the filter. A game has some two hundred positions: few share a slot.
-const SLOTS: usize = 2048;
+const SLOTS: usize = 4096;
 
 /// Counts positions by the low bits of their keys. Its count of a position is never too low, so "has not stood before"
 /// is certain and costs one look; "may have" is settled by comparing keys.

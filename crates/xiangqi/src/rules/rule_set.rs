@@ -38,10 +38,8 @@ impl RuleSet {
     /// The natural limit: after how many counted plies without a capture the game is drawn.
     #[must_use]
     pub const fn limit(self) -> u32 {
-        match self {
-            Self::Wxf | Self::Axf => 100,
-            Self::Cxr | Self::Wikibook | Self::Simple => 120,
-        }
+        const LIMITS: [u32; RuleSet::ALL.len()] = [120, 100, 100, 120, 120];
+        LIMITS[self as usize]
     }
 }
 

@@ -1,0 +1,13 @@
+//! What must hold for any input of `chuhe judge`; see the properties of `xiangqi` for how these are used.
+
+use xiangqi::rules::RuleSet;
+
+/// A line of a batch is judged under every rule set, or refused in one line.
+pub(crate) fn judge_line(data: &[u8]) {
+    let Ok(line) = str::from_utf8(data) else { return };
+    for rules in RuleSet::ALL {
+        if let Err(error) = chuhe::judge::judge_line(line, rules) {
+            assert!(!error.to_string().contains('\n'), "an error of more than one line: {error}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `chuhe judge`: asks the arbiter, about one game or about a file of cases.
+
+mod answer;
+mod batch;
+mod case;
+
+use std::{io::Write, num::NonZeroUsize, path::PathBuf};
+
+use anyhow::Result;
+use xiangqi::rules::{RuleSet, Status};
+
+pub use case::{Case, CaseError, Expected};
+
+use crate::Finding;
+use answer::Answer;
+
+/// Say whether a game goes on by the rules, or how it ended and why
+///
+/// A game is judged at the first position in which the rules end it, or after its last move.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The rulebook: cxr, wxf, axf, wikibook or simple
+    #[arg(long, default_value_t)]
+    rules: RuleSet,
+    /// The position the game started from
+    #[arg(long, conflicts_with = "batch", required_unless_present = "batch")]
+    fen: Option<String>,
+    /// The moves made since, as in `h2e2 h9g7`
+    #[arg(long, conflicts_with = "batch")]
+    moves: Option<String>,
+    /// A file of cases to check, one JSON object a line; `-` for standard input
+    ///
+    /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`, where `none` says that
+    /// the game goes on. Each case that is judged otherwise is printed; the last line is `N passed, M failed`. Exit
+    /// status 1 if some failed, 2 at the first line that is no case.
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+    /// How many threads judge a batch [default: all cores]
+    #[arg(long, value_name = "T", requires = "batch")]
+    threads: Option<NonZeroUsize>,
+    /// Answer as JSON: one object, or in a batch one for each failed case and one in sum
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        match (&self.batch, &self.fen) {
+            (Some(path), _) => batch::run(path, self.rules, self.threads, self.json, out),
+            (None, Some(fen)) => self.judge_one(fen, out),
+            (None, None) => unreachable!("clap requires one of the two"),
+        }
+    }
+
+    fn judge_one(&self, fen: &str, out: &mut impl Write) -> Result<Finding> {
+        let moves = self.moves.as_deref().unwrap_or_default().split_ascii_whitespace();
+        let given = moves.clone().count();
+        let game = case::play(fen, moves, self.rules).map_err(|error| match error {
+            CaseError::Fen(error) => anyhow::Error::from(error).context("--fen"),
+            other => anyhow::Error::from(other).context("--moves"),
+        })?;
+        let answer = Answer::new(&game);
+        if self.json {
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+        } else {
+            answer.print(out)?;
+            if given > game.len() {
+                writeln!(out, "moves given after the end: {}", given - game.len())?;
+            }
+        }
+        Ok(Finding::Holds)
+    }
+}
+
+/// Plays a case until the rules end it or its moves do. Fuzzed: for any text it answers or says what is wrong.
+///
+/// # Errors
+///
+/// If the text is no case, or the case holds no game.
+pub fn judge_line(line: &str, rules: RuleSet) -> Result<(Case, Status), CaseError> {
+    let case: Case = line.parse()?;
+    let game = case.play(rules)?;
+    Ok((case, *game.status()))
+}

@@ -1,0 +1,102 @@
+//! A verdict for people and for programs.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use xiangqi::{
+    Bitboard, Color, Square,
+    rules::{Class, CycleVerdict, Explanation, Game, Outcome, Reason},
+};
+
+/// What `chuhe judge --json` answers.
+#[derive(Debug, Serialize)]
+pub(super) struct Answer {
+    /// `ongoing`, or how it ended.
+    outcome: &'static str,
+    reason: Option<Reason>,
+    /// After how many moves this was said.
+    ply: usize,
+    /// The plies after which the repeated position stood first and last.
+    cycle: Option<[usize; 2]>,
+    red: Conduct,
+    black: Conduct,
+    explanation: Sentences,
+}
+
+/// One side's part in the cycle; `allowed` too where there was none.
+#[derive(Debug, Serialize)]
+struct Conduct {
+    class: Class,
+    /// Where the pieces that it chased stand at the end.
+    victims: Vec<Square>,
+    /// What each of its moves in the cycle did, if all did the same.
+    moves: Vec<Move>,
+}
+
+#[derive(Debug, Serialize)]
+struct Move {
+    ply: usize,
+    class: Class,
+    by: Vec<Square>,
+    victims: Vec<Square>,
+}
+
+#[derive(Debug, Serialize)]
+struct Sentences {
+    en: String,
+    zh: String,
+}
+
+fn squares(set: Bitboard) -> Vec<Square> {
+    set.into_iter().collect()
+}
+
+impl Conduct {
+    fn new(side: Color, cycle: Option<&CycleVerdict>, explanation: &Explanation) -> Self {
+        let conduct = cycle.map(|cycle| *cycle.conduct(side)).unwrap_or_default();
+        let moves = explanation.offences.iter().filter(|offence| offence.side == side).map(|offence| Move {
+            ply: offence.ply,
+            class: offence.class,
+            by: squares(offence.by),
+            victims: squares(offence.victims),
+        });
+        Self { class: conduct.class, victims: squares(conduct.victims), moves: moves.collect() }
+    }
+}
+
+impl Answer {
+    pub(super) fn new(game: &Game) -> Self {
+        let ending = game.status().ending();
+        let cycle = ending.and_then(|ending| ending.cycle.as_ref());
+        let explanation = ending.map_or_else(
+            || Explanation {
+                english: "The game goes on.".to_owned(),
+                chinese: "对局继续。".to_owned(),
+                offences: Vec::new(),
+            },
+            |ending| game.explain(ending),
+        );
+        Self {
+            outcome: ending.map_or("ongoing", |ending| Outcome::name(ending.outcome)),
+            reason: ending.map(|ending| ending.reason),
+            ply: game.len(),
+            cycle: cycle.map(|cycle| [cycle.from, cycle.to]),
+            red: Conduct::new(Color::Red, cycle, &explanation),
+            black: Conduct::new(Color::Black, cycle, &explanation),
+            explanation: Sentences { en: explanation.english, zh: explanation.chinese },
+        }
+    }
+
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "{} after {} plies", self.outcome, self.ply)?;
+        if let Some(reason) = self.reason {
+            write!(out, ": {reason}")?;
+        }
+        writeln!(out)?;
+        if let Some([from, to]) = self.cycle {
+            let (red, black) = (self.red.class.name(), self.black.class.name());
+            writeln!(out, "cycle from ply {from} to ply {to}: red {red}, black {black}")?;
+        }
+        writeln!(out, "{}\n{}", self.explanation.en, self.explanation.zh)
+    }
+}

@@ -1,0 +1,138 @@
+//! A file of cases, judged on all cores and never held whole in memory.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read as _, Write},
+    num::NonZeroUsize,
+    path::Path,
+};
+
+use anyhow::{Context as _, Result, bail};
+use rayon::prelude::*;
+use serde::Serialize;
+use xiangqi::rules::RuleSet;
+
+use super::{
+    answer::Answer,
+    case::{Case, Expected},
+};
+use crate::Finding;
+
+/// How much is read before it is judged: enough for all cores, little to hold.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// No game is longer; a file without line ends is refused before it fills the memory.
+const MOST_LINE_BYTES: usize = 16 << 20;
+
+/// A case that was judged otherwise than expected.
+#[derive(Debug, Serialize)]
+struct Failure {
+    line: usize,
+    name: String,
+    expected: Expected,
+    judged: Expected,
+    answer: Answer,
+}
+
+#[derive(Serialize)]
+struct Sum {
+    passed: u64,
+    failed: u64,
+}
+
+pub(super) fn run(
+    path: &Path,
+    rules: RuleSet,
+    threads: Option<NonZeroUsize>,
+    json: bool,
+    out: &mut impl Write,
+) -> Result<Finding> {
+    let (name, reader): (_, Box<dyn BufRead>) = if path == Path::new("-") {
+        ("standard input".to_owned(), Box::new(io::stdin().lock()))
+    } else {
+        let name = path.display().to_string();
+        let file = File::open(path).with_context(|| name.clone())?;
+        (name, Box::new(BufReader::with_capacity(1 << 16, file)))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build()?;
+    let mut lines = Lines { reader, number: 0 };
+    let mut sum = Sum { passed: 0, failed: 0 };
+    while let Some(chunk) = lines.chunk().with_context(|| name.clone())? {
+        let judged: Vec<_> =
+            pool.install(|| chunk.par_iter().map(|(number, line)| judge(*number, line, rules)).collect());
+        for ((number, _), failure) in chunk.iter().zip(judged) {
+            match failure.with_context(|| format!("{name}, line {number}"))? {
+                None => sum.passed += 1,
+                Some(failure) => {
+                    sum.failed += 1;
+                    failure.print(json, out)?;
+                }
+            }
+        }
+    }
+    if json {
+        serde_json::to_writer(&mut *out, &sum)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{} passed, {} failed", sum.passed, sum.failed)?;
+    }
+    Ok(if sum.failed == 0 { Finding::Holds } else { Finding::Fails })
+}
+
+fn judge(line: usize, text: &[u8], rules: RuleSet) -> Result<Option<Failure>> {
+    let text = std::str::from_utf8(text).context("not a case: not UTF-8")?;
+    let case: Case = text.parse()?;
+    let game = case.play(rules).with_context(|| format!("case {}", case.name))?;
+    let judged = Expected::from(game.status());
+    if judged == case.expected {
+        return Ok(None);
+    }
+    Ok(Some(Failure { line, name: case.name, expected: case.expected, judged, answer: Answer::new(&game) }))
+}
+
+impl Failure {
+    fn print(&self, json: bool, out: &mut impl Write) -> Result<()> {
+        if json {
+            serde_json::to_writer(&mut *out, self)?;
+            writeln!(out)?;
+        } else {
+            let Self { line, name, expected, judged, .. } = self;
+            writeln!(out, "line {line}: {name}: expected {expected}, judged {judged}")?;
+            self.answer.print(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// A line and its number.
+type Line = (usize, Vec<u8>);
+
+/// The lines of a file with their numbers, but for empty ones.
+struct Lines<R> {
+    reader: R,
+    number: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The next lines, some [`CHUNK_BYTES`] of them.
+    fn chunk(&mut self) -> Result<Option<Vec<Line>>> {
+        let mut lines = Vec::new();
+        let mut bytes = 0;
+        while bytes < CHUNK_BYTES {
+            let mut line = Vec::new();
+            let read = self.reader.by_ref().take(MOST_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
+            if read == 0 {
+                break;
+            }
+            self.number += 1;
+            if read == MOST_LINE_BYTES {
+                bail!("line {} is longer than {} MiB", self.number, MOST_LINE_BYTES >> 20);
+            }
+            bytes += read;
+            if !line.trim_ascii().is_empty() {
+                lines.push((self.number, line));
+            }
+        }
+        Ok((bytes > 0).then_some(lines))
+    }
+}

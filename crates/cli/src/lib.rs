@@ -1,0 +1,74 @@
+//! The toolbox: what volunteers never need, and what maintainers, researchers and engine authors ask for every day.
+//!
+//! A command is a module with its arguments and a `run`. Answers go to standard output, complaints to standard error
+//! in one line that names the thing and the place. Exit status: 0 done; 1 done, and what was checked does not hold;
+//! 2 bad input.
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+pub mod judge;
+mod perft;
+mod stopwatch;
+
+/// The toolbox of Chuhe, a distributed trainer of nets for xiangqi.
+#[derive(Debug, Parser)]
+#[command(name = "chuhe", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Perft(perft::Arguments),
+    Judge(judge::Arguments),
+}
+
+/// What a command that could do its work has to say of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finding {
+    /// Done.
+    Holds,
+    /// Done, and something that was checked is not as it should be.
+    Fails,
+}
+
+/// Runs the program; the process's exit status comes back.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let result = match &arguments.command {
+        Command::Perft(arguments) => arguments.run(&mut out),
+        Command::Judge(arguments) => arguments.run(&mut out),
+    };
+    let result = result.and_then(|finding| {
+        out.flush()?;
+        Ok(finding)
+    });
+    match result {
+        Ok(Finding::Holds) => ExitCode::SUCCESS,
+        Ok(Finding::Fails) => ExitCode::FAILURE,
+        // Whoever reads has seen enough: `chuhe … | head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // What was found out before the trouble is worth having; the trouble itself is reported below.
+            let _ = out.flush();
+            let _ = writeln!(io::stderr(), "chuhe: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(io::ErrorKind::BrokenPipe)
+    })
+}

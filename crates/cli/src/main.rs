@@ -1,0 +1,7 @@
+//! The toolbox of Chuhe; see `chuhe --help`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    chuhe::main()
+}

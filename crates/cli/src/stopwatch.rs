@@ -1,0 +1,16 @@
+//! The clock, for those commands that report a speed. Nothing that is computed depends on it.
+
+use std::time::{Duration, Instant};
+
+/// Runs `work` and says how long it took.
+#[allow(clippy::disallowed_methods, reason = "this is the edge: a speed is reported, nothing depends on it")]
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed())
+}
+
+/// Things per second, as a whole number; 0 if it took no time that the clock could see.
+pub(crate) fn rate(count: u64, time: Duration) -> u64 {
+    if time.is_zero() { 0 } else { (count as f64 / time.as_secs_f64()) as u64 }
+}

@@ -1,0 +1,138 @@
+//! The notation of Chinese books: 炮二平五, 马8进7.
+//!
+//! Four characters: the piece, its file, the direction (进 forward, 退 back, 平 sideways), the number. Red's numbers are
+//! Chinese, Black's are Arabic. Where two of a kind stand on one file, the first character says which, and the piece
+//! comes second: 前炮平五, 后马进八. Pawns can be more:
+//!
+//! | pawns on the file       | front to rear             |
+//! |-------------------------|---------------------------|
+//! | 2                       | 前兵 后兵                 |
+//! | 3                       | 前兵 中兵 后兵            |
+//! | 4                       | 前兵 二兵 三兵 后兵       |
+//! | 5                       | 前兵 二兵 三兵 四兵 后兵  |
+//! | 2 or 3, on two files    | 前三 中三 后三 (the file) |
+//!
+//! That is the competition rulebook's chapter on records, and what is written. Read are also both scripts whatever is
+//! asked for, the characters of either side, either numerals, full-width digits, 上 and 下, the signs `+-=` of the
+//! rulebooks in English, the place after the piece (炮前平五), the last of four counted as 四, the piece's name together
+//! with file and place (前兵九平八) or in place of one of them where that leaves one legal move.
+
+use super::relative::{Description, Direction, Pattern, Place, Selector, Subject, Word, split};
+use crate::{Color, Piece, PieceKind};
+
+/// Which characters are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    Simplified,
+    Traditional,
+}
+
+/// The names of [`Piece::ALL`].
+const SIMPLIFIED: [char; Piece::COUNT] =
+    ['车', '马', '炮', '兵', '仕', '相', '帅', '车', '马', '炮', '卒', '士', '象', '将'];
+const TRADITIONAL: [char; Piece::COUNT] =
+    ['車', '馬', '炮', '兵', '仕', '相', '帥', '車', '馬', '砲', '卒', '士', '象', '將'];
+const NUMERALS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
+
+/// A piece's name in simplified characters, as its side writes it.
+pub(crate) const fn simplified_name(piece: Piece) -> char {
+    SIMPLIFIED[piece.index()]
+}
+
+/// Writes a move.
+pub(super) fn write(Description { subject, step }: Description, script: Script) -> String {
+    let direction = match (step.direction, script) {
+        (Direction::Forward, Script::Simplified) => '进',
+        (Direction::Forward, Script::Traditional) => '進',
+        (Direction::Back, _) => '退',
+        (Direction::Sideways, _) => '平',
+    };
+    let [first, second] = selector(subject, script);
+    String::from_iter([first, second, direction, digit(subject.piece.color(), step.number)])
+}
+
+/// The two characters that name the piece.
+fn selector(subject: Subject, script: Script) -> [char; 2] {
+    let name = match script {
+        Script::Simplified => SIMPLIFIED,
+        Script::Traditional => TRADITIONAL,
+    }[subject.piece.index()];
+    let file = digit(subject.piece.color(), subject.file);
+    match subject.selector() {
+        Selector::File => [name, file],
+        Selector::Place => [place(subject, script), name],
+        Selector::FileAndPlace => [place(subject, script), file],
+    }
+}
+
+fn place(Subject { count, ahead, .. }: Subject, script: Script) -> char {
+    match (ahead, script) {
+        (0, _) => '前',
+        (1, _) if count == 3 => '中',
+        _ if ahead + 1 < count => numeral(ahead + 1),
+        (_, Script::Simplified) => '后',
+        (_, Script::Traditional) => '後',
+    }
+}
+
+fn digit(side: Color, number: u8) -> char {
+    match side {
+        Color::Red => numeral(number),
+        Color::Black => char::from(b'0' + number),
+    }
+}
+
+fn numeral(number: u8) -> char {
+    NUMERALS[usize::from(number) - 1]
+}
+
+/// Reads what a text says; `None` if it does not have the notation's form.
+pub(super) fn read(text: &str) -> Option<Pattern> {
+    use Word::{Digit, Kind, Place as At};
+
+    let (words, step) = split(text, word, direction)?;
+    let (kind, file, place) = match words[..] {
+        // With digits and signs alone it would be the WXF's.
+        _ if text.is_ascii() => return None,
+        [Kind(kind), Digit(file)] => (kind, Some(file), None),
+        [At(place), Kind(kind)] | [Kind(kind), At(place)] => (kind, None, Some(place)),
+        [Digit(number), Kind(kind)] => (kind, None, Some(Place::Nth(number))),
+        [At(place), Digit(file)] => (PieceKind::Pawn, Some(file), Some(place)),
+        [Digit(number), Digit(file)] => (PieceKind::Pawn, Some(file), Some(Place::Nth(number))),
+        [At(place), Kind(kind), Digit(file)] => (kind, Some(file), Some(place)),
+        [Digit(number), Kind(kind), Digit(file)] => (kind, Some(file), Some(Place::Nth(number))),
+        _ => return None,
+    };
+    Some(Pattern { kind, file, place, step })
+}
+
+fn word(char: char) -> Option<Word> {
+    use PieceKind::{Advisor, Cannon, Chariot, Elephant, Horse, King, Pawn};
+    Some(match char {
+        '车' | '車' | '俥' => Word::Kind(Chariot),
+        '马' | '馬' | '傌' => Word::Kind(Horse),
+        '炮' | '砲' | '包' => Word::Kind(Cannon),
+        '兵' | '卒' => Word::Kind(Pawn),
+        '仕' | '士' => Word::Kind(Advisor),
+        '相' | '象' => Word::Kind(Elephant),
+        '帅' | '帥' | '将' | '將' => Word::Kind(King),
+        '前' => Word::Place(Place::Front),
+        '中' => Word::Place(Place::Middle),
+        '后' | '後' => Word::Place(Place::Rear),
+        '1'..='9' => Word::Digit(char as u8 - b'0'),
+        '１'..='９' => Word::Digit((char as u32 - '０' as u32) as u8),
+        _ => Word::Digit(1 + NUMERALS.iter().position(|&numeral| numeral == char)? as u8),
+    })
+}
+
+fn direction(char: char) -> Option<Direction> {
+    Some(match char {
+        '进' | '進' | '上' | '+' | '＋' => Direction::Forward,
+        '退' | '下' | '-' | '－' => Direction::Back,
+        '平' | '=' | '＝' => Direction::Sideways,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
