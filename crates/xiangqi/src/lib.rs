@@ -25,6 +25,7 @@ pub mod attacks;
 pub mod notation;
 pub mod perft;
 pub mod rules;
+pub mod text;
 
 mod bitboard;
 mod color;
@@ -32,7 +33,6 @@ mod moves;
 mod piece;
 mod position;
 mod square;
-mod text;
 mod zobrist;
 
 pub use bitboard::{Bitboard, Squares};

@@ -1,7 +1,8 @@
 //! What the crate's errors quote.
 
 /// A text as an error quotes it: cut if it is long (it may be a book), and on one line.
-pub(crate) fn shortened(text: &str) -> String {
+#[must_use]
+pub fn shortened(text: &str) -> String {
     const LIMIT: usize = 32;
     let mut quoted = String::new();
     for (number, char) in text.chars().enumerate() {

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use rayon::prelude::*;
 use serde::Serialize;
-use xiangqi::rules::RuleSet;
+use xiangqi::{rules::RuleSet, text::shortened};
 
 use super::{
     answer::Answer,
@@ -82,7 +82,7 @@ pub(super) fn run(
 fn judge(line: usize, text: &[u8], rules: RuleSet) -> Result<Option<Failure>> {
     let text = std::str::from_utf8(text).context("not a case: not UTF-8")?;
     let case: Case = text.parse()?;
-    let game = case.play(rules).with_context(|| format!("case {}", case.name))?;
+    let game = case.play(rules).with_context(|| format!("case {}", shortened(&case.name)))?;
     let judged = Expected::from(game.status());
     if judged == case.expected {
         return Ok(None);
@@ -96,7 +96,8 @@ impl Failure {
             serde_json::to_writer(&mut *out, self)?;
             writeln!(out)?;
         } else {
-            let Self { line, name, expected, judged, .. } = self;
+            let Self { line, expected, judged, .. } = self;
+            let name = shortened(&self.name);
             writeln!(out, "line {line}: {name}: expected {expected}, judged {judged}")?;
             self.answer.print(out)?;
         }

@@ -80,8 +80,8 @@ impl FromStr for Case {
         serde_json::from_str(line).map_err(|error| {
             // Its own message ends with the place, as if the line were the file.
             let (fault, column) = (error.to_string(), error.column());
-            let fault = fault.split(" at line ").next().unwrap_or_default().to_owned();
-            CaseError::Json { fault, column }
+            let fault = fault.rsplit_once(" at line ").map_or(fault.as_str(), |(fault, _)| fault);
+            CaseError::Json { fault: one_line(fault), column }
         })
     }
 }
@@ -90,6 +90,11 @@ impl Case {
     pub(super) fn play(&self, rules: RuleSet) -> Result<Game, CaseError> {
         play(&self.fen, self.moves.iter().map(String::as_str), rules)
     }
+}
+
+/// A message that may quote what was read, on one line and not without end.
+fn one_line(message: &str) -> String {
+    message.chars().take(200).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 
 /// Plays until the rules end the game, or the moves do.

@@ -24,7 +24,8 @@ const LEAST_FIRST: [PieceKind; PieceKind::COUNT] = [
 impl Position {
     /// What the mover gains or loses by this move if both sides then take on its target, the least valuable piece
     /// first, for as long as it pays. A king takes only if nothing can take him back; pins are not seen. As pieces
-    /// leave, lines and legs open and cannons win or lose their screens.
+    /// leave, lines and legs open and cannons win or lose their screens. Of two equal pieces the one on the lower point
+    /// takes first, which can matter to a cannon.
     #[must_use]
     pub fn exchange(&self, mv: Move) -> i32 {
         let mut gains = [0; 33];

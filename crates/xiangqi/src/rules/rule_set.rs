@@ -61,3 +61,19 @@ impl FromStr for RuleSet {
         Self::ALL.into_iter().find(|rules| rules.name() == text).ok_or(ParseRuleSetError)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_limits_are_the_documented_ones() {
+        let table = RuleSet::ALL.map(|rules| (rules.to_string(), rules.limit()));
+        let expected = [("cxr", 120), ("wxf", 100), ("axf", 100), ("wikibook", 120), ("simple", 120)];
+        assert_eq!(table, expected.map(|(name, limit)| (name.to_owned(), limit)));
+        for rules in RuleSet::ALL {
+            assert_eq!(rules.name().parse(), Ok(rules));
+        }
+        assert_eq!("CXR".parse::<RuleSet>(), Err(ParseRuleSetError));
+    }
+}

@@ -1,0 +1,210 @@
+//! Counts of results: all that a match leaves behind for statistics.
+//!
+//! Invariants: adding is commutative and associative, so neither the order nor the batches of the results show; sums
+//! stop at `u64::MAX` instead of wrapping. Cells are always in the order worst to best, seen from the player whose
+//! strength is asked for.
+
+mod pentanomial;
+mod result;
+mod trinomial;
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+pub use pentanomial::Pentanomial;
+pub use result::{GameResult, PairResult};
+pub use trinomial::Trinomial;
+
+use crate::distribution::Distribution;
+
+/// The counts of a match, by pairs where games were played in pairs, else by single games.
+///
+/// Pairs say more: both games of a pair share an opening, so their results are not independent, and a test that counts
+/// them one by one overestimates its noise.
+///
+/// Reads and prints as `chuhe sprt --counts` takes them, `LL,LD,DD,WD,WW` (drawn pairs include win-and-loss) or `L,D,W`:
+///
+/// ```
+/// use stats::{Counts, Pentanomial};
+///
+/// let counts: Counts = "39,2226,31451,2412,40".parse()?;
+/// assert_eq!(counts, Pentanomial::new([39, 2226, 31451, 2412, 40]).into());
+/// assert_eq!(counts.games(), 72_336);
+/// assert_eq!(format!("{:.2}", counts.logistic_elo()), "0.90 [0.24, 1.57]");
+/// # Ok::<(), stats::CountsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Vec<u64>", try_from = "Vec<u64>")
+)]
+pub enum Counts {
+    /// Results of pairs.
+    Pentanomial(Pentanomial),
+    /// Results of single games.
+    Trinomial(Trinomial),
+}
+
+impl Counts {
+    /// The counts, from the worst result to the best: five for pairs, three for games.
+    #[must_use]
+    pub fn cells(&self) -> &[u64] {
+        match self {
+            Self::Pentanomial(pairs) => pairs.cells(),
+            Self::Trinomial(games) => games.cells(),
+        }
+    }
+
+    /// How many games were counted.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        match self {
+            Self::Pentanomial(pairs) => pairs.games(),
+            Self::Trinomial(games) => games.games(),
+        }
+    }
+
+    /// The mean score μ of a game, between 0 and 1.
+    ///
+    /// As in every statistic here a cell without results counts as a thousandth of one: ½ if nothing was played, and
+    /// never quite 0 or 1.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        Distribution::of(*self).mean()
+    }
+
+    /// The same match seen from the other side.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Pentanomial(pairs) => pairs.reversed().into(),
+            Self::Trinomial(games) => games.reversed().into(),
+        }
+    }
+}
+
+impl From<Pentanomial> for Counts {
+    fn from(pairs: Pentanomial) -> Self {
+        Self::Pentanomial(pairs)
+    }
+}
+
+impl From<Trinomial> for Counts {
+    fn from(games: Trinomial) -> Self {
+        Self::Trinomial(games)
+    }
+}
+
+impl From<Counts> for Vec<u64> {
+    fn from(counts: Counts) -> Self {
+        counts.cells().to_vec()
+    }
+}
+
+impl TryFrom<Vec<u64>> for Counts {
+    type Error = CountsError;
+
+    fn try_from(cells: Vec<u64>) -> Result<Self, CountsError> {
+        Self::try_from(cells.as_slice())
+    }
+}
+
+impl TryFrom<&[u64]> for Counts {
+    type Error = CountsError;
+
+    fn try_from(cells: &[u64]) -> Result<Self, CountsError> {
+        match *cells {
+            [ll, ld, even, wd, ww] => Ok(Pentanomial::new([ll, ld, even, wd, ww]).into()),
+            [losses, draws, wins] => Ok(Trinomial::new([losses, draws, wins]).into()),
+            _ => Err(CountsError::Cells { found: cells.len() }),
+        }
+    }
+}
+
+impl FromStr for Counts {
+    type Err = CountsError;
+
+    fn from_str(text: &str) -> Result<Self, CountsError> {
+        let count = |(index, cell): (usize, &str)| {
+            let cell = cell.trim();
+            cell.parse().map_err(|_| CountsError::Count { position: index + 1, found: cell.to_owned() })
+        };
+        let cells: Vec<u64> = text.split(',').enumerate().map(count).collect::<Result<_, _>>()?;
+        cells.try_into()
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_cells(f, self.cells())
+    }
+}
+
+/// Why something is not the counts of a match.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CountsError {
+    /// There are neither five cells nor three.
+    #[error("expected 5 counts (LL,LD,DD,WD,WW) or 3 (L,D,W), found {found}")]
+    Cells {
+        /// How many there are.
+        found: usize,
+    },
+    /// A cell is not a number of results.
+    #[error("count {position}: expected a whole number from 0 to 18446744073709551615, found `{found}`")]
+    Count {
+        /// Which cell, from 1.
+        position: usize,
+        /// What stands there.
+        found: String,
+    },
+}
+
+/// The cell-wise sum of two sets of counts.
+fn sum_of_cells<const N: usize>(one: [u64; N], other: [u64; N]) -> [u64; N] {
+    std::array::from_fn(|i| one[i].saturating_add(other[i]))
+}
+
+/// The number of results in all cells.
+fn total(cells: &[u64]) -> u64 {
+    cells.iter().fold(0, |total, &count| total.saturating_add(count))
+}
+
+fn write_cells(f: &mut fmt::Formatter<'_>, cells: &[u64]) -> fmt::Result {
+    for (i, count) in cells.iter().enumerate() {
+        let separator = if i == 0 { "" } else { "," };
+        write!(f, "{separator}{count}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips() {
+        for text in ["1,2,3,4,5", "0,0,18446744073709551615"] {
+            assert_eq!(text.parse::<Counts>().unwrap().to_string(), text);
+        }
+        assert_eq!(" 1, 2,3 ".parse(), Ok(Counts::Trinomial(Trinomial::new([1, 2, 3]))));
+    }
+
+    #[test]
+    fn bad_text_names_the_place() {
+        let cases = [
+            ("1,2", "expected 5 counts (LL,LD,DD,WD,WW) or 3 (L,D,W), found 2"),
+            ("1,-2,3", "count 2: expected a whole number from 0 to 18446744073709551615, found `-2`"),
+            ("", "count 1: expected a whole number from 0 to 18446744073709551615, found ``"),
+            (
+                "1,2,18446744073709551616",
+                "count 3: expected a whole number from 0 to 18446744073709551615, found `18446744073709551616`",
+            ),
+        ];
+        for (text, message) in cases {
+            assert_eq!(text.parse::<Counts>().unwrap_err().to_string(), message);
+        }
+    }
+}

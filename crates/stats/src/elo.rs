@@ -1,0 +1,193 @@
+//! Elo: two scales, and the estimates of a match whose length was fixed beforehand.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::Counts;
+use crate::distribution::Distribution;
+use crate::normal::{self, QUANTILE_97_5};
+
+/// Normalised Elo per unit of (μ − ½)/σ of a single game: 800/ln 10. Chosen so that both scales agree for small
+/// differences between players who never draw.
+pub(crate) const NORMALIZED_PER_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
+
+/// Scores closer than this to 0 or 1 are taken as this, so that the Elo of a clean sweep is finite: ±1199.8.
+const SCORE_FLOOR: f64 = 1e-3;
+
+/// What a hypothesis like "5 Elo stronger" means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum EloModel {
+    /// The Elo of rating lists, a function of the score alone: μ = 1/(1 + 10^(−Elo/400)).
+    Logistic,
+    /// The score in units of its noise: (μ − ½)/σ · 800/ln 10, σ the deviation of a game (of a pair times √2). How
+    /// long a test takes depends on this alone, whatever the share of draws and the openings.
+    Normalized,
+}
+
+impl fmt::Display for EloModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Logistic => "logistic",
+            Self::Normalized => "normalized",
+        })
+    }
+}
+
+impl FromStr for EloModel {
+    type Err = UnknownEloModel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownEloModel> {
+        match text {
+            "logistic" => Ok(Self::Logistic),
+            "normalized" => Ok(Self::Normalized),
+            _ => Err(UnknownEloModel { found: text.to_owned() }),
+        }
+    }
+}
+
+/// A name that is no [`EloModel`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("expected `normalized` or `logistic`, found `{found}`")]
+pub struct UnknownEloModel {
+    /// The name.
+    pub found: String,
+}
+
+/// Elo with what is known about its error. Prints as `2.28 [0.61, 3.94]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EloEstimate {
+    /// The point estimate.
+    pub elo: f64,
+    /// The lower end of the 95 % interval.
+    pub elo_low: f64,
+    /// The upper end of the 95 % interval.
+    pub elo_high: f64,
+    /// Likelihood of superiority: how sure it is that Elo is above zero, from 0 to 1.
+    pub los: f64,
+}
+
+impl EloEstimate {
+    /// Half the width of the 95 % interval: the number behind ±.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        (self.elo_high - self.elo_low) / 2.0
+    }
+}
+
+impl fmt::Display for EloEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = f.precision().unwrap_or(2);
+        write!(f, "{:.places$} [{:.places$}, {:.places$}]", self.elo, self.elo_low, self.elo_high)
+    }
+}
+
+/// Estimates for a match of fixed length. A match that its own test stopped is a biased sample: there, ask
+/// [`Sprt::estimate`](crate::Sprt::estimate).
+impl Counts {
+    /// Logistic Elo: the mean score μ ± 1.96 √(v/N), translated.
+    ///
+    /// ```
+    /// let counts = stats::Trinomial::new([600, 800, 700]);
+    /// let elo = stats::Counts::from(counts).logistic_elo();
+    /// assert_eq!(format!("{:.1} ± {:.1}", elo.elo, elo.error()), "16.6 ± 11.7");
+    /// ```
+    #[must_use]
+    pub fn logistic_elo(&self) -> EloEstimate {
+        let distribution = Distribution::of(*self);
+        let (mean, variance) = distribution.mean_and_variance();
+        let deviation = (variance / distribution.observations()).sqrt();
+        EloEstimate {
+            elo: elo_of_score(mean),
+            elo_low: elo_of_score(mean - QUANTILE_97_5 * deviation),
+            elo_high: elo_of_score(mean + QUANTILE_97_5 * deviation),
+            los: normal::cdf(distribution.lead() / deviation),
+        }
+    }
+
+    /// Normalised Elo: t = (μ − ½)/σ in units of 800/ln 10.
+    ///
+    /// The error is that of t when both μ and σ come from the same N observations: one observation with z = (a − μ)/σ
+    /// moves t by (z − t(z² − 1)/2)/N. Near equality this is the familiar 1/√N.
+    #[must_use]
+    pub fn normalized_elo(&self) -> EloEstimate {
+        let distribution = Distribution::of(*self);
+        let (mean, variance) = distribution.mean_and_variance();
+        let deviation = variance.sqrt();
+        let t = distribution.lead() / deviation;
+        let influence_squared = |a: &f64| {
+            let z = (a - mean) / deviation;
+            (z - t * (z * z - 1.0) / 2.0).powi(2)
+        };
+        let spread: f64 =
+            distribution.p().iter().zip(distribution.scores()).map(|(p, a)| p * influence_squared(a)).sum();
+        let error = QUANTILE_97_5 * (spread / distribution.observations()).sqrt();
+        let scale = NORMALIZED_PER_DEVIATION / distribution.games_per_observation().sqrt();
+        EloEstimate {
+            elo: t * scale,
+            elo_low: (t - error) * scale,
+            elo_high: (t + error) * scale,
+            los: self.logistic_elo().los,
+        }
+    }
+}
+
+/// The expected score of a player who is `elo` stronger on the logistic scale.
+pub(crate) fn score_of_elo(elo: f64) -> f64 {
+    1.0 / (1.0 + 10f64.powf(-elo / 400.0))
+}
+
+/// How far that score is above ½, without the cancellation of subtracting it: (1/2) tanh(elo · ln 10/800).
+pub(crate) fn lead_of_elo(elo: f64) -> f64 {
+    0.5 * (elo / NORMALIZED_PER_DEVIATION).tanh()
+}
+
+/// The logistic Elo behind a score; at most that of [`SCORE_FLOOR`].
+fn elo_of_score(score: f64) -> f64 {
+    let score = score.clamp(SCORE_FLOOR, 1.0 - SCORE_FLOOR);
+    400.0 * (score / (1.0 - score)).log10()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pentanomial, Trinomial};
+
+    #[test]
+    fn scores_and_elo_are_inverse() {
+        for elo in [-1100.0, -50.0, 0.0, 1.0, 200.0, 1100.0] {
+            assert!((elo_of_score(score_of_elo(elo)) - elo).abs() < 1e-9);
+            assert!((score_of_elo(elo) - 0.5 - lead_of_elo(elo)).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn both_scales_agree_near_equality_without_draws() {
+        let counts = Counts::from(Trinomial::new([499_000, 0, 501_000]));
+        let (logistic, normalized) = (counts.logistic_elo(), counts.normalized_elo());
+        assert!((logistic.elo - normalized.elo).abs() < 1e-3);
+        assert!((logistic.error() - normalized.error()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_sweep_and_an_empty_match_are_finite() {
+        for cells in [[0; 5], [0, 0, 0, 0, 7], [7, 0, 0, 0, 0], [0, 0, u64::MAX, 0, 0]] {
+            let counts = Counts::from(Pentanomial::new(cells));
+            for EloEstimate { elo, elo_low, elo_high, los } in [counts.logistic_elo(), counts.normalized_elo()] {
+                assert!(elo_low <= elo && elo <= elo_high && (0.0..=1.0).contains(&los), "{cells:?}");
+                assert!(elo_low.is_finite() && elo_high.is_finite(), "{cells:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for model in [EloModel::Logistic, EloModel::Normalized] {
+            assert_eq!(model.to_string().parse(), Ok(model));
+        }
+        assert!("bayes".parse::<EloModel>().is_err());
+    }
+}
