@@ -13,6 +13,7 @@ use clap::{Parser, Subcommand};
 
 pub mod judge;
 mod perft;
+mod sprt;
 mod stopwatch;
 
 /// The toolbox of Chuhe, a distributed trainer of nets for xiangqi.
@@ -27,6 +28,7 @@ struct Arguments {
 enum Command {
     Perft(perft::Arguments),
     Judge(judge::Arguments),
+    Sprt(sprt::Arguments),
 }
 
 /// What a command that could do its work has to say of it.
@@ -46,6 +48,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Perft(arguments) => arguments.run(&mut out),
         Command::Judge(arguments) => arguments.run(&mut out),
+        Command::Sprt(arguments) => arguments.run(&mut out),
     };
     let result = result.and_then(|finding| {
         out.flush()?;

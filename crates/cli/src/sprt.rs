@@ -1,0 +1,89 @@
+//! `chuhe sprt`: what the counts of a match say.
+
+use std::io::Write;
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+use stats::{Counts, Decision, EloModel, Hypotheses, Sprt};
+
+use crate::Finding;
+
+/// Say what the counts of a match prove: the likelihood ratio, the verdict, and the Elo
+///
+/// The Elo and its 95 % interval are those of a test that was stopped by its own result, in logistic Elo.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Pairs of games as `LL,LD,DD,WD,WW` (DD with the pairs of one loss and one win), or single games as `L,D,W`
+    #[arg(long, value_name = "COUNTS")]
+    counts: Counts,
+    /// The scale of the hypotheses: normalized or logistic
+    #[arg(long, default_value_t = EloModel::Normalized)]
+    model: EloModel,
+    /// The Elo that is not enough
+    #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
+    elo0: f64,
+    /// The Elo that is
+    #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
+    elo1: f64,
+    /// The chance of accepting H1 though H0 holds
+    #[arg(long, default_value_t = 0.05)]
+    alpha: f64,
+    /// The chance of accepting H0 though H1 holds
+    #[arg(long, default_value_t = 0.05)]
+    beta: f64,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    llr: f64,
+    lower: f64,
+    upper: f64,
+    elo: f64,
+    elo_low: f64,
+    elo_high: f64,
+    los: f64,
+    decision: Decision,
+    games: u64,
+    score: f64,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let hypotheses = Hypotheses::new(self.elo0, self.elo1).context("--elo0, --elo1")?;
+        let test =
+            Sprt::new(self.model, hypotheses).with_error_rates(self.alpha, self.beta).context("--alpha, --beta")?;
+        let llr = test.llr(self.counts)?;
+        let estimate = test.estimate(self.counts);
+        let bounds = test.bounds();
+        let answer = Answer {
+            llr,
+            lower: bounds.lower,
+            upper: bounds.upper,
+            elo: estimate.elo,
+            elo_low: estimate.elo_low,
+            elo_high: estimate.elo_high,
+            los: estimate.los,
+            decision: test.decide(llr),
+            games: self.counts.games(),
+            score: self.counts.score(),
+        };
+        if self.json {
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+            return Ok(Finding::Holds);
+        }
+        writeln!(out, "llr {llr:.4} in {bounds}: {}", answer.decision)?;
+        writeln!(out, "elo {estimate}")?;
+        writeln!(out, "los {:.2} %", 100.0 * answer.los)?;
+        writeln!(out, "score {:.2} % of {} games", 100.0 * answer.score, answer.games)?;
+        if answer.decision == Decision::Continue {
+            let outlook = test.outlook(self.counts)?;
+            let (games, chance) = (outlook.games_to_go, 100.0 * outlook.chance_of_h1);
+            writeln!(out, "about {games:.0} games to go; {chance:.0} % chance of accepting H1, at this rate")?;
+        }
+        Ok(Finding::Holds)
+    }
+}
