@@ -11,7 +11,7 @@ use xiangqi::rules::{RuleSet, Status};
 
 pub use case::{Case, CaseError, Expected};
 
-use crate::Finding;
+use crate::{Finding, threads};
 use answer::Answer;
 
 /// Say whether a game goes on by the rules, or how it ended and why
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// How many threads judge a batch [default: all cores]
-    #[arg(long, value_name = "T", requires = "batch")]
+    #[arg(long, value_name = "T", requires = "batch", value_parser = threads::parse)]
     threads: Option<NonZeroUsize>,
     /// Answer as JSON: one object, or in a batch one for each failed case and one in sum
     #[arg(long)]
@@ -46,7 +46,10 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         match (&self.batch, &self.fen) {
-            (Some(path), _) => batch::run(path, self.rules, self.threads, self.json, out),
+            (Some(path), _) => {
+                let threads = self.threads.unwrap_or_else(threads::all);
+                batch::run(path, self.rules, threads, self.json, out)
+            }
             (None, Some(fen)) => self.judge_one(fen, out),
             (None, None) => unreachable!("clap requires one of the two"),
         }

@@ -15,6 +15,7 @@ pub mod judge;
 mod perft;
 mod sprt;
 mod stopwatch;
+mod threads;
 
 /// The toolbox of Chuhe, a distributed trainer of nets for xiangqi.
 #[derive(Debug, Parser)]

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 use xiangqi::{Fen, perft};
 
-use crate::{Finding, stopwatch};
+use crate::{Finding, stopwatch, threads};
 
 /// Count the positions at the end of all legal move sequences of a length
 ///
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     divide: bool,
     /// How many threads count
-    #[arg(long, value_name = "T", default_value = "1")]
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
     threads: NonZeroUsize,
     /// Answer as one JSON object
     #[arg(long)]

@@ -10,7 +10,8 @@ mod steps;
 
 use crate::{Bitboard, Color, Piece, PieceKind, Square};
 
-pub(crate) use lines::{between, cross};
+pub use lines::between;
+pub(crate) use lines::cross;
 
 /// The points a chariot reaches: along each line up to and including the first piece.
 #[must_use]

@@ -38,7 +38,7 @@ mod rule_set;
 
 pub use cycle::{Class, Conduct, CycleError, CycleVerdict, judge_cycle};
 pub use explanation::{Explanation, Offence};
-pub use game::{Game, PushError};
+pub use game::{Game, NullMove, PushError};
 pub use limit::LimitCounter;
 pub use outcome::{Ending, Outcome, Reason, Status};
 pub use rule_set::{ParseRuleSetError, RuleSet};

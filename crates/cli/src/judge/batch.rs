@@ -43,7 +43,7 @@ struct Sum {
 pub(super) fn run(
     path: &Path,
     rules: RuleSet,
-    threads: Option<NonZeroUsize>,
+    threads: NonZeroUsize,
     json: bool,
     out: &mut impl Write,
 ) -> Result<Finding> {
@@ -54,7 +54,7 @@ pub(super) fn run(
         let file = File::open(path).with_context(|| name.clone())?;
         (name, Box::new(BufReader::with_capacity(1 << 16, file)))
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let mut lines = Lines { reader, number: 0 };
     let mut sum = Sum { passed: 0, failed: 0 };
     while let Some(chunk) = lines.chunk().with_context(|| name.clone())? {

@@ -97,8 +97,9 @@ const CROSS: [Bitboard; Square::COUNT] = {
 };
 
 /// The points strictly between two points of one line; empty for points of no common line.
+#[must_use]
 #[inline]
-pub(crate) fn between(a: Square, b: Square) -> Bitboard {
+pub fn between(a: Square, b: Square) -> Bitboard {
     BETWEEN[a.index()][b.index()]
 }
 

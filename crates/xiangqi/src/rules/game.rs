@@ -36,6 +36,14 @@ struct Ply {
     reversible: u32,
 }
 
+/// What [`Game::retract_null`] needs.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a passed turn is taken back with it"]
+pub struct NullMove {
+    undo: Undo,
+    reversible: u32,
+}
+
 /// A move that cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
@@ -202,6 +210,22 @@ impl Game {
         self.filter.add(self.position.key());
     }
 
+    /// Passes the turn; no move of the game, but of searches. The natural limit is not advanced, and no position
+    /// before counts as repeated by one after. The side to move must not be in check.
+    #[inline]
+    pub fn advance_null(&mut self) -> NullMove {
+        let before = NullMove { undo: self.position.make_null(), reversible: self.reversible };
+        self.reversible = 0;
+        before
+    }
+
+    /// Takes back a passed turn, after everything that came behind it.
+    #[inline]
+    pub fn retract_null(&mut self, null: NullMove) {
+        self.position.unmake_null(null.undo);
+        self.reversible = null.reversible;
+    }
+
     /// Takes back the last move without asking the arbiter; `None` if there is none.
     #[inline]
     pub fn retract(&mut self) -> Option<Move> {
@@ -243,6 +267,22 @@ impl Game {
             }
         }
         None
+    }
+
+    /// How often the position has occurred since the last move that cannot be taken back, this time included. For
+    /// tables that must tell first visits from later ones; keys alone are compared.
+    #[must_use]
+    #[inline]
+    pub fn occurrences(&self) -> u32 {
+        if self.filter.at_most(self.position.key()) < 2 { 1 } else { self.count_occurrences() }
+    }
+
+    #[cold]
+    fn count_occurrences(&self) -> u32 {
+        let key = self.position.key();
+        let last = self.plies.len();
+        let before = (4..=self.reversible as usize).step_by(2);
+        1 + before.filter(|back| self.plies[last - back].undo.key() == key).count() as u32
     }
 
     /// The moves since ply `from`, as a ring; the position then must be the position now.

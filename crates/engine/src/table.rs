@@ -1,0 +1,260 @@
+//! The transposition table: what earlier visits of a position found.
+//!
+//! Shared by all threads without locks. An entry is two words, the second of which is stored exclusive-ored with the
+//! first: a torn pair does not match its key and counts as absent.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use xiangqi::Move;
+
+use crate::score::{self, Score};
+
+/// What a stored score says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// At most.
+    Upper,
+    /// At least.
+    Lower,
+    /// Exactly.
+    Exact,
+}
+
+/// What is known of a position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) mv: Option<Move>,
+    pub(crate) score: Score,
+    pub(crate) evaluation: Option<Score>,
+    pub(crate) depth: i32,
+    pub(crate) bound: Bound,
+    pub(crate) was_pv: bool,
+}
+
+impl Entry {
+    /// Whether the score answers a search in this window.
+    pub(crate) fn settles(&self, alpha: Score, beta: Score) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => self.score >= beta,
+            Bound::Upper => self.score <= alpha,
+        }
+    }
+
+    /// Whether the score says more of the position than this evaluation.
+    pub(crate) fn improves_on(&self, evaluation: Score) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => self.score > evaluation,
+            Bound::Upper => self.score < evaluation,
+        }
+    }
+}
+
+/// Entries that share a cache line.
+const SLOTS: usize = 4;
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Cluster([[AtomicU64; 2]; SLOTS]);
+
+/// The depth that is stored for quiescence, and what is added so that depths fit a byte.
+const DEPTH_OFFSET: i32 = 8;
+
+/// Generations of searches, told apart modulo this.
+const AGES: u64 = 32;
+
+/// Stands for "not evaluated".
+const NO_EVALUATION: i16 = i16::MIN;
+
+/// The table.
+pub struct Table {
+    clusters: Box<[Cluster]>,
+    age: AtomicU64,
+}
+
+impl Table {
+    /// A table of this many MiB (at least one).
+    #[must_use]
+    pub fn new(mebibytes: usize) -> Self {
+        let clusters = (mebibytes.max(1) << 20) / size_of::<Cluster>();
+        Self { clusters: (0..clusters).map(|_| Cluster::default()).collect(), age: AtomicU64::new(0) }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        for cluster in &mut self.clusters {
+            *cluster = Cluster::default();
+        }
+        *self.age.get_mut() = 0;
+    }
+
+    /// Begins a new search: what older ones stored is given up first.
+    pub(crate) fn grow_older(&self) {
+        self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
+    }
+
+    /// How much of the table the current search has filled, in thousandths.
+    pub(crate) fn fullness(&self) -> u32 {
+        let age = self.age.load(Relaxed);
+        let sample = &self.clusters[..self.clusters.len().min(250)];
+        let filled = sample.iter().flat_map(|cluster| &cluster.0).filter(|slot| {
+            let word = slot[0].load(Relaxed);
+            word != 0 && Packed(word).age() == age
+        });
+        (filled.count() * 1000 / (sample.len() * SLOTS)) as u32
+    }
+
+    fn cluster(&self, key: u64) -> &[[AtomicU64; 2]; SLOTS] {
+        let index = (u128::from(key) * self.clusters.len() as u128) >> 64;
+        &self.clusters[index as usize].0
+    }
+
+    pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+        self.cluster(key).iter().find_map(|slot| {
+            let word = slot[0].load(Relaxed);
+            let check = slot[1].load(Relaxed);
+            if word ^ check == key && word != 0 { Packed(word).unpack(ply) } else { None }
+        })
+    }
+
+    pub(crate) fn store(&self, key: u64, ply: usize, entry: Entry) {
+        let age = self.age.load(Relaxed);
+        let cluster = self.cluster(key);
+        let mut chosen = &cluster[0];
+        let mut least = i64::MAX;
+        for slot in cluster {
+            let word = Packed(slot[0].load(Relaxed));
+            if word.0 ^ slot[1].load(Relaxed) == key {
+                chosen = slot;
+                break;
+            }
+            let worth = if word.0 == 0 { i64::MIN } else { word.worth(age) };
+            if worth < least {
+                least = worth;
+                chosen = slot;
+            }
+        }
+        let old = Packed(chosen[0].load(Relaxed));
+        let same = old.0 != 0 && old.0 ^ chosen[1].load(Relaxed) == key;
+        // A shallow bound does not drive out what a deeper search of the same position found.
+        if same && entry.bound != Bound::Exact && entry.depth + 4 < old.depth() && old.age() == age {
+            return;
+        }
+        let mv = entry.mv.or(if same { old.mv() } else { None });
+        let word = Packed::pack(Entry { mv, ..entry }, ply, age).0;
+        chosen[0].store(word, Relaxed);
+        chosen[1].store(word ^ key, Relaxed);
+    }
+}
+
+/// An entry in a word: move 16, score 16, evaluation 16, depth 8, bound 2, on a principal variation 1, age 5.
+#[derive(Clone, Copy)]
+struct Packed(u64);
+
+impl Packed {
+    fn pack(entry: Entry, ply: usize, age: u64) -> Self {
+        let mv = entry.mv.map_or(0, Move::to_bits);
+        let score = score::from_node(entry.score, ply) as i16;
+        let evaluation = entry.evaluation.map_or(NO_EVALUATION, |evaluation| evaluation as i16);
+        let depth = (entry.depth + DEPTH_OFFSET).clamp(0, 255) as u64;
+        let bound = match entry.bound {
+            Bound::Upper => 1,
+            Bound::Lower => 2,
+            Bound::Exact => 3,
+        };
+        Self(
+            u64::from(mv)
+                | u64::from(score as u16) << 16
+                | u64::from(evaluation as u16) << 32
+                | depth << 48
+                | bound << 56
+                | u64::from(entry.was_pv) << 58
+                | age << 59,
+        )
+    }
+
+    fn mv(self) -> Option<Move> {
+        Move::from_bits(self.0 as u16)
+    }
+
+    const fn depth(self) -> i32 {
+        (self.0 >> 48 & 0xff) as i32 - DEPTH_OFFSET
+    }
+
+    const fn age(self) -> u64 {
+        self.0 >> 59
+    }
+
+    /// What is lost by giving the entry up: depth, less what older searches left.
+    const fn worth(self, age: u64) -> i64 {
+        let generations = (AGES + age - self.age()) % AGES;
+        self.depth() as i64 - 8 * generations as i64
+    }
+
+    fn unpack(self, ply: usize) -> Option<Entry> {
+        let bound = match self.0 >> 56 & 3 {
+            1 => Bound::Upper,
+            2 => Bound::Lower,
+            3 => Bound::Exact,
+            _ => return None,
+        };
+        let evaluation = (self.0 >> 32) as i16;
+        Some(Entry {
+            mv: self.mv(),
+            score: score::from_root(Score::from((self.0 >> 16) as i16), ply),
+            evaluation: (evaluation != NO_EVALUATION).then(|| Score::from(evaluation)),
+            depth: self.depth(),
+            bound,
+            was_pv: self.0 >> 58 & 1 == 1,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(score: Score, depth: i32) -> Entry {
+        Entry { mv: Move::from_bits(1), score, evaluation: Some(-17), depth, bound: Bound::Lower, was_pv: true }
+    }
+
+    #[test]
+    fn what_is_stored_is_found() {
+        let table = Table::new(1);
+        for (number, score) in [0, -20_000, score::mate_in(9), score::mated_in(9)].into_iter().enumerate() {
+            let key = 0x1234_5678_9abc_def0 + number as u64;
+            table.store(key, 4, entry(score, 7));
+            let found = table.probe(key, 4).expect("it was stored");
+            assert_eq!((found.score, found.evaluation, found.depth), (score, Some(-17), 7));
+            assert_eq!((found.bound, found.was_pv, found.mv), (Bound::Lower, true, Move::from_bits(1)));
+        }
+        assert!(table.probe(1, 0).is_none());
+    }
+
+    #[test]
+    fn mates_are_counted_from_the_node() {
+        let table = Table::new(1);
+        table.store(5, 10, entry(score::mate_in(13), 3));
+        assert_eq!(table.probe(5, 2).map(|found| found.score), Some(score::mate_in(5)));
+    }
+
+    #[test]
+    fn a_torn_entry_is_absent() {
+        let table = Table::new(1);
+        table.store(77, 0, entry(1, 1));
+        let cluster = table.cluster(77);
+        let torn = cluster.iter().find(|slot| slot[0].load(Relaxed) != 0).expect("one slot is filled");
+        torn[0].store(torn[0].load(Relaxed) ^ 1 << 20, Relaxed);
+        assert!(table.probe(77, 0).is_none());
+    }
+
+    #[test]
+    fn clearing_forgets() {
+        let mut table = Table::new(1);
+        table.store(77, 0, entry(1, 1));
+        table.clear();
+        assert!(table.probe(77, 0).is_none());
+        assert_eq!(table.fullness(), 0);
+    }
+}

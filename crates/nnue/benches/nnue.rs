@@ -1,0 +1,125 @@
+//! `cargo bench -p chuhe-nnue`: what a score costs, by width and kernel. Nets are made up, with about as many zeros among
+//! their activations as trained ones have. Figures and their history: docs/BENCHMARKS.md.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
+
+use std::{fmt, sync::Arc};
+
+use divan::{Bencher, black_box, counter::ItemsCount};
+use nnue::{Evaluator, Kernel, Net, architecture::Sizes};
+use xiangqi::{Move, Position};
+
+fn main() {
+    divan::main();
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    width: usize,
+    kernel: Kernel,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.width, self.kernel)
+    }
+}
+
+fn cases() -> impl Iterator<Item = Case> {
+    let at = |width| Kernel::available().map(move |kernel| Case { width, kernel });
+    [128, 256, 512, 1024].into_iter().flat_map(at)
+}
+
+fn evaluator(case: Case) -> Evaluator {
+    let net = Net::from_piece_values(Sizes::new(case.width, 16, 32, 8).unwrap(), 1);
+    Evaluator::new(Arc::new(net), case.kernel)
+}
+
+/// A position and all its moves, each with where it leads to.
+struct Node {
+    position: Position,
+    moves: Vec<(Move, Position)>,
+}
+
+/// Some positions of random games.
+fn sample() -> Vec<Node> {
+    let mut sample = Vec::new();
+    let mut state = 1_u64;
+    for _ in 0..5 {
+        let mut position = Position::start();
+        for ply in 0..60 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            if ply % 6 == 0 {
+                let after = |mv| {
+                    let mut after = position.clone();
+                    let _ = after.make(mv);
+                    (mv, after)
+                };
+                sample.push(Node { position: position.clone(), moves: moves.iter().copied().map(after).collect() });
+            }
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let _ = position.make(moves[(state >> 33) as usize % moves.len()]);
+        }
+    }
+    sample
+}
+
+/// After each move of a position whose sums are known, as in a search: noting the move, updating both sides' sums,
+/// and inference.
+#[divan::bench(args = cases())]
+fn push_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
+    let sample = sample();
+    let mut evaluator = evaluator(case);
+    let moves: usize = sample.iter().map(|node| node.moves.len()).sum();
+    bencher.counter(ItemsCount::new(moves)).bench_local(|| {
+        for node in &sample {
+            evaluator.reset(&node.position);
+            black_box(evaluator.evaluate(&node.position));
+            for (mv, after) in &node.moves {
+                evaluator.push(&node.position, *mv);
+                black_box(evaluator.evaluate(after));
+                evaluator.pop();
+            }
+        }
+    });
+}
+
+/// Inference alone: the sums are known.
+#[divan::bench(args = cases())]
+fn evaluate_again(bencher: Bencher<'_, '_>, case: Case) {
+    let sample = sample();
+    let mut evaluator = evaluator(case);
+    let times = 50;
+    bencher.counter(ItemsCount::new(sample.len() * times)).bench_local(|| {
+        for node in &sample {
+            evaluator.reset(&node.position);
+            for _ in 0..times {
+                black_box(evaluator.evaluate(&node.position));
+            }
+        }
+    });
+}
+
+/// From position to position through the caches, six plies or a game apart.
+#[divan::bench(args = cases())]
+fn refresh_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
+    let sample = sample();
+    let mut evaluator = evaluator(case);
+    bencher.counter(ItemsCount::new(sample.len())).bench_local(|| {
+        for node in &sample {
+            evaluator.reset(&node.position);
+            black_box(evaluator.evaluate(&node.position));
+        }
+    });
+}
+
+/// From the bytes of a file: checksum, proofs, arrays laid out.
+#[divan::bench(args = [256, 512])]
+fn load(bencher: Bencher<'_, '_>, width: usize) {
+    let sizes = Sizes::new(width, 16, 32, 8).unwrap();
+    let bytes = nnue::Parameters::from_piece_values(sizes, 1).to_bytes();
+    bencher.bench_local(|| Net::from_bytes(black_box(&bytes)).unwrap());
+}

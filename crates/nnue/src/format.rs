@@ -1,0 +1,52 @@
+//! The net's file, little-endian throughout:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `CHUHENET` |
+//! | 4 | format version, 1 |
+//! | 8 | architecture id ([`Sizes::architecture_id`](crate::architecture::Sizes::architecture_id)) |
+//! | 4 × 2 | width, first layer, second layer, stacks |
+//! | 4 × 4 | scales: transformer, activation, weight, output |
+//! | 2, n | length of the description, at most 1,024; the description, UTF-8 |
+//! | W × 2 | transformer biases, i16 |
+//! | 4,134 × W × 2 | transformer weights, i16, a row an input |
+//! | 4,134 × stacks × 4 | piece-square head, i32, a row an input |
+//! | for each stack | |
+//! | L1 × 4, L1 × W | first layer: biases, i32; weights, i8, a row a neuron |
+//! | L2 × 4, L2 × 2·L1 | second layer: biases, i32; weights, i8, a row a neuron |
+//! | 4, L2 × 2 | output: bias, i32; weights, i16 |
+//! | 8 | checksum: the start of the SHA-256 of everything before |
+//!
+//! One net has one file: the reader accepts only what the writer writes. It looks at the header first, then at the
+//! length, then at the checksum, and reads no number before all three are right.
+
+mod error;
+mod layout;
+mod read;
+mod write;
+
+pub use error::{FileError, NetError, Section};
+pub(crate) use read::read;
+
+/// What every net file begins with.
+const MAGIC: &[u8; 8] = b"CHUHENET";
+
+/// The format this program reads and writes.
+const VERSION: u32 = 1;
+
+/// The bytes before the description.
+const FIXED_HEADER: usize = MAGIC.len() + 4 + 8 + 4 * 2 + 4 * 4 + 2;
+
+/// The bytes of the checksum.
+const CHECKSUM: usize = 8;
+
+/// The scales, as the header holds them.
+const SCALES: [(&str, i32); 4] = {
+    use crate::architecture::{ACTIVATION_ONE, OUTPUT_ONE, TRANSFORMER_ONE, WEIGHT_ONE};
+    [
+        ("transformer", TRANSFORMER_ONE as i32),
+        ("activation", ACTIVATION_ONE),
+        ("weight", WEIGHT_ONE),
+        ("output", OUTPUT_ONE),
+    ]
+};

@@ -1,0 +1,34 @@
+//! How long the parts of a file are.
+
+use super::{CHECKSUM, FIXED_HEADER, error::Section};
+use crate::architecture::{INPUTS, Sizes};
+
+/// The parts of a file in their order, each with its bytes.
+pub(super) fn sections(sizes: Sizes, description: usize) -> impl Iterator<Item = (Section, usize)> {
+    let (width, first, second) = (sizes.width(), sizes.first(), sizes.second());
+    let stack = first * 4 + first * width + second * 4 + second * 2 * first + 4 + second * 2;
+    [
+        (Section::Header, FIXED_HEADER),
+        (Section::Description, description),
+        (Section::TransformerBiases, width * 2),
+        (Section::TransformerWeights, INPUTS * width * 2),
+        (Section::Head, INPUTS * sizes.stacks() * 4),
+    ]
+    .into_iter()
+    .chain((0..sizes.stacks()).map(move |index| (Section::Stack(index), stack)))
+    .chain([(Section::Checksum, CHECKSUM)])
+}
+
+/// The length of a file.
+pub(super) fn length(sizes: Sizes, description: usize) -> usize {
+    sections(sizes, description).map(|(_, bytes)| bytes).sum()
+}
+
+/// The part that a file of `found` bytes ends in, if it ends early.
+pub(super) fn cut_section(sizes: Sizes, description: usize, found: usize) -> Option<Section> {
+    let mut end = 0;
+    sections(sizes, description).find_map(|(section, bytes)| {
+        end += bytes;
+        (found < end).then_some(section)
+    })
+}

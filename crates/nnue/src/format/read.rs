@@ -1,0 +1,135 @@
+//! From bytes to parameters.
+
+use sha2::{Digest, Sha256};
+
+use super::{CHECKSUM, FIXED_HEADER, MAGIC, NetError, SCALES, VERSION, error::Section, layout};
+use crate::{NetHash, Parameters, StackParameters, architecture::Sizes};
+
+impl Parameters {
+    /// Reads a file's bytes. Whether the sums fit is for [`Net::new`](crate::Net::new) to prove.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not exactly what [`Parameters::to_bytes`] writes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
+        read(bytes).map(|(parameters, _)| parameters)
+    }
+}
+
+/// Reads a file's bytes, and names the net.
+pub(crate) fn read(bytes: &[u8]) -> Result<(Parameters, NetHash), NetError> {
+    let header = Header::read(bytes)?;
+    let (sizes, description) = (header.sizes, header.description);
+    let hash = check(bytes)?;
+    let mut rest = Reader { bytes: &bytes[FIXED_HEADER + description.len()..] };
+    let (width, first, second) = (sizes.width(), sizes.first(), sizes.second());
+    let parameters = Parameters {
+        sizes,
+        description: description.to_owned(),
+        transformer_bias: rest.numbers(width, i16::from_le_bytes),
+        transformer: rest.numbers(crate::architecture::INPUTS * width, i16::from_le_bytes),
+        head: rest.numbers(crate::architecture::INPUTS * sizes.stacks(), i32::from_le_bytes),
+        stacks: std::iter::repeat_with(|| StackParameters {
+            first_bias: rest.numbers(first, i32::from_le_bytes),
+            first: rest.numbers(first * width, i8::from_le_bytes),
+            second_bias: rest.numbers(second, i32::from_le_bytes),
+            second: rest.numbers(second * 2 * first, i8::from_le_bytes),
+            output_bias: i32::from_le_bytes(rest.take()),
+            output: rest.numbers(second, i16::from_le_bytes),
+        })
+        .take(sizes.stacks())
+        .collect(),
+    };
+    Ok((parameters, hash))
+}
+
+/// What stands before the numbers, when the file has the length that it asks for.
+struct Header<'a> {
+    sizes: Sizes,
+    description: &'a str,
+}
+
+impl<'a> Header<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self, NetError> {
+        // A file cut within the magic is still ours; anything else is not.
+        let begins = &bytes[..bytes.len().min(MAGIC.len())];
+        if begins.is_empty() || !MAGIC.starts_with(begins) {
+            return Err(NetError::Foreign);
+        }
+        let found = bytes.len();
+        let mut header = Reader { bytes: &bytes[begins.len()..] };
+        if let Some(version) = bytes.get(MAGIC.len()..MAGIC.len() + 4) {
+            let found = version.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+            if found != VERSION {
+                return Err(NetError::Version { found });
+            }
+        }
+        if found < FIXED_HEADER {
+            return Err(NetError::Truncated { section: Section::Header, expected: FIXED_HEADER, found });
+        }
+        header.take::<4>();
+        let id = u64::from_le_bytes(header.take());
+        let [width, first, second, stacks] = std::array::from_fn(|_| usize::from(u16::from_le_bytes(header.take())));
+        let sizes = Sizes::new(width, first, second, stacks)?;
+        for (name, expected) in SCALES {
+            let found = i32::from_le_bytes(header.take());
+            if found != expected {
+                return Err(NetError::Scale { name, found, expected });
+            }
+        }
+        let expected = sizes.architecture_id();
+        if id != expected {
+            return Err(NetError::Architecture { found: id, expected });
+        }
+        let length = usize::from(u16::from_le_bytes(header.take()));
+        if length > Parameters::MAX_DESCRIPTION {
+            return Err(NetError::LongDescription { found: length });
+        }
+        let expected = layout::length(sizes, length);
+        if let Some(section) = layout::cut_section(sizes, length, found) {
+            return Err(NetError::Truncated { section, expected, found });
+        }
+        if found > expected {
+            return Err(NetError::TrailingBytes { expected, found });
+        }
+        let description = str::from_utf8(&header.bytes[..length])
+            .map_err(|error| NetError::DescriptionNotUtf8 { at: error.valid_up_to() })?;
+        Ok(Self { sizes, description })
+    }
+}
+
+/// Holds the checksum at the end against the bytes before; names the whole.
+fn check(bytes: &[u8]) -> Result<NetHash, NetError> {
+    let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
+    let mut hasher = Sha256::new_with_prefix(content);
+    let expected = start_of(&hasher.clone().finalize());
+    let found = start_of(checksum);
+    if found != expected {
+        return Err(NetError::Checksum { expected, found });
+    }
+    hasher.update(checksum);
+    Ok(NetHash::from(<[u8; 32]>::from(hasher.finalize())))
+}
+
+fn start_of(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|index| bytes[index]))
+}
+
+/// Reads from bytes that are known to be enough.
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (taken, rest) = self.bytes.split_first_chunk().expect("the file's length was checked");
+        self.bytes = rest;
+        *taken
+    }
+
+    fn numbers<T, const N: usize>(&mut self, count: usize, from: fn([u8; N]) -> T) -> Vec<T> {
+        let (taken, rest) = self.bytes.split_at(count * N);
+        self.bytes = rest;
+        taken.as_chunks().0.iter().map(|bytes| from(*bytes)).collect()
+    }
+}

@@ -1,0 +1,46 @@
+//! From parameters to bytes.
+
+use sha2::{Digest, Sha256};
+
+use super::{CHECKSUM, MAGIC, SCALES, VERSION, layout};
+use crate::Parameters;
+
+impl Parameters {
+    /// The file of these numbers.
+    ///
+    /// # Panics
+    ///
+    /// If an array has not the length that the sizes give it, or the description is too long.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        assert!(self.is_well_formed(), "an array of the net has not the length that its sizes give it");
+        let sizes = self.sizes;
+        let mut bytes = Vec::with_capacity(layout::length(sizes, self.description.len()));
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(sizes.architecture_id().to_le_bytes());
+        for size in [sizes.width(), sizes.first(), sizes.second(), sizes.stacks()] {
+            bytes.extend((size as u16).to_le_bytes());
+        }
+        for (_, scale) in SCALES {
+            bytes.extend(scale.to_le_bytes());
+        }
+        bytes.extend((self.description.len() as u16).to_le_bytes());
+        bytes.extend(self.description.as_bytes());
+        bytes.extend(self.transformer_bias.iter().flat_map(|number| number.to_le_bytes()));
+        bytes.extend(self.transformer.iter().flat_map(|number| number.to_le_bytes()));
+        bytes.extend(self.head.iter().flat_map(|number| number.to_le_bytes()));
+        for stack in &self.stacks {
+            bytes.extend(stack.first_bias.iter().flat_map(|number| number.to_le_bytes()));
+            bytes.extend(stack.first.iter().flat_map(|number| number.to_le_bytes()));
+            bytes.extend(stack.second_bias.iter().flat_map(|number| number.to_le_bytes()));
+            bytes.extend(stack.second.iter().flat_map(|number| number.to_le_bytes()));
+            bytes.extend(stack.output_bias.to_le_bytes());
+            bytes.extend(stack.output.iter().flat_map(|number| number.to_le_bytes()));
+        }
+        let digest = Sha256::digest(&bytes);
+        bytes.extend(&digest[..CHECKSUM]);
+        debug_assert_eq!(bytes.len(), layout::length(sizes, self.description.len()));
+        bytes
+    }
+}

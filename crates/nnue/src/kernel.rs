@@ -1,0 +1,225 @@
+//! The instruction sets that inference can use, chosen while the program runs.
+//!
+//! One file each, with the same functions:
+//!
+//! * `add_sub`, `add_sub_sub`: a side's sums after a move or a capture, from those before;
+//! * `apply`: adds and subtracts any number of rows in place;
+//! * `infer`: from both sides' sums to the output's.
+//!
+//! All give the same bits, because every step is exact ([`architecture`](crate::architecture)) and no sum that a
+//! [`Net`](crate::Net) can have overflows.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub(crate) mod blocks;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod scalar;
+mod sparse;
+
+use std::{env, fmt, str::FromStr};
+
+use crate::net::Stack;
+use blocks::{I16x32, U8x32};
+
+/// An instruction set that this processor has. Another cannot be had as a value, so that whoever holds one may run it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Kernel(Set);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Set {
+    Scalar,
+    Avx2,
+    Avx512,
+    Avx512Vnni,
+    Neon,
+}
+
+/// The environment variable that [`Kernel::from_env`] reads.
+const VARIABLE: &str = "CHUHE_SIMD";
+
+/// Why a kernel cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum KernelError {
+    #[error("`{name}` is no instruction set; there are {}", names(Set::ALL))]
+    Unknown { name: String },
+    #[error("this processor has no {name}; it has {}", names(Kernel::available().map(|kernel| kernel.0)))]
+    Lacking { name: &'static str },
+    #[error("{VARIABLE}: {0}")]
+    Variable(Box<KernelError>),
+}
+
+impl Set {
+    /// Every instruction set, the best last.
+    const ALL: [Self; 5] = [Self::Scalar, Self::Neon, Self::Avx2, Self::Avx512, Self::Avx512Vnni];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512vnni",
+            Self::Neon => "neon",
+        }
+    }
+
+    /// Whether this processor has all that the kernel of the set is compiled for.
+    fn is_here(self) -> bool {
+        match self {
+            Self::Scalar => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                Self::Avx2.is_here()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => Self::Avx512.is_here() && is_x86_feature_detected!("avx512vnni"),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[allow(unreachable_patterns, reason = "the other processors' sets")]
+            _ => false,
+        }
+    }
+}
+
+impl Kernel {
+    /// The one that every processor has.
+    pub const SCALAR: Self = Self(Set::Scalar);
+
+    /// Those that this processor has, the best last.
+    pub fn available() -> impl DoubleEndedIterator<Item = Self> {
+        Set::ALL.into_iter().filter(|set| set.is_here()).map(Self)
+    }
+
+    /// The fastest that this processor has.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().next_back().unwrap_or(Self::SCALAR)
+    }
+
+    /// The one that `CHUHE_SIMD` names, or the best if it is not set or empty. For binaries to call; nothing else here
+    /// reads the environment.
+    ///
+    /// # Errors
+    ///
+    /// If it names none, or one that this processor lacks: whoever forces a kernel wants no other.
+    pub fn from_env() -> Result<Self, KernelError> {
+        let Some(name) = env::var_os(VARIABLE).filter(|name| !name.is_empty()) else { return Ok(Self::best()) };
+        name.to_string_lossy().parse().map_err(|error| KernelError::Variable(Box::new(error)))
+    }
+
+    /// The name that `CHUHE_SIMD` knows it by.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name()
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = KernelError;
+
+    fn from_str(name: &str) -> Result<Self, KernelError> {
+        let set = Set::ALL.into_iter().find(|set| set.name() == name);
+        let set = set.ok_or_else(|| KernelError::Unknown { name: name.chars().take(40).collect() })?;
+        if set.is_here() { Ok(Self(set)) } else { Err(KernelError::Lacking { name: set.name() }) }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn names(sets: impl IntoIterator<Item = Set>) -> String {
+    sets.into_iter().map(Set::name).collect::<Vec<_>>().join(", ")
+}
+
+/// Where the activations that enter the first layer are put on their way.
+pub(crate) type Activations = [U8x32; 32];
+
+macro_rules! dispatch {
+    ($(#[$doc:meta] fn $function:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        impl Kernel {$(
+            #[$doc]
+            #[inline]
+            #[allow(unsafe_code, reason = "the instruction set is known to be here")]
+            pub(crate) fn $function(self, $($argument: $type),*) $(-> $result)? {
+                match self.0 {
+                    Set::Scalar => scalar::$function($($argument),*),
+                    // SAFETY (this and the next): a `Kernel` of a set exists only where `Set::is_here` found every
+                    // feature that the function is compiled with.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx2 => unsafe { avx2::$function($($argument),*) },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx512 => unsafe { avx512::plain::$function($($argument),*) },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx512Vnni => unsafe { avx512::vnni::$function($($argument),*) },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "aarch64")]
+                    Set::Neon => unsafe { neon::$function($($argument),*) },
+                    #[allow(unreachable_patterns, reason = "the other processors' sets")]
+                    _ => unreachable!("a kernel exists only where its instructions do"),
+                }
+            }
+        )*}
+    };
+}
+
+dispatch! {
+    /// `target` = `source` + `added` − `removed`.
+    fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]);
+    /// `target` = `source` + `added` − `removed` − `captured`.
+    fn add_sub_sub(
+        source: &[I16x32],
+        target: &mut [I16x32],
+        added: &[I16x32],
+        removed: &[I16x32],
+        captured: &[I16x32],
+    );
+    /// Adds the rows `added` of `rows` to `sums` and subtracts `removed`.
+    fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]);
+    /// The output of a stack, from the sums of the side to move and of the other.
+    fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_named_and_here_or_refused() {
+        assert_eq!("scalar".parse(), Ok(Kernel::SCALAR));
+        for set in Set::ALL {
+            match set.name().parse::<Kernel>() {
+                Ok(kernel) => assert!(set.is_here() && kernel.to_string() == set.name()),
+                Err(error) => {
+                    assert_eq!(error, KernelError::Lacking { name: set.name() });
+                    assert!(
+                        error
+                            .to_string()
+                            .starts_with(&format!("this processor has no {set}; it has scalar", set = set.name()))
+                    );
+                }
+            }
+        }
+        let error = "AVX2".parse::<Kernel>().unwrap_err();
+        assert_eq!(error.to_string(), "`AVX2` is no instruction set; there are scalar, neon, avx2, avx512, avx512vnni");
+        assert!(Kernel::available().any(|kernel| kernel == Kernel::best()));
+    }
+}

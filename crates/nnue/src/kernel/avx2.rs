@@ -1,0 +1,271 @@
+//! AVX2: registers of sixteen sums or thirty-two activations.
+
+#![allow(unsafe_code, reason = "blocks are read as the registers they are")]
+#![allow(clippy::wildcard_imports, reason = "intrinsics, whose names are unmistakable")]
+
+use std::{arch::x86_64::*, ptr};
+
+use super::{
+    Activations,
+    blocks::{I8x64, I16x32, I32x16, U8x32},
+    sparse::{self, Mask},
+};
+use crate::{
+    architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT},
+    net::Stack,
+};
+
+/// A block of 64 bytes.
+type Registers = [__m256i; 2];
+
+/// A block that is exactly two registers.
+///
+/// # Safety
+///
+/// The type must be 64 bytes, aligned to at least 32, and allow any bits.
+unsafe trait Block {}
+// SAFETY: plain numbers in 64 bytes, aligned to 64.
+unsafe impl Block for I16x32 {}
+// SAFETY: as above.
+unsafe impl Block for I32x16 {}
+// SAFETY: as above.
+unsafe impl Block for I8x64 {}
+
+fn registers<B: Block>(block: &B) -> &Registers {
+    // SAFETY: `Block` promises size, alignment and that any bits will do; registers have no bits that will not.
+    unsafe { &*ptr::from_ref(block).cast() }
+}
+
+fn registers_mut<B: Block>(block: &mut B) -> &mut Registers {
+    // SAFETY: as in `registers`, and the borrow is as exclusive as the block's.
+    unsafe { &mut *ptr::from_mut(block).cast() }
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
+    for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
+        let (source, added, removed) = (registers(source), registers(added), registers(removed));
+        for (lane, target) in registers_mut(target).iter_mut().enumerate() {
+            *target = _mm256_sub_epi16(_mm256_add_epi16(source[lane], added[lane]), removed[lane]);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+pub(super) fn add_sub_sub(
+    source: &[I16x32],
+    target: &mut [I16x32],
+    added: &[I16x32],
+    removed: &[I16x32],
+    captured: &[I16x32],
+) {
+    let rows = added.iter().zip(removed).zip(captured);
+    for ((target, source), ((added, removed), captured)) in target.iter_mut().zip(source).zip(rows) {
+        let (source, added) = (registers(source), registers(added));
+        let (removed, captured) = (registers(removed), registers(captured));
+        for (lane, target) in registers_mut(target).iter_mut().enumerate() {
+            let gone = _mm256_add_epi16(removed[lane], captured[lane]);
+            *target = _mm256_sub_epi16(_mm256_add_epi16(source[lane], added[lane]), gone);
+        }
+    }
+}
+
+/// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
+#[target_feature(enable = "avx2,bmi1")]
+pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
+    const TILE: usize = 4;
+    let width = sums.len();
+    let mut tiles = sums.chunks_exact_mut(TILE);
+    let mut start = 0;
+    for tile in &mut tiles {
+        apply_tile::<TILE>(tile, &rows[start..], width, added, removed);
+        start += TILE;
+    }
+    for tile in tiles.into_remainder().chunks_exact_mut(2) {
+        apply_tile::<2>(tile, &rows[start..], width, added, removed);
+        start += 2;
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize, added: &[u16], removed: &[u16]) {
+    let mut sums: [Registers; N] = std::array::from_fn(|block| *registers(&tile[block]));
+    for index in added {
+        let row = &rows[usize::from(*index) * width..][..N];
+        for (sums, row) in sums.iter_mut().zip(row) {
+            for (sum, weights) in sums.iter_mut().zip(registers(row)) {
+                *sum = _mm256_add_epi16(*sum, *weights);
+            }
+        }
+    }
+    for index in removed {
+        let row = &rows[usize::from(*index) * width..][..N];
+        for (sums, row) in sums.iter_mut().zip(row) {
+            for (sum, weights) in sums.iter_mut().zip(registers(row)) {
+                *sum = _mm256_sub_epi16(*sum, *weights);
+            }
+        }
+    }
+    for (block, sums) in tile.iter_mut().zip(sums) {
+        *registers_mut(block) = sums;
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
+    let half = own.len() / 2;
+    let own_mask = activate(own, &mut activations[..half]);
+    let enemy_mask = activate(enemy, &mut activations[half..2 * half]);
+    let words = sparse::words(own_mask, enemy_mask, half * 8);
+    match stack.first_bias.len() {
+        1 => layers::<1>(stack, activations, words),
+        _ => layers::<2>(stack, activations, words),
+    }
+}
+
+/// A side's pairs, and which chunks of them are not all zeros.
+#[target_feature(enable = "avx2,bmi1")]
+fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
+    let zero = _mm256_setzero_si256();
+    let one = _mm256_set1_epi16(TRANSFORMER_ONE);
+    // The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero
+    // only one factor is clipped: the packing clips the product.
+    let pair = |low, high| {
+        let low = _mm256_max_epi16(_mm256_min_epi16(low, one), zero);
+        let shifted = _mm256_slli_epi16::<{ 16 - PAIR_SHIFT as i32 }>(low);
+        _mm256_mulhi_epi16(shifted, _mm256_min_epi16(high, one))
+    };
+    let mut mask = [0; 2];
+    let (low, high) = sums.split_at(sums.len() / 2);
+    let groups = low.chunks(8).zip(high.chunks(8)).zip(activations.chunks_mut(8));
+    for (mask, ((low, high), activations)) in mask.iter_mut().zip(groups) {
+        let blocks = low.iter().zip(high).zip(activations);
+        for (place, ((low, high), activations)) in blocks.enumerate() {
+            let (low, high) = (registers(low), registers(high));
+            let packed = _mm256_packus_epi16(pair(low[0], high[0]), pair(low[1], high[1]));
+            let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+            // SAFETY: the block is 32 bytes, aligned to 32.
+            unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
+            // No activation has its highest bit set, so what is not zero is greater.
+            let live = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(ordered, zero)));
+            *mask |= u64::from(live as u8) << (place * 8);
+        }
+    }
+    mask
+}
+
+/// Sixteen times `N` neurons in the first layer.
+#[target_feature(enable = "avx2,bmi1")]
+fn layers<const N: usize>(stack: &Stack, activations: &Activations, words: [(u64, usize); 4]) -> i32 {
+    let chunks = chunks(activations);
+    let mut even: [Registers; N] = std::array::from_fn(|block| *registers(&stack.first_bias[block]));
+    let mut odd = [[_mm256_setzero_si256(); 2]; N];
+    for (mut word, base) in words {
+        while word != 0 {
+            let chunk = base + word.trailing_zeros() as usize;
+            word &= word - 1;
+            visit(&mut even, chunks[chunk], &stack.first[chunk * N..][..N]);
+            if word == 0 {
+                break;
+            }
+            let chunk = base + word.trailing_zeros() as usize;
+            word &= word - 1;
+            visit(&mut odd, chunks[chunk], &stack.first[chunk * N..][..N]);
+        }
+    }
+    for (even, odd) in even.iter_mut().zip(odd) {
+        for (even, odd) in even.iter_mut().zip(odd) {
+            *even = _mm256_add_epi32(*even, odd);
+        }
+    }
+    upper(stack, &even)
+}
+
+fn chunks(activations: &Activations) -> &[i32; 256] {
+    // SAFETY: the same 1,024 bytes, aligned to 32; any bits are numbers.
+    unsafe { &*ptr::from_ref(activations).cast() }
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+fn visit<const N: usize>(sums: &mut [Registers; N], inputs: i32, weights: &[I8x64]) {
+    let inputs = _mm256_set1_epi32(inputs);
+    for (sums, weights) in sums.iter_mut().zip(weights) {
+        for (sum, weights) in sums.iter_mut().zip(registers(weights)) {
+            *sum = dot(*sum, inputs, *weights);
+        }
+    }
+}
+
+/// Adds four products to each sum. Two products of at most 127 · 128 fit 16 bits, so nothing saturates.
+#[target_feature(enable = "avx2,bmi1")]
+fn dot(sum: __m256i, inputs: __m256i, weights: __m256i) -> __m256i {
+    let pairs = _mm256_maddubs_epi16(inputs, weights);
+    _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+}
+
+/// The layers above the first one's sums.
+#[target_feature(enable = "avx2,bmi1")]
+fn upper<const N: usize>(stack: &Stack, first: &[Registers; N]) -> i32 {
+    // For each block sixteen squares, then sixteen clipped values.
+    let mut inputs = [_mm256_setzero_si256(); N];
+    for (inputs, sums) in inputs.iter_mut().zip(first) {
+        let squares = _mm256_packs_epi32(squared(sums[0]), squared(sums[1]));
+        let clipped = _mm256_packs_epi32(clipped(sums[0]), clipped(sums[1]));
+        let packed = _mm256_packus_epi16(squares, clipped);
+        *inputs = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    }
+    let mut outputs = _mm256_setzero_si256();
+    let rows = stack.second.chunks_exact(8 * N);
+    for ((bias, rows), weights) in stack.second_bias.iter().zip(rows).zip(&stack.output) {
+        let mut squares = *registers(bias);
+        let mut plain = [_mm256_setzero_si256(); 2];
+        for (inputs, rows) in inputs.iter().zip(rows.as_chunks::<8>().0) {
+            four(&mut squares, _mm256_broadcastsi128_si256(_mm256_castsi256_si128(*inputs)), &rows[..4]);
+            four(&mut plain, _mm256_broadcastsi128_si256(_mm256_extracti128_si256::<1>(*inputs)), &rows[4..]);
+        }
+        for (lane, weights) in registers(weights).iter().enumerate() {
+            // An activation fits sixteen bits, with zeros above: the pair's product is its product.
+            let activations = clipped(_mm256_add_epi32(squares[lane], plain[lane]));
+            outputs = _mm256_add_epi32(outputs, _mm256_madd_epi16(activations, *weights));
+        }
+    }
+    stack.output_bias + total(outputs)
+}
+
+/// Four chunks of inputs, which stand in both halves of the register.
+#[target_feature(enable = "avx2,bmi1")]
+fn four(sums: &mut Registers, inputs: __m256i, weights: &[I8x64]) {
+    let chunks = [
+        _mm256_shuffle_epi32::<0x00>(inputs),
+        _mm256_shuffle_epi32::<0x55>(inputs),
+        _mm256_shuffle_epi32::<0xaa>(inputs),
+        _mm256_shuffle_epi32::<0xff>(inputs),
+    ];
+    for (chunk, weights) in chunks.into_iter().zip(weights) {
+        for (sum, weights) in sums.iter_mut().zip(registers(weights)) {
+            *sum = dot(*sum, chunk, *weights);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+fn squared(sums: __m256i) -> __m256i {
+    // As numbers without a sign, so that the lowest number of all, which has no opposite, is large too.
+    let limited = _mm256_min_epu32(_mm256_abs_epi32(sums), _mm256_set1_epi32(SUM_LIMIT));
+    _mm256_srli_epi32::<{ SQUARE_SHIFT as i32 }>(_mm256_madd_epi16(limited, limited))
+}
+
+#[target_feature(enable = "avx2,bmi1")]
+fn clipped(sums: __m256i) -> __m256i {
+    let limited = _mm256_min_epi32(_mm256_max_epi32(sums, _mm256_setzero_si256()), _mm256_set1_epi32(SUM_LIMIT));
+    _mm256_srli_epi32::<{ WEIGHT_SHIFT as i32 }>(limited)
+}
+
+/// The sum of the eight numbers.
+#[target_feature(enable = "avx2,bmi1")]
+fn total(numbers: __m256i) -> i32 {
+    let four = _mm_add_epi32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256::<1>(numbers));
+    let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+    let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+    _mm_cvtsi128_si32(one)
+}

@@ -1,0 +1,257 @@
+//! AVX-512: registers of thirty-two sums or sixty-four activations. The layers are in [`plain`], and with products of
+//! four in one instruction in [`vnni`].
+
+#![allow(unsafe_code, reason = "blocks are read as the registers they are")]
+#![allow(clippy::wildcard_imports, reason = "intrinsics, whose names are unmistakable")]
+
+pub(super) mod plain;
+pub(super) mod vnni;
+
+use std::{arch::x86_64::*, array, ptr};
+
+use super::{
+    Activations,
+    blocks::{I8x64, I16x32, I32x16, U8x32},
+    sparse::Mask,
+};
+use crate::architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT};
+
+/// A block that is exactly one register.
+///
+/// # Safety
+///
+/// The type must be 64 bytes, aligned to 64, and allow any bits.
+unsafe trait Block {}
+// SAFETY: plain numbers in 64 bytes, aligned to 64.
+unsafe impl Block for I16x32 {}
+// SAFETY: as above.
+unsafe impl Block for I32x16 {}
+// SAFETY: as above.
+unsafe impl Block for I8x64 {}
+
+fn register<B: Block>(block: &B) -> &__m512i {
+    // SAFETY: `Block` promises size, alignment and that any bits will do; registers have no bits that will not.
+    unsafe { &*ptr::from_ref(block).cast() }
+}
+
+fn register_mut<B: Block>(block: &mut B) -> &mut __m512i {
+    // SAFETY: as in `register`, and the borrow is as exclusive as the block's.
+    unsafe { &mut *ptr::from_mut(block).cast() }
+}
+
+fn chunks(activations: &Activations) -> &[i32; 256] {
+    // SAFETY: the same 1,024 bytes, aligned to 32; any bits are numbers.
+    unsafe { &*ptr::from_ref(activations).cast() }
+}
+
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
+    for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
+        let moved = _mm512_add_epi16(*register(source), *register(added));
+        *register_mut(target) = _mm512_sub_epi16(moved, *register(removed));
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+pub(super) fn add_sub_sub(
+    source: &[I16x32],
+    target: &mut [I16x32],
+    added: &[I16x32],
+    removed: &[I16x32],
+    captured: &[I16x32],
+) {
+    let rows = added.iter().zip(removed).zip(captured);
+    for ((target, source), ((added, removed), captured)) in target.iter_mut().zip(source).zip(rows) {
+        let moved = _mm512_add_epi16(*register(source), *register(added));
+        let gone = _mm512_add_epi16(*register(removed), *register(captured));
+        *register_mut(target) = _mm512_sub_epi16(moved, gone);
+    }
+}
+
+/// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
+    const TILE: usize = 8;
+    let width = sums.len();
+    let mut tiles = sums.chunks_exact_mut(TILE);
+    let mut start = 0;
+    for tile in &mut tiles {
+        apply_tile::<TILE>(tile, &rows[start..], width, added, removed);
+        start += TILE;
+    }
+    for tile in tiles.into_remainder().chunks_exact_mut(2) {
+        apply_tile::<2>(tile, &rows[start..], width, added, removed);
+        start += 2;
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize, added: &[u16], removed: &[u16]) {
+    let mut sums: [__m512i; N] = array::from_fn(|block| *register(&tile[block]));
+    for index in added {
+        let row = &rows[usize::from(*index) * width..][..N];
+        for (sum, row) in sums.iter_mut().zip(row) {
+            *sum = _mm512_add_epi16(*sum, *register(row));
+        }
+    }
+    for index in removed {
+        let row = &rows[usize::from(*index) * width..][..N];
+        for (sum, row) in sums.iter_mut().zip(row) {
+            *sum = _mm512_sub_epi16(*sum, *register(row));
+        }
+    }
+    for (block, sum) in tile.iter_mut().zip(sums) {
+        *register_mut(block) = sum;
+    }
+}
+
+/// A side's pairs, and which chunks of them are not all zeros.
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
+    let mut mask = [0; 2];
+    let (low, high) = sums.split_at(sums.len() / 2);
+    let groups = low.chunks(8).zip(high.chunks(8)).zip(activations.chunks_mut(8));
+    for (mask, ((low, high), activations)) in mask.iter_mut().zip(groups) {
+        let (low, low_rest) = low.as_chunks::<2>();
+        let (high, high_rest) = high.as_chunks::<2>();
+        let (activations, activations_rest) = activations.as_chunks_mut::<2>();
+        let mut place = 0;
+        for ((low, high), activations) in low.iter().zip(high).zip(activations) {
+            let ordered = packed(pair(&low[0], &high[0]), pair(&low[1], &high[1]));
+            // SAFETY: the blocks are 64 bytes together; the store asks for no alignment.
+            unsafe { _mm512_storeu_si512(ptr::from_mut(activations).cast(), ordered) };
+            *mask |= u64::from(_mm512_test_epi32_mask(ordered, ordered)) << place;
+            place += 16;
+        }
+        for ((low, high), activations) in low_rest.iter().zip(high_rest).zip(activations_rest) {
+            let product = pair(low, high);
+            let ordered = _mm512_castsi512_si256(packed(product, product));
+            // SAFETY: the block is 32 bytes, aligned to 32.
+            unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
+            *mask |= u64::from(_mm256_test_epi32_mask(ordered, ordered)) << place;
+        }
+    }
+    mask
+}
+
+/// The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero only
+/// one factor is clipped: the packing clips the product.
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+fn pair(low: &I16x32, high: &I16x32) -> __m512i {
+    let one = _mm512_set1_epi16(TRANSFORMER_ONE);
+    let low = _mm512_max_epi16(_mm512_min_epi16(*register(low), one), _mm512_setzero_si512());
+    let shifted = _mm512_slli_epi16::<{ 16 - PAIR_SHIFT }>(low);
+    _mm512_mulhi_epi16(shifted, _mm512_min_epi16(*register(high), one))
+}
+
+/// Both registers' products as activations, in their order.
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+fn packed(first: __m512i, second: __m512i) -> __m512i {
+    let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    _mm512_permutexvar_epi64(order, _mm512_packus_epi16(first, second))
+}
+
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+fn squared(sums: __m512i) -> __m512i {
+    // As numbers without a sign, so that the lowest number of all, which has no opposite, is large too.
+    let limited = _mm512_min_epu32(_mm512_abs_epi32(sums), _mm512_set1_epi32(SUM_LIMIT));
+    _mm512_srli_epi32::<SQUARE_SHIFT>(_mm512_madd_epi16(limited, limited))
+}
+
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
+fn clipped(sums: __m512i) -> __m512i {
+    let limited = _mm512_min_epi32(_mm512_max_epi32(sums, _mm512_setzero_si512()), _mm512_set1_epi32(SUM_LIMIT));
+    _mm512_srli_epi32::<WEIGHT_SHIFT>(limited)
+}
+
+/// The layers, for features that the includer names and with its `dot`.
+macro_rules! layers {
+    ($features:literal) => {
+        pub(in super::super) use super::{add_sub, add_sub_sub, apply};
+
+        #[target_feature(enable = $features)]
+        pub(in super::super) fn infer(
+            stack: &Stack,
+            own: &[I16x32],
+            enemy: &[I16x32],
+            activations: &mut Activations,
+        ) -> i32 {
+            let half = own.len() / 2;
+            let own_mask = activate(own, &mut activations[..half]);
+            let enemy_mask = activate(enemy, &mut activations[half..2 * half]);
+            let words = sparse::words(own_mask, enemy_mask, half * 8);
+            match stack.first_bias.len() {
+                1 => layers::<1>(stack, activations, words),
+                _ => layers::<2>(stack, activations, words),
+            }
+        }
+
+        /// Sixteen times `N` neurons in the first layer.
+        #[target_feature(enable = $features)]
+        fn layers<const N: usize>(stack: &Stack, activations: &Activations, words: [(u64, usize); 4]) -> i32 {
+            let chunks = chunks(activations);
+            let mut even: [__m512i; N] = array::from_fn(|block| *register(&stack.first_bias[block]));
+            let mut odd = [_mm512_setzero_si512(); N];
+            for (mut word, base) in words {
+                while word != 0 {
+                    let chunk = base + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    visit(&mut even, chunks[chunk], &stack.first[chunk * N..][..N]);
+                    if word == 0 {
+                        break;
+                    }
+                    let chunk = base + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    visit(&mut odd, chunks[chunk], &stack.first[chunk * N..][..N]);
+                }
+            }
+            for (even, odd) in even.iter_mut().zip(odd) {
+                *even = _mm512_add_epi32(*even, odd);
+            }
+            upper(stack, &even)
+        }
+
+        #[target_feature(enable = $features)]
+        fn visit<const N: usize>(sums: &mut [__m512i; N], inputs: i32, weights: &[I8x64]) {
+            let inputs = _mm512_set1_epi32(inputs);
+            for (sum, weights) in sums.iter_mut().zip(weights) {
+                *sum = dot(*sum, inputs, *register(weights));
+            }
+        }
+
+        /// The layers above the first one's sums.
+        #[target_feature(enable = $features)]
+        fn upper<const N: usize>(stack: &Stack, first: &[__m512i; N]) -> i32 {
+            let mut outputs = _mm512_setzero_si512();
+            let rows = stack.second.chunks_exact(8 * N);
+            for ((bias, rows), weights) in stack.second_bias.iter().zip(rows).zip(&stack.output) {
+                let mut squares = *register(bias);
+                let mut plain = _mm512_setzero_si512();
+                for (sums, rows) in first.iter().zip(rows.as_chunks::<8>().0) {
+                    four(&mut squares, _mm512_cvtepi32_epi8(squared(*sums)), &rows[..4]);
+                    four(&mut plain, _mm512_cvtepi32_epi8(clipped(*sums)), &rows[4..]);
+                }
+                // An activation fits sixteen bits, with zeros above: the pair's product is its product.
+                let activations = clipped(_mm512_add_epi32(squares, plain));
+                outputs = _mm512_add_epi32(outputs, _mm512_madd_epi16(activations, *register(weights)));
+            }
+            stack.output_bias + _mm512_reduce_add_epi32(outputs)
+        }
+
+        /// Four chunks of inputs.
+        #[target_feature(enable = $features)]
+        fn four(sum: &mut __m512i, inputs: __m128i, weights: &[I8x64]) {
+            let inputs = _mm512_broadcast_i32x4(inputs);
+            let chunks = [
+                _mm512_shuffle_epi32::<0x00>(inputs),
+                _mm512_shuffle_epi32::<0x55>(inputs),
+                _mm512_shuffle_epi32::<0xaa>(inputs),
+                _mm512_shuffle_epi32::<0xff>(inputs),
+            ];
+            for (chunk, weights) in chunks.into_iter().zip(weights) {
+                *sum = dot(*sum, chunk, *register(weights));
+            }
+        }
+    };
+}
+use layers;

@@ -1,0 +1,154 @@
+//! All ways to a score lead to the same one.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Numbers, declared, random_move, sizes};
+use nnue::{Evaluator, Kernel, Net, Parameters, architecture::View};
+use proptest::prelude::*;
+use xiangqi::{Color, Move, Position, Undo};
+
+/// The score of a position by an evaluator that has seen nothing else.
+fn fresh(net: &Arc<Net>, kernel: Kernel, position: &Position) -> i32 {
+    let mut evaluator = Evaluator::new(Arc::clone(net), kernel);
+    evaluator.reset(position);
+    evaluator.evaluate(position)
+}
+
+fn kernels() -> Vec<Kernel> {
+    Kernel::available().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Every kernel gives the scalar one's scores, on nets of all shapes, whatever is pushed and taken back between.
+    #[test]
+    fn kernels_agree(
+        width in (2_usize..=16).prop_map(|width| width * 64),
+        first in (1_usize..=4).prop_map(|first| first * 8),
+        second in (1_usize..=8).prop_map(|second| second * 8),
+        stacks in 1_usize..=16,
+        seed: u64,
+    ) {
+        let net = Arc::new(Net::random(sizes(width, first, second, stacks), seed));
+        let mut numbers = Numbers(seed);
+        let mut evaluators: Vec<_> =
+            kernels().into_iter().map(|kernel| Evaluator::new(Arc::clone(&net), kernel)).collect();
+        let mut position = Position::start();
+        let mut made: Vec<(Move, Undo)> = Vec::new();
+        for evaluator in &mut evaluators {
+            evaluator.reset(&position);
+        }
+        for _ in 0..150 {
+            let step = numbers.below(8);
+            let mv = random_move(&position, &mut numbers);
+            if let (0, Some((mv, undo))) = (step, made.last().copied()) {
+                made.pop();
+                position.unmake(mv, undo);
+                evaluators.iter_mut().for_each(Evaluator::pop);
+            } else if let Some(mv) = mv {
+                evaluators.iter_mut().for_each(|evaluator| evaluator.push(&position, mv));
+                made.push((mv, position.make(mv)));
+            }
+            if step > 4 {
+                let scores: Vec<_> = evaluators.iter_mut().map(|evaluator| evaluator.evaluate(&position)).collect();
+                prop_assert!(scores.iter().all(|score| *score == scores[0]), "{scores:?} in {position}");
+            }
+        }
+    }
+
+    /// Exchanging the sides changes nothing, nor does the mirror, unless both kings stand on its axis.
+    #[test]
+    fn symmetries_hold(seed: u64) {
+        let net = Arc::new(Net::random(sizes(128, 8, 8, 4), seed));
+        let mut numbers = Numbers(seed);
+        let mut position = Position::start();
+        let mut mirrored = 0;
+        for _ in 0..100 {
+            let Some(mv) = random_move(&position, &mut numbers) else { break };
+            let _ = position.make(mv);
+            let score = fresh(&net, Kernel::best(), &position);
+            prop_assert_eq!(fresh(&net, Kernel::best(), &position.flipped()), score);
+            if Color::ALL.into_iter().any(|color| position.king(color).file() != 4) {
+                mirrored += 1;
+                prop_assert_eq!(fresh(&net, Kernel::best(), &position.mirrored()), score);
+            }
+        }
+        prop_assert!(mirrored > 0);
+    }
+}
+
+/// After every move of a thousand games, some of them taken back: what was kept up equals what the declaration says.
+#[test]
+fn scores_are_the_declared_ones() {
+    let kernels: Vec<_> = Kernel::available().collect();
+    let nets = [(128, 8, 8, 3), (192, 16, 32, 9), (128, 24, 40, 16), (128, 32, 16, 1)];
+    let parameters: Vec<_> = (0..)
+        .zip(nets)
+        .map(|(seed, (width, first, second, stacks))| Parameters::random(sizes(width, first, second, stacks), seed))
+        .collect();
+    let nets: Vec<_> = parameters.iter().map(|parameters| Arc::new(Net::new(parameters).unwrap())).collect();
+    let mut evaluators: Vec<_> = (0..nets.len() * kernels.len())
+        .map(|place| Evaluator::new(Arc::clone(&nets[place % nets.len()]), kernels[place / nets.len()]))
+        .collect();
+    let (mut evaluated, mut views_met) = (0, [0; View::COUNT]);
+    for game in 0..1000 {
+        let mut numbers = Numbers(game);
+        let place = game as usize % evaluators.len();
+        let evaluator = &mut evaluators[place];
+        let mut position = Position::start();
+        evaluator.reset(&position);
+        let mut check = |evaluator: &mut Evaluator, position: &Position| {
+            let declared = declared::score(&parameters[place % nets.len()], position);
+            assert_eq!(evaluator.evaluate(position), declared, "{position}");
+            evaluated += 1;
+            views_met[View::of(position, Color::Red).index()] += 1;
+        };
+        let mut made = Vec::new();
+        for _ in 0..60 {
+            let Some(mv) = random_move(&position, &mut numbers) else { break };
+            evaluator.push(&position, mv);
+            made.push((mv, position.make(mv)));
+            if numbers.below(10) == 0 {
+                continue; // Some plies are never asked for.
+            }
+            check(evaluator, &position);
+            if numbers.below(8) == 0 && !position.in_check() {
+                let undo = position.make_null();
+                check(evaluator, &position);
+                position.unmake_null(undo);
+            }
+            if numbers.below(8) == 0 {
+                for _ in 0..=numbers.below(made.len().min(4)) {
+                    let (mv, undo) = made.pop().unwrap();
+                    position.unmake(mv, undo);
+                    evaluator.pop();
+                }
+                check(evaluator, &position);
+            }
+        }
+    }
+    assert!(evaluated > 40_000, "{evaluated}");
+    assert!(views_met.iter().all(|times| *times > 20), "{views_met:?}");
+}
+
+/// Scores of a made-up net are not all alike: a test of equality would show nothing.
+#[test]
+fn scores_differ() {
+    let net = Arc::new(Net::random(sizes(256, 16, 32, 8), 2));
+    let mut numbers = Numbers(1);
+    let mut position = Position::start();
+    let mut scores = Vec::new();
+    for _ in 0..60 {
+        let Some(mv) = random_move(&position, &mut numbers) else { break };
+        let _ = position.make(mv);
+        scores.push(fresh(&net, Kernel::best(), &position));
+    }
+    scores.sort_unstable();
+    scores.dedup();
+    assert!(scores.len() > 40, "{scores:?}");
+}
