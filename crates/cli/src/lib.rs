@@ -11,25 +11,36 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
+mod bench;
+mod date;
+mod external;
 pub mod judge;
+mod matches;
 mod perft;
+mod selfplay_command;
 mod sprt;
 mod stopwatch;
 mod threads;
+mod thresholds;
+mod uci;
 
-/// The toolbox of Chuhe, a distributed trainer of nets for xiangqi.
+/// The toolbox of Chuhe, a distributed trainer of nets for xiangqi. Without a command it plays as an engine.
 #[derive(Debug, Parser)]
-#[command(name = "chuhe", version, arg_required_else_help = true)]
+#[command(name = "chuhe", version)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Uci(uci::Arguments),
+    Bench(bench::Arguments),
     Perft(perft::Arguments),
     Judge(judge::Arguments),
     Sprt(sprt::Arguments),
+    Selfplay(selfplay_command::Arguments),
+    Match(matches::Arguments),
 }
 
 /// What a command that could do its work has to say of it.
@@ -45,11 +56,17 @@ enum Finding {
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = match &arguments.command {
+    // Not locked: an engine's search prints from its own thread.
+    let mut out = io::BufWriter::new(io::stdout());
+    let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments {}));
+    let result = match &command {
+        Command::Uci(arguments) => arguments.run(),
+        Command::Bench(arguments) => arguments.run(&mut out),
         Command::Perft(arguments) => arguments.run(&mut out),
         Command::Judge(arguments) => arguments.run(&mut out),
         Command::Sprt(arguments) => arguments.run(&mut out),
+        Command::Selfplay(arguments) => arguments.run(&mut out),
+        Command::Match(arguments) => arguments.run(&mut out),
     };
     let result = result.and_then(|finding| {
         out.flush()?;

@@ -14,3 +14,21 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 pub(crate) fn rate(count: u64, time: Duration) -> u64 {
     if time.is_zero() { 0 } else { (count as f64 / time.as_secs_f64()) as u64 }
 }
+
+/// A clock that runs since it was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+#[allow(clippy::disallowed_methods, reason = "this is the edge: games under time need the time")]
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the edge: games under time need the time")]
+impl selfplay::Timer for Stopwatch {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}

@@ -7,6 +7,7 @@
 //! The rules of repetition, the natural limit and bare defenders are part of the tree: a line that would lose by a
 //! verdict is a lost line.
 
+pub mod bench;
 mod engine;
 mod evaluation;
 mod history;
@@ -16,6 +17,7 @@ mod report;
 pub mod score;
 mod search;
 mod table;
+pub mod uci;
 
 pub use engine::{Control, Engine, Settings};
 pub use evaluation::Evaluation;

@@ -1,11 +1,14 @@
 //! In which order moves are tried.
 
-use xiangqi::{Move, MoveList, PieceKind, Position};
+use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
 
 use crate::history::{Arrival, Histories};
 
 /// What captures are worth when they are ordered, by kind.
 const VICTIMS: [i32; PieceKind::COUNT] = [900, 400, 450, 120, 200, 200, 0];
+
+/// More than all histories together: such moves come first among the quiet ones.
+const CLOSES_LOOP: i32 = 1 << 20;
 
 /// What a stage is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +86,8 @@ impl Picker {
         self.stage == Stage::BadCaptures
     }
 
-    pub(crate) fn next(&mut self, position: &Position, histories: &Histories, context: Context) -> Option<Move> {
+    pub(crate) fn next(&mut self, game: &Game, histories: &Histories, context: Context) -> Option<Move> {
+        let position = game.position();
         loop {
             match self.stage {
                 Stage::TableMove => {
@@ -110,7 +114,7 @@ impl Picker {
                     }
                     self.moves = position.quiets();
                     self.next = 0;
-                    self.score_quiets(position, histories, context);
+                    self.score_quiets(game, histories, context);
                     self.stage = Stage::Quiets;
                 }
                 Stage::Quiets => match self.best() {
@@ -153,12 +157,17 @@ impl Picker {
         }
     }
 
-    fn score_quiets(&mut self, position: &Position, histories: &Histories, context: Context) {
+    fn score_quiets(&mut self, game: &Game, histories: &Histories, context: Context) {
+        let position = game.position();
         for (mv, score) in self.moves.iter().zip(&mut self.scores) {
             let Some(piece) = position.piece_at(mv.from()) else { continue };
             let arrival = Arrival::new(piece, mv.to());
             *score = 2 * histories.quiet(position.turn(), *mv)
                 + context.before.iter().map(|before| histories.continuation(*before, arrival)).sum::<i32>();
+            // A loop that closes is judged at once: it costs nothing to look, and may win or save the game.
+            if game.may_repeat(*mv) {
+                *score += CLOSES_LOOP;
+            }
         }
     }
 }

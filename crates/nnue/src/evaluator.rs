@@ -202,6 +202,7 @@ impl Evaluator {
     }
 
     /// A side's sums of this ply, from what was last seen in this view.
+    #[inline(never)]
     fn refresh(&mut self, side: Color, view: View, position: &Position) {
         self.plies[self.ply].known[side.index()] = true;
         let seen = self.cache.bring_up(&self.net, self.kernel, side, view, position);

@@ -150,6 +150,16 @@ impl Position {
         self.keys.position
     }
 
+    /// The key of the position that a move leads to, without making it.
+    #[must_use]
+    #[inline]
+    pub fn key_after(&self, mv: Move) -> u64 {
+        let (from, to) = (mv.from(), mv.to());
+        let moved = self.piece_at(from).map_or(0, |piece| zobrist::piece(piece, from) ^ zobrist::piece(piece, to));
+        let taken = self.piece_at(to).map_or(0, |piece| zobrist::piece(piece, to));
+        self.keys.position ^ moved ^ taken ^ zobrist::BLACK_TO_MOVE
+    }
+
     /// The key of the pawns alone.
     #[must_use]
     #[inline]

@@ -32,10 +32,10 @@ fn known_cases() -> Vec<Case> {
         .collect()
 }
 
-/// The case of a seed: one half made from nothing, one half mutated from known ones.
+/// The case of a seed: some made from nothing, which takes twenty times as long, most mutated from known ones.
 fn case(seed: u64, known: &[Case]) -> Case {
     let mut rng = SplitMix64::new(seed);
-    if seed.is_multiple_of(2) { random_case(&mut rng) } else { mutated_case(&mut rng, known) }
+    if seed.is_multiple_of(8) { random_case(&mut rng) } else { mutated_case(&mut rng, known) }
 }
 
 fn play(case: &Case, rules: RuleSet) -> Game {

@@ -171,8 +171,10 @@ proptest! {
             let mut position = game.position().clone();
             let before = position.clone();
             for mv in position.legal_moves() {
+                let key_after = position.key_after(mv);
                 let undo = position.make(mv);
                 assert_ne!(position.key(), before.key());
+                assert_eq!(position.key(), key_after);
                 position.unmake(mv, undo);
                 assert_eq!(position, before);
             }

@@ -18,7 +18,7 @@ use xiangqi::{
 };
 
 /// How many cases a normal run tries; `CHUHE_CYCLES` asks for more.
-const CASES: usize = 2_000;
+const CASES: usize = 500;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -98,6 +98,42 @@ fn expected(case: &Case, fen: &str) -> (Judgement, Option<[Class; 2]>) {
     (judgement, finding.map(|finding| [finding.red.class, finding.black.class]))
 }
 
+/// The words of the case files for what came out.
+fn verdict_name(outcome: referee::Outcome) -> &'static str {
+    match outcome {
+        referee::Outcome::Ongoing => "none",
+        referee::Outcome::RedWins => "black_loses",
+        referee::Outcome::BlackWins => "red_loses",
+        referee::Outcome::Draw => "draw",
+    }
+}
+
+#[test]
+fn cases_reasoned_out_by_hand() {
+    let lines = lines(include_str!("data/wikibook_cases.jsonl"));
+    assert_eq!(lines.len(), 32);
+    for line in lines {
+        let (case, fen) = (to_case(&line), line["fen"].as_str().unwrap());
+        let answers = [("referee", expected(&case, fen)), ("arbiter", translated(&play(&case, fen)))];
+        for (who, (judgement, classes)) in answers {
+            assert_eq!(verdict_name(judgement.outcome), line["expected"], "{who}: {line}");
+            let names = classes.map(|classes| classes.map(Class::name));
+            let [red, black] = names.map_or([Value::Null, Value::Null], |names| names.map(Value::from));
+            assert_eq!((&red, &black), (&line["red_class"], &line["black_class"]), "{who}: {line}");
+            let loser_class = if judgement.outcome == referee::Outcome::RedWins { black } else { red };
+            let reason = match (judgement.outcome, loser_class.as_str()) {
+                (referee::Outcome::Ongoing, _) => "",
+                (referee::Outcome::Draw, None) => "move_limit",
+                (referee::Outcome::Draw, _) => "repetition",
+                (_, Some("chase")) => "perpetual_chase",
+                _ => "perpetual_check",
+            };
+            assert_eq!(judgement.reason, reason, "{who}: {line}");
+            assert_eq!(judgement.ply, case.moves.len(), "{who}: {line}");
+        }
+    }
+}
+
 #[test]
 fn both_arbiters_agree_on_the_older_custom() {
     let count = std::env::var("CHUHE_CYCLES").map_or(CASES, |count| count.parse().expect("CHUHE_CYCLES is a number"));
@@ -136,9 +172,9 @@ fn both_arbiters_agree_on_the_older_custom() {
     for class in Class::ALL {
         let of_red: usize = seen[class as usize].iter().sum();
         let of_black: usize = seen.iter().map(|row| row[class as usize]).sum();
-        assert!(of_red.min(of_black) >= count / 40, "{} came up too rarely: {seen:?}", class.name());
+        assert!(of_red.min(of_black) >= count / 50, "{} came up too rarely: {seen:?}", class.name());
     }
-    assert!(by_numbers >= count / 200, "numbers decided too rarely: {by_numbers} of {count}");
+    assert!(by_numbers >= count / 250, "numbers decided too rarely: {by_numbers} of {count}");
 }
 
 /// Rings of a single loop, as a search judges them, and longer ones.
@@ -146,11 +182,11 @@ fn both_arbiters_agree_on_the_older_custom() {
 fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {
     let known = known_cases();
     let mut judged = 0;
-    for seed in 0..500 {
+    for seed in 0..300 {
         let case = case(seed, &known);
         let Some((first, third)) = expected(&case, "").0.cycle else { continue };
         let start = case.moves[..first].iter().fold(case.start.clone(), |board, &mv| board.after(mv));
-        let once = &case.moves[first..(first + third) / 2];
+        let once = &case.moves[first..usize::midpoint(first, third)];
         for loops in [1, 2, 3, 5] {
             let ring = once.repeat(loops);
             let (Some(verdict), Some(finding)) = (arbiters_verdict(&start, &ring), referees_finding(&start, &ring))
@@ -164,7 +200,7 @@ fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {
             judged += 1;
         }
     }
-    assert!(judged > 1_000, "only {judged} rings were judged");
+    assert!(judged > 800, "only {judged} rings were judged");
 }
 
 /// None if the moves do not lead back to the start.

@@ -48,6 +48,7 @@ impl Worker {
             for line in 0..lines {
                 self.first_line = line;
                 self.search_window(shared, depth, line);
+                self.root_moves[..=line].sort_by_key(|root_move| std::cmp::Reverse(root_move.score));
                 if self.stopped {
                     break;
                 }

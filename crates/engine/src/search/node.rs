@@ -103,7 +103,7 @@ impl Worker {
 
         if !PV && !in_check && excluded.is_none() {
             // So far below that only a tactical stroke could help: look for one.
-            if depth <= 3 && evaluation + 220 * depth + 60 < alpha {
+            if depth <= 3 && evaluation + 220 * depth + 60 < alpha && !score::is_decided(alpha) {
                 let score = self.quiesce::<false>(shared, alpha, alpha + 1, ply);
                 if score <= alpha || self.stopped {
                     return score;
@@ -202,7 +202,7 @@ impl Worker {
         let needed = raised - self.frame(ply).evaluation.unwrap_or(0);
         let mut picker = Picker::captures(self.game.position(), table_move, needed);
         let context = self.context(ply);
-        while let Some(mv) = picker.next(self.game.position(), &self.histories, context) {
+        while let Some(mv) = picker.next(&self.game, &self.histories, context) {
             if Some(mv) == table_move && !self.game.position().exchange_at_least(mv, needed) {
                 continue;
             }
@@ -243,7 +243,7 @@ impl Worker {
         let mut captures = MoveList::new();
         let table_move_takes = table_move.is_some_and(|mv| self.game.position().piece_at(mv.to()).is_some());
 
-        while let Some(mv) = picker.next(self.game.position(), &self.histories, context) {
+        while let Some(mv) = picker.next(&self.game, &self.histories, context) {
             if Some(mv) == excluded || (at_root && !self.is_root_candidate(mv)) {
                 continue;
             }
@@ -262,7 +262,9 @@ impl Worker {
             };
             let mut reduction = reductions::base(depth, count);
 
-            if !at_root && best > -LEAST_VERDICT {
+            // Nothing is pruned while a quicker mate is sought, nor what closes a loop.
+            let spared = score::is_decided(alpha) || victim.is_none() && self.game.may_repeat(mv);
+            if !at_root && best > -LEAST_VERDICT && !spared {
                 let reduced = (depth - reduction / 1024).max(0);
                 if victim.is_none() {
                     let most = (4 + depth * depth) as usize / if improving { 1 } else { 2 };

@@ -80,7 +80,7 @@ impl Worker {
         };
         let mut best_move = None;
         let mut count = 0;
-        while let Some(mv) = picker.next(self.game.position(), &self.histories, context) {
+        while let Some(mv) = picker.next(&self.game, &self.histories, context) {
             count += 1;
             if !in_check && best > -LEAST_VERDICT && !self.game.position().gives_check(mv) {
                 let hoped = futility + self.victim_value(mv);

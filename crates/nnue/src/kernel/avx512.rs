@@ -12,7 +12,6 @@ use std::{arch::x86_64::*, array, ptr};
 use super::{
     Activations,
     blocks::{I8x64, I16x32, I32x16, U8x32},
-    sparse::Mask,
 };
 use crate::architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT};
 
@@ -105,33 +104,28 @@ fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize
     }
 }
 
-/// A side's pairs, and which chunks of them are not all zeros.
+/// The pairs of up to eight blocks of sums with their partners, and a bit for each chunk of them that is not all zeros.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
-fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
-    let mut mask = [0; 2];
-    let (low, high) = sums.split_at(sums.len() / 2);
-    let groups = low.chunks(8).zip(high.chunks(8)).zip(activations.chunks_mut(8));
-    for (mask, ((low, high), activations)) in mask.iter_mut().zip(groups) {
-        let (low, low_rest) = low.as_chunks::<2>();
-        let (high, high_rest) = high.as_chunks::<2>();
-        let (activations, activations_rest) = activations.as_chunks_mut::<2>();
-        let mut place = 0;
-        for ((low, high), activations) in low.iter().zip(high).zip(activations) {
-            let ordered = packed(pair(&low[0], &high[0]), pair(&low[1], &high[1]));
-            // SAFETY: the blocks are 64 bytes together; the store asks for no alignment.
-            unsafe { _mm512_storeu_si512(ptr::from_mut(activations).cast(), ordered) };
-            *mask |= u64::from(_mm512_test_epi32_mask(ordered, ordered)) << place;
-            place += 16;
-        }
-        for ((low, high), activations) in low_rest.iter().zip(high_rest).zip(activations_rest) {
-            let product = pair(low, high);
-            let ordered = _mm512_castsi512_si256(packed(product, product));
-            // SAFETY: the block is 32 bytes, aligned to 32.
-            unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
-            *mask |= u64::from(_mm256_test_epi32_mask(ordered, ordered)) << place;
-        }
+fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
+    let (low, low_rest) = low.as_chunks::<2>();
+    let (high, high_rest) = high.as_chunks::<2>();
+    let (activations, activations_rest) = activations.as_chunks_mut::<2>();
+    let (mut live, mut place) = (0, 0);
+    for ((low, high), activations) in low.iter().zip(high).zip(activations) {
+        let ordered = packed(pair(&low[0], &high[0]), pair(&low[1], &high[1]));
+        // SAFETY: the blocks are 64 bytes together; the store asks for no alignment.
+        unsafe { _mm512_storeu_si512(ptr::from_mut(activations).cast(), ordered) };
+        live |= u64::from(_mm512_test_epi32_mask(ordered, ordered)) << place;
+        place += 16;
     }
-    mask
+    if let ([low], [high], [activations]) = (low_rest, high_rest, activations_rest) {
+        let product = pair(low, high);
+        let ordered = _mm512_castsi512_si256(packed(product, product));
+        // SAFETY: the block is 32 bytes, aligned to 32.
+        unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
+        live |= u64::from(_mm256_test_epi32_mask(ordered, ordered)) << place;
+    }
+    live
 }
 
 /// The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero only
@@ -176,39 +170,53 @@ macro_rules! layers {
             enemy: &[I16x32],
             activations: &mut Activations,
         ) -> i32 {
-            let half = own.len() / 2;
-            let own_mask = activate(own, &mut activations[..half]);
-            let enemy_mask = activate(enemy, &mut activations[half..2 * half]);
-            let words = sparse::words(own_mask, enemy_mask, half * 8);
             match stack.first_bias.len() {
-                1 => layers::<1>(stack, activations, words),
-                _ => layers::<2>(stack, activations, words),
+                1 => layers::<1>(stack, own, enemy, activations),
+                _ => layers::<2>(stack, own, enemy, activations),
             }
         }
 
         /// Sixteen times `N` neurons in the first layer.
         #[target_feature(enable = $features)]
-        fn layers<const N: usize>(stack: &Stack, activations: &Activations, words: [(u64, usize); 4]) -> i32 {
-            let chunks = chunks(activations);
-            let mut even: [__m512i; N] = array::from_fn(|block| *register(&stack.first_bias[block]));
-            let mut odd = [_mm512_setzero_si512(); N];
-            for (mut word, base) in words {
-                while word != 0 {
-                    let chunk = base + word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    visit(&mut even, chunks[chunk], &stack.first[chunk * N..][..N]);
-                    if word == 0 {
-                        break;
-                    }
-                    let chunk = base + word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    visit(&mut odd, chunks[chunk], &stack.first[chunk * N..][..N]);
+        fn layers<const N: usize>(
+            stack: &Stack,
+            own: &[I16x32],
+            enemy: &[I16x32],
+            activations: &mut Activations,
+        ) -> i32 {
+            let half = own.len() / 2;
+            let mut words = [(0, 0); 4];
+            let mut count = 0;
+            let mut block = 0;
+            for sums in [own, enemy] {
+                let (low, high) = sums.split_at(half);
+                for (low, high) in low.chunks(8).zip(high.chunks(8)) {
+                    words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
+                    block += low.len();
+                    count += 1;
                 }
             }
-            for (even, odd) in even.iter_mut().zip(odd) {
-                *even = _mm512_add_epi32(*even, odd);
+            let chunks = chunks(activations);
+            let zero = _mm512_setzero_si512();
+            let mut sums: [[__m512i; N]; 4] =
+                [array::from_fn(|block| *register(&stack.first_bias[block])), [zero; N], [zero; N], [zero; N]];
+            for &(mut word, base) in &words[..count] {
+                'word: while word != 0 {
+                    for sums in &mut sums {
+                        let chunk = base + word.trailing_zeros() as usize;
+                        visit(sums, chunks[chunk], &stack.first[chunk * N..][..N]);
+                        word &= word - 1;
+                        if word == 0 {
+                            break 'word;
+                        }
+                    }
+                }
             }
-            upper(stack, &even)
+            let sums: [__m512i; N] = array::from_fn(|block| {
+                let [a, b, c, d] = sums.map(|sums| sums[block]);
+                _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d))
+            });
+            upper(stack, &sums)
         }
 
         #[target_feature(enable = $features)]

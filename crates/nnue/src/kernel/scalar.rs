@@ -10,6 +10,7 @@ use crate::{
     net::Stack,
 };
 
+#[inline(never)]
 pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
     for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
         for (lane, target) in target.0.iter_mut().enumerate() {
@@ -18,6 +19,7 @@ pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32]
     }
 }
 
+#[inline(never)]
 pub(super) fn add_sub_sub(
     source: &[I16x32],
     target: &mut [I16x32],
@@ -34,6 +36,7 @@ pub(super) fn add_sub_sub(
     }
 }
 
+#[inline(never)]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
     let width = sums.len();
     let row = |index: u16| &rows[usize::from(index) * width..][..width];
@@ -53,6 +56,7 @@ pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed
     }
 }
 
+#[inline(never)]
 pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
     let half = own.len() / 2;
     let own_mask = activate(own, &mut activations[..half]);

@@ -269,6 +269,14 @@ impl Game {
         None
     }
 
+    /// Whether a move may lead back to a position that has occurred. Never false for one that does; true for few others.
+    #[must_use]
+    #[inline]
+    pub fn may_repeat(&self, mv: Move) -> bool {
+        // Two plies never lead back, three and this one can.
+        self.reversible >= 3 && self.filter.at_most(self.position.key_after(mv)) > 0
+    }
+
     /// How often the position has occurred since the last move that cannot be taken back, this time included. For
     /// tables that must tell first visits from later ones; keys alone are compared.
     #[must_use]

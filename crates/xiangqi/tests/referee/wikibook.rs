@@ -112,7 +112,8 @@ fn frames(start: &Board, moves: &[Move]) -> Vec<Frame> {
 fn examine_side(frames: &[Frame], side: Color, victims: &[u8]) -> Conduct {
     let mut only_checks = true;
     let mut only_checks_and_threats = true;
-    let mut offenders = Vec::new();
+    let mut besiegers = Vec::new();
+    let mut hunters = Vec::new();
     for i in 1..frames.len() {
         let Frame { board, names } = &frames[i];
         if board.turn == side {
@@ -128,21 +129,18 @@ fn examine_side(frames: &[Frame], side: Color, victims: &[u8]) -> Conduct {
             }
             only_checks_and_threats &= !guilty.is_empty();
         }
-        guilty.extend(chasers(frames, i, side, victims));
-        offenders.extend(guilty.into_iter().filter_map(|p| names[usize::from(p)]));
+        besiegers.extend(guilty.into_iter().filter_map(|p| names[usize::from(p)]));
+        hunters.extend(chasers(frames, i, side, victims).into_iter().filter_map(|p| names[usize::from(p)]));
     }
-    let class = if only_checks {
-        Class::Check
+    let (class, mut offenders) = if only_checks {
+        (Class::Check, besiegers)
     } else if only_checks_and_threats {
-        Class::MateThreat
+        (Class::MateThreat, besiegers)
     } else if !victims.is_empty() {
-        Class::Chase
+        (Class::Chase, hunters)
     } else {
-        Class::Allowed
+        (Class::Allowed, Vec::new())
     };
-    if class == Class::Allowed {
-        offenders.clear();
-    }
     offenders.sort_unstable();
     offenders.dedup();
     Conduct { class, offenders }
@@ -167,8 +165,7 @@ pub fn mating_pieces(board: &Board, side: Color) -> Vec<u8> {
 }
 
 fn is_checkmate(board: &Board) -> bool {
-    in_check(board, board.turn)
-        && !pseudo_moves_of(board, board.turn).into_iter().any(|mv| leaves_king_safe(board, mv))
+    in_check(board, board.turn) && !pseudo_moves_of(board, board.turn).into_iter().any(|mv| leaves_king_safe(board, mv))
 }
 
 /// The points of the pieces that chase one of the victims in frame `i`.

@@ -8,7 +8,6 @@ use super::{
     super::{
         Activations,
         blocks::{I8x64, I16x32},
-        sparse,
     },
     activate, chunks, clipped, register, squared,
 };

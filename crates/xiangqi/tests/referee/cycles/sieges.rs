@@ -48,7 +48,7 @@ fn siege_position(rng: &mut SplitMix64) -> (Board, Color) {
         }
         // A sally: the reply that parries a threat may itself be a check or a chase.
         if rng.one_in(2) {
-            for _ in 0..1 + rng.below(2) {
+            for _ in 0..=rng.below(2) {
                 let near = board.king(besieger).filter(|_| !rng.one_in(3));
                 let sallying = (besieger.other(), rng.pick(&ATTACKERS));
                 place_near(rng, &mut board, sallying, near);

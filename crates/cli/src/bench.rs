@@ -1,0 +1,78 @@
+//! `chuhe bench`: the engine's signature and its speed.
+
+use std::{io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
+
+use anyhow::{Context as _, Result};
+use engine::{Evaluation, bench};
+use nnue::{Kernel, Net};
+use serde::Serialize;
+
+use crate::{Finding, stopwatch, threads};
+
+/// Search fixed positions to a fixed depth, and say how many nodes that took and how fast they went
+///
+/// With one thread the nodes are the engine's signature: the same on every machine. The last two lines are
+/// `nodes <N>` and `nps <N>`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The net to evaluate with [default: the plain evaluation]
+    #[arg(long, value_name = "FILE")]
+    net: Option<PathBuf>,
+    /// How many threads search; with more than one the nodes differ from run to run
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    threads: NonZeroUsize,
+    /// How deep
+    #[arg(long, value_name = "N", default_value_t = bench::DEPTH, value_parser = clap::value_parser!(u32).range(1..=64))]
+    depth: u32,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    /// The net's hash; none for the plain evaluation.
+    net: Option<String>,
+    /// The kernel that evaluated the net.
+    kernel: Option<&'static str>,
+    threads: usize,
+    depth: u32,
+    nodes: u64,
+    seconds: f64,
+    nps: u64,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let kernel = Kernel::from_env()?;
+        let net = self.net.as_ref().map(Net::from_file).transpose().context("--net")?.map(Arc::new);
+        let hash = net.as_ref().map(|net| net.hash().to_string());
+        let evaluation = net.map_or(Evaluation::Plain, |net| Evaluation::Net(net, kernel));
+        let mut counts = Vec::new();
+        let (nodes, time) = stopwatch::timed(|| {
+            bench::run(&evaluation, self.threads.get(), self.depth, &mut |fen, nodes| counts.push((fen.clone(), nodes)))
+        });
+        let nps = stopwatch::rate(nodes, time);
+        if self.json {
+            let answer = Answer {
+                kernel: hash.is_some().then(|| kernel.name()),
+                net: hash,
+                threads: self.threads.get(),
+                depth: self.depth,
+                nodes,
+                seconds: time.as_secs_f64(),
+                nps,
+            };
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+        } else {
+            for (fen, nodes) in counts {
+                writeln!(out, "{nodes:>10} {fen}")?;
+            }
+            writeln!(out, "seconds {:.3}", time.as_secs_f64())?;
+            writeln!(out, "nodes {nodes}")?;
+            writeln!(out, "nps {nps}")?;
+        }
+        Ok(Finding::Holds)
+    }
+}

@@ -1,0 +1,353 @@
+//! Talking to an engine: the handshake, positions, moves.
+
+use std::{fmt::Write as _, time::Duration};
+
+use selfplay::{Allowance, Choice, FaultKind, Trouble};
+use xiangqi::{Fen, Position, rules::Game};
+
+use super::{Deadline, Dialect, Info, Process, Protocol, Silence, Specification, dialect::shown_position};
+
+/// A Red first move that every engine knows.
+const FIRST_MOVE: &str = "h2e2";
+
+/// How long an engine may take to get ready at all; some read large files.
+const STARTUP: Duration = Duration::from_secs(20);
+
+/// An engine that has shaken hands.
+pub(super) struct Connection {
+    process: Process,
+    protocol: Protocol,
+    pub(super) name: String,
+    pub(super) dialect: Dialect,
+    /// Whether it tells the position it holds.
+    shows_position: bool,
+    /// Whether a UCCI engine counts time in thousandths of a second.
+    milliseconds: bool,
+}
+
+/// An option that an engine has.
+struct Offer {
+    name: String,
+    is_button: bool,
+    /// The values it may have, where they are listed.
+    values: Vec<String>,
+}
+
+impl Connection {
+    /// Starts an engine and gets it ready for games.
+    pub(super) fn open(specification: &Specification, hash_mebibytes: usize) -> Result<Self, String> {
+        let command = specification.command.join(" ");
+        let context = |what: String| format!("{command}: {what}");
+        let process = Process::start(&specification.command).map_err(|error| context(error.to_string()))?;
+        let mut connection = Self {
+            process,
+            protocol: specification.protocol,
+            name: command.clone(),
+            dialect: Dialect::FromZero,
+            shows_position: false,
+            milliseconds: false,
+        };
+        connection.shake_hands(specification, hash_mebibytes).map_err(context)?;
+        Ok(connection)
+    }
+
+    fn shake_hands(&mut self, specification: &Specification, hash_mebibytes: usize) -> Result<(), String> {
+        let (hello, done) = match self.protocol {
+            Protocol::Uci => ("uci", "uciok"),
+            Protocol::Ucci => ("ucci", "ucciok"),
+        };
+        self.process.send(hello);
+        let mut offers = Vec::new();
+        let deadline = Deadline::after(STARTUP);
+        loop {
+            let line = self.process.receive(deadline).map_err(|silence| {
+                let why = self.why_silent(silence);
+                format!("no `{done}` in answer to `{hello}`: {why}")
+            })?;
+            if line == done {
+                break;
+            }
+            if let Some(name) = line.strip_prefix("id name ") {
+                name.trim().clone_into(&mut self.name);
+            }
+            offers.extend(Offer::read(&line));
+        }
+        if let Some(name) = &specification.name {
+            self.name.clone_from(name);
+        }
+        self.set_options(specification, &offers, hash_mebibytes)?;
+        self.wait_until_ready(STARTUP, &mut |_| {}).map_err(|(_, why)| format!("before the first game: {why}"))?;
+        self.find_dialect(specification.dialect)
+    }
+
+    fn set_options(
+        &mut self,
+        specification: &Specification,
+        offers: &[Offer],
+        hash_mebibytes: usize,
+    ) -> Result<(), String> {
+        let offered = |name: &str| offers.iter().find(|offer| offer.name.eq_ignore_ascii_case(name));
+        let chosen = |name: &str| specification.options.iter().any(|(chosen, _)| chosen.eq_ignore_ascii_case(name));
+        // Engines that play more than one game.
+        if let Some(offer) = offered("UCI_Variant")
+            && !chosen("UCI_Variant")
+        {
+            if !offer.values.iter().any(|value| value == "xiangqi") {
+                return Err("none of the games that it plays is called `xiangqi`; set UCI_Variant".to_owned());
+            }
+            self.set_option(offer, "xiangqi");
+        }
+        // As much as ours have.
+        for name in ["Hash", "hashsize"] {
+            if let Some(offer) = offered(name)
+                && !chosen(name)
+            {
+                self.set_option(offer, &hash_mebibytes.to_string());
+            }
+        }
+        if self.protocol == Protocol::Ucci
+            && let Some(offer) = offered("usemillisec")
+            && !chosen("usemillisec")
+        {
+            self.set_option(offer, "true");
+            self.milliseconds = true;
+        }
+        for (name, value) in &specification.options {
+            let offer = offered(name).ok_or_else(|| format!("the engine has no option `{name}`"))?;
+            self.set_option(offer, value);
+            self.milliseconds |= offer.name == "usemillisec" && value == "true";
+        }
+        Ok(())
+    }
+
+    fn set_option(&mut self, offer: &Offer, value: &str) {
+        let name = &offer.name;
+        let line = match self.protocol {
+            Protocol::Uci if offer.is_button => format!("setoption name {name}"),
+            Protocol::Uci => format!("setoption name {name} value {value}"),
+            Protocol::Ucci if offer.is_button => format!("setoption {name}"),
+            Protocol::Ucci => format!("setoption {name} {value}"),
+        };
+        self.process.send(&line);
+    }
+
+    /// Finds out, or makes sure of, how the engine counts ranks: by the position that it says it holds after a move, or
+    /// if it does not say, by the shape of its own first move.
+    fn find_dialect(&mut self, told: Option<Dialect>) -> Result<(), String> {
+        if self.protocol == Protocol::Ucci {
+            self.dialect = told.unwrap_or(Dialect::FromZero);
+            return Ok(());
+        }
+        let start = Position::start();
+        let mv = start.parse_move(FIRST_MOVE).expect("it is a move of the starting position");
+        let mut game = Game::new(Fen::start(), xiangqi::rules::RuleSet::Cxr);
+        game.push_legal(mv);
+        let dialects = told.map_or(Dialect::ALL.to_vec(), |told| vec![told]);
+        let mut said = false;
+        for &dialect in &dialects {
+            self.dialect = dialect;
+            self.process.send(&self.position_line(&game));
+            match self.shown(STARTUP).map_err(|(_, why)| format!("asked for the position it holds: {why}"))? {
+                Some(position) if position == *game.position() => {
+                    self.shows_position = true;
+                    return Ok(());
+                }
+                Some(_) => said = true,
+                None => break,
+            }
+        }
+        if said {
+            let tried: Vec<_> = dialects.iter().map(Dialect::to_string).collect();
+            return Err(format!("it does not follow the move {FIRST_MOVE}, with {}", tried.join(" nor with ")));
+        }
+        if let Some(told) = told {
+            self.dialect = told;
+            return Ok(());
+        }
+        self.process.send(&format!("position fen {}", Fen::start()));
+        self.process.send("go depth 1");
+        let deadline = Deadline::after(STARTUP);
+        loop {
+            let line = self.process.receive(deadline).map_err(|silence| {
+                let why = self.why_silent(silence);
+                format!("asked for a first move: {why}")
+            })?;
+            if let Some(text) = best_move(&line) {
+                self.dialect = Dialect::of_first_move(text).ok_or_else(|| {
+                    format!("its first move `{}` is legal in no dialect", xiangqi::text::shortened(text))
+                })?;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Tells the engine that what comes has nothing to do with what was.
+    pub(super) fn new_game(&mut self, watchdog: Duration) -> Result<(), Trouble> {
+        self.process.send(match self.protocol {
+            Protocol::Uci => "ucinewgame",
+            Protocol::Ucci => "setoption newgame",
+        });
+        self.wait_until_ready(watchdog, &mut |_| {}).map_err(|(kind, why)| Trouble::fault(kind, why))
+    }
+
+    /// Hands over the game's position with all of its moves, and looks whether it arrived.
+    pub(super) fn set_position(&mut self, game: &Game, watchdog: Duration) -> Result<(), Trouble> {
+        self.process.send(&self.position_line(game));
+        let fault = |(kind, why)| Trouble::fault(kind, why);
+        if !self.shows_position {
+            return self.wait_until_ready(watchdog, &mut |_| {}).map_err(fault);
+        }
+        match self.shown(watchdog).map_err(fault)? {
+            Some(position) if position == *game.position() => Ok(()),
+            Some(position) => {
+                let detail = format!("the engine holds {position}, the game is at {}", game.position());
+                Err(Trouble::fault(FaultKind::WrongPosition, detail))
+            }
+            None => Err(Trouble::fault(FaultKind::WrongPosition, "the engine no longer says what position it holds")),
+        }
+    }
+
+    /// Lets the engine think.
+    pub(super) fn go(&mut self, game: &Game, allowance: &Allowance, patience: Duration) -> Result<Choice, Trouble> {
+        self.process.send(&self.go_line(game, allowance));
+        let deadline = Deadline::after(patience);
+        let mut info = Info::default();
+        loop {
+            let line = match self.process.receive(deadline) {
+                Ok(line) => line,
+                Err(silence) => return Err(Trouble::fault(kind_of(silence), self.why_silent(silence))),
+            };
+            if let Some(text) = best_move(&line) {
+                let mv = game
+                    .position()
+                    .parse_move_in(text, self.dialect.notation())
+                    .map_err(|error| Trouble::fault(FaultKind::IllegalMove, error.to_string()))?;
+                return Ok(Choice { mv, score: info.score, depth: info.depth, nodes: info.nodes });
+            }
+            info.update(&line);
+        }
+    }
+
+    fn go_line(&self, game: &Game, allowance: &Allowance) -> String {
+        let milliseconds = |time: Duration| time.as_millis().max(1);
+        match (self.protocol, *allowance) {
+            (_, Allowance::Nodes(nodes)) => format!("go nodes {nodes}"),
+            (Protocol::Uci, Allowance::MoveTime(time)) => format!("go movetime {}", milliseconds(time)),
+            (Protocol::Uci, Allowance::Clock { own, opponent, increment }) => {
+                let (red, black) = match game.position().turn() {
+                    xiangqi::Color::Red => (own, opponent),
+                    xiangqi::Color::Black => (opponent, own),
+                };
+                let [red, black, increment] = [red, black, increment].map(|time| time.as_millis());
+                format!("go wtime {red} btime {black} winc {increment} binc {increment}")
+            }
+            (Protocol::Ucci, allowance) => {
+                let unit =
+                    |time: Duration| if self.milliseconds { time.as_millis() } else { u128::from(time.as_secs()) };
+                match allowance {
+                    Allowance::MoveTime(time) => format!("go time {} movestogo 1", unit(time).max(1)),
+                    Allowance::Clock { own, opponent, increment } => {
+                        let [own, opponent, increment] = [own, opponent, increment].map(unit);
+                        format!("go time {own} increment {increment} opptime {opponent} oppincrement {increment}")
+                    }
+                    Allowance::Nodes(_) => unreachable!("they are above"),
+                }
+            }
+        }
+    }
+
+    fn position_line(&self, game: &Game) -> String {
+        let mut line = format!("position fen {}", game.start());
+        let mut position = game.start().position.clone();
+        for (index, mv) in game.moves().enumerate() {
+            let before = if index == 0 { " moves " } else { " " };
+            let _ = write!(line, "{before}{}", position.format_move(mv, self.dialect.notation()));
+            let _ = position.make(mv);
+        }
+        line
+    }
+
+    /// Asks for the position that the engine holds.
+    fn shown(&mut self, watchdog: Duration) -> Result<Option<Position>, (FaultKind, String)> {
+        self.process.send("d");
+        let mut shown = None;
+        self.wait_until_ready(watchdog, &mut |line| {
+            if let Some(position) = shown_position(line) {
+                shown = Some(position);
+            }
+        })?;
+        Ok(shown)
+    }
+
+    /// Waits until the engine has done all that it was told; `hear` gets what it says till then.
+    fn wait_until_ready(&mut self, watchdog: Duration, hear: &mut dyn FnMut(&str)) -> Result<(), (FaultKind, String)> {
+        self.process.send("isready");
+        let deadline = Deadline::after(watchdog);
+        loop {
+            match self.process.receive(deadline) {
+                Ok(line) if line == "readyok" => return Ok(()),
+                Ok(line) => hear(&line),
+                Err(silence) => return Err((kind_of(silence), self.why_silent(silence))),
+            }
+        }
+    }
+
+    fn why_silent(&mut self, silence: Silence) -> String {
+        match silence {
+            Silence::TimedOut => "the engine does not answer".to_owned(),
+            Silence::Closed => self.process.epitaph(),
+        }
+    }
+}
+
+const fn kind_of(silence: Silence) -> FaultKind {
+    match silence {
+        Silence::TimedOut => FaultKind::Stall,
+        Silence::Closed => FaultKind::Crash,
+    }
+}
+
+/// The move in an engine's last word; an empty text if it has none.
+fn best_move(line: &str) -> Option<&str> {
+    let mut words = line.split_ascii_whitespace();
+    match words.next() {
+        Some("bestmove") => Some(words.next().unwrap_or_default()),
+        Some("nobestmove") => Some("nobestmove"),
+        _ => None,
+    }
+}
+
+impl Offer {
+    /// Reads `option name Skill Level type spin …`, or UCCI's `option usemillisec type check …`.
+    fn read(line: &str) -> Option<Self> {
+        let rest = line.strip_prefix("option ")?.trim_start();
+        let rest = rest.strip_prefix("name ").unwrap_or(rest);
+        let (name, kind) = rest.split_once(" type ").unwrap_or((rest, ""));
+        let values = kind.split(" var ").skip(1).map(|value| value.trim().to_owned()).collect();
+        Some(Self { name: name.trim().to_owned(), is_button: kind.trim().starts_with("button"), values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_are_read() {
+        let read = |line| Offer::read(line).map(|offer| (offer.name, offer.is_button, offer.values));
+        let name = |name: &str| name.to_owned();
+        let variants = "option name UCI_Variant type combo default chess var chess var xiangqi";
+        assert_eq!(read(variants), Some((name("UCI_Variant"), false, vec![name("chess"), name("xiangqi")])));
+        assert_eq!(read("option name Clear Hash type button"), Some((name("Clear Hash"), true, vec![])));
+        assert_eq!(read("option usemillisec type check default false"), Some((name("usemillisec"), false, vec![])));
+        assert_eq!(read("id name x"), None);
+    }
+
+    #[test]
+    fn last_words_are_read() {
+        assert_eq!(best_move("bestmove h2e2 ponder h9g7"), Some("h2e2"));
+        assert_eq!(best_move("bestmove"), Some(""));
+        assert_eq!(best_move("nobestmove"), Some("nobestmove"));
+        assert_eq!(best_move("info string bestmove h2e2"), None);
+    }
+}

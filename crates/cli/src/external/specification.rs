@@ -1,0 +1,98 @@
+//! What the command line says of an outside engine: `COMMAND[;option=value…]`.
+
+use super::Dialect;
+
+/// What an engine speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Uci,
+    Ucci,
+}
+
+/// An outside engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Specification {
+    pub(crate) protocol: Protocol,
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// What is set, in this order.
+    pub(crate) options: Vec<(String, String)>,
+    /// How it counts ranks, if that need not be found out.
+    pub(crate) dialect: Option<Dialect>,
+    /// How records call it, if not as it calls itself.
+    pub(crate) name: Option<String>,
+}
+
+impl Specification {
+    /// Reads `COMMAND[;option=value…]`. Two options are ours: `ranks=0` or `ranks=1` says how the engine counts ranks,
+    /// `name=…` how it is called in records.
+    pub(crate) fn parse(protocol: Protocol, text: &str) -> Result<Self, String> {
+        let mut parts = text.split(';');
+        let command = words(parts.next().unwrap_or_default())?;
+        if command.is_empty() {
+            return Err("no command; an outside engine is `uci:COMMAND[;option=value…]`".to_owned());
+        }
+        let mut specification = Self { protocol, command, options: Vec::new(), dialect: None, name: None };
+        for part in parts {
+            let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}`: an option is `name=value`"))?;
+            match name.trim() {
+                "" => return Err(format!("`{part}`: an option is `name=value`")),
+                "ranks" => {
+                    specification.dialect = Some(value.trim().parse().map_err(|why| format!("`{part}`: {why}"))?);
+                }
+                "name" => specification.name = Some(value.trim().to_owned()),
+                name => specification.options.push((name.to_owned(), value.trim().to_owned())),
+            }
+        }
+        Ok(specification)
+    }
+}
+
+/// Splits a command at blanks; quotes keep what stands between them together.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for letter in text.chars() {
+        match quote {
+            Some(open) if open == letter => quote = None,
+            Some(_) => word.get_or_insert_default().push(letter),
+            None if letter == '"' || letter == '\'' => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            None if letter.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(letter),
+        }
+    }
+    if quote.is_some() {
+        return Err(format!("`{text}`: a quote is not closed"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_options_are_read() {
+        let text = "'my engine' -x \"a b\" c;UCI_Variant=xiangqi;Skill Level = 3 ;ranks=1;name=Fairy;Path=a=b";
+        let read = Specification::parse(Protocol::Uci, text).unwrap();
+        assert_eq!(read.command, ["my engine", "-x", "a b", "c"]);
+        let options = [("UCI_Variant", "xiangqi"), ("Skill Level", "3"), ("Path", "a=b")];
+        assert_eq!(read.options, options.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!((read.dialect, read.name.as_deref()), (Some(Dialect::FromOne), Some("Fairy")));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        let error = |text| Specification::parse(Protocol::Ucci, text).unwrap_err();
+        assert_eq!(error(" ;a=b"), "no command; an outside engine is `uci:COMMAND[;option=value…]`");
+        assert_eq!(error("x;a"), "`a`: an option is `name=value`");
+        assert_eq!(error("x;=a"), "`=a`: an option is `name=value`");
+        assert_eq!(error("x;ranks=2"), "`ranks=2`: ranks are counted from `0` or from `1`");
+        assert_eq!(error("x 'y"), "`x 'y`: a quote is not closed");
+    }
+}

@@ -1,0 +1,291 @@
+//! `chuhe match`: who is stronger.
+
+mod entrant;
+mod progress;
+mod record;
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    num::NonZeroUsize,
+    ops::ControlFlow,
+    path::PathBuf,
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result};
+use selfplay::{
+    Abort, Book, Conditions, Entrant, FaultReport, Filter, MatchPlan, OpeningOrder, Openings, Player, Standing,
+    TimeControl, Timer as _, play_match,
+};
+use serde::Serialize;
+use stats::{Counts, EloModel, Hypotheses, Pentanomial, Sprt};
+use xiangqi::{notation::Notation, rules::RuleSet};
+
+use crate::{Finding, external::Patience, stopwatch::Stopwatch, threads, thresholds::Thresholds};
+use entrant::Engine;
+use progress::Progress;
+use record::Scribe;
+
+/// With how many nodes of the plain evaluation openings are looked at.
+const OPENING_NODES: u64 = 10_000;
+
+/// Play pairs of games between two engines, from the same opening with colours swapped, and say who is stronger
+///
+/// ENGINE is `net:FILE`, `plain` (the evaluation without a net), `published`, `uci:COMMAND[;option=value…]` or
+/// `ucci:COMMAND[;option=value…]`. Blanks separate a command's words, quotes keep them together. Of an outside engine's
+/// options two are ours: `ranks=0` or `ranks=1` says how it counts ranks, where it cannot be found out; `name=…` how it
+/// is called. An engine that has an option UCI_Variant plays xiangqi, and a hash of the size that ours have, unless told
+/// otherwise. An engine that crashes, stalls, plays what is not legal, loses the thread of the game or oversteps its
+/// time loses the game, and is started anew.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("limit").required(true))]
+pub(crate) struct Arguments {
+    /// The engine that is asked about
+    #[arg(long, value_name = "ENGINE")]
+    a: Engine,
+    /// The engine that it is compared with
+    #[arg(long, value_name = "ENGINE")]
+    b: Engine,
+    /// How many pairs of games are played, unless a test decides before
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pairs: u64,
+    /// Give each move so many nodes
+    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Give each move so many milliseconds
+    #[arg(long, value_name = "MS", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+    /// Give each side a clock in seconds: `10+0.1`, or without increment `60`
+    #[arg(long, value_name = "CLOCK", group = "limit")]
+    tc: Option<TimeControl>,
+    /// How many milliseconds more may be used before a game is lost on time
+    #[arg(long, value_name = "MS", default_value_t = 200)]
+    grace: u64,
+    /// After how many milliseconds of silence, beyond the time that it has, an engine is taken for stalled
+    #[arg(long, value_name = "MS", default_value_t = 60_000, value_parser = clap::value_parser!(u64).range(1..))]
+    watchdog: u64,
+    /// A file of positions (FEN or EPD, one a line) to begin from, in an order that the seed shuffles
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
+    /// How many random moves are made at the beginning [default: 6, or none with a book]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=200))]
+    random_plies: Option<u32>,
+    /// How far from even, in hundredths of a pawn by a short search without a net, random openings may be
+    #[arg(long, value_name = "SCORE", default_value_t = 150, value_parser = clap::value_parser!(i32).range(0..=30_000))]
+    opening_bound: i32,
+    /// The seed of the openings
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// The rulebook: cxr, wxf, axf, wikibook or simple
+    #[arg(long, default_value_t)]
+    rules: RuleSet,
+    /// The size of each engine's hash table
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+    #[command(flatten)]
+    thresholds: Thresholds,
+    /// How many games are played at the same time
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    threads: NonZeroUsize,
+    /// Stop as soon as a test of these hypotheses, in normalized Elo, is decided
+    #[arg(long, value_name = "E0,E1", allow_negative_numbers = true, value_parser = hypotheses)]
+    sprt: Option<Hypotheses>,
+    /// Write the games to a new file
+    #[arg(long, value_name = "FILE")]
+    pgn: Option<PathBuf>,
+    /// How the file's moves are written: uci, uci1, ucci, iccs, wxf, chinese_simplified or chinese_traditional
+    #[arg(long, default_value_t = Notation::Uci)]
+    notation: Notation,
+    /// How the file's games call the match
+    #[arg(long, value_name = "NAME", default_value = "chuhe match")]
+    event: String,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    a: &'a str,
+    b: &'a str,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    pentanomial: Pentanomial,
+    elo: f64,
+    elo_error: f64,
+    /// Only with a test.
+    llr: Option<f64>,
+    decision: Option<stats::Decision>,
+    faults: usize,
+    fault_list: Vec<FaultAnswer<'a>>,
+    book: Option<String>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct FaultAnswer<'a> {
+    /// As in the records: the pair and the game of it, both from 1.
+    round: String,
+    engine: &'a str,
+    kind: &'static str,
+    ply: usize,
+    detail: &'a str,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
+        let timer = Stopwatch::start();
+        let patience =
+            Patience { grace: Duration::from_millis(self.grace), watchdog: Duration::from_millis(self.watchdog) };
+        let equipment = entrant::Equipment { hash_mebibytes: self.hash as usize, patience, timer: &timer };
+        // Who cannot play is told before anything is played or written.
+        let engines = [(&self.a, "--a"), (&self.b, "--b")].map(|(engine, flag)| engine.load().context(flag));
+        let [a, b] = engines;
+        let (a, b) = (a?, b?);
+        let presented = [(&a, "--a"), (&b, "--b")]
+            .map(|(engine, flag)| engine.introduce(&equipment).map_err(anyhow::Error::msg).context(flag));
+        let [name_a, name_b] = presented;
+        let names = different(name_a?, name_b?);
+        let scribe = Scribe::new(&names, self.rules, self.time_control(), &self.event, self.notation);
+        let mut file = match &self.pgn {
+            Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
+            None => None,
+        };
+        let plan = self.plan(book.clone(), &timer);
+        let mut progress = Progress::new(self.pairs, plan.test);
+        progress.announce(&self.headline(&names, book.as_ref()))?;
+        let enter = |entrant: Entrant| -> std::result::Result<Box<dyn Player + '_>, String> {
+            match entrant {
+                Entrant::A => a.enter(&equipment),
+                Entrant::B => b.enter(&equipment),
+            }
+        };
+        let mut known_faults = 0;
+        let result = play_match(&plan, &enter, |pair, standing| {
+            let games = [0, 1].map(|index| scribe.write(pair, index));
+            let output = |error: io::Error| Abort::Output(format!("--pgn: {error}"));
+            if let Some(file) = &mut file {
+                file.write_all((games[0].clone() + &games[1]).as_bytes()).map_err(output)?;
+            }
+            for fault in &standing.faults[known_faults..] {
+                // Without a file the game would be lost.
+                let game = if file.is_none() { Some(games[usize::from(fault.second)].as_str()) } else { None };
+                let name = &names[usize::from(fault.entrant == Entrant::B)];
+                progress.fault(name, fault, game).map_err(output)?;
+            }
+            known_faults = standing.faults.len();
+            progress.show(standing, timer.now()).map_err(output)?;
+            Ok(ControlFlow::Continue(()))
+        });
+        progress.finish()?;
+        let standing = result?;
+        self.answer(&standing, &names, book.as_ref(), plan.test.as_ref(), timer.now(), out)?;
+        Ok(Finding::Holds)
+    }
+
+    fn time_control(&self) -> TimeControl {
+        match (self.nodes, self.movetime, self.tc) {
+            (Some(nodes), _, _) => TimeControl::Nodes(nodes),
+            (_, Some(time), _) => TimeControl::MoveTime(Duration::from_millis(time)),
+            (_, _, Some(clock)) => clock,
+            _ => unreachable!("clap requires one of the three"),
+        }
+    }
+
+    fn plan<'a>(&self, book: Option<Book>, timer: &'a Stopwatch) -> MatchPlan<'a> {
+        let plies = self.random_plies.unwrap_or(if book.is_some() { 0 } else { 6 });
+        let filter = (plies > 0).then_some(Filter { nodes: OPENING_NODES, bound: self.opening_bound });
+        let openings = Openings { rules: self.rules, book, plies, filter };
+        MatchPlan {
+            pairs: self.pairs,
+            threads: self.threads.get(),
+            openings: OpeningOrder::new(openings, self.seed),
+            conditions: Conditions {
+                time_control: self.time_control(),
+                grace: Duration::from_millis(self.grace),
+                adjudication: self.thresholds.adjudication(),
+                ply_cap: self.thresholds.ply_cap,
+            },
+            test: self.sprt.map(|hypotheses| Sprt::new(EloModel::Normalized, hypotheses)),
+            timer,
+        }
+    }
+
+    fn headline(&self, names: &[String; 2], book: Option<&Book>) -> String {
+        let [a, b] = names;
+        let openings = match book {
+            Some(book) => format!("book {} of {} positions", book.hash(), book.positions().len()),
+            None => format!("random openings, seed {}", self.seed),
+        };
+        format!("{a} against {b}: {}, grace {} ms, {} rules, {openings}", self.time_control(), self.grace, self.rules)
+    }
+
+    fn answer(
+        &self,
+        standing: &Standing,
+        names: &[String; 2],
+        book: Option<&Book>,
+        test: Option<&Sprt>,
+        time: Duration,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let counts = Counts::from(standing.pairs);
+        let elo = test.map_or_else(|| counts.logistic_elo(), |test| test.estimate(counts));
+        let [losses, draws, wins] = *standing.games.cells();
+        if self.json {
+            let answer = Answer {
+                a: &names[0],
+                b: &names[1],
+                wins,
+                draws,
+                losses,
+                pentanomial: standing.pairs,
+                elo: elo.elo,
+                elo_error: elo.error(),
+                llr: standing.llr,
+                decision: standing.decision,
+                faults: standing.faults.len(),
+                fault_list: standing.faults.iter().map(|fault| FaultAnswer::new(fault, names)).collect(),
+                book: book.map(|book| book.hash().to_string()),
+                seconds: time.as_secs_f64(),
+            };
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+            return Ok(());
+        }
+        writeln!(out, "games {}: {wins} won, {draws} drawn, {losses} lost", standing.games.games())?;
+        writeln!(out, "pentanomial {}", standing.pairs)?;
+        writeln!(out, "elo {:.1} ± {:.1}", elo.elo, elo.error())?;
+        if let (Some(test), Some(llr), Some(decision)) = (test, standing.llr, standing.decision) {
+            writeln!(out, "llr {llr:.3} in {}: {decision}", test.bounds())?;
+        }
+        writeln!(out, "faults {}", standing.faults.len())?;
+        Ok(())
+    }
+}
+
+impl<'a> FaultAnswer<'a> {
+    fn new(fault: &'a FaultReport, names: &'a [String; 2]) -> Self {
+        Self {
+            round: record::round(fault.pair, fault.second),
+            engine: &names[usize::from(fault.entrant == Entrant::B)],
+            kind: fault.kind.name(),
+            ply: fault.ply,
+            detail: &fault.detail,
+        }
+    }
+}
+
+/// The names under which the two play: never the same.
+fn different(a: String, b: String) -> [String; 2] {
+    if a == b { [format!("{a} (A)"), format!("{b} (B)")] } else { [a, b] }
+}
+
+fn hypotheses(text: &str) -> Result<Hypotheses, String> {
+    let (elo0, elo1) = text.split_once(',').ok_or("expected E0,E1, as in `0,10`")?;
+    let elo = |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is not a number"));
+    Hypotheses::new(elo(elo0)?, elo(elo1)?).map_err(|error| error.to_string())
+}

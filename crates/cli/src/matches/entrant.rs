@@ -1,0 +1,101 @@
+//! Who plays: engines of ours and outside ones, as the command line names them.
+
+use std::{path::PathBuf, str::FromStr, sync::Arc};
+
+use anyhow::{Result, bail};
+use engine::{Evaluation, Settings};
+use nnue::{Kernel, Net};
+use selfplay::{EnginePlayer, Player};
+
+use crate::{
+    external::{ExternalPlayer, Patience, Protocol, Specification},
+    stopwatch::Stopwatch,
+};
+
+/// An engine, as the command line names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    Net(PathBuf),
+    Published,
+    Plain,
+    External(Specification),
+}
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("net", "")) => Err("`net:` is followed by a file".to_owned()),
+            Some(("net", file)) => Ok(Self::Net(file.into())),
+            Some(("uci", rest)) => Specification::parse(Protocol::Uci, rest).map(Self::External),
+            Some(("ucci", rest)) => Specification::parse(Protocol::Ucci, rest).map(Self::External),
+            None if text == "plain" => Ok(Self::Plain),
+            None if text == "published" => Ok(Self::Published),
+            _ => Err(
+                "an engine is `net:FILE`, `uci:COMMAND[;option=value…]`, `ucci:COMMAND[;option=value…]`, `published` \
+                      or `plain`"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// What all engines get.
+pub(super) struct Equipment<'a> {
+    pub(super) hash_mebibytes: usize,
+    pub(super) patience: Patience,
+    pub(super) timer: &'a Stopwatch,
+}
+
+/// An engine that can be started again and again.
+pub(super) enum Loaded {
+    Own(Evaluation, String),
+    External(Specification),
+}
+
+impl Engine {
+    /// Reads what has to be read.
+    pub(super) fn load(&self) -> Result<Loaded> {
+        Ok(match self {
+            Self::Plain => Loaded::Own(Evaluation::Plain, "plain".to_owned()),
+            Self::Published => bail!("no net is published yet; `plain` is the engine without one"),
+            Self::Net(path) => {
+                let net = Net::from_file(path)?;
+                let hash = net.hash().to_string();
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let name = format!("{stem} {}", &hash[..12]);
+                Loaded::Own(Evaluation::Net(Arc::new(net), Kernel::from_env()?), name)
+            }
+            Self::External(specification) => Loaded::External(specification.clone()),
+        })
+    }
+}
+
+impl Loaded {
+    /// Starts the engine once, to see that it can be, and says how it is called.
+    pub(super) fn introduce(&self, equipment: &Equipment<'_>) -> Result<String, String> {
+        match self {
+            Self::Own(_, name) => Ok(name.clone()),
+            Self::External(specification) => {
+                let player = ExternalPlayer::start(specification, equipment.hash_mebibytes, equipment.patience)?;
+                Ok(player.name().to_owned())
+            }
+        }
+    }
+
+    /// A player for one of the match's threads.
+    pub(super) fn enter<'a>(&self, equipment: &Equipment<'a>) -> Result<Box<dyn Player + 'a>, String> {
+        match self {
+            Self::Own(evaluation, _) => {
+                let settings =
+                    Settings { hash_mebibytes: equipment.hash_mebibytes, threads: 1, evaluation: evaluation.clone() };
+                Ok(Box::new(EnginePlayer::new(engine::Engine::new(&settings), equipment.timer)))
+            }
+            Self::External(specification) => {
+                let player = ExternalPlayer::start(specification, equipment.hash_mebibytes, equipment.patience)?;
+                Ok(Box::new(player))
+            }
+        }
+    }
+}

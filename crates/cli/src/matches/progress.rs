@@ -1,0 +1,98 @@
+//! How a match stands, while it runs: one line that changes on a terminal, some plain lines elsewhere.
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    time::Duration,
+};
+
+use selfplay::{FaultReport, Standing};
+use stats::{Counts, Sprt};
+
+use super::record::round;
+
+/// Where there is no terminal, a line is written after so many pairs.
+const PAIRS_PER_LINE: u64 = 10;
+
+/// Tells on standard error how a match stands.
+pub(super) struct Progress {
+    pairs: u64,
+    test: Option<Sprt>,
+    terminal: bool,
+    /// Whether a line stands that is to be written over.
+    pending: bool,
+}
+
+impl Progress {
+    pub(super) fn new(pairs: u64, test: Option<Sprt>) -> Self {
+        Self { pairs, test, terminal: io::stderr().is_terminal(), pending: false }
+    }
+
+    /// Writes a line that stays.
+    pub(super) fn announce(&mut self, line: &str) -> io::Result<()> {
+        self.finish()?;
+        writeln!(io::stderr(), "{line}")
+    }
+
+    pub(super) fn fault(&mut self, name: &str, fault: &FaultReport, game: Option<&str>) -> io::Result<()> {
+        let round = round(fault.pair, fault.second);
+        self.announce(&format!("game {round}: {} by {name} after ply {}: {}", fault.kind, fault.ply, fault.detail))?;
+        match game {
+            Some(game) => self.announce(game.trim_end()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn show(&mut self, standing: &Standing, elapsed: Duration) -> io::Result<()> {
+        let done = standing.pairs.pairs();
+        if self.terminal {
+            write!(io::stderr(), "\r\x1b[K{}", self.line(standing, elapsed))?;
+            self.pending = true;
+        } else if done.is_multiple_of(PAIRS_PER_LINE) {
+            writeln!(io::stderr(), "{}", self.line(standing, elapsed))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the line that changes.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        if self.pending {
+            self.pending = false;
+            writeln!(io::stderr())?;
+        }
+        Ok(())
+    }
+
+    fn line(&self, standing: &Standing, elapsed: Duration) -> String {
+        let [losses, draws, wins] = *standing.games.cells();
+        let counts = Counts::from(standing.pairs);
+        let elo = counts.logistic_elo();
+        let mut line = format!(
+            "games {}/{}  W/D/L {wins}/{draws}/{losses}  elo {:+.1} ± {:.1}  pairs {}",
+            standing.games.games(),
+            2 * self.pairs,
+            elo.elo,
+            elo.error(),
+            standing.pairs,
+        );
+        let done = standing.pairs.pairs();
+        let mut pairs_left = self.pairs.saturating_sub(done) as f64;
+        if let Some(test) = &self.test {
+            if let Some(llr) = standing.llr {
+                line += &format!("  llr {llr:+.2} in {:.2}", test.bounds());
+            }
+            if let Ok(outlook) = test.outlook(counts) {
+                pairs_left = pairs_left.min(outlook.games_to_go / 2.0);
+            }
+        }
+        if !standing.faults.is_empty() {
+            line += &format!("  faults {}", standing.faults.len());
+        }
+        line + "  left " + &clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)
+    }
+}
+
+/// A time as `1:02:03`.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}

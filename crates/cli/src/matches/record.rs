@@ -1,0 +1,77 @@
+//! The games of a match as PGN.
+
+use selfplay::{
+    PairReport, TimeControl,
+    pgn::{Comment, PgnGame},
+};
+use xiangqi::{notation::Notation, rules::RuleSet};
+
+use crate::date;
+
+/// How a game of a match is called: its pair and which game of it, both counted from 1.
+pub(super) fn round(pair: u64, second: bool) -> String {
+    format!("{}.{}", pair + 1, 1 + u8::from(second))
+}
+
+/// Who writes the games down.
+pub(super) struct Scribe {
+    names: [String; 2],
+    rules: RuleSet,
+    time_control: TimeControl,
+    event: String,
+    notation: Notation,
+}
+
+impl Scribe {
+    pub(super) fn new(
+        names: &[String; 2],
+        rules: RuleSet,
+        time_control: TimeControl,
+        event: &str,
+        notation: Notation,
+    ) -> Self {
+        Self { names: names.clone(), rules, time_control, event: event.to_owned(), notation }
+    }
+
+    /// One of a pair's games. It is dated when it is written.
+    pub(super) fn write(&self, pair: &PairReport, index: usize) -> String {
+        let played = &pair.games[index];
+        let [red, black] = if index == 0 { [0, 1] } else { [1, 0] }.map(|side: usize| self.names[side].as_str());
+        let (date, time) = date::now();
+        let round = round(pair.number, index == 1);
+        let time_control = self.time_control.to_string();
+        let reason = match &played.ending {
+            selfplay::Ending::Played(..) => played.ending.reason().to_owned(),
+            selfplay::Ending::Fault(side, fault) => format!("{} by {}: {}", fault.kind, side.name(), fault.detail),
+        };
+        let plies = played.game.len().to_string();
+        let tags = [
+            ("Event", self.event.as_str()),
+            ("Date", &date),
+            ("UTCTime", &time),
+            ("Round", &round),
+            ("Red", red),
+            ("Black", black),
+            ("Rules", self.rules.name()),
+            ("TimeControl", &time_control),
+            ("Termination", &reason),
+            ("PlyCount", &plies),
+        ];
+        let mut moves: Vec<_> = played.game.moves().map(|mv| (mv, String::new())).collect();
+        let (opening, rest) = moves.split_at_mut(played.opening_plies);
+        for (_, comment) in opening {
+            "opening".clone_into(comment);
+        }
+        for ((_, comment), played) in rest.iter_mut().zip(&played.moves) {
+            *comment = Comment(played.note).to_string();
+        }
+        let game = PgnGame {
+            tags: tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            start: played.game.start().clone(),
+            moves,
+            outcome: Some(played.ending.outcome()),
+            notation: self.notation,
+        };
+        game.to_string()
+    }
+}

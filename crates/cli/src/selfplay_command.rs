@@ -1,0 +1,181 @@
+//! `chuhe selfplay`: games for training.
+
+mod file;
+
+use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
+
+use anyhow::{Context as _, Result};
+use engine::Evaluation;
+use nnue::{Kernel, Net};
+use selfplay::{
+    Book, Filter, Openings, Reason, RunDigest,
+    selfplay::{GameSettings, Run},
+};
+use serde::Serialize;
+use xiangqi::rules::{Outcome, RuleSet};
+
+use crate::{Finding, stopwatch, threads, thresholds::Thresholds};
+use file::GamesFile;
+
+/// Let a net play games against itself, for training
+///
+/// A game is a function of net, rules, settings and seed: whoever runs the same command gets the same games, and the
+/// digest says so, whatever the number of threads. They are written to a new file in DIR,
+/// `games-seed<S>-<N>.jsonl`: a line of JSON that says how they were played, then one for each game. It appears when all
+/// games are there.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// How many games are played
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    games: u64,
+    /// The most nodes of a search
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: u64,
+    /// Begin no further iteration of a search after so many nodes [default: never]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    soft_nodes: Option<u64>,
+    /// The seed of the run, from which those of its games come
+    #[arg(long, value_name = "S")]
+    seed: u64,
+    /// How many games are played at the same time
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    threads: NonZeroUsize,
+    /// The folder for the games; it is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// The net that plays [default: the plain evaluation]
+    #[arg(long, value_name = "FILE")]
+    net: Option<PathBuf>,
+    /// A file of positions (FEN or EPD, one a line) from which games begin
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
+    /// How many random moves are made at the beginning [default: 8, or none with a book]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=200))]
+    random_plies: Option<u32>,
+    /// Keep random openings only if a short search finds them no further from even, in hundredths of a pawn
+    #[arg(long, value_name = "SCORE", value_parser = clap::value_parser!(i32).range(0..=30_000))]
+    opening_bound: Option<i32>,
+    /// How many nodes that search has
+    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "opening_bound",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    opening_nodes: u64,
+    /// The rulebook: cxr, wxf, axf, wikibook or simple
+    #[arg(long, default_value_t)]
+    rules: RuleSet,
+    /// The size of the hash table
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+    #[command(flatten)]
+    thresholds: Thresholds,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    /// The net's hash; none for the plain evaluation.
+    net: Option<String>,
+    book: Option<String>,
+    games: u64,
+    /// All moves, the openings' included.
+    plies: u64,
+    /// Positions with a score.
+    positions: u64,
+    outcomes: BTreeMap<&'static str, u64>,
+    reasons: BTreeMap<&'static str, u64>,
+    /// Of all games in order.
+    digest: String,
+    nodes: u64,
+    seconds: f64,
+    file: PathBuf,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let kernel = Kernel::from_env()?;
+        let net = self.net.as_ref().map(Net::from_file).transpose().context("--net")?.map(Arc::new);
+        let net_hash = net.as_ref().map(|net| net.hash().to_string());
+        let evaluation = net.map_or(Evaluation::Plain, |net| Evaluation::Net(net, kernel));
+        let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
+        let book_hash = book.as_ref().map(|book| book.hash().to_string());
+        let run = self.plan(evaluation, book);
+
+        let name = format!("games-seed{}-{}.jsonl", self.seed, self.games);
+        let mut file = GamesFile::begin(&self.out, &name).context("--out")?;
+        file.write_header(&run, net_hash.as_deref(), book_hash.as_deref()).context("--out")?;
+        let mut answer = Answer {
+            net: net_hash,
+            book: book_hash,
+            games: 0,
+            plies: 0,
+            positions: 0,
+            outcomes: [Outcome::RedWins, Outcome::BlackWins, Outcome::Draw].map(|it| (it.name(), 0)).into(),
+            reasons: Reason::all().map(|reason| (reason.name(), 0)).collect(),
+            digest: String::new(),
+            nodes: 0,
+            seconds: 0.0,
+            file: self.out.join(&name),
+        };
+        let mut digest = RunDigest::default();
+        let (result, time) = stopwatch::timed(|| {
+            run.play(|number, finished| {
+                let record = &finished.record;
+                answer.games += 1;
+                answer.plies += (record.opening.moves.len() + record.moves.len()) as u64;
+                answer.positions += record.moves.len() as u64;
+                *answer.outcomes.entry(record.outcome.name()).or_default() += 1;
+                *answer.reasons.entry(record.reason.name()).or_default() += 1;
+                answer.nodes += finished.nodes;
+                digest.add(record);
+                file.write_game(number, record)
+            })
+        });
+        result?;
+        file.finish().context("--out")?;
+        answer.digest = digest.digest().to_string();
+        answer.seconds = time.as_secs_f64();
+        if self.json {
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+        } else {
+            answer.print(out)?;
+        }
+        Ok(Finding::Holds)
+    }
+
+    fn plan(&self, evaluation: Evaluation, book: Option<Book>) -> Run {
+        let plies = self.random_plies.unwrap_or(if book.is_some() { 0 } else { 8 });
+        let filter = self.opening_bound.map(|bound| Filter { nodes: self.opening_nodes, bound });
+        Run {
+            evaluation,
+            settings: GameSettings {
+                hash_mebibytes: self.hash as usize,
+                soft_nodes: self.soft_nodes,
+                hard_nodes: self.nodes,
+                adjudication: self.thresholds.adjudication(),
+                ply_cap: self.thresholds.ply_cap,
+            },
+            openings: Openings { rules: self.rules, book, plies, filter: filter.filter(|_| plies > 0) },
+            seed: self.seed,
+            games: self.games,
+            threads: self.threads.get(),
+        }
+    }
+}
+
+impl Answer {
+    fn print(&self, out: &mut impl Write) -> Result<()> {
+        writeln!(out, "file {}", self.file.display())?;
+        for (what, counts) in [("outcome", &self.outcomes), ("reason", &self.reasons)] {
+            for (name, count) in counts.iter().filter(|(_, count)| **count > 0) {
+                writeln!(out, "{what} {name} {count}")?;
+            }
+        }
+        writeln!(out, "seconds {:.3}", self.seconds)?;
+        writeln!(out, "nodes {}", self.nodes)?;
+        writeln!(out, "games {} with {} plies, {} of them scored", self.games, self.plies, self.positions)?;
+        writeln!(out, "digest {}", self.digest)?;
+        Ok(())
+    }
+}

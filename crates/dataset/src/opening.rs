@@ -1,0 +1,139 @@
+//! Where games begin: random walks from a position.
+//!
+//! A walk is a function of the position it starts from, the rule set, the number of moves, a seed and the number of the
+//! attempt. It knows no engine. Whoever plays may throw walks away that are too good for one side and take the next
+//! attempt; the attempt kept is recorded, and the walk can be made again from it.
+
+use xiangqi::{
+    Fen, Move,
+    rules::{Game, Reason, RuleSet, Status},
+};
+
+use crate::random::{Stream, Use};
+
+/// How openings are walked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walker {
+    /// Where walks start.
+    pub start: Fen,
+    /// The rules by which a walk could end a game.
+    pub rules: RuleSet,
+    /// How many moves a walk is long.
+    pub plies: u32,
+}
+
+/// Why a walk is no opening: the next attempt may be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// The rules ended the game on the way, or at the end of it.
+    #[error("the walk ends the game ({reason})")]
+    EndsGame {
+        /// By which rule.
+        reason: Reason,
+    },
+    /// Some position stood twice.
+    #[error("the walk repeats a position")]
+    Repeats,
+}
+
+impl Walker {
+    /// Walks from the starting position.
+    #[must_use]
+    pub fn from_start(rules: RuleSet, plies: u32) -> Self {
+        Self { start: Fen::start(), rules, plies }
+    }
+
+    /// Makes a walk: each move is as likely as any other legal one. The game that comes back goes on.
+    ///
+    /// The moves among which is drawn are in the order of their points, from and to, counted from Red's left corner.
+    ///
+    /// # Errors
+    ///
+    /// If the walk ends the game or repeats a position.
+    pub fn walk(&self, seed: u64, attempt: u64) -> Result<Game, Rejection> {
+        let mut stream = Stream::new(Use::Opening, seed, attempt);
+        let mut game = Game::new(self.start.clone(), self.rules);
+        for _ in 0..self.plies {
+            check(&game)?;
+            let mut moves = game.position().legal_moves();
+            moves.sort_unstable_by_key(|mv| (mv.from().index(), mv.to().index()));
+            game.push_legal(moves[stream.below(moves.len() as u64) as usize]);
+        }
+        check(&game)?;
+        Ok(game)
+    }
+
+    /// The first walk that is an opening, from this attempt on, and the number of its attempt; `None` if there is none
+    /// within a million attempts: from that position there is hardly a way that does not end the game.
+    #[must_use]
+    pub fn first(&self, seed: u64, attempt: u64) -> Option<(u64, Game)> {
+        const MOST: u64 = 1_000_000;
+        (attempt..attempt.saturating_add(MOST)).find_map(|attempt| Some((attempt, self.walk(seed, attempt).ok()?)))
+    }
+
+    /// The moves of a walk.
+    ///
+    /// # Errors
+    ///
+    /// If the walk is no opening.
+    pub fn moves(&self, seed: u64, attempt: u64) -> Result<Vec<Move>, Rejection> {
+        self.walk(seed, attempt).map(|game| game.moves().collect())
+    }
+}
+
+fn check(game: &Game) -> Result<(), Rejection> {
+    match game.status() {
+        Status::Over(ending) => Err(Rejection::EndsGame { reason: ending.reason }),
+        Status::Ongoing if game.occurrences() > 1 => Err(Rejection::Repeats),
+        Status::Ongoing => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(moves: &[Move]) -> String {
+        moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    /// If one of these changes, no game that was ever played can be checked.
+    #[test]
+    fn known_answers() {
+        let moves = |plies, seed, attempt| text(&Walker::from_start(RuleSet::Cxr, plies).moves(seed, attempt).unwrap());
+        assert_eq!(moves(8, 7, 0), "");
+        assert_eq!(moves(6, 7, 0), "");
+        assert_eq!(moves(6, 7, 1), "");
+        assert_eq!(moves(6, u64::MAX, u64::MAX), "");
+    }
+
+    #[test]
+    fn a_shorter_walk_is_the_beginning_of_a_longer_one() {
+        for seed in 0..50 {
+            let long = Walker::from_start(RuleSet::Cxr, 8).moves(seed, 0);
+            let short = Walker::from_start(RuleSet::Cxr, 6).moves(seed, 0);
+            if let (Ok(long), Ok(short)) = (long, short) {
+                assert_eq!(long[..6], short[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn walks_that_end_or_repeat_are_rejected() {
+        // One chariot hunts a bare king: soon it is mate, or the same position again.
+        let start: Fen = "4k4/9/9/9/9/9/9/9/R8/3K5 w".parse().unwrap();
+        let walker = Walker { start, rules: RuleSet::Cxr, plies: 40 };
+        let walks: Vec<_> = (0..300).map(|attempt| walker.walk(1, attempt)).collect();
+        assert!(walks.iter().any(|walk| matches!(walk, Err(Rejection::Repeats))));
+        let ends = |walk: &Result<Game, Rejection>| matches!(walk, Err(Rejection::EndsGame { .. }));
+        assert!(walks.iter().any(ends));
+        if let Some((attempt, game)) = walker.first(1, 0) {
+            assert!(walks[..attempt as usize].iter().all(Result::is_err));
+            assert_eq!((game.len(), game.status()), (40, &Status::Ongoing));
+        }
+        // A game that is over before it begins has no opening.
+        let over: Fen = "4k4/9/9/9/9/9/9/9/9/3K5 w".parse().unwrap();
+        let walker = Walker { start: over, rules: RuleSet::Cxr, plies: 0 };
+        assert_eq!(walker.walk(0, 0).err(), Some(Rejection::EndsGame { reason: Reason::BareDefenders }));
+    }
+}

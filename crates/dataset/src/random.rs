@@ -1,0 +1,127 @@
+//! Random numbers that are part of the format: games played long ago are checked with them.
+//!
+//! The stream is that of the cipher `ChaCha8`, with eight rounds, as published; what is made of it is made here. Libraries change how they
+//! sample, and floating-point numbers differ between machines; neither is used.
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+
+/// What a stream is for: streams of different uses have nothing to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// The random moves of an opening.
+    Opening,
+    /// The seed of a game, from that of its run.
+    GameSeed,
+    /// The order in which the positions of a book are played.
+    BookOrder,
+}
+
+impl Use {
+    /// The first bytes of the stream's key.
+    const fn tag(self) -> &'static [u8; 16] {
+        match self {
+            Self::Opening => b"chuhe:opening:1\0",
+            Self::GameSeed => b"chuhe:gameseed:1",
+            Self::BookOrder => b"chuhe:bookorder1",
+        }
+    }
+}
+
+/// A stream of random numbers.
+#[derive(Clone, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// The stream for a use and two numbers: its key is the use's tag and the numbers, little-endian.
+    #[must_use]
+    pub fn new(usage: Use, first: u64, second: u64) -> Self {
+        let mut key = [0; 32];
+        key[..16].copy_from_slice(usage.tag());
+        key[16..24].copy_from_slice(&first.to_le_bytes());
+        key[24..].copy_from_slice(&second.to_le_bytes());
+        Self(ChaCha8Rng::from_seed(key))
+    }
+
+    /// The next 64 bits: the next eight bytes of the stream, little-endian.
+    pub fn bits(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        self.0.fill_bytes(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// A number below `count`, each as likely as any other.
+    ///
+    /// The 64 bits are taken as a fraction of `count`; those few that would favour some numbers are drawn again.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is zero.
+    pub fn below(&mut self, count: u64) -> u64 {
+        assert!(count > 0, "there is no number below zero");
+        let uneven = count.wrapping_neg() % count;
+        loop {
+            let product = u128::from(self.bits()) * u128::from(count);
+            if product as u64 >= uneven {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// Puts things into a random order, each as likely as any other.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            things.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+}
+
+/// The seed of a game, from the seed of its run and its number.
+#[must_use]
+pub fn game_seed(run: u64, number: u64) -> u64 {
+    Stream::new(Use::GameSeed, run, number).bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// If one of these changes, no game that was ever played can be checked.
+    #[test]
+    fn known_answers() {
+        let mut stream = Stream::new(Use::Opening, 7, 0);
+        assert_eq!([stream.bits(), stream.bits()], [14858321921551419661, 12844016740781539778]);
+        assert_eq!(
+            [game_seed(7, 0), game_seed(7, 1), game_seed(8, 0)],
+            [12259396820226296946, 16890565816214294731, 17191351320401066048]
+        );
+        let mut order: Vec<_> = (0..8).collect();
+        Stream::new(Use::BookOrder, 1, 0).shuffle(&mut order);
+        assert_eq!(order, [4, 3, 6, 0, 1, 2, 5, 7]);
+    }
+
+    /// The stream is the published cipher's: its first bytes for the zero key, from the test vectors of ChaCha8.
+    #[test]
+    fn the_cipher_is_chacha8() {
+        let mut bytes = [0; 16];
+        ChaCha8Rng::from_seed([0; 32]).fill_bytes(&mut bytes);
+        assert_eq!(
+            bytes,
+            [0x3e, 0x00, 0xef, 0x2f, 0x89, 0x5f, 0x40, 0xd6, 0x7f, 0x5b, 0xb8, 0xe8, 0x1f, 0x09, 0xa5, 0xa1]
+        );
+    }
+
+    #[test]
+    fn numbers_are_even() {
+        let mut stream = Stream::new(Use::Opening, 1, 1);
+        let mut seen = [0; 7];
+        for _ in 0..70_000 {
+            seen[stream.below(7) as usize] += 1;
+        }
+        assert!(seen.iter().all(|count| (9_500..10_500).contains(count)), "{seen:?}");
+        assert!((0..100).all(|_| stream.below(1) == 0));
+        assert!((0..100).all(|_| stream.below(u64::MAX) < u64::MAX));
+    }
+}

@@ -1,0 +1,272 @@
+//! What can be set, under its name in each protocol.
+
+use std::{fmt, fs, io, path::Path, sync::Arc, time::Duration};
+
+use nnue::{FileError, Net};
+use xiangqi::{MAX_MOVES, notation::Notation, rules::RuleSet, text::shortened};
+
+use super::{Protocol, Setup};
+use crate::evaluation::Evaluation;
+
+/// What the options say now.
+pub(super) struct Options {
+    setup: Setup,
+    pub(super) lines: usize,
+    pub(super) rules: RuleSet,
+    pub(super) overhead: Duration,
+    pub(super) show_wdl: bool,
+    pub(super) notation: Notation,
+    /// Whether UCCI's times are in milliseconds; in seconds if not.
+    pub(super) milliseconds: bool,
+}
+
+/// What an option that was set asks of the session.
+#[derive(Debug)]
+pub(super) enum Change {
+    Nothing,
+    Hash(usize),
+    Threads(usize),
+    Evaluation(Evaluation),
+    Rules,
+    NewGame,
+}
+
+/// Why an option cannot be set.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OptionError {
+    #[error("setoption: there is no option `{0}`")]
+    Unknown(String),
+    #[error("setoption {name}: `{text}` is not {expected}")]
+    Value { name: &'static str, text: String, expected: Kind },
+    #[error("setoption {name}: there is not that much memory")]
+    Memory { name: &'static str },
+    #[error("setoption {name}: {}: not a file", shortened(path))]
+    NotAFile { name: &'static str, path: String },
+    #[error("setoption {name}: {source}")]
+    Net { name: &'static str, source: Box<FileError> },
+}
+
+/// Evaluates without a net.
+const PLAIN: &str = "<plain>";
+/// Evaluates with what the program brought along.
+const BUILT_IN: &str = "<built-in>";
+
+const RANKS_FROM_0: &str = "0-9";
+const RANKS_FROM_1: &str = "1-10";
+const MOST_OVERHEAD: usize = 10_000;
+
+/// What an option can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Check { default: bool },
+    Spin { default: usize, least: usize, most: usize },
+    Combo { default: &'static str, all: &'static [&'static str] },
+    Text { default: &'static str },
+    Button,
+}
+
+#[derive(Clone, Copy)]
+enum Id {
+    Hash,
+    Threads,
+    Lines,
+    EvalFile,
+    Rules,
+    Overhead,
+    Ponder,
+    ShowWdl,
+    Variant,
+    Ranks,
+    Milliseconds,
+    Clear,
+    NewGame,
+}
+
+/// Each option with its names in UCI and in UCCI, whose names are one word.
+const OPTIONS: [(Id, Option<&str>, Option<&str>); 13] = [
+    (Id::Hash, Some("Hash"), Some("hashsize")),
+    (Id::Threads, Some("Threads"), Some("threads")),
+    (Id::Lines, Some("MultiPV"), None),
+    (Id::EvalFile, Some("EvalFile"), Some("evalfile")),
+    (Id::Rules, Some("Rules"), Some("rules")),
+    (Id::Overhead, Some("Move Overhead"), Some("moveoverhead")),
+    (Id::Ponder, Some("Ponder"), Some("ponder")),
+    (Id::ShowWdl, Some("UCI_ShowWDL"), None),
+    (Id::Variant, Some("UCI_Variant"), None),
+    (Id::Ranks, Some("Ranks"), None),
+    (Id::Milliseconds, None, Some("usemillisec")),
+    (Id::Clear, Some("Clear Hash"), Some("clearhash")),
+    (Id::NewGame, None, Some("newgame")),
+];
+
+impl Options {
+    pub(super) fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            lines: 1,
+            rules: RuleSet::default(),
+            overhead: Duration::from_millis(30),
+            show_wdl: false,
+            notation: Notation::Uci,
+            milliseconds: true,
+        }
+    }
+
+    /// The lines that announce the options.
+    pub(super) fn announce(&self, protocol: Protocol) -> String {
+        let named = OPTIONS.iter().filter_map(|&(id, uci, ucci)| match protocol {
+            Protocol::Uci => uci.map(|name| format!("option name {name} {}\n", self.kind(id).in_uci())),
+            Protocol::Ucci => ucci.map(|name| format!("option {name} {}\n", self.kind(id).in_ucci())),
+        });
+        named.collect::<String>().trim_end().to_owned()
+    }
+
+    fn kind(&self, id: Id) -> Kind {
+        let settings = &self.setup.settings;
+        match id {
+            Id::Hash => Kind::Spin { default: settings.hash_mebibytes, least: 1, most: self.setup.most_hash_mebibytes },
+            Id::Threads => Kind::Spin { default: settings.threads, least: 1, most: self.setup.most_threads },
+            Id::Lines => Kind::Spin { default: 1, least: 1, most: MAX_MOVES },
+            Id::EvalFile => Kind::Text {
+                default: match settings.evaluation {
+                    Evaluation::Plain => PLAIN,
+                    Evaluation::Net(..) => BUILT_IN,
+                },
+            },
+            Id::Rules => {
+                const ALL: [&str; RuleSet::ALL.len()] = {
+                    let mut names = [""; RuleSet::ALL.len()];
+                    let mut index = 0;
+                    while index < names.len() {
+                        names[index] = RuleSet::ALL[index].name();
+                        index += 1;
+                    }
+                    names
+                };
+                Kind::Combo { default: RuleSet::Cxr.name(), all: &ALL }
+            }
+            Id::Overhead => Kind::Spin { default: 30, least: 0, most: MOST_OVERHEAD },
+            Id::Ponder | Id::ShowWdl => Kind::Check { default: false },
+            Id::Milliseconds => Kind::Check { default: true },
+            // So that runners that know several games are content.
+            Id::Variant => Kind::Combo { default: "xiangqi", all: &["xiangqi"] },
+            Id::Ranks => Kind::Combo { default: RANKS_FROM_0, all: &[RANKS_FROM_0, RANKS_FROM_1] },
+            Id::Clear | Id::NewGame => Kind::Button,
+        }
+    }
+
+    /// Sets an option; if that fails, nothing has changed.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>, protocol: Protocol) -> Result<Change, OptionError> {
+        let found = OPTIONS.iter().find_map(|&(id, uci, ucci)| {
+            let own = if protocol == Protocol::Uci { uci } else { ucci }?;
+            own.eq_ignore_ascii_case(name).then_some((id, own))
+        });
+        let Some((id, name)) = found else { return Err(OptionError::Unknown(shortened(name))) };
+        let value = value.unwrap_or_default();
+        let kind = self.kind(id);
+        let refused = || OptionError::Value { name, text: shortened(value), expected: kind };
+        match id {
+            Id::Hash => {
+                let mebibytes = kind.number(value).ok_or_else(refused)?;
+                // Better refused here than the process gone there.
+                let bytes = mebibytes.checked_mul(1 << 20).ok_or(OptionError::Memory { name })?;
+                Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| OptionError::Memory { name })?;
+                return Ok(Change::Hash(mebibytes));
+            }
+            Id::Threads => return Ok(Change::Threads(kind.number(value).ok_or_else(refused)?)),
+            Id::Lines => self.lines = kind.number(value).ok_or_else(refused)?,
+            Id::EvalFile => return self.load(name, value).map(Change::Evaluation),
+            Id::Rules => {
+                let rules = kind.choice(value).and_then(|name| name.parse().ok()).ok_or_else(refused)?;
+                self.rules = rules;
+                return Ok(Change::Rules);
+            }
+            Id::Overhead => self.overhead = Duration::from_millis(kind.number(value).ok_or_else(refused)? as u64),
+            // Whether there is time to ponder changes nothing of how the rest is divided.
+            Id::Ponder => _ = kind.truth(value).ok_or_else(refused)?,
+            Id::ShowWdl => self.show_wdl = kind.truth(value).ok_or_else(refused)?,
+            Id::Variant => _ = kind.choice(value).ok_or_else(refused)?,
+            Id::Ranks => {
+                let from_1 = kind.choice(value).ok_or_else(refused)? == RANKS_FROM_1;
+                self.notation = if from_1 { Notation::Uci1 } else { Notation::Uci };
+            }
+            Id::Milliseconds => self.milliseconds = kind.truth(value).ok_or_else(refused)?,
+            Id::Clear | Id::NewGame => return Ok(Change::NewGame),
+        }
+        Ok(Change::Nothing)
+    }
+
+    fn load(&self, name: &'static str, value: &str) -> Result<Evaluation, OptionError> {
+        match value {
+            "" | "<empty>" | PLAIN => return Ok(Evaluation::Plain),
+            BUILT_IN => return Ok(self.setup.settings.evaluation.clone()),
+            _ => {}
+        }
+        // A pipe or a device has no end.
+        let path = Path::new(value);
+        match fs::metadata(path) {
+            Ok(metadata) if !metadata.is_file() => {
+                return Err(OptionError::NotAFile { name, path: value.to_owned() });
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(OptionError::NotAFile { name, path: value.to_owned() });
+            }
+            _ => {}
+        }
+        let net = Net::from_file(path).map_err(|source| OptionError::Net { name, source: Box::new(source) })?;
+        Ok(Evaluation::Net(Arc::new(net), self.setup.kernel))
+    }
+}
+
+impl Kind {
+    fn number(self, text: &str) -> Option<usize> {
+        let Self::Spin { least, most, .. } = self else { return None };
+        text.parse().ok().filter(|number| (least..=most).contains(number))
+    }
+
+    fn truth(self, text: &str) -> Option<bool> {
+        match text.to_ascii_lowercase().as_str() {
+            "true" | "on" => Some(true),
+            "false" | "off" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn choice(self, text: &str) -> Option<&'static str> {
+        let Self::Combo { all, .. } = self else { return None };
+        all.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text))
+    }
+
+    fn in_uci(self) -> String {
+        match self {
+            Self::Check { default } => format!("type check default {default}"),
+            Self::Spin { default, least, most } => format!("type spin default {default} min {least} max {most}"),
+            Self::Combo { default, all } => format!("type combo default {default} var {}", all.join(" var ")),
+            Self::Text { default } => format!("type string default {default}"),
+            Self::Button => "type button".to_owned(),
+        }
+    }
+
+    fn in_ucci(self) -> String {
+        match self {
+            Self::Check { default } => format!("type check default {default}"),
+            Self::Spin { default, least, most } => format!("type spin min {least} max {most} default {default}"),
+            Self::Combo { default, all } => format!("type combo var {} default {default}", all.join(" var ")),
+            Self::Text { default } => format!("type string default {default}"),
+            Self::Button => "type button".to_owned(),
+        }
+    }
+}
+
+/// What the value of an option should have been.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Check { .. } => f.write_str("true or false"),
+            Self::Spin { least, most, .. } => write!(f, "a whole number from {least} to {most}"),
+            Self::Combo { all, .. } => write!(f, "one of {}", all.join(", ")),
+            Self::Text { .. } => f.write_str("a text"),
+            Self::Button => f.write_str("needed"),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Playing: games for training, which are functions of their settings and seed, and matches, which say who is stronger.
+//!
+//! * [`selfplay`] plays a net against itself. Whoever has the same settings and seed plays the same game to the bit;
+//!   a [`Record`] is what is kept of it.
+//! * [`play_match`] plays pairs of games between two [`Player`]s, each pair from one opening with colours swapped, and
+//!   evaluates them in order. Players are engines of ours ([`EnginePlayer`]) or whatever else implements the trait.
+//! * [`Openings`] are where both begin: random walks that an evaluation found even, or a [`Book`].
+//! * [`pgn`] writes games for people and programs, and reads them.
+//!
+//! Nothing here reads a clock: matches under time get a [`Timer`].
+
+mod adjudication;
+mod arbiter;
+mod book;
+mod matches;
+mod openings;
+mod ordered;
+mod own;
+pub mod pgn;
+mod player;
+mod record;
+pub mod selfplay;
+mod timing;
+
+pub use adjudication::{Adjudication, DrawRule, WinRule};
+pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
+pub use book::{Book, BookError};
+pub use matches::{Abort, Entrant, FaultReport, MatchPlan, PairReport, Standing, play_match};
+pub use openings::{Filter, NoOpening, Opening, OpeningOrder, Openings};
+pub use own::EnginePlayer;
+pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
+pub use record::{Digest, Reason, Record, RunDigest, ScoredMove};
+pub use timing::{NoTimer, ParseTimeControlError, TimeControl, Timer};

@@ -1,0 +1,77 @@
+//! Our own engine as a player.
+
+use std::time::Duration;
+
+use engine::{Clock, Control, Engine, Limits, score::MATE};
+use xiangqi::rules::Game;
+
+use crate::{
+    player::{Allowance, Choice, Player, Trouble},
+    timing::Timer,
+};
+
+/// What lies between the end of a search and the moment its move is stamped.
+const OVERHEAD: Duration = Duration::from_millis(5);
+
+/// An engine of ours, in this process.
+pub struct EnginePlayer<'a> {
+    engine: Engine,
+    timer: &'a dyn Timer,
+}
+
+impl<'a> EnginePlayer<'a> {
+    /// A player that measures its time with `timer`.
+    #[must_use]
+    pub fn new(engine: Engine, timer: &'a dyn Timer) -> Self {
+        Self { engine, timer }
+    }
+}
+
+/// The time since a search began.
+struct Since<'a> {
+    timer: &'a dyn Timer,
+    start: Duration,
+}
+
+impl Clock for Since<'_> {
+    fn elapsed(&self) -> Duration {
+        self.timer.now().saturating_sub(self.start)
+    }
+}
+
+/// The limits of a search that may use so much.
+fn limits(allowance: &Allowance) -> Limits {
+    match *allowance {
+        Allowance::Nodes(nodes) => Limits::nodes(nodes),
+        Allowance::MoveTime(time) => Limits { hard_time: Some(time), ..Limits::default() },
+        Allowance::Clock { own, increment, .. } => {
+            // As if some thirty moves were still to come; never more than a good part of what is there.
+            let usable = own.saturating_sub(OVERHEAD);
+            let soft = usable / 30 + increment * 3 / 4;
+            Limits {
+                soft_time: Some(soft.min(usable / 2)),
+                hard_time: Some((soft * 4).min(usable * 2 / 3)),
+                ..Limits::default()
+            }
+        }
+    }
+}
+
+impl Player for EnginePlayer<'_> {
+    fn new_game(&mut self) -> Result<(), Trouble> {
+        self.engine.new_game();
+        Ok(())
+    }
+
+    fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
+        let clock = Since { timer: self.timer, start: self.timer.now() };
+        let report = self.engine.search_with(game, &limits(allowance), &clock, &Control::default(), &mut |_| {});
+        Ok(Choice {
+            mv: report.best_move().expect("there is a legal move while the game goes on"),
+            // A search that was stopped before it had a score says so by one that is beyond all.
+            score: report.score().filter(|score| score.abs() <= MATE),
+            depth: report.depth,
+            nodes: report.nodes,
+        })
+    }
+}
