@@ -40,7 +40,7 @@ enum Command {
     Judge(judge::Arguments),
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
-    Match(matches::Arguments),
+    Match(Box<matches::Arguments>),
 }
 
 /// What a command that could do its work has to say of it.

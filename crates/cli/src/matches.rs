@@ -35,7 +35,7 @@ const OPENING_NODES: u64 = 10_000;
 /// ENGINE is `net:FILE`, `plain` (the evaluation without a net), `published`, `uci:COMMAND[;option=value…]` or
 /// `ucci:COMMAND[;option=value…]`. Blanks separate a command's words, quotes keep them together. Of an outside engine's
 /// options two are ours: `ranks=0` or `ranks=1` says how it counts ranks, where it cannot be found out; `name=…` how it
-/// is called. An engine that has an option UCI_Variant plays xiangqi, and a hash of the size that ours have, unless told
+/// is called. An engine that has an option `UCI_Variant` plays xiangqi, and a hash of the size that ours have, unless told
 /// otherwise. An engine that crashes, stalls, plays what is not legal, loses the thread of the game or oversteps its
 /// time loses the game, and is started anew.
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// Give each side a clock in seconds: `10+0.1`, or without increment `60`
     #[arg(long, value_name = "CLOCK", group = "limit")]
     tc: Option<TimeControl>,
-    /// How many milliseconds more may be used before a game is lost on time
+    /// How many milliseconds more may be used, for each move or with a clock in all, before a game is lost on time
     #[arg(long, value_name = "MS", default_value_t = 200)]
     grace: u64,
     /// After how many milliseconds of silence, beyond the time that it has, an engine is taken for stalled
@@ -89,12 +89,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
     threads: NonZeroUsize,
     /// Stop as soon as a test of these hypotheses, in normalized Elo, is decided
-    #[arg(long, value_name = "E0,E1", allow_negative_numbers = true, value_parser = hypotheses)]
+    #[arg(long, value_name = "E0,E1", allow_hyphen_values = true, value_parser = hypotheses)]
     sprt: Option<Hypotheses>,
     /// Write the games to a new file
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
-    /// How the file's moves are written: uci, uci1, ucci, iccs, wxf, chinese_simplified or chinese_traditional
+    /// How the file's moves are written: uci, uci1, ucci, iccs, wxf, `chinese_simplified` or
+    /// `chinese_traditional`
     #[arg(long, default_value_t = Notation::Uci)]
     notation: Notation,
     /// How the file's games call the match

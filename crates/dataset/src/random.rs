@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(order, [4, 3, 6, 0, 1, 2, 5, 7]);
     }
 
-    /// The stream is the published cipher's: its first bytes for the zero key, from the test vectors of ChaCha8.
+    /// The stream is the published cipher's: its first bytes for the zero key, from the test vectors of `ChaCha8`.
     #[test]
     fn the_cipher_is_chacha8() {
         let mut bytes = [0; 16];

@@ -26,6 +26,7 @@ pub const HASH_MEBIBYTES: usize = 16;
 /// # Panics
 ///
 /// Never: the list was read in tests.
+#[must_use]
 pub fn positions() -> impl ExactSizeIterator<Item = Fen> {
     let lines = include_str!("bench/positions.fen").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.parse().expect("a position of the bench")).collect::<Vec<_>>().into_iter()

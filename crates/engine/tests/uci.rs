@@ -13,6 +13,7 @@ use engine::{
     uci::{self, Session, Setup},
 };
 use nnue::{Kernel, Parameters, architecture::Sizes};
+use xiangqi::notation::Notation;
 
 /// What the engine wrote.
 #[derive(Clone, Default)]
@@ -35,7 +36,7 @@ impl Page {
     fn wait_for(&self, start: &str) -> String {
         let found = |text: &str| text.lines().find(|line| line.starts_with(start)).map(str::to_owned);
         let (text, written) = &*self.0;
-        let bound = Duration::from_secs(60);
+        let bound = Duration::from_mins(1);
         let (text, _) = written.wait_timeout_while(text.lock().unwrap(), bound, |text| found(text).is_none()).unwrap();
         found(&text).unwrap_or_else(|| panic!("no `{start}` in:\n{text}"))
     }
@@ -283,7 +284,6 @@ fn ranks_are_counted_from_zero_or_one() {
     let position = table.session.game().position();
     let best =
         |answer: &str, notation| position.parse_move_in(last_word(answer, "bestmove").unwrap(), notation).unwrap();
-    use xiangqi::notation::Notation;
     assert_eq!(best(&from_0, Notation::Uci), best(&from_1, Notation::Uci1));
     let answer = table.ask("position startpos moves h10e10");
     assert_eq!(answer, "info string position: move 1: `h10e10`: nothing of Red's stands on h10\n");

@@ -12,7 +12,7 @@ use crate::{
     architecture::{self, View},
     kernel::{
         Activations,
-        blocks::{I16x32, I32x8, U8x32},
+        blocks::{I16x32, U8x32},
     },
 };
 use cache::Cache;
@@ -32,10 +32,8 @@ pub struct Evaluator {
     /// How many moves have been pushed.
     ply: usize,
     plies: Vec<Ply>,
-    /// The transformer's sums: for each ply Red's, then Black's.
+    /// For each ply Red's sums, then Black's: each a row, the transformer's and the head's.
     sums: Vec<I16x32>,
-    /// The head's sums, alike.
-    heads: Vec<I32x8>,
     cache: Cache,
     activations: Activations,
 }
@@ -72,8 +70,7 @@ impl Evaluator {
             kernel,
             ply: 0,
             plies: vec![root; Self::MAX_PLIES + 1],
-            sums: vec![I16x32::ZERO; sides * net.width_blocks()],
-            heads: vec![I32x8::ZERO; sides * net.head_blocks()],
+            sums: vec![I16x32::ZERO; sides * net.row_blocks()],
             cache: Cache::new(&net),
             activations: [U8x32::ZERO; 32],
             net,
@@ -141,16 +138,13 @@ impl Evaluator {
                 self.work_out(side, position);
             }
         }
-        let own = position.turn();
         let stack = architecture::stack(position, self.net.sizes().stacks());
-        let output = self.kernel.infer(
-            &self.net.stacks[stack],
-            sums_at(&self.sums, self.net.width_blocks(), self.ply, own),
-            sums_at(&self.sums, self.net.width_blocks(), self.ply, !own),
-            &mut self.activations,
-        );
-        let head = |side| sums_at(&self.heads, self.net.head_blocks(), self.ply, side)[stack / 8].0[stack % 8];
-        architecture::score(output, head(own), head(!own))
+        let width = self.net.row_blocks() - 1;
+        let sums = |side: Color| self.sums[(2 * self.ply + side.index()) * (width + 1)..][..=width].split_at(width);
+        let (own, own_head) = sums(position.turn());
+        let (enemy, enemy_head) = sums(!position.turn());
+        let output = self.kernel.infer(&self.net.stacks[stack], own, enemy, &mut self.activations);
+        architecture::score(output, own_head[0].wide(stack), enemy_head[0].wide(stack))
     }
 
     /// Works out a side's sums of this ply, and of those passed on the way.
@@ -178,25 +172,17 @@ impl Evaluator {
         let Some(Change { mv, piece, captured }) = self.plies[ply].change else { return };
         self.plies[ply].known[side.index()] = true;
         let net = &*self.net;
-        let added = view.input(side, piece, mv.to());
-        let removed = view.input(side, piece, mv.from());
-        let captured = captured.map(|captured| view.input(side, captured, mv.to()));
-
-        let blocks = net.width_blocks();
-        let row = |input: usize| &net.transformer[input * blocks..][..blocks];
-        let (source, target) = step(&mut self.sums, blocks, ply, side);
+        let added = net.row(view.input(side, piece, mv.to()));
+        let removed = net.row(view.input(side, piece, mv.from()));
+        let blocks = net.row_blocks();
+        let (before, after) = self.sums.split_at_mut(2 * ply * blocks);
+        let source = &before[(2 * (ply - 1) + side.index()) * blocks..][..blocks];
+        let target = &mut after[side.index() * blocks..][..blocks];
         match captured {
-            None => self.kernel.add_sub(source, target, row(added), row(removed)),
-            Some(captured) => self.kernel.add_sub_sub(source, target, row(added), row(removed), row(captured)),
-        }
-
-        let blocks = net.head_blocks();
-        let row = |input: usize| &net.head[input * blocks..][..blocks];
-        let (source, target) = step(&mut self.heads, blocks, ply, side);
-        for (block, target) in target.iter_mut().enumerate() {
-            *target = source[block].plus(&row(added)[block]).minus(&row(removed)[block]);
-            if let Some(captured) = captured {
-                *target = target.minus(&row(captured)[block]);
+            None => self.kernel.add_sub(source, target, added, removed),
+            Some(captured) => {
+                let captured = net.row(view.input(side, captured, mv.to()));
+                self.kernel.add_sub_sub(source, target, added, removed, captured);
             }
         }
     }
@@ -206,9 +192,8 @@ impl Evaluator {
     fn refresh(&mut self, side: Color, view: View, position: &Position) {
         self.plies[self.ply].known[side.index()] = true;
         let seen = self.cache.bring_up(&self.net, self.kernel, side, view, position);
-        let (width, heads) = (self.net.width_blocks(), self.net.head_blocks());
-        sums_at_mut(&mut self.sums, width, self.ply, side).copy_from_slice(seen.sums);
-        sums_at_mut(&mut self.heads, heads, self.ply, side).copy_from_slice(seen.heads);
+        let blocks = self.net.row_blocks();
+        self.sums[(2 * self.ply + side.index()) * blocks..][..blocks].copy_from_slice(seen);
     }
 }
 
@@ -231,17 +216,3 @@ impl Ply {
 
 /// Indices of rows, as many as there can be pieces.
 type Rows = ArrayVec<u16, 32>;
-
-fn sums_at<T>(sums: &[T], blocks: usize, ply: usize, side: Color) -> &[T] {
-    &sums[(2 * ply + side.index()) * blocks..][..blocks]
-}
-
-fn sums_at_mut<T>(sums: &mut [T], blocks: usize, ply: usize, side: Color) -> &mut [T] {
-    &mut sums[(2 * ply + side.index()) * blocks..][..blocks]
-}
-
-/// A side's sums of the ply before, and where those of this ply go.
-fn step<T>(sums: &mut [T], blocks: usize, ply: usize, side: Color) -> (&[T], &mut [T]) {
-    let (before, after) = sums.split_at_mut(2 * ply * blocks);
-    (sums_at(before, blocks, ply - 1, side), sums_at_mut(after, blocks, 0, side))
-}

@@ -6,6 +6,8 @@
 //! * `apply`: adds and subtracts any number of rows in place;
 //! * `infer`: from both sides' sums to the output's.
 //!
+//! A side's sums are blocks like a row of the [`Net`](crate::Net): the transformer's, then one of the head's.
+//!
 //! All give the same bits, because every step is exact ([`architecture`](crate::architecture)) and no sum that a
 //! [`Net`](crate::Net) can have overflows.
 
@@ -17,7 +19,6 @@ pub(crate) mod blocks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
-mod sparse;
 
 use std::{env, fmt, str::FromStr};
 
@@ -150,6 +151,13 @@ fn names(sets: impl IntoIterator<Item = Set>) -> String {
 
 /// Where the activations that enter the first layer are put on their way.
 pub(crate) type Activations = [U8x32; 32];
+
+/// The first layer's inputs are visited four at a time, a chunk, and only if they are not all zeros, which about two
+/// chunks in three are. Whether they are is noted for so many chunks in one word.
+pub(crate) const GROUP: usize = 64;
+
+/// The blocks of activations that a group is.
+const GROUP_BLOCKS: usize = GROUP * 4 / 32;
 
 macro_rules! dispatch {
     ($(#[$doc:meta] fn $function:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {

@@ -8,7 +8,10 @@ use crate::{
     FileError, NetError, NetHash, Parameters, StackParameters,
     architecture::{INPUTS, Sizes},
     format,
-    kernel::blocks::{I8x64, I16x32, I32x8, I32x16, LANES},
+    kernel::{
+        GROUP,
+        blocks::{I8x64, I16x32, I32x16},
+    },
     proof,
 };
 
@@ -17,19 +20,19 @@ pub struct Net {
     sizes: Sizes,
     description: String,
     hash: NetHash,
-    /// The transformer's biases.
+    /// A row of biases.
     pub(crate) bias: Vec<I16x32>,
-    /// The transformer's rows, `width / 32` blocks an input.
-    pub(crate) transformer: Vec<I16x32>,
-    /// The head's rows, [`Net::head_blocks`] an input; stacks that there are not are zero.
-    pub(crate) head: Vec<I32x8>,
+    /// The rows of the inputs: [`Net::row_blocks`] each, the transformer's weights and a block of the head's (of 32
+    /// bits, for sixteen stacks). One stretch of memory holds all that an input changes.
+    pub(crate) rows: Vec<I16x32>,
     pub(crate) stacks: Vec<Stack>,
 }
 
 /// The layers of one stack. Layers are filled up with neurons of zero weight to blocks of sixteen.
 pub(crate) struct Stack {
     pub(crate) first_bias: Vec<I32x16>,
-    /// For each four inputs, for each block of sixteen neurons, the four weights of each neuron.
+    /// For each four inputs, for each block of sixteen neurons, the four weights of each neuron; and a group of zeros, so
+    /// that kernels may take the weights of a whole group anywhere.
     pub(crate) first: Vec<I8x64>,
     pub(crate) second_bias: Vec<I32x16>,
     /// For each block of sixteen neurons, for each four inputs, the four weights of each neuron. The inputs are, for
@@ -113,14 +116,15 @@ impl Net {
         self.hash
     }
 
-    /// How many blocks a side's transformer sums are.
-    pub(crate) const fn width_blocks(&self) -> usize {
-        self.sizes.width() / LANES
+    /// How many blocks a row is, and so a side's sums.
+    pub(crate) const fn row_blocks(&self) -> usize {
+        self.sizes.width() / 32 + 1
     }
 
-    /// How many blocks a side's head sums are.
-    pub(crate) const fn head_blocks(&self) -> usize {
-        self.sizes.stacks().div_ceil(8)
+    /// The row of an input.
+    #[inline]
+    pub(crate) fn row(&self, input: usize) -> &[I16x32] {
+        &self.rows[input * self.row_blocks()..][..self.row_blocks()]
     }
 
     fn build(parameters: &Parameters, hash: NetHash) -> Result<Self, NetError> {
@@ -130,9 +134,11 @@ impl Net {
             sizes,
             description: parameters.description.clone(),
             hash,
-            bias: I16x32::blocks(&parameters.transformer_bias),
-            transformer: I16x32::blocks(&parameters.transformer),
-            head: parameters.head.chunks(sizes.stacks()).flat_map(I32x8::blocks).collect(),
+            bias: row(&parameters.transformer_bias, &[]),
+            rows: (parameters.transformer.chunks_exact(sizes.width()))
+                .zip(parameters.head.chunks_exact(sizes.stacks()))
+                .flat_map(|(weights, head)| row(weights, head))
+                .collect(),
             stacks: parameters.stacks.iter().map(|stack| Stack::build(sizes, stack)).collect(),
         })
     }
@@ -160,6 +166,7 @@ impl Stack {
                 }));
             }
         }
+        interleaved.extend([I8x64::ZERO; GROUP].repeat(blocks));
         // Where the second layer's input of a chunk is in the file: squares first, then clipped values.
         let place = |chunk: usize, input: usize| {
             let neuron = chunk / 8 * 16 + chunk % 4 * 4 + input;
@@ -186,6 +193,13 @@ impl Stack {
             output_bias: stack.output_bias,
         }
     }
+}
+
+/// A row of the transformer and of the head.
+fn row(weights: &[i16], head: &[i32]) -> Vec<I16x32> {
+    let mut blocks = I16x32::blocks(weights);
+    blocks.push(I16x32::of_wide(head));
+    blocks
 }
 
 /// The weights of four inputs in a block of sixteen neurons; zero where there is none.

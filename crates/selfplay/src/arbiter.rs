@@ -23,7 +23,7 @@ use crate::{
 pub struct Conditions {
     /// What players may use for their moves.
     pub time_control: TimeControl,
-    /// How much more they may use before they lose on time.
+    /// How much more they may use before they lose on time: for each move, or where a clock runs, for all together.
     pub grace: Duration,
     /// When games end by their scores.
     pub adjudication: Adjudication,
@@ -105,32 +105,50 @@ pub(crate) enum Interruption {
 }
 
 /// Both clocks.
-struct Clocks {
+struct Clocks<'a> {
+    conditions: &'a Conditions,
+    /// What is left of a clock's time and of the grace, which is one for all of its moves.
     left: [Duration; 2],
 }
 
-impl Clocks {
-    fn new(time_control: TimeControl) -> Self {
-        let base = if let TimeControl::Clock { base, .. } = time_control { base } else { Duration::ZERO };
-        Self { left: [base; 2] }
+impl<'a> Clocks<'a> {
+    fn new(conditions: &'a Conditions) -> Self {
+        let base = if let TimeControl::Clock { base, .. } = conditions.time_control { base } else { Duration::ZERO };
+        Self { conditions, left: [base + conditions.grace; 2] }
     }
 
-    fn allowance(&self, time_control: TimeControl, side: Color) -> Allowance {
-        match time_control {
+    /// What a side is told that it may use.
+    fn allowance(&self, side: Color) -> Allowance {
+        let left = |side: Color| self.left[side.index()].saturating_sub(self.conditions.grace);
+        match self.conditions.time_control {
             TimeControl::Nodes(nodes) => Allowance::Nodes(nodes),
             TimeControl::MoveTime(time) => Allowance::MoveTime(time),
             TimeControl::Clock { increment, .. } => {
-                Allowance::Clock { own: self.left[side.index()], opponent: self.left[(!side).index()], increment }
+                Allowance::Clock { own: left(side), opponent: left(!side), increment }
             }
         }
     }
 
-    /// What a move leaves on the clock. Whoever used some of the grace has nothing left but the increment.
-    fn press(&mut self, time_control: TimeControl, side: Color, used: Duration) {
-        if let TimeControl::Clock { increment, .. } = time_control {
-            let left = &mut self.left[side.index()];
-            *left = left.saturating_sub(used) + increment;
+    /// Counts what a move has used.
+    fn press(&mut self, side: Color, used: Duration) -> Result<(), Trouble> {
+        let most = match self.conditions.time_control {
+            TimeControl::Nodes(_) => return Ok(()),
+            TimeControl::MoveTime(time) => time + self.conditions.grace,
+            TimeControl::Clock { .. } => self.left[side.index()],
+        };
+        if used > most {
+            let grace = self.conditions.grace.as_millis();
+            let detail = format!(
+                "{} ms used where {} were left, a grace of {grace} included",
+                used.as_millis(),
+                most.as_millis()
+            );
+            return Err(Trouble::fault(FaultKind::TimeLoss, detail));
         }
+        if let TimeControl::Clock { increment, .. } = self.conditions.time_control {
+            self.left[side.index()] = most.saturating_sub(used) + increment;
+        }
+        Ok(())
     }
 }
 
@@ -144,7 +162,7 @@ pub(crate) fn play(
 ) -> Result<PlayedGame, Interruption> {
     let opening_plies = game.len();
     let mut moves: Vec<PlayedMove> = Vec::new();
-    let mut clocks = Clocks::new(conditions.time_control);
+    let mut clocks = Clocks::new(conditions);
     let fault = |side, trouble| match trouble {
         Trouble::Fault(fault) => Ok(Ending::Fault(side, fault)),
         Trouble::Gone(detail) => Err(Interruption::Gone(side, detail)),
@@ -170,12 +188,8 @@ pub(crate) fn play(
             return Err(Interruption::Stopped);
         }
         let side = game.position().turn();
-        let allowance = clocks.allowance(conditions.time_control, side);
-        match turn(players[side.index()], &game, &allowance, conditions.grace, timer) {
-            Ok((choice, time)) => {
-                clocks.press(conditions.time_control, side, time);
-                let Choice { mv, score, depth, nodes } = choice;
-                let time = Duration::from_millis(time.as_millis() as u64);
+        match turn(players[side.index()], &game, &mut clocks, timer) {
+            Ok((Choice { mv, score, depth, nodes }, time)) => {
                 moves.push(PlayedMove { mv, note: Note { score, depth, nodes, time } });
                 game.push_legal(mv);
             }
@@ -185,31 +199,22 @@ pub(crate) fn play(
     Ok(PlayedGame { game, opening_plies, moves, ending })
 }
 
-/// One move, which is legal and in time.
+/// One move, which is legal and in time, and its time in whole milliseconds.
 fn turn(
     player: &mut dyn Player,
     game: &Game,
-    allowance: &Allowance,
-    grace: Duration,
+    clocks: &mut Clocks<'_>,
     timer: &dyn Timer,
 ) -> Result<(Choice, Duration), Trouble> {
+    let side = game.position().turn();
     player.prepare(game)?;
+    let allowance = clocks.allowance(side);
     let start = timer.now();
-    let choice = player.choose(game, allowance)?;
-    let time = timer.now().saturating_sub(start);
+    let choice = player.choose(game, &allowance)?;
+    let used = timer.now().saturating_sub(start);
     if !game.position().is_legal(choice.mv) {
         return Err(Trouble::fault(FaultKind::IllegalMove, format!("{} is not legal", choice.mv)));
     }
-    if let Some(most) = allowance.time()
-        && time > most + grace
-    {
-        let detail = format!(
-            "{} ms used where {} were left, with a grace of {}",
-            time.as_millis(),
-            most.as_millis(),
-            grace.as_millis()
-        );
-        return Err(Trouble::fault(FaultKind::TimeLoss, detail));
-    }
-    Ok((choice, time))
+    clocks.press(side, used)?;
+    Ok((choice, Duration::from_millis(used.as_millis() as u64)))
 }

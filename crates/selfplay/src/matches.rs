@@ -147,6 +147,9 @@ fn result_of_a(outcome: Outcome, second: bool) -> GameResult {
     }
 }
 
+/// The engine that judges openings is always the same: they are functions of the seed.
+const JUDGE: Settings = Settings { hash_mebibytes: 16, threads: 1, evaluation: engine::Evaluation::Plain };
+
 /// The players and the judge of openings that a thread has.
 struct Table<'a> {
     players: Option<[Box<dyn Player + 'a>; 2]>,
@@ -167,7 +170,7 @@ pub fn play_match<'a>(
     mut report: impl FnMut(&PairReport, &Standing) -> Result<ControlFlow<()>, Abort>,
 ) -> Result<Standing, Abort> {
     let mut standing = Standing::default();
-    let table = || Table { players: None, judge: Engine::new(&Settings::default()) };
+    let table = || Table { players: None, judge: Engine::new(&JUDGE) };
     let work = |table: &mut Table<'a>, number, stop: &AtomicBool| play_pair(plan, enter, table, number, stop);
     in_order(plan.pairs, plan.threads, table, work, |_, pair: PairReport| {
         standing.count(&pair, plan.test.as_ref());
@@ -177,6 +180,7 @@ pub fn play_match<'a>(
     Ok(standing)
 }
 
+#[allow(clippy::elidable_lifetime_names, reason = "it is the players' in both places")]
 fn play_pair<'p>(
     plan: &MatchPlan<'_>,
     enter: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'p>, String> + Sync),

@@ -86,7 +86,7 @@ mod tests {
 
     fn run(count: u64, threads: usize, last: u64, bad: u64) -> (Vec<u64>, Result<(), u64>) {
         let mut seen = Vec::new();
-        let work = |_: &mut (), number, _: &AtomicBool| {
+        let work = |(): &mut (), number, _: &AtomicBool| {
             if number % 3 == 0 {
                 thread::yield_now();
             }

@@ -52,10 +52,10 @@ impl FromStr for Dialect {
     }
 }
 
-/// The position in an engine's answer to `d`: what stands after `Fen:`.
+/// The position in an engine's answer to `d`: what stands after `Fen:`, or `info string fen` as ours says it.
 pub(super) fn shown_position(line: &str) -> Option<Position> {
-    let (word, fen) = line.split_once(':')?;
-    if !word.trim().eq_ignore_ascii_case("fen") {
+    let (word, fen) = line.strip_prefix("info string ").unwrap_or(line).split_once([':', ' '])?;
+    if !word.eq_ignore_ascii_case("fen") {
         return None;
     }
     fen.parse::<Fen>().ok().map(|fen| fen.position)
@@ -81,6 +81,7 @@ mod tests {
     fn positions_are_found_in_what_engines_show() {
         let fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
         assert_eq!(shown_position(&format!("Fen: {fen}")), Some(Position::start()));
+        assert_eq!(shown_position(&format!("info string fen {fen}")), Some(Position::start()));
         assert_eq!(shown_position(&format!("Sfen: {fen}")), None);
         assert_eq!(shown_position("Fen: what"), None);
         assert_eq!(shown_position("Checkers:"), None);

@@ -61,7 +61,9 @@ mod tests {
 
     fn after(lines: &[&str]) -> Info {
         let mut info = Info::default();
-        lines.iter().for_each(|line| info.update(line));
+        for line in lines {
+            info.update(line);
+        }
         info
     }
 

@@ -56,13 +56,12 @@ fn words(text: &str) -> Result<Vec<String>, String> {
     for letter in text.chars() {
         match quote {
             Some(open) if open == letter => quote = None,
-            Some(_) => word.get_or_insert_default().push(letter),
             None if letter == '"' || letter == '\'' => {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
             None if letter.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(letter),
+            Some(_) | None => word.get_or_insert_default().push(letter),
         }
     }
     if quote.is_some() {

@@ -66,28 +66,29 @@ impl Progress {
         let [losses, draws, wins] = *standing.games.cells();
         let counts = Counts::from(standing.pairs);
         let elo = counts.logistic_elo();
-        let mut line = format!(
+        let mut parts = vec![format!(
             "games {}/{}  W/D/L {wins}/{draws}/{losses}  elo {:+.1} ± {:.1}  pairs {}",
             standing.games.games(),
             2 * self.pairs,
             elo.elo,
             elo.error(),
             standing.pairs,
-        );
+        )];
         let done = standing.pairs.pairs();
         let mut pairs_left = self.pairs.saturating_sub(done) as f64;
         if let Some(test) = &self.test {
             if let Some(llr) = standing.llr {
-                line += &format!("  llr {llr:+.2} in {:.2}", test.bounds());
+                parts.push(format!("llr {llr:+.2} in {:.2}", test.bounds()));
             }
             if let Ok(outlook) = test.outlook(counts) {
                 pairs_left = pairs_left.min(outlook.games_to_go / 2.0);
             }
         }
         if !standing.faults.is_empty() {
-            line += &format!("  faults {}", standing.faults.len());
+            parts.push(format!("faults {}", standing.faults.len()));
         }
-        line + "  left " + &clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)
+        parts.push(format!("left {}", clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)));
+        parts.join("  ")
     }
 }
 

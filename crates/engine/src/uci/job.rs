@@ -46,11 +46,11 @@ pub(super) enum Kind {
 pub(super) struct Job {
     gate: Arc<Gate>,
     infinite: bool,
-    thread: JoinHandle<Box<Engine>>,
+    thread: JoinHandle<Engine>,
 }
 
 impl Job {
-    pub(super) fn begin<W: Write + Send + 'static>(engine: Box<Engine>, task: Task, output: Output<W>) -> Self {
+    pub(super) fn begin<W: Write + Send + 'static>(engine: Engine, task: Task, output: Output<W>) -> Self {
         let infinite = task.infinite;
         let held = Mutex::new(infinite || task.ponder);
         let gate = Arc::new(Gate { control: Control::default(), held, opened: Condvar::new() });
@@ -83,7 +83,7 @@ impl Job {
     }
 
     /// Waits for the search's own end; an answer that was held back is given then.
-    pub(super) fn finish(self) -> Box<Engine> {
+    pub(super) fn finish(self) -> Engine {
         self.gate.open();
         match self.thread.join() {
             Ok(engine) => engine,

@@ -183,14 +183,14 @@ impl Options {
             }
             Id::Overhead => self.overhead = Duration::from_millis(kind.number(value).ok_or_else(refused)? as u64),
             // Whether there is time to ponder changes nothing of how the rest is divided.
-            Id::Ponder => _ = kind.truth(value).ok_or_else(refused)?,
-            Id::ShowWdl => self.show_wdl = kind.truth(value).ok_or_else(refused)?,
+            Id::Ponder => _ = truth(value).ok_or_else(refused)?,
+            Id::ShowWdl => self.show_wdl = truth(value).ok_or_else(refused)?,
             Id::Variant => _ = kind.choice(value).ok_or_else(refused)?,
             Id::Ranks => {
                 let from_1 = kind.choice(value).ok_or_else(refused)? == RANKS_FROM_1;
                 self.notation = if from_1 { Notation::Uci1 } else { Notation::Uci };
             }
-            Id::Milliseconds => self.milliseconds = kind.truth(value).ok_or_else(refused)?,
+            Id::Milliseconds => self.milliseconds = truth(value).ok_or_else(refused)?,
             Id::Clear | Id::NewGame => return Ok(Change::NewGame),
         }
         Ok(Change::Nothing)
@@ -224,14 +224,6 @@ impl Kind {
         text.parse().ok().filter(|number| (least..=most).contains(number))
     }
 
-    fn truth(self, text: &str) -> Option<bool> {
-        match text.to_ascii_lowercase().as_str() {
-            "true" | "on" => Some(true),
-            "false" | "off" => Some(false),
-            _ => None,
-        }
-    }
-
     fn choice(self, text: &str) -> Option<&'static str> {
         let Self::Combo { all, .. } = self else { return None };
         all.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text))
@@ -255,6 +247,14 @@ impl Kind {
             Self::Text { default } => format!("type string default {default}"),
             Self::Button => "type button".to_owned(),
         }
+    }
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "on" => Some(true),
+        "false" | "off" => Some(false),
+        _ => None,
     }
 }
 

@@ -68,7 +68,7 @@ pub struct Session<W: Write + Send + 'static> {
     /// Moves that UCCI's `banmoves` forbids in this position.
     banned: Vec<Move>,
     /// Here, or with the job.
-    engine: Option<Box<Engine>>,
+    engine: Option<Engine>,
     job: Option<Job>,
 }
 
@@ -76,7 +76,7 @@ impl<W: Write + Send + 'static> Session<W> {
     /// A session that writes here and was told nothing yet.
     #[must_use]
     pub fn new(output: W, setup: Setup) -> Self {
-        let engine = Some(Box::new(Engine::new(&setup.settings)));
+        let engine = Some(Engine::new(&setup.settings));
         let options = Options::new(setup);
         let game = Game::new(Fen::start(), options.rules);
         let protocol = Protocol::default();
@@ -129,7 +129,12 @@ impl<W: Write + Send + 'static> Session<W> {
             Protocol::Uci => "string",
             Protocol::Ucci => "message",
         };
-        self.output.line(&format_args!("info {word} {text}"))
+        // It may quote what was heard, and stays on one line whatever that was.
+        let mut quoted = String::new();
+        for char in text.to_string().chars() {
+            if char.is_control() { quoted.extend(char.escape_debug()) } else { quoted.push(char) }
+        }
+        self.output.line(&format_args!("info {word} {quoted}"))
     }
 
     fn execute(&mut self, command: Command) -> io::Result<ControlFlow<()>> {
@@ -282,7 +287,7 @@ impl<W: Write + Send + 'static> Session<W> {
         }
         if let Some(left) = go.clocks[turn] {
             let increment = duration(go.increments[turn]);
-            let clock = ClockState { left: duration(left), increment, moves_to_go: go.moves_to_go };
+            let clock = ClockState { left: duration(left), increment, moves_to_go: go.until_control };
             let budget = time::budget(clock, overhead);
             limits.soft_time = Some(budget.soft);
             limits.hard_time = Some(budget.hard);

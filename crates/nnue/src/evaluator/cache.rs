@@ -6,39 +6,23 @@
 use xiangqi::{Bitboard, Color, Piece, Position};
 
 use super::Rows;
-use crate::{
-    Kernel, Net,
-    architecture::View,
-    kernel::blocks::{I16x32, I32x8},
-};
+use crate::{Kernel, Net, architecture::View, kernel::blocks::I16x32};
 
 #[derive(Clone)]
 pub(super) struct Cache {
     /// For each side, for each view, the pieces that stood on the board.
     boards: [[[Bitboard; Piece::COUNT]; View::COUNT]; 2],
-    /// The transformer's sums of these boards.
+    /// The sums of these boards.
     sums: Vec<I16x32>,
-    /// The head's sums of these boards.
-    heads: Vec<I32x8>,
-}
-
-/// The sums of a board.
-pub(super) struct Seen<'a> {
-    pub(super) sums: &'a [I16x32],
-    pub(super) heads: &'a [I32x8],
 }
 
 impl Cache {
     /// Empty boards, whose sums are the biases.
     pub(super) fn new(net: &Net) -> Self {
-        Self {
-            boards: [[[Bitboard::EMPTY; Piece::COUNT]; View::COUNT]; 2],
-            sums: net.bias.repeat(2 * View::COUNT),
-            heads: vec![I32x8::ZERO; 2 * View::COUNT * net.head_blocks()],
-        }
+        Self { boards: [[[Bitboard::EMPTY; Piece::COUNT]; View::COUNT]; 2], sums: net.bias.repeat(2 * View::COUNT) }
     }
 
-    /// Makes the board of a side's view this position's.
+    /// Makes the board of a side's view this position's, and gives its sums.
     pub(super) fn bring_up(
         &mut self,
         net: &Net,
@@ -46,7 +30,7 @@ impl Cache {
         side: Color,
         view: View,
         position: &Position,
-    ) -> Seen<'_> {
+    ) -> &[I16x32] {
         let (mut added, mut removed) = (Rows::new(), Rows::new());
         let board = &mut self.boards[side.index()][view.index()];
         for piece in Piece::ALL {
@@ -60,17 +44,9 @@ impl Cache {
         }
 
         let place = side.index() * View::COUNT + view.index();
-        let blocks = net.width_blocks();
+        let blocks = net.row_blocks();
         let sums = &mut self.sums[place * blocks..][..blocks];
-        kernel.apply(sums, &net.transformer, &added, &removed);
-
-        let blocks = net.head_blocks();
-        let heads = &mut self.heads[place * blocks..][..blocks];
-        for (block, head) in heads.iter_mut().enumerate() {
-            let row = |index: &u16| &net.head[usize::from(*index) * blocks + block];
-            *head = added.iter().fold(*head, |sum, index| sum.plus(row(index)));
-            *head = removed.iter().fold(*head, |sum, index| sum.minus(row(index)));
-        }
-        Seen { sums, heads }
+        kernel.apply(sums, &net.rows, &added, &removed);
+        sums
     }
 }

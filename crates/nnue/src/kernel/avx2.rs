@@ -3,12 +3,11 @@
 #![allow(unsafe_code, reason = "blocks are read as the registers they are")]
 #![allow(clippy::wildcard_imports, reason = "intrinsics, whose names are unmistakable")]
 
-use std::{arch::x86_64::*, ptr};
+use std::{arch::x86_64::*, array, ptr};
 
 use super::{
-    Activations,
+    Activations, GROUP, GROUP_BLOCKS,
     blocks::{I8x64, I16x32, I32x16, U8x32},
-    sparse::{self, Mask},
 };
 use crate::{
     architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT},
@@ -41,13 +40,20 @@ fn registers_mut<B: Block>(block: &mut B) -> &mut Registers {
     unsafe { &mut *ptr::from_mut(block).cast() }
 }
 
+/// All blocks but the last hold numbers of 16 bits, the last those of the head.
 #[target_feature(enable = "avx2,bmi1")]
 pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
-    for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
+    let head = target.len() - 1;
+    let blocks = target[..head].iter_mut().zip(&source[..head]).zip(&added[..head]).zip(&removed[..head]);
+    for (((target, source), added), removed) in blocks {
         let (source, added, removed) = (registers(source), registers(added), registers(removed));
         for (lane, target) in registers_mut(target).iter_mut().enumerate() {
             *target = _mm256_sub_epi16(_mm256_add_epi16(source[lane], added[lane]), removed[lane]);
         }
+    }
+    let (source, added, removed) = (registers(&source[head]), registers(&added[head]), registers(&removed[head]));
+    for (lane, target) in registers_mut(&mut target[head]).iter_mut().enumerate() {
+        *target = _mm256_sub_epi32(_mm256_add_epi32(source[lane], added[lane]), removed[lane]);
     }
 }
 
@@ -59,8 +65,9 @@ pub(super) fn add_sub_sub(
     removed: &[I16x32],
     captured: &[I16x32],
 ) {
-    let rows = added.iter().zip(removed).zip(captured);
-    for ((target, source), ((added, removed), captured)) in target.iter_mut().zip(source).zip(rows) {
+    let head = target.len() - 1;
+    let rows = added[..head].iter().zip(&removed[..head]).zip(&captured[..head]);
+    for ((target, source), ((added, removed), captured)) in target[..head].iter_mut().zip(&source[..head]).zip(rows) {
         let (source, added) = (registers(source), registers(added));
         let (removed, captured) = (registers(removed), registers(captured));
         for (lane, target) in registers_mut(target).iter_mut().enumerate() {
@@ -68,30 +75,43 @@ pub(super) fn add_sub_sub(
             *target = _mm256_sub_epi16(_mm256_add_epi16(source[lane], added[lane]), gone);
         }
     }
+    let (source, added) = (registers(&source[head]), registers(&added[head]));
+    let (removed, captured) = (registers(&removed[head]), registers(&captured[head]));
+    for (lane, target) in registers_mut(&mut target[head]).iter_mut().enumerate() {
+        let gone = _mm256_add_epi32(removed[lane], captured[lane]);
+        *target = _mm256_sub_epi32(_mm256_add_epi32(source[lane], added[lane]), gone);
+    }
 }
 
 /// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
 #[target_feature(enable = "avx2,bmi1")]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
-    const TILE: usize = 4;
-    let width = sums.len();
-    let mut tiles = sums.chunks_exact_mut(TILE);
+    let blocks = sums.len();
+    let (tiles, rest) = sums.as_chunks_mut::<4>();
     let mut start = 0;
-    for tile in &mut tiles {
-        apply_tile::<TILE>(tile, &rows[start..], width, added, removed);
-        start += TILE;
+    for tile in tiles {
+        apply_tile(tile, &rows[start..], blocks, added, removed);
+        start += tile.len();
     }
-    for tile in tiles.into_remainder().chunks_exact_mut(2) {
-        apply_tile::<2>(tile, &rows[start..], width, added, removed);
-        start += 2;
+    let (tiles, rest) = rest.as_chunks_mut::<2>();
+    for tile in tiles {
+        apply_tile(tile, &rows[start..], blocks, added, removed);
+        start += tile.len();
+    }
+    if let [head] = rest {
+        let row = |index: &u16| registers(&rows[start + usize::from(*index) * blocks]);
+        for (lane, head) in registers_mut(head).iter_mut().enumerate() {
+            let sum = added.iter().fold(*head, |sum, index| _mm256_add_epi32(sum, row(index)[lane]));
+            *head = removed.iter().fold(sum, |sum, index| _mm256_sub_epi32(sum, row(index)[lane]));
+        }
     }
 }
 
 #[target_feature(enable = "avx2,bmi1")]
-fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize, added: &[u16], removed: &[u16]) {
-    let mut sums: [Registers; N] = std::array::from_fn(|block| *registers(&tile[block]));
+fn apply_tile<const N: usize>(tile: &mut [I16x32; N], rows: &[I16x32], blocks: usize, added: &[u16], removed: &[u16]) {
+    let mut sums: [Registers; N] = array::from_fn(|block| *registers(&tile[block]));
     for index in added {
-        let row = &rows[usize::from(*index) * width..][..N];
+        let row = &rows[usize::from(*index) * blocks..][..N];
         for (sums, row) in sums.iter_mut().zip(row) {
             for (sum, weights) in sums.iter_mut().zip(registers(row)) {
                 *sum = _mm256_add_epi16(*sum, *weights);
@@ -99,7 +119,7 @@ fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize
         }
     }
     for index in removed {
-        let row = &rows[usize::from(*index) * width..][..N];
+        let row = &rows[usize::from(*index) * blocks..][..N];
         for (sums, row) in sums.iter_mut().zip(row) {
             for (sum, weights) in sums.iter_mut().zip(registers(row)) {
                 *sum = _mm256_sub_epi16(*sum, *weights);
@@ -113,72 +133,68 @@ fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize
 
 #[target_feature(enable = "avx2,bmi1")]
 pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
-    let half = own.len() / 2;
-    let own_mask = activate(own, &mut activations[..half]);
-    let enemy_mask = activate(enemy, &mut activations[half..2 * half]);
-    let words = sparse::words(own_mask, enemy_mask, half * 8);
     match stack.first_bias.len() {
-        1 => layers::<1>(stack, activations, words),
-        _ => layers::<2>(stack, activations, words),
+        1 => layers::<1>(stack, own, enemy, activations),
+        _ => layers::<2>(stack, own, enemy, activations),
     }
 }
 
-/// A side's pairs, and which chunks of them are not all zeros.
+/// The pairs of a group's sums with their partners, and a bit for each chunk of them that is not all zeros.
 #[target_feature(enable = "avx2,bmi1")]
-fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
-    let zero = _mm256_setzero_si256();
-    let one = _mm256_set1_epi16(TRANSFORMER_ONE);
-    // The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero
-    // only one factor is clipped: the packing clips the product.
-    let pair = |low, high| {
-        let low = _mm256_max_epi16(_mm256_min_epi16(low, one), zero);
-        let shifted = _mm256_slli_epi16::<{ 16 - PAIR_SHIFT as i32 }>(low);
-        _mm256_mulhi_epi16(shifted, _mm256_min_epi16(high, one))
-    };
-    let mut mask = [0; 2];
-    let (low, high) = sums.split_at(sums.len() / 2);
-    let groups = low.chunks(8).zip(high.chunks(8)).zip(activations.chunks_mut(8));
-    for (mask, ((low, high), activations)) in mask.iter_mut().zip(groups) {
-        let blocks = low.iter().zip(high).zip(activations);
-        for (place, ((low, high), activations)) in blocks.enumerate() {
-            let (low, high) = (registers(low), registers(high));
-            let packed = _mm256_packus_epi16(pair(low[0], high[0]), pair(low[1], high[1]));
-            let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
-            // SAFETY: the block is 32 bytes, aligned to 32.
-            unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
-            // No activation has its highest bit set, so what is not zero is greater.
-            let live = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(ordered, zero)));
-            *mask |= u64::from(live as u8) << (place * 8);
-        }
+fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
+    let (mut live, mut place) = (0, 0);
+    for ((low, high), activations) in low.iter().zip(high).zip(activations) {
+        let (low, high) = (registers(low), registers(high));
+        let packed = _mm256_packus_epi16(pair(low[0], high[0]), pair(low[1], high[1]));
+        let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+        // SAFETY: the block is 32 bytes, aligned to 32.
+        unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
+        // No activation has its highest bit set, so what is not zero is greater.
+        let greater = _mm256_cmpgt_epi32(ordered, _mm256_setzero_si256());
+        live |= u64::from(_mm256_movemask_ps(_mm256_castsi256_ps(greater)) as u8) << place;
+        place += 8;
     }
-    mask
+    live
+}
+
+/// The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero only
+/// one factor is clipped: the packing clips the product.
+#[target_feature(enable = "avx2,bmi1")]
+fn pair(low: __m256i, high: __m256i) -> __m256i {
+    let one = _mm256_set1_epi16(TRANSFORMER_ONE);
+    let low = _mm256_max_epi16(_mm256_min_epi16(low, one), _mm256_setzero_si256());
+    let shifted = _mm256_slli_epi16::<{ 16 - PAIR_SHIFT as i32 }>(low);
+    _mm256_mulhi_epi16(shifted, _mm256_min_epi16(high, one))
 }
 
 /// Sixteen times `N` neurons in the first layer.
 #[target_feature(enable = "avx2,bmi1")]
-fn layers<const N: usize>(stack: &Stack, activations: &Activations, words: [(u64, usize); 4]) -> i32 {
+fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
+    let half = own.len() / 2;
+    let mut words = [(0, 0); 4];
+    let mut count = 0;
+    let mut block = 0;
+    for sums in [own, enemy] {
+        let (low, high) = sums.split_at(half);
+        for (low, high) in low.chunks(GROUP_BLOCKS).zip(high.chunks(GROUP_BLOCKS)) {
+            words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
+            block += low.len();
+            count += 1;
+        }
+    }
     let chunks = chunks(activations);
-    let mut even: [Registers; N] = std::array::from_fn(|block| *registers(&stack.first_bias[block]));
-    let mut odd = [[_mm256_setzero_si256(); 2]; N];
-    for (mut word, base) in words {
+    let mut sums: [Registers; N] = array::from_fn(|block| *registers(&stack.first_bias[block]));
+    let weights = stack.first.as_chunks::<N>().0;
+    for &(mut word, base) in &words[..count] {
+        let chunks = chunks[base..].first_chunk::<GROUP>().expect("no group begins beyond the last");
+        let weights = weights[base..].first_chunk::<GROUP>().expect("weights are filled up by a group");
         while word != 0 {
-            let chunk = base + word.trailing_zeros() as usize;
+            let chunk = word.trailing_zeros() as usize;
             word &= word - 1;
-            visit(&mut even, chunks[chunk], &stack.first[chunk * N..][..N]);
-            if word == 0 {
-                break;
-            }
-            let chunk = base + word.trailing_zeros() as usize;
-            word &= word - 1;
-            visit(&mut odd, chunks[chunk], &stack.first[chunk * N..][..N]);
+            visit(&mut sums, chunks[chunk], &weights[chunk]);
         }
     }
-    for (even, odd) in even.iter_mut().zip(odd) {
-        for (even, odd) in even.iter_mut().zip(odd) {
-            *even = _mm256_add_epi32(*even, odd);
-        }
-    }
-    upper(stack, &even)
+    upper(stack, &sums)
 }
 
 fn chunks(activations: &Activations) -> &[i32; 256] {
@@ -187,7 +203,7 @@ fn chunks(activations: &Activations) -> &[i32; 256] {
 }
 
 #[target_feature(enable = "avx2,bmi1")]
-fn visit<const N: usize>(sums: &mut [Registers; N], inputs: i32, weights: &[I8x64]) {
+fn visit<const N: usize>(sums: &mut [Registers; N], inputs: i32, weights: &[I8x64; N]) {
     let inputs = _mm256_set1_epi32(inputs);
     for (sums, weights) in sums.iter_mut().zip(weights) {
         for (sum, weights) in sums.iter_mut().zip(registers(weights)) {

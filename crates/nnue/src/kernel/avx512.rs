@@ -43,12 +43,17 @@ fn chunks(activations: &Activations) -> &[i32; 256] {
     unsafe { &*ptr::from_ref(activations).cast() }
 }
 
+/// All blocks but the last hold numbers of 16 bits, the last those of the head.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
 pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
-    for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
+    let head = target.len() - 1;
+    let blocks = target[..head].iter_mut().zip(&source[..head]).zip(&added[..head]).zip(&removed[..head]);
+    for (((target, source), added), removed) in blocks {
         let moved = _mm512_add_epi16(*register(source), *register(added));
         *register_mut(target) = _mm512_sub_epi16(moved, *register(removed));
     }
+    let moved = _mm512_add_epi32(*register(&source[head]), *register(&added[head]));
+    *register_mut(&mut target[head]) = _mm512_sub_epi32(moved, *register(&removed[head]));
 }
 
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
@@ -59,42 +64,51 @@ pub(super) fn add_sub_sub(
     removed: &[I16x32],
     captured: &[I16x32],
 ) {
-    let rows = added.iter().zip(removed).zip(captured);
-    for ((target, source), ((added, removed), captured)) in target.iter_mut().zip(source).zip(rows) {
+    let head = target.len() - 1;
+    let rows = added[..head].iter().zip(&removed[..head]).zip(&captured[..head]);
+    for ((target, source), ((added, removed), captured)) in target[..head].iter_mut().zip(&source[..head]).zip(rows) {
         let moved = _mm512_add_epi16(*register(source), *register(added));
         let gone = _mm512_add_epi16(*register(removed), *register(captured));
         *register_mut(target) = _mm512_sub_epi16(moved, gone);
     }
+    let moved = _mm512_add_epi32(*register(&source[head]), *register(&added[head]));
+    let gone = _mm512_add_epi32(*register(&removed[head]), *register(&captured[head]));
+    *register_mut(&mut target[head]) = _mm512_sub_epi32(moved, gone);
 }
 
 /// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
-    const TILE: usize = 8;
-    let width = sums.len();
-    let mut tiles = sums.chunks_exact_mut(TILE);
+    let blocks = sums.len();
+    let (tiles, rest) = sums.as_chunks_mut::<8>();
     let mut start = 0;
-    for tile in &mut tiles {
-        apply_tile::<TILE>(tile, &rows[start..], width, added, removed);
-        start += TILE;
+    for tile in tiles {
+        apply_tile(tile, &rows[start..], blocks, added, removed);
+        start += tile.len();
     }
-    for tile in tiles.into_remainder().chunks_exact_mut(2) {
-        apply_tile::<2>(tile, &rows[start..], width, added, removed);
-        start += 2;
+    let (tiles, rest) = rest.as_chunks_mut::<2>();
+    for tile in tiles {
+        apply_tile(tile, &rows[start..], blocks, added, removed);
+        start += tile.len();
+    }
+    if let [head] = rest {
+        let row = |index: &u16| *register(&rows[start + usize::from(*index) * blocks]);
+        let sum = added.iter().fold(*register(head), |sum, index| _mm512_add_epi32(sum, row(index)));
+        *register_mut(head) = removed.iter().fold(sum, |sum, index| _mm512_sub_epi32(sum, row(index)));
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
-fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize, added: &[u16], removed: &[u16]) {
+fn apply_tile<const N: usize>(tile: &mut [I16x32; N], rows: &[I16x32], blocks: usize, added: &[u16], removed: &[u16]) {
     let mut sums: [__m512i; N] = array::from_fn(|block| *register(&tile[block]));
     for index in added {
-        let row = &rows[usize::from(*index) * width..][..N];
+        let row = &rows[usize::from(*index) * blocks..][..N];
         for (sum, row) in sums.iter_mut().zip(row) {
             *sum = _mm512_add_epi16(*sum, *register(row));
         }
     }
     for index in removed {
-        let row = &rows[usize::from(*index) * width..][..N];
+        let row = &rows[usize::from(*index) * blocks..][..N];
         for (sum, row) in sums.iter_mut().zip(row) {
             *sum = _mm512_sub_epi16(*sum, *register(row));
         }
@@ -104,7 +118,7 @@ fn apply_tile<const N: usize>(tile: &mut [I16x32], rows: &[I16x32], width: usize
     }
 }
 
-/// The pairs of up to eight blocks of sums with their partners, and a bit for each chunk of them that is not all zeros.
+/// The pairs of a group's sums with their partners, and a bit for each chunk of them that is not all zeros.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
 fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
     let (low, low_rest) = low.as_chunks::<2>();
@@ -190,21 +204,25 @@ macro_rules! layers {
             let mut block = 0;
             for sums in [own, enemy] {
                 let (low, high) = sums.split_at(half);
-                for (low, high) in low.chunks(8).zip(high.chunks(8)) {
+                for (low, high) in low.chunks(GROUP_BLOCKS).zip(high.chunks(GROUP_BLOCKS)) {
                     words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
                     block += low.len();
                     count += 1;
                 }
             }
+            // Four sums of sums, because a product of four takes as many cycles.
             let chunks = chunks(activations);
+            let weights = stack.first.as_chunks::<N>().0;
             let zero = _mm512_setzero_si512();
             let mut sums: [[__m512i; N]; 4] =
                 [array::from_fn(|block| *register(&stack.first_bias[block])), [zero; N], [zero; N], [zero; N]];
             for &(mut word, base) in &words[..count] {
+                let chunks = chunks[base..].first_chunk::<GROUP>().expect("no group begins beyond the last");
+                let weights = weights[base..].first_chunk::<GROUP>().expect("weights are filled up by a group");
                 'word: while word != 0 {
                     for sums in &mut sums {
-                        let chunk = base + word.trailing_zeros() as usize;
-                        visit(sums, chunks[chunk], &stack.first[chunk * N..][..N]);
+                        let chunk = word.trailing_zeros() as usize;
+                        visit(sums, chunks[chunk], &weights[chunk]);
                         word &= word - 1;
                         if word == 0 {
                             break 'word;
@@ -220,7 +238,7 @@ macro_rules! layers {
         }
 
         #[target_feature(enable = $features)]
-        fn visit<const N: usize>(sums: &mut [__m512i; N], inputs: i32, weights: &[I8x64]) {
+        fn visit<const N: usize>(sums: &mut [__m512i; N], inputs: i32, weights: &[I8x64; N]) {
             let inputs = _mm512_set1_epi32(inputs);
             for (sum, weights) in sums.iter_mut().zip(weights) {
                 *sum = dot(*sum, inputs, *register(weights));
@@ -230,35 +248,26 @@ macro_rules! layers {
         /// The layers above the first one's sums.
         #[target_feature(enable = $features)]
         fn upper<const N: usize>(stack: &Stack, first: &[__m512i; N]) -> i32 {
-            let mut outputs = _mm512_setzero_si512();
+            // For each block sixteen squares, then sixteen clipped values.
+            let inputs = first.map(|sums| [_mm512_cvtepi32_epi8(squared(sums)), _mm512_cvtepi32_epi8(clipped(sums))]);
+            let zero = _mm512_setzero_si512();
+            let mut outputs = zero;
             let rows = stack.second.chunks_exact(8 * N);
             for ((bias, rows), weights) in stack.second_bias.iter().zip(rows).zip(&stack.output) {
-                let mut squares = *register(bias);
-                let mut plain = _mm512_setzero_si512();
-                for (sums, rows) in first.iter().zip(rows.as_chunks::<8>().0) {
-                    four(&mut squares, _mm512_cvtepi32_epi8(squared(*sums)), &rows[..4]);
-                    four(&mut plain, _mm512_cvtepi32_epi8(clipped(*sums)), &rows[4..]);
+                let mut sums = [*register(bias), zero, zero, zero];
+                for (inputs, rows) in inputs.as_flattened().iter().zip(rows.as_chunks::<4>().0) {
+                    let inputs = _mm512_broadcast_i32x4(*inputs);
+                    sums[0] = dot(sums[0], _mm512_shuffle_epi32::<0x00>(inputs), *register(&rows[0]));
+                    sums[1] = dot(sums[1], _mm512_shuffle_epi32::<0x55>(inputs), *register(&rows[1]));
+                    sums[2] = dot(sums[2], _mm512_shuffle_epi32::<0xaa>(inputs), *register(&rows[2]));
+                    sums[3] = dot(sums[3], _mm512_shuffle_epi32::<0xff>(inputs), *register(&rows[3]));
                 }
+                let [a, b, c, d] = sums;
+                let sums = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
                 // An activation fits sixteen bits, with zeros above: the pair's product is its product.
-                let activations = clipped(_mm512_add_epi32(squares, plain));
-                outputs = _mm512_add_epi32(outputs, _mm512_madd_epi16(activations, *register(weights)));
+                outputs = _mm512_add_epi32(outputs, _mm512_madd_epi16(clipped(sums), *register(weights)));
             }
             stack.output_bias + _mm512_reduce_add_epi32(outputs)
-        }
-
-        /// Four chunks of inputs.
-        #[target_feature(enable = $features)]
-        fn four(sum: &mut __m512i, inputs: __m128i, weights: &[I8x64]) {
-            let inputs = _mm512_broadcast_i32x4(inputs);
-            let chunks = [
-                _mm512_shuffle_epi32::<0x00>(inputs),
-                _mm512_shuffle_epi32::<0x55>(inputs),
-                _mm512_shuffle_epi32::<0xaa>(inputs),
-                _mm512_shuffle_epi32::<0xff>(inputs),
-            ];
-            for (chunk, weights) in chunks.into_iter().zip(weights) {
-                *sum = dot(*sum, chunk, *register(weights));
-            }
         }
     };
 }

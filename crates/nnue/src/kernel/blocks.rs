@@ -1,8 +1,5 @@
 //! Arrays in blocks of a cache line, aligned to it: whole registers on every instruction set.
 
-/// The transformer's sums in a block.
-pub(crate) const LANES: usize = 32;
-
 macro_rules! blocks {
     ($($name:ident: $count:literal of $number:ty, aligned to $align:literal),* $(,)?) => {$(
         #[doc = concat!(stringify!($count), " numbers `", stringify!($number), "`.")]
@@ -27,21 +24,21 @@ macro_rules! blocks {
 blocks! {
     I16x32: 32 of i16, aligned to 64,
     I32x16: 16 of i32, aligned to 64,
-    I32x8: 8 of i32, aligned to 32,
     I8x64: 64 of i8, aligned to 64,
     // The activations that one block of sums gives with its partner.
     U8x32: 32 of u8, aligned to 32,
 }
 
-impl I32x8 {
-    /// Sums may wrap on the way; see [`architecture`](crate::architecture).
-    #[inline]
-    pub(crate) fn plus(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|lane| self.0[lane].wrapping_add(other.0[lane])))
+impl I16x32 {
+    /// Sixteen numbers of 32 bits, each as its lower and its higher half: as registers read them.
+    pub(crate) fn of_wide(numbers: &[i32]) -> Self {
+        let half = |lane: usize| numbers.get(lane / 2).map_or(0, |number| (number >> (lane % 2 * 16)) as i16);
+        Self(std::array::from_fn(half))
     }
 
+    /// One of sixteen numbers of 32 bits.
     #[inline]
-    pub(crate) fn minus(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|lane| self.0[lane].wrapping_sub(other.0[lane])))
+    pub(crate) fn wide(&self, lane: usize) -> i32 {
+        i32::from(self.0[2 * lane + 1]) << 16 | i32::from(self.0[2 * lane] as u16)
     }
 }

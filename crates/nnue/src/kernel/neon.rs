@@ -6,9 +6,8 @@
 use std::{arch::aarch64::*, array, ptr};
 
 use super::{
-    Activations,
+    Activations, GROUP, GROUP_BLOCKS,
     blocks::{I8x64, I16x32, I32x16, U8x32},
-    sparse::{self, Mask},
 };
 use crate::{
     architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT},
@@ -51,14 +50,19 @@ fn chunks(activations: &Activations) -> &[i32; 256] {
     unsafe { &*ptr::from_ref(activations).cast() }
 }
 
+/// All blocks but the last hold numbers of 16 bits, the last those of the head.
 #[target_feature(enable = "neon")]
 pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
-    for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
+    let head = target.len() - 1;
+    let blocks = target[..head].iter_mut().zip(&source[..head]).zip(&added[..head]).zip(&removed[..head]);
+    for (((target, source), added), removed) in blocks {
         let (source, added, removed) = (registers(source), registers(added), registers(removed));
         for (lane, target) in registers_mut(target).iter_mut().enumerate() {
             *target = vsubq_s16(vaddq_s16(source[lane], added[lane]), removed[lane]);
         }
     }
+    let (source, added, removed) = (wide(&source[head]), wide(&added[head]), wide(&removed[head]));
+    set_wide(&mut target[head], array::from_fn(|lane| vsubq_s32(vaddq_s32(source[lane], added[lane]), removed[lane])));
 }
 
 #[target_feature(enable = "neon")]
@@ -69,8 +73,9 @@ pub(super) fn add_sub_sub(
     removed: &[I16x32],
     captured: &[I16x32],
 ) {
-    let rows = added.iter().zip(removed).zip(captured);
-    for ((target, source), ((added, removed), captured)) in target.iter_mut().zip(source).zip(rows) {
+    let head = target.len() - 1;
+    let rows = added[..head].iter().zip(&removed[..head]).zip(&captured[..head]);
+    for ((target, source), ((added, removed), captured)) in target[..head].iter_mut().zip(&source[..head]).zip(rows) {
         let (source, added) = (registers(source), registers(added));
         let (removed, captured) = (registers(removed), registers(captured));
         for (lane, target) in registers_mut(target).iter_mut().enumerate() {
@@ -78,61 +83,87 @@ pub(super) fn add_sub_sub(
             *target = vsubq_s16(vaddq_s16(source[lane], added[lane]), gone);
         }
     }
+    let (source, added) = (wide(&source[head]), wide(&added[head]));
+    let (removed, captured) = (wide(&removed[head]), wide(&captured[head]));
+    let moved = |lane: usize| vsubq_s32(vaddq_s32(source[lane], added[lane]), removed[lane]);
+    set_wide(&mut target[head], array::from_fn(|lane| vsubq_s32(moved(lane), captured[lane])));
 }
 
 /// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
 #[target_feature(enable = "neon")]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
-    const TILE: usize = 2;
-    let width = sums.len();
-    for (place, tile) in sums.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-        let rows = &rows[place * TILE..];
-        let mut sums: [_; TILE] = array::from_fn(|block| *registers(&tile[block]));
-        for index in added {
-            for (sums, row) in sums.iter_mut().zip(&rows[usize::from(*index) * width..]) {
-                for (sum, weights) in sums.iter_mut().zip(registers(row)) {
-                    *sum = vaddq_s16(*sum, *weights);
-                }
-            }
+    let blocks = sums.len();
+    let (tiles, rest) = sums.as_chunks_mut::<2>();
+    let mut start = 0;
+    for tile in tiles {
+        apply_tile(tile, &rows[start..], blocks, added, removed);
+        start += tile.len();
+    }
+    if let [head] = rest {
+        let mut sums = wide(head);
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            let row = |index: &u16| wide(&rows[start + usize::from(*index) * blocks])[lane];
+            *sum = added.iter().fold(*sum, |sum, index| vaddq_s32(sum, row(index)));
+            *sum = removed.iter().fold(*sum, |sum, index| vsubq_s32(sum, row(index)));
         }
-        for index in removed {
-            for (sums, row) in sums.iter_mut().zip(&rows[usize::from(*index) * width..]) {
-                for (sum, weights) in sums.iter_mut().zip(registers(row)) {
-                    *sum = vsubq_s16(*sum, *weights);
-                }
-            }
-        }
-        for (block, sums) in tile.iter_mut().zip(sums) {
-            *registers_mut(block) = sums;
-        }
+        set_wide(head, sums);
     }
 }
 
 #[target_feature(enable = "neon")]
+fn apply_tile<const N: usize>(tile: &mut [I16x32; N], rows: &[I16x32], blocks: usize, added: &[u16], removed: &[u16]) {
+    let mut sums: [[int16x8_t; 4]; N] = array::from_fn(|block| *registers(&tile[block]));
+    for index in added {
+        let row = &rows[usize::from(*index) * blocks..][..N];
+        for (sums, row) in sums.iter_mut().zip(row) {
+            for (sum, weights) in sums.iter_mut().zip(registers(row)) {
+                *sum = vaddq_s16(*sum, *weights);
+            }
+        }
+    }
+    for index in removed {
+        let row = &rows[usize::from(*index) * blocks..][..N];
+        for (sums, row) in sums.iter_mut().zip(row) {
+            for (sum, weights) in sums.iter_mut().zip(registers(row)) {
+                *sum = vsubq_s16(*sum, *weights);
+            }
+        }
+    }
+    for (block, sums) in tile.iter_mut().zip(sums) {
+        *registers_mut(block) = sums;
+    }
+}
+
+/// The head's block.
+#[target_feature(enable = "neon")]
+fn wide(block: &I16x32) -> [int32x4_t; 4] {
+    registers(block).map(|lanes| vreinterpretq_s32_s16(lanes))
+}
+
+#[target_feature(enable = "neon")]
+fn set_wide(block: &mut I16x32, numbers: [int32x4_t; 4]) {
+    *registers_mut(block) = numbers.map(|lanes| vreinterpretq_s16_s32(lanes));
+}
+
+#[target_feature(enable = "neon")]
 pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
-    let half = own.len() / 2;
-    let own_mask = activate(own, &mut activations[..half]);
-    let enemy_mask = activate(enemy, &mut activations[half..2 * half]);
-    let words = sparse::words(own_mask, enemy_mask, half * 8);
     match stack.first_bias.len() {
-        1 => layers::<1>(stack, activations, words),
-        _ => layers::<2>(stack, activations, words),
+        1 => layers::<1>(stack, own, enemy, activations),
+        _ => layers::<2>(stack, own, enemy, activations),
     }
 }
 
 const _: () = assert!(PAIR_SHIFT == 8 + 1);
 
-/// A side's pairs, and which chunks of them are not all zeros.
+/// The pairs of a group's sums with their partners, and a bit for each chunk of them that is not all zeros.
 #[target_feature(enable = "neon")]
-fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
+fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
     let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(TRANSFORMER_ONE));
     let clip = |sums| vreinterpretq_u16_s16(vmaxq_s16(vminq_s16(sums, one), zero));
-    let bits = [1_u32, 2, 4, 8];
     // SAFETY: four numbers for four lanes; the load asks for no more than their alignment.
-    let bits = unsafe { vld1q_u32(bits.as_ptr()) };
-    let mut mask = [0; 2];
-    let (low, high) = sums.split_at(sums.len() / 2);
-    for (block, ((low, high), activations)) in low.iter().zip(high).zip(activations).enumerate() {
+    let bits = unsafe { vld1q_u32([1, 2, 4, 8].as_ptr()) };
+    let (mut live, mut place) = (0, 0);
+    for ((low, high), activations) in low.iter().zip(high).zip(activations) {
         let products: [uint8x8_t; 4] = array::from_fn(|lane| {
             let (low, high) = (clip(registers(low)[lane]), clip(registers(high)[lane]));
             // 255 · 255 fits sixteen bits that have no sign. Down by eight when the bytes are taken, by one after.
@@ -143,24 +174,38 @@ fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
             // SAFETY: sixteen bytes at either half of thirty-two.
             unsafe { vst1q_u8(activations.0.as_mut_ptr().add(16 * half), packed) };
             let chunks = vreinterpretq_u32_u8(packed);
-            let live = vaddvq_u32(vandq_u32(vtstq_u32(chunks, chunks), bits));
-            let place = block * 8 + half * 4;
-            mask[place / 64] |= u64::from(live) << (place % 64);
+            live |= u64::from(vaddvq_u32(vandq_u32(vtstq_u32(chunks, chunks), bits))) << place;
+            place += 4;
         }
     }
-    mask
+    live
 }
 
 /// Sixteen times `N` neurons in the first layer.
 #[target_feature(enable = "neon")]
-fn layers<const N: usize>(stack: &Stack, activations: &Activations, words: [(u64, usize); 4]) -> i32 {
+fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
+    let half = own.len() / 2;
+    let mut words = [(0, 0); 4];
+    let mut count = 0;
+    let mut block = 0;
+    for sums in [own, enemy] {
+        let (low, high) = sums.split_at(half);
+        for (low, high) in low.chunks(GROUP_BLOCKS).zip(high.chunks(GROUP_BLOCKS)) {
+            words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
+            block += low.len();
+            count += 1;
+        }
+    }
     let chunks = chunks(activations);
+    let weights = stack.first.as_chunks::<N>().0;
     let mut sums: [[int32x4_t; 4]; N] = array::from_fn(|block| *registers(&stack.first_bias[block]));
-    for (mut word, base) in words {
+    for &(mut word, base) in &words[..count] {
+        let chunks = chunks[base..].first_chunk::<GROUP>().expect("no group begins beyond the last");
+        let weights = weights[base..].first_chunk::<GROUP>().expect("weights are filled up by a group");
         while word != 0 {
-            let chunk = base + word.trailing_zeros() as usize;
+            let chunk = word.trailing_zeros() as usize;
             word &= word - 1;
-            for (sums, weights) in sums.iter_mut().zip(&stack.first[chunk * N..][..N]) {
+            for (sums, weights) in sums.iter_mut().zip(&weights[chunk]) {
                 visit(sums, chunks[chunk], weights);
             }
         }

@@ -3,7 +3,6 @@
 use super::{
     Activations,
     blocks::{I16x32, I32x16, U8x32},
-    sparse::{self, Mask},
 };
 use crate::{
     architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT},
@@ -12,11 +11,9 @@ use crate::{
 
 #[inline(never)]
 pub(super) fn add_sub(source: &[I16x32], target: &mut [I16x32], added: &[I16x32], removed: &[I16x32]) {
-    for (((target, source), added), removed) in target.iter_mut().zip(source).zip(added).zip(removed) {
-        for (lane, target) in target.0.iter_mut().enumerate() {
-            *target = source.0[lane].wrapping_add(added.0[lane]).wrapping_sub(removed.0[lane]);
-        }
-    }
+    target.copy_from_slice(source);
+    add(target, added);
+    subtract(target, removed);
 }
 
 #[inline(never)]
@@ -27,56 +24,63 @@ pub(super) fn add_sub_sub(
     removed: &[I16x32],
     captured: &[I16x32],
 ) {
-    let rows = added.iter().zip(removed).zip(captured);
-    for ((target, source), ((added, removed), captured)) in target.iter_mut().zip(source).zip(rows) {
-        for (lane, target) in target.0.iter_mut().enumerate() {
-            let moved = source.0[lane].wrapping_add(added.0[lane]).wrapping_sub(removed.0[lane]);
-            *target = moved.wrapping_sub(captured.0[lane]);
-        }
-    }
+    add_sub(source, target, added, removed);
+    subtract(target, captured);
 }
 
 #[inline(never)]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
-    let width = sums.len();
-    let row = |index: u16| &rows[usize::from(index) * width..][..width];
+    let blocks = sums.len();
+    let row = |index: &u16| &rows[usize::from(*index) * blocks..][..blocks];
     for index in added {
-        for (sums, row) in sums.iter_mut().zip(row(*index)) {
-            for (sum, weight) in sums.0.iter_mut().zip(row.0) {
-                *sum = sum.wrapping_add(weight);
-            }
-        }
+        add(sums, row(index));
     }
     for index in removed {
-        for (sums, row) in sums.iter_mut().zip(row(*index)) {
-            for (sum, weight) in sums.0.iter_mut().zip(row.0) {
-                *sum = sum.wrapping_sub(weight);
-            }
+        subtract(sums, row(index));
+    }
+}
+
+fn add(sums: &mut [I16x32], row: &[I16x32]) {
+    combine(sums, row, i16::wrapping_add, i32::wrapping_add);
+}
+
+fn subtract(sums: &mut [I16x32], row: &[I16x32]) {
+    combine(sums, row, i16::wrapping_sub, i32::wrapping_sub);
+}
+
+/// All blocks but the last hold numbers of 16 bits, the last those of the head.
+#[inline(always)]
+fn combine(sums: &mut [I16x32], row: &[I16x32], narrow: impl Fn(i16, i16) -> i16, wide: impl Fn(i32, i32) -> i32) {
+    let Some((head, sums)) = sums.split_last_mut() else { return };
+    for (sums, row) in sums.iter_mut().zip(row) {
+        for (sum, weight) in sums.0.iter_mut().zip(row.0) {
+            *sum = narrow(*sum, weight);
         }
     }
+    let weights = &row[sums.len()];
+    *head = I16x32::of_wide(&std::array::from_fn::<_, 16, _>(|stack| wide(head.wide(stack), weights.wide(stack))));
 }
 
 #[inline(never)]
 pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
     let half = own.len() / 2;
-    let own_mask = activate(own, &mut activations[..half]);
-    let enemy_mask = activate(enemy, &mut activations[half..2 * half]);
+    activate(own, &mut activations[..half]);
+    activate(enemy, &mut activations[half..2 * half]);
     let mut sums = [I32x16::ZERO; 2];
-    sums[..stack.first_bias.len()].copy_from_slice(&stack.first_bias);
-    let blocks = stack.first_bias.len();
-    for (mut word, base) in sparse::words(own_mask, enemy_mask, half * 8) {
-        while word != 0 {
-            let chunk = base + word.trailing_zeros() as usize;
-            word &= word - 1;
-            let inputs = &activations[chunk / 8].0[chunk % 8 * 4..][..4];
-            for (sums, weights) in sums.iter_mut().zip(&stack.first[chunk * blocks..][..blocks]) {
-                for (sum, weights) in sums.0.iter_mut().zip(weights.0.as_chunks::<4>().0) {
-                    *sum += dot(weights, inputs);
-                }
+    let sums = &mut sums[..stack.first_bias.len()];
+    sums.copy_from_slice(&stack.first_bias);
+    let chunks = activations[..2 * half].iter().flat_map(|block| block.0.as_chunks::<4>().0);
+    for (inputs, weights) in chunks.zip(stack.first.chunks_exact(sums.len())) {
+        if *inputs == [0; 4] {
+            continue;
+        }
+        for (sums, weights) in sums.iter_mut().zip(weights) {
+            for (sum, weights) in sums.0.iter_mut().zip(weights.0.as_chunks::<4>().0) {
+                *sum += dot(weights, inputs);
             }
         }
     }
-    upper(stack, &sums[..blocks])
+    upper(stack, sums)
 }
 
 /// The layers above the first one's sums.
@@ -107,27 +111,21 @@ fn upper(stack: &Stack, first: &[I32x16]) -> i32 {
     output
 }
 
-/// A side's pairs, and which chunks of them are not all zeros.
-fn activate(sums: &[I16x32], activations: &mut [U8x32]) -> Mask {
-    let mut mask = [0; 2];
+/// A side's pairs.
+fn activate(sums: &[I16x32], activations: &mut [U8x32]) {
     let (low, high) = sums.split_at(sums.len() / 2);
-    for (block, ((low, high), activations)) in low.iter().zip(high).zip(activations).enumerate() {
+    for ((low, high), activations) in low.iter().zip(high).zip(activations) {
         for (lane, activation) in activations.0.iter_mut().enumerate() {
             let clip = |sum: i16| i32::from(sum.clamp(0, TRANSFORMER_ONE));
             *activation = ((clip(low.0[lane]) * clip(high.0[lane])) >> PAIR_SHIFT) as u8;
         }
-        for (chunk, inputs) in activations.0.as_chunks::<4>().0.iter().enumerate() {
-            let place = block * 8 + chunk;
-            mask[place / 64] |= u64::from(*inputs != [0; 4]) << (place % 64);
-        }
     }
-    mask
 }
 
 fn clipped(sum: i32) -> i32 {
     sum.clamp(0, SUM_LIMIT) >> WEIGHT_SHIFT
 }
 
-fn dot(weights: &[i8; 4], inputs: &[u8]) -> i32 {
+fn dot(weights: &[i8; 4], inputs: &[u8; 4]) -> i32 {
     weights.iter().zip(inputs).map(|(weight, input)| i32::from(*weight) * i32::from(*input)).sum()
 }

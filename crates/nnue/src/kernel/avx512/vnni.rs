@@ -6,7 +6,7 @@ use std::{arch::x86_64::*, array};
 
 use super::{
     super::{
-        Activations,
+        Activations, GROUP, GROUP_BLOCKS,
         blocks::{I8x64, I16x32},
     },
     activate, chunks, clipped, register, squared,

@@ -1,0 +1,231 @@
+//! Outside engines, good and bad: every fault is noticed, costs its game, is reported and kept; the match goes on.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use selfplay::pgn::{self, Comment, PgnGame};
+use serde_json::Value;
+use xiangqi::{
+    notation::Notation,
+    rules::{Game, RuleSet, Status},
+};
+
+const CHUHE: &str = env!("CARGO_BIN_EXE_chuhe");
+const FAIRY: &str = "/usr/games/fairy-stockfish";
+
+/// A file that is not there yet.
+fn new_file(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn fake(spoils: &str) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engines/fake.py");
+    format!("uci:python3 '{script}' '{CHUHE}' {spoils}")
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(CHUHE).arg("match").args(arguments).output().unwrap()
+}
+
+/// Plays `plain` against an engine; what was printed and the games come back.
+fn play(name: &str, engine: &str, more: &[&str]) -> (Value, Vec<PgnGame>) {
+    let file = new_file(&format!("{name}.pgn"));
+    let path = file.to_str().unwrap();
+    let mut arguments = vec!["--a", "plain", "--b", engine, "--hash", "1", "--pgn", path, "--json"];
+    arguments.extend(more);
+    let output = run(&arguments);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    let games = pgn::read(&fs::read_to_string(&file).unwrap()).unwrap();
+    (serde_json::from_slice(&output.stdout).unwrap(), games)
+}
+
+/// One pair in which every game ends by the same fault of B.
+fn expect_fault(name: &str, spoils: &str, kind: &str, more: &[&str]) -> (Value, Vec<PgnGame>) {
+    let mut arguments = vec!["--pairs", "1"];
+    arguments.extend(more);
+    let (answer, games) = play(name, &fake(&format!("{spoils};name=fake")), &arguments);
+    assert_eq!((&answer["wins"], &answer["faults"]), (&2.into(), &2.into()), "{answer}");
+    assert_eq!(answer["pentanomial"], serde_json::json!([0, 0, 0, 0, 1]));
+    for (game, fault) in games.iter().zip(answer["fault_list"].as_array().unwrap()) {
+        assert_eq!((&fault["kind"], &fault["engine"]), (&kind.into(), &"fake".into()));
+        assert_eq!(fault["ply"], game.moves.len());
+        assert!(game.tag("Termination").unwrap().starts_with(kind), "{game}");
+    }
+    assert_eq!(games.len(), 2);
+    (answer, games)
+}
+
+const NODES: [&str; 2] = ["--nodes", "100"];
+
+#[test]
+fn a_crash_is_noticed_and_the_engine_started_anew() {
+    let (answer, games) = expect_fault("crash", "crash=3", "crash", &NODES);
+    // Twice the same: the second process lived as long as the first.
+    assert_eq!(games.iter().map(|game| game.moves.len()).collect::<Vec<_>>(), [6 + 5, 6 + 4]);
+    assert_eq!(answer["fault_list"][0]["detail"], "the engine ended (exit status: 3)");
+    assert_eq!(
+        (answer["fault_list"][0]["round"].as_str(), answer["fault_list"][1]["round"].as_str()),
+        (Some("1.1"), Some("1.2"))
+    );
+}
+
+#[test]
+fn an_engine_that_ends_between_games_has_crashed() {
+    let (answer, games) = play("eager", &fake("eager"), &["--pairs", "2", "--nodes", "60", "--ply-cap", "30"]);
+    // It dies before its second game, and is alive again for the third.
+    assert_eq!(answer["faults"], 2, "{answer}");
+    assert_eq!(
+        games.iter().map(|game| game.tag("Termination").unwrap().starts_with("crash")).collect::<Vec<_>>(),
+        [false, true, false, true]
+    );
+}
+
+#[test]
+fn a_stalled_engine_is_not_waited_for() {
+    expect_fault("stall", "stall=2", "stall", &["--nodes", "100", "--watchdog", "1500"]);
+}
+
+#[test]
+fn illegal_moves_are_noticed() {
+    let (answer, games) = expect_fault("illegal", "illegal=2", "illegal_move", &NODES);
+    assert!(answer["fault_list"][0]["detail"].as_str().unwrap().starts_with("`a0a9`: "), "{answer}");
+    assert_eq!(games[0].moves.len(), 6 + 3);
+    expect_fault("resign", "resign=1", "illegal_move", &NODES);
+}
+
+/// The engine sleeps so long that nobody can take it for slow, and the others have so much grace that they are not.
+#[test]
+fn late_moves_are_noticed() {
+    let more = ["--movetime", "20", "--grace", "2000"];
+    let (_, games) = expect_fault("late", "late=4", "time_loss", &more);
+    // The move that came late is not played.
+    assert_eq!(games.iter().map(|game| game.moves.len()).collect::<Vec<_>>(), [6 + 1, 6]);
+}
+
+#[test]
+fn an_engine_that_does_not_follow_the_moves_is_noticed() {
+    expect_fault("deaf", "deaf", "wrong_position", &NODES);
+    // One that does not tell what it holds gives itself away by its moves.
+    let (answer, _) = expect_fault("deaf-mute", "deaf mute", "illegal_move", &NODES);
+    assert!(answer["fault_list"][0]["ply"].as_u64().unwrap() < 40);
+}
+
+/// Whatever an engine's dialect, and however it is found out, it plays the same games.
+#[test]
+fn both_dialects_are_understood() {
+    let more = ["--pairs", "1", "--nodes", "150"];
+    let (answer, games) = play("ranks0", &format!("uci:{CHUHE}"), &more);
+    assert_eq!((&answer["faults"], games.len()), (&0.into(), 2), "{answer}");
+    let moves = |games: &[PgnGame]| {
+        games.iter().map(|game| game.moves.iter().map(|(mv, _)| *mv).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    for (name, engine) in [
+        ("ranks1", fake("ranks1")),
+        ("ranks1-mute", fake("ranks1 mute")),
+        ("ranks1-told", fake("ranks1 mute;ranks=1")),
+        ("mute", fake("mute")),
+        ("ucci", format!("ucci:{CHUHE}")),
+    ] {
+        let (answer, others) = play(name, &engine, &more);
+        assert_eq!(answer["faults"], 0, "{name}: {answer}");
+        assert!(moves(&others) == moves(&games), "{name}");
+    }
+    // Told wrong, it is not believed.
+    let output = run(&["--a", "plain", "--b", &fake("ranks1;ranks=0"), "--pairs", "1", "--nodes", "100"]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.ends_with("it does not follow the move h2e2, with ranks 0 to 9\n"), "{complaint}");
+}
+
+#[test]
+fn what_cannot_be_set_or_started_is_told() {
+    for (engine, complaint) in [
+        ("uci:/no/such/engine".to_owned(), "--b: /no/such/engine: No such file or directory (os error 2)\n"),
+        (format!("uci:{CHUHE} perft"), "`uci`: the engine ended (exit status: 2)\n"),
+        (format!("uci:{CHUHE};Colour=blue"), "the engine has no option `Colour`\n"),
+    ] {
+        let output = run(&["--a", "plain", "--b", &engine, "--pairs", "1", "--nodes", "100"]);
+        assert_eq!(output.status.code(), Some(2));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.ends_with(complaint) && told.lines().count() == 1, "{told}");
+    }
+}
+
+#[test]
+fn records_are_complete_and_not_written_over() {
+    let file = new_file("records.pgn");
+    let book = new_file("records.epd");
+    fs::write(&book, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1\n").unwrap();
+    let [path, book] = [&file, &book].map(|path| path.to_str().unwrap());
+    let arguments = [
+        "--a",
+        "plain",
+        "--b",
+        "plain",
+        "--pairs",
+        "1",
+        "--nodes",
+        "80",
+        "--hash",
+        "1",
+        "--book",
+        book,
+        "--pgn",
+        path,
+        "--notation",
+        "chinese_simplified",
+        "--event",
+        "A \"test\"",
+    ];
+    let output = run(&arguments);
+    assert!(output.status.success());
+    let digest = Command::new("sha256sum").arg(book).output().unwrap().stdout;
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(str::from_utf8(&digest[..64]).unwrap()), "{told}");
+    let text = fs::read_to_string(&file).unwrap();
+    let games = pgn::read(&text).unwrap();
+    assert_eq!(games.iter().map(ToString::to_string).collect::<String>(), text);
+    assert_eq!(games.len(), 2);
+    for (game, red) in games.iter().zip(["plain (A)", "plain (B)"]) {
+        assert_eq!((game.notation, game.start.to_string().contains(" b ")), (Notation::ChineseSimplified, true));
+        assert_eq!((game.tag("Event"), game.tag("Red")), (Some("A \"test\""), Some(red)));
+        assert!(["Date", "Round", "Black", "TimeControl", "Termination"].iter().all(|tag| game.tag(tag).is_some()));
+        let mut replayed = Game::new(game.start.clone(), RuleSet::Cxr);
+        for (mv, comment) in &game.moves {
+            replayed.push(*mv).unwrap();
+            assert!(comment.parse::<Comment>().is_ok(), "{comment}");
+        }
+        let Status::Over(ending) = replayed.status() else { panic!("the game goes on: {game}") };
+        assert_eq!((Some(ending.outcome), Some(ending.reason.name())), (game.outcome, game.tag("Termination")));
+    }
+    let again = run(&arguments);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("records.pgn: File exists"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn a_real_match() {
+    if !Path::new(FAIRY).exists() {
+        eprintln!("{FAIRY} is not there: no match is played");
+        return;
+    }
+    let (answer, games) = play("fairy", &format!("uci:{FAIRY}"), &["--pairs", "2", "--nodes", "100", "--threads", "2"]);
+    assert_eq!((&answer["faults"], games.len()), (&0.into(), 4), "{answer}");
+    assert_eq!(answer["b"], "Fairy-Stockfish 11.1 LB 64");
+    let played = ["wins", "draws", "losses"].map(|name| answer[name].as_u64().unwrap()).iter().sum::<u64>();
+    assert_eq!(played, 4);
+    let rounds: Vec<_> = games.iter().map(|game| game.tag("Round").unwrap()).collect();
+    assert_eq!(rounds, ["1.1", "1.2", "2.1", "2.2"]);
+    // It says what it thinks.
+    let comment: Comment = games[0].moves.last().unwrap().1.parse().unwrap();
+    assert!(comment.0.score.is_some() && comment.0.nodes > 0);
+}

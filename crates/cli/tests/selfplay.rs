@@ -1,0 +1,88 @@
+//! `chuhe selfplay`: the same games whoever plays them, written whole or not at all.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+/// A folder that is not there yet.
+fn new_folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+fn run(folder: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+    command.args(["selfplay", "--games", "4", "--nodes", "200", "--seed", "7", "--hash", "1", "--out"]);
+    command.arg(folder).args(more).output().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn digests_and_files_are_equal_with_one_and_two_threads() {
+    let play = |threads: &str| {
+        let folder = new_folder(&format!("selfplay-{threads}"));
+        let output = run(&folder, &["--threads", threads, "--json"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let answer = answer.as_object_mut().unwrap();
+        assert!(answer.remove("seconds").is_some() && answer.remove("file").is_some());
+        assert_eq!(names(&folder), ["games-seed7-4.jsonl"]);
+        (answer.clone(), fs::read_to_string(folder.join("games-seed7-4.jsonl")).unwrap())
+    };
+    let (answer, text) = play("1");
+    let printed = run(&new_folder("selfplay-text"), &[]).stdout;
+    let last = format!("\ndigest {}\n", answer["digest"].as_str().unwrap());
+    assert!(String::from_utf8(printed).unwrap().ends_with(&last));
+    assert_eq!((answer.clone(), text.clone()), play("2"));
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["hard_nodes"], &lines[0]["random_plies"]), (5, &200.into(), &8.into()));
+    let scored: usize = lines[1..].iter().map(|game| game["moves"].as_array().unwrap().len()).sum();
+    assert_eq!(
+        (&answer["games"], &answer["positions"], &answer["plies"]),
+        (&4.into(), &scored.into(), &(scored + 32).into())
+    );
+    for (what, one) in [("outcomes", "outcome"), ("reasons", "reason")] {
+        let counts = answer[what].as_object().unwrap();
+        for (name, count) in counts {
+            let found = lines[1..].iter().filter(|game| game[one] == name.as_str()).count();
+            assert_eq!(count, found, "{name}");
+        }
+        assert_eq!(counts.values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 4);
+    }
+}
+
+#[test]
+fn nothing_is_written_over_and_nothing_half_written() {
+    let folder = new_folder("selfplay-kept");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("games-seed7-4.jsonl");
+    fs::write(&file, "precious").unwrap();
+    let output = run(&folder, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    let expected = format!("chuhe: --out: {} exists already; nothing is written over\n", file.display());
+    assert_eq!(complaint, expected);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+    assert_eq!(names(&folder), ["games-seed7-4.jsonl"]);
+    // A run that fails leaves nothing: two chariots against a bare king are never even.
+    let folder = new_folder("selfplay-failed");
+    let hopeless = ["--random-plies", "1", "--opening-bound", "0", "--opening-nodes", "1", "--book"];
+    let book = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hopeless.epd");
+    fs::write(&book, "4k4/9/9/9/9/9/9/R8/R8/3K5 w\n").unwrap();
+    let output = run(&folder, &[&hopeless[..], &[book.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.starts_with("chuhe: game ") && complaint.contains("no opening of 1 random plies"), "{complaint}");
+    assert_eq!(names(&folder), Vec::<String>::new());
+}

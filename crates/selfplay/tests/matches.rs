@@ -1,0 +1,221 @@
+//! Matches between players that do as they are told.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    ops::ControlFlow,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+use engine::{Engine, Settings};
+use selfplay::{
+    Abort, Adjudication, Allowance, Choice, Conditions, Ending, EnginePlayer, Entrant, FaultKind, MatchPlan, NoTimer,
+    OpeningOrder, Openings, PairReport, Player, Standing, TimeControl, Timer, Trouble, play_match,
+};
+use stats::{Decision, EloModel, Hypotheses, Sprt};
+use xiangqi::{
+    Color,
+    rules::{Game, RuleSet},
+};
+
+/// A clock that players wind on.
+#[derive(Default)]
+struct Hands(AtomicU64);
+
+impl Timer for Hands {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.0.load(Relaxed))
+    }
+}
+
+/// Plays some legal move; what else it does depends on the game.
+struct Puppet<'a> {
+    hands: &'a Hands,
+    milliseconds: u64,
+    trouble: Option<(usize, FaultKind)>,
+    seen: Vec<Allowance>,
+}
+
+impl Player for Puppet<'_> {
+    fn new_game(&mut self) -> Result<(), Trouble> {
+        self.seen.clear();
+        Ok(())
+    }
+
+    fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
+        self.hands.0.fetch_add(self.milliseconds, Relaxed);
+        self.seen.push(*allowance);
+        let moves = game.position().legal_moves();
+        let mut mv = moves[(game.position().key() % moves.len() as u64) as usize];
+        match self.trouble {
+            Some((ply, FaultKind::IllegalMove)) if game.len() >= ply => mv = xiangqi::Move::new(mv.from(), mv.from()),
+            Some((ply, kind)) if game.len() >= ply => return Err(Trouble::fault(kind, "told to")),
+            _ => {}
+        }
+        Ok(Choice { mv, score: Some(0), depth: 1, nodes: 1 })
+    }
+}
+
+fn plan(pairs: u64, threads: usize, time_control: TimeControl, timer: &dyn Timer) -> MatchPlan<'_> {
+    let openings = Openings { rules: RuleSet::Cxr, book: None, plies: 6, filter: None };
+    MatchPlan {
+        pairs,
+        threads,
+        openings: OpeningOrder::new(openings, 5),
+        conditions: Conditions {
+            time_control,
+            grace: Duration::from_millis(10),
+            adjudication: Adjudication::default(),
+            ply_cap: 60,
+        },
+        test: None,
+        timer,
+    }
+}
+
+/// Plays with puppets; A needs and does what is given, B is harmless.
+fn play(
+    plan: &MatchPlan<'_>,
+    hands: &Hands,
+    milliseconds: u64,
+    trouble: Option<(usize, FaultKind)>,
+) -> (Vec<PairReport>, Standing) {
+    let mut pairs = Vec::new();
+    let enter = |entrant| -> Result<Box<dyn Player + '_>, String> {
+        let (milliseconds, trouble) = if entrant == Entrant::A { (milliseconds, trouble) } else { (1, None) };
+        Ok(Box::new(Puppet { hands, milliseconds, trouble, seen: Vec::new() }))
+    };
+    let standing = play_match(plan, &enter, |pair, _| {
+        pairs.push(pair.clone());
+        Ok(ControlFlow::Continue(()))
+    });
+    (pairs, standing.unwrap())
+}
+
+#[test]
+fn both_games_of_a_pair_begin_alike_with_colours_swapped() {
+    let hands = Hands::default();
+    let plan = plan(3, 1, TimeControl::Nodes(1), &hands);
+    let (pairs, standing) = play(&plan, &hands, 0, None);
+    assert_eq!(standing.games.games(), 6);
+    assert_eq!(pairs.iter().map(|pair| pair.number).collect::<Vec<_>>(), [0, 1, 2]);
+    for pair in &pairs {
+        for played in &pair.games {
+            let opening: Vec<_> = played.game.moves().take(played.opening_plies).collect();
+            assert_eq!(opening, pair.opening.moves);
+            assert_eq!(played.game.len(), played.opening_plies + played.moves.len());
+        }
+    }
+    assert_ne!(pairs[0].opening.moves, pairs[1].opening.moves);
+}
+
+#[test]
+fn every_fault_costs_its_side_the_game() {
+    use FaultKind::{Crash, IllegalMove, Stall, WrongPosition};
+    let hands = Hands::default();
+    for kind in [Crash, IllegalMove, Stall, WrongPosition] {
+        let plan = plan(2, 2, TimeControl::Nodes(1), &hands);
+        let (pairs, standing) = play(&plan, &hands, 0, Some((10, kind)));
+        assert_eq!(standing.games.cells(), &[4, 0, 0]);
+        assert_eq!(standing.pairs.cells(), &[2, 0, 0, 0, 0]);
+        assert_eq!(standing.faults.len(), 4);
+        for (index, fault) in standing.faults.iter().enumerate() {
+            assert_eq!((fault.pair, fault.second), (index as u64 / 2, index % 2 == 1));
+            assert_eq!((fault.entrant, fault.kind), (Entrant::A, kind));
+            // Six plies of opening and four more; A moves first or second.
+            assert_eq!(fault.ply, if fault.second { 11 } else { 10 });
+        }
+        let [first, second] = &pairs[0].games;
+        let side = |ending: &Ending| if let Ending::Fault(side, _) = ending { Some(*side) } else { None };
+        assert_eq!((side(&first.ending), side(&second.ending)), (Some(Color::Red), Some(Color::Black)));
+        assert_eq!((first.ending.reason(), first.game.len()), (kind.name(), 10));
+    }
+}
+
+#[test]
+fn a_move_may_use_its_time_and_the_grace() {
+    let hands = Hands::default();
+    let time_control = TimeControl::MoveTime(Duration::from_millis(100));
+    let (_, standing) = play(&plan(1, 1, time_control, &hands), &hands, 110, None);
+    assert_eq!(standing.faults, []);
+    let (pairs, standing) = play(&plan(1, 1, time_control, &hands), &hands, 111, None);
+    assert_eq!(standing.games.cells(), &[2, 0, 0]);
+    assert!(standing.faults.iter().all(|fault| (fault.entrant, fault.kind) == (Entrant::A, FaultKind::TimeLoss)));
+    assert_eq!(standing.faults[0].detail, "111 ms used where 110 were left, a grace of 10 included");
+    assert_eq!(pairs[0].games[0].moves, []);
+}
+
+#[test]
+fn clocks_run_down_and_get_their_increment() {
+    let hands = Hands::default();
+    let clock = |base, increment| TimeControl::Clock {
+        base: Duration::from_millis(base),
+        increment: Duration::from_millis(increment),
+    };
+    // 27 moves until the ply cap; sudden death.
+    let (_, standing) = play(&plan(1, 1, clock(270, 0), &hands), &hands, 10, None);
+    assert_eq!(standing.faults, []);
+    // The 26th move uses all of the grace, the 27th is late.
+    let (_, standing) = play(&plan(1, 1, clock(250, 0), &hands), &hands, 10, None);
+    assert_eq!(standing.faults.len(), 2);
+    assert_eq!((standing.faults[0].kind, standing.faults[0].ply), (FaultKind::TimeLoss, 6 + 2 * 26));
+    // What a move uses comes back after it.
+    let (_, standing) = play(&plan(1, 1, clock(10, 10), &hands), &hands, 10, None);
+    assert_eq!(standing.faults, []);
+    let (_, standing) = play(&plan(1, 1, clock(100, 5), &hands), &hands, 10, None);
+    assert_eq!(standing.faults.len(), 2);
+}
+
+/// The moves of a pair's games.
+type Pair = [Vec<String>; 2];
+
+fn engines(threads: usize, pairs: u64) -> (Vec<Pair>, Standing) {
+    let plan = plan(pairs, threads, TimeControl::Nodes(60), &NoTimer);
+    let enter = |_| -> Result<Box<dyn Player>, String> {
+        let settings = Settings { hash_mebibytes: 1, ..Settings::default() };
+        Ok(Box::new(EnginePlayer::new(Engine::new(&settings), &NoTimer)))
+    };
+    let mut games = Vec::new();
+    let standing = play_match(&plan, &enter, |pair, standing| {
+        assert_eq!(standing.pairs.pairs(), pair.number + 1);
+        let moves = [0, 1].map(|index| pair.games[index].game.moves().map(|mv| mv.to_string()).collect());
+        games.push(moves);
+        Ok(ControlFlow::Continue(()))
+    });
+    (games, standing.unwrap())
+}
+
+/// An engine against itself at fixed nodes: each game of a pair is the other one, so that every pair is even.
+#[test]
+fn matches_at_fixed_nodes_are_functions_of_their_seed() {
+    let (games, standing) = engines(1, 4);
+    assert_eq!(engines(2, 4).0, games);
+    assert_eq!(standing.pairs.cells(), &[0, 0, 4, 0, 0]);
+    assert!(games.iter().all(|[first, second]| first == second));
+}
+
+#[test]
+fn a_test_ends_the_match_at_the_pair_that_decides_it() {
+    let hands = Hands::default();
+    let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 50.0).unwrap());
+    let decided = |threads| {
+        let plan = MatchPlan { test: Some(test), ..plan(10_000, threads, TimeControl::Nodes(1), &hands) };
+        play(&plan, &hands, 0, Some((8, FaultKind::Crash)))
+    };
+    let (pairs, standing) = decided(1);
+    assert_eq!(standing.decision, Some(Decision::AcceptH0));
+    assert!(pairs.len() < 1000);
+    let before = stats::Pentanomial::new([pairs.len() as u64 - 1, 0, 0, 0, 0]);
+    assert_eq!(test.decision(before), Ok(Decision::Continue));
+    let (more_pairs, more) = decided(3);
+    assert_eq!((more_pairs.len(), more.pairs, more.llr), (pairs.len(), standing.pairs, standing.llr));
+}
+
+#[test]
+fn without_players_there_is_no_match() {
+    let plan = plan(1, 2, TimeControl::Nodes(1), &NoTimer);
+    let enter = |_| -> Result<Box<dyn Player>, String> { Err("lost".to_owned()) };
+    let result = play_match(&plan, &enter, |_, _| Ok(ControlFlow::Continue(())));
+    assert_eq!(result.unwrap_err(), Abort::Gone { entrant: Entrant::A, detail: "lost".to_owned() });
+}
