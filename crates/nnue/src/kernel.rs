@@ -19,6 +19,8 @@ pub(crate) mod blocks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+#[cfg(test)]
+mod tests;
 
 use std::{env, fmt, str::FromStr};
 
@@ -204,30 +206,4 @@ dispatch! {
     fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]);
     /// The output of a stack, from the sums of the side to move and of the other.
     fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kernel_is_named_and_here_or_refused() {
-        assert_eq!("scalar".parse(), Ok(Kernel::SCALAR));
-        for set in Set::ALL {
-            match set.name().parse::<Kernel>() {
-                Ok(kernel) => assert!(set.is_here() && kernel.to_string() == set.name()),
-                Err(error) => {
-                    assert_eq!(error, KernelError::Lacking { name: set.name() });
-                    assert!(
-                        error
-                            .to_string()
-                            .starts_with(&format!("this processor has no {set}; it has scalar", set = set.name()))
-                    );
-                }
-            }
-        }
-        let error = "AVX2".parse::<Kernel>().unwrap_err();
-        assert_eq!(error.to_string(), "`AVX2` is no instruction set; there are scalar, neon, avx2, avx512, avx512vnni");
-        assert!(Kernel::available().any(|kernel| kernel == Kernel::best()));
-    }
 }

@@ -155,7 +155,7 @@ impl std::fmt::Debug for Net {
 }
 
 impl Stack {
-    fn build(sizes: Sizes, stack: &StackParameters) -> Self {
+    pub(crate) fn build(sizes: Sizes, stack: &StackParameters) -> Self {
         let (width, first) = (sizes.width(), sizes.first());
         let blocks = first.div_ceil(16);
         let mut interleaved = Vec::with_capacity(width / 4 * blocks);

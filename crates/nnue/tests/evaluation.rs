@@ -51,7 +51,9 @@ proptest! {
                 position.unmake(mv, undo);
                 evaluators.iter_mut().for_each(Evaluator::pop);
             } else if let Some(mv) = mv {
-                evaluators.iter_mut().for_each(|evaluator| evaluator.push(&position, mv));
+                for evaluator in &mut evaluators {
+                    evaluator.push(&position, mv);
+                }
                 made.push((mv, position.make(mv)));
             }
             if step > 4 {

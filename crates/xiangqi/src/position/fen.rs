@@ -41,7 +41,7 @@ pub enum FenError {
     RankWidth { rank: u8, width: usize },
     #[error("FEN board: {count} ranks, not 10")]
     RankCount { count: usize },
-    #[error("FEN board: `{letter}` on rank {rank}, file {file} is neither a piece nor a number of empty points 1 to 9")]
+    #[error("FEN board: `{}` on rank {rank}, file {file} is neither a piece nor a number of empty points 1 to 9", letter.escape_debug())]
     UnknownLetter { letter: char, rank: u8, file: char },
     #[error("FEN board: a {} {} cannot stand on rank {}, file {}", piece.color().name(), piece.kind().name(), square.rank(), file_letter(*square))]
     Misplaced { piece: Piece, square: Square },
