@@ -26,7 +26,7 @@ mod uci;
 
 /// The toolbox of Chuhe, a distributed trainer of nets for xiangqi. Without a command it plays as an engine.
 #[derive(Debug, Parser)]
-#[command(name = "chuhe", version)]
+#[command(name = "chuhe", version, term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
