@@ -87,7 +87,7 @@ impl Records {
         self.record = llr;
     }
 
-    /// E[d²]/(2 E[d]): how far a walk with such steps goes on average beyond a distant bound (renewal theory).
+    /// E\[d²\]/(2 E\[d\]): how far a walk with such steps goes on average beyond a distant bound (renewal theory).
     fn mean_overshoot(&self) -> f64 {
         if self.sum_of_steps > 0.0 { self.sum_of_squares / (2.0 * self.sum_of_steps) } else { 0.0 }
     }
