@@ -22,7 +22,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use std::{env, fmt, str::FromStr};
+use std::{env, ffi::OsStr, fmt, str::FromStr};
 
 use crate::net::Stack;
 use blocks::{I16x32, U8x32};
@@ -114,7 +114,11 @@ impl Kernel {
     ///
     /// If it names none, or one that this processor lacks: whoever forces a kernel wants no other.
     pub fn from_env() -> Result<Self, KernelError> {
-        let Some(name) = env::var_os(VARIABLE).filter(|name| !name.is_empty()) else { return Ok(Self::best()) };
+        Self::forced_by(env::var_os(VARIABLE).as_deref())
+    }
+
+    fn forced_by(variable: Option<&OsStr>) -> Result<Self, KernelError> {
+        let Some(name) = variable.filter(|name| !name.is_empty()) else { return Ok(Self::best()) };
         name.to_string_lossy().parse().map_err(|error| KernelError::Variable(Box::new(error)))
     }
 

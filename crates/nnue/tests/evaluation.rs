@@ -84,7 +84,8 @@ proptest! {
     }
 }
 
-/// After every move of a thousand games, some of them taken back: what was kept up equals what the declaration says.
+/// After every move of a thousand games, some of them taken back, what was kept up equals what the declaration says; and
+/// so it does in some more games in which not every position is asked for.
 #[test]
 fn scores_are_the_declared_ones() {
     let kernels: Vec<_> = Kernel::available().collect();
@@ -98,7 +99,7 @@ fn scores_are_the_declared_ones() {
         .map(|place| Evaluator::new(Arc::clone(&nets[place % nets.len()]), kernels[place / nets.len()]))
         .collect();
     let (mut evaluated, mut views_met) = (0, [0; View::COUNT]);
-    for game in 0..1000 {
+    for game in 0..1300 {
         let mut numbers = Numbers(game);
         let place = game as usize % evaluators.len();
         let evaluator = &mut evaluators[place];
@@ -115,8 +116,8 @@ fn scores_are_the_declared_ones() {
             let Some(mv) = random_move(&position, &mut numbers) else { break };
             evaluator.push(&position, mv);
             made.push((mv, position.make(mv)));
-            if numbers.below(10) == 0 {
-                continue; // Some plies are never asked for.
+            if game >= 1000 && numbers.below(3) == 0 {
+                continue;
             }
             check(evaluator, &position);
             if numbers.below(8) == 0 && !position.in_check() {

@@ -1,8 +1,10 @@
 //! What every processor can run, and what the others are held against.
 
+use std::array;
+
 use super::{
     Activations,
-    blocks::{I16x32, I32x16, U8x32},
+    blocks::{I8x64, I16x32, I32x16, U8x32},
 };
 use crate::{
     architecture::{PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_SHIFT},
@@ -58,7 +60,7 @@ fn combine(sums: &mut [I16x32], row: &[I16x32], narrow: impl Fn(i16, i16) -> i16
         }
     }
     let weights = &row[sums.len()];
-    *head = I16x32::of_wide(&std::array::from_fn::<_, 16, _>(|stack| wide(head.wide(stack), weights.wide(stack))));
+    *head = I16x32::of_wide(&array::from_fn::<_, 16, _>(|stack| wide(head.wide(stack), weights.wide(stack))));
 }
 
 #[inline(never)]
@@ -66,21 +68,36 @@ pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations
     let half = own.len() / 2;
     activate(own, &mut activations[..half]);
     activate(enemy, &mut activations[half..2 * half]);
-    let mut sums = [I32x16::ZERO; 2];
-    let sums = &mut sums[..stack.first_bias.len()];
-    sums.copy_from_slice(&stack.first_bias);
-    let chunks = activations[..2 * half].iter().flat_map(|block| block.0.as_chunks::<4>().0);
-    for (inputs, weights) in chunks.zip(stack.first.chunks_exact(sums.len())) {
-        if *inputs == [0; 4] {
-            continue;
-        }
-        for (sums, weights) in sums.iter_mut().zip(weights) {
-            for (sum, weights) in sums.0.iter_mut().zip(weights.0.as_chunks::<4>().0) {
-                *sum += dot(weights, inputs);
+    match stack.first_bias.len() {
+        1 => layers::<1>(stack, &activations[..2 * half]),
+        _ => layers::<2>(stack, &activations[..2 * half]),
+    }
+}
+
+/// Sixteen times `N` neurons in the first layer.
+fn layers<const N: usize>(stack: &Stack, activations: &[U8x32]) -> i32 {
+    let mut sums: [I32x16; N] = array::from_fn(|block| stack.first_bias[block]);
+    let weights = stack.first.as_chunks::<N>().0.as_chunks::<8>().0;
+    for (block, weights) in activations.iter().zip(weights) {
+        for (inputs, weights) in block.0.as_chunks::<4>().0.iter().zip(weights) {
+            if *inputs == [0; 4] {
+                continue;
+            }
+            for (sums, weights) in sums.iter_mut().zip(weights) {
+                add_products(sums, weights, inputs);
             }
         }
     }
-    upper(stack, sums)
+    upper(stack, &sums)
+}
+
+/// Adds the products of four inputs to the sums of sixteen neurons.
+fn add_products(sums: &mut I32x16, weights: &I8x64, inputs: &[u8; 4]) {
+    let inputs = inputs.map(i32::from);
+    for (sum, weights) in sums.0.iter_mut().zip(weights.0.as_chunks::<4>().0) {
+        let [a, b, c, d] = weights.map(i32::from);
+        *sum += a * inputs[0] + b * inputs[1] + c * inputs[2] + d * inputs[3];
+    }
 }
 
 /// The layers above the first one's sums.
@@ -100,9 +117,7 @@ fn upper(stack: &Stack, first: &[I32x16]) -> i32 {
     for ((bias, rows), output_weights) in stack.second_bias.iter().zip(rows).zip(&stack.output) {
         let mut sums = *bias;
         for (weights, inputs) in rows.iter().zip(inputs) {
-            for (sum, weights) in sums.0.iter_mut().zip(weights.0.as_chunks::<4>().0) {
-                *sum += dot(weights, inputs);
-            }
+            add_products(&mut sums, weights, inputs);
         }
         for (sum, weight) in sums.0.into_iter().zip(output_weights.0) {
             output += clipped(sum) * weight;
@@ -124,8 +139,4 @@ fn activate(sums: &[I16x32], activations: &mut [U8x32]) {
 
 fn clipped(sum: i32) -> i32 {
     sum.clamp(0, SUM_LIMIT) >> WEIGHT_SHIFT
-}
-
-fn dot(weights: &[i8; 4], inputs: &[u8; 4]) -> i32 {
-    weights.iter().zip(inputs).map(|(weight, input)| i32::from(*weight) * i32::from(*input)).sum()
 }

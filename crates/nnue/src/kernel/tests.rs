@@ -152,3 +152,16 @@ fn a_kernel_is_named_and_here_or_refused() {
     assert!(Kernel::available().any(|kernel| kernel == Kernel::best()));
     assert_eq!("neon".parse::<Kernel>().is_ok(), cfg!(target_arch = "aarch64"));
 }
+
+#[test]
+fn the_variable_forces_a_kernel_or_fails() {
+    let forced_by = |value: Option<&str>| Kernel::forced_by(value.map(OsStr::new));
+    assert_eq!(forced_by(None), Ok(Kernel::best()));
+    assert_eq!(forced_by(Some("")), Ok(Kernel::best()));
+    assert_eq!(forced_by(Some("scalar")), Ok(Kernel::SCALAR));
+    let error = forced_by(Some("fast")).unwrap_err().to_string();
+    assert!(error.starts_with("CHUHE_SIMD: `fast` is no instruction set; there are "), "{error}");
+    let lacking = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    let error = forced_by(Some(lacking)).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("CHUHE_SIMD: this processor has no {lacking}; it has scalar")), "{error}");
+}
