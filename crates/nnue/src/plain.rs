@@ -18,15 +18,25 @@ pub const LIMIT: i32 = 20_000;
 /// The material at which the weights for full boards hold alone.
 pub const FULL: i32 = 16;
 
+/// Both weights of a feature in one number, so that one multiplication and one addition serve both.
+static PACKED: [i64; FEATURES] = {
+    let mut packed = [0; FEATURES];
+    let mut feature = 0;
+    while feature < FEATURES {
+        let [full, empty] = WEIGHTS[feature];
+        packed[feature] = ((full as i64) << 32) + empty as i64;
+        feature += 1;
+    }
+    packed
+};
+
 /// The position's score for the side to move, in hundredths of a pawn.
 #[must_use]
 pub fn evaluate(position: &Position) -> i32 {
-    let (mut full, mut empty) = (0, 0);
-    visit_features(position, |feature, count| {
-        let [on_full, on_empty] = WEIGHTS[usize::from(feature)];
-        full += i32::from(on_full) * count;
-        empty += i32::from(on_empty) * count;
-    });
+    let mut sum = 0;
+    visit_features(position, |feature, count| sum += PACKED[usize::from(feature)] * i64::from(count));
+    let empty = sum as i32;
+    let full = ((sum - i64::from(empty)) >> 32) as i32;
     let fullness = fullness(position);
     let score = (full * fullness + empty * (FULL - fullness)) / FULL;
     score.clamp(-LIMIT, LIMIT)

@@ -206,6 +206,7 @@ impl Worker {
             if Some(mv) == table_move && !self.game.position().exchange_at_least(mv, needed) {
                 continue;
             }
+            shared.table.prefetch(self.game.position().key_after(mv));
             self.make(ply, mv);
             let mut score = -self.quiesce::<false>(shared, -raised, -raised + 1, ply + 1);
             if score >= raised && !self.stopped {
@@ -247,6 +248,7 @@ impl Worker {
             if Some(mv) == excluded || (at_root && !self.is_root_candidate(mv)) {
                 continue;
             }
+            shared.table.prefetch(self.game.position().key_after(mv));
             count += 1;
             let Some(piece) = self.moved_piece(mv) else { continue };
             let victim = self.game.position().piece_at(mv.to());

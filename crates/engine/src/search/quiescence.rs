@@ -81,6 +81,7 @@ impl Worker {
         let mut best_move = None;
         let mut count = 0;
         while let Some(mv) = picker.next(&self.game, &self.histories, context) {
+            shared.table.prefetch(self.game.position().key_after(mv));
             count += 1;
             if !in_check && best > -LEAST_VERDICT && !self.game.position().gives_check(mv) {
                 let hoped = futility + self.victim_value(mv);
