@@ -2,7 +2,7 @@
 
 use std::{io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result};
 use engine::{Evaluation, bench};
 use nnue::{Kernel, Net};
 use serde::Serialize;
@@ -45,9 +45,7 @@ struct Answer {
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let kernel = Kernel::from_env()?;
-        let net = self.net.as_ref().map(Net::from_file).transpose();
-        // The message says all; what caused it is in it.
-        let net = net.map_err(|error| anyhow!("--net: {error}"))?.map(Arc::new);
+        let net = self.net.as_ref().map(Net::from_file).transpose().context("--net")?.map(Arc::new);
         let hash = net.as_ref().map(|net| net.hash().to_string());
         let evaluation = net.map_or(Evaluation::Plain, |net| Evaluation::Net(net, kernel));
         let mut counts = Vec::new();

@@ -16,6 +16,7 @@ mod date;
 mod external;
 pub mod judge;
 mod matches;
+mod net;
 mod perft;
 mod selfplay_command;
 mod sprt;
@@ -41,6 +42,7 @@ enum Command {
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
+    Net(net::Arguments),
 }
 
 /// What a command that could do its work has to say of it.
@@ -67,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(arguments) => arguments.run(&mut out),
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
+        Command::Net(arguments) => arguments.run(&mut out),
     };
     let result = result.and_then(|finding| {
         out.flush()?;

@@ -8,6 +8,7 @@
 //! verdict is a lost line.
 
 pub mod bench;
+mod budget;
 mod engine;
 mod evaluation;
 mod history;
@@ -19,6 +20,7 @@ mod search;
 mod table;
 pub mod uci;
 
+pub use budget::{Budget, ClockState};
 pub use engine::{Control, Engine, Settings};
 pub use evaluation::Evaluation;
 pub use limits::{Clock, Limits, NoClock};

@@ -22,7 +22,6 @@ mod options;
 mod output;
 mod perft;
 mod session;
-mod time;
 
 pub use clock::Stopwatch;
 pub use session::{Session, Setup};

@@ -74,8 +74,8 @@ impl Net {
     /// If the file cannot be read or is no net.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|source| FileError::Unreadable { path: path.to_owned(), source })?;
-        Self::from_bytes(&bytes).map_err(|source| FileError::Refused { path: path.to_owned(), source })
+        let bytes = fs::read(path).map_err(|cause| FileError::Unreadable { path: path.to_owned(), cause })?;
+        Self::from_bytes(&bytes).map_err(|cause| FileError::Refused { path: path.to_owned(), cause })
     }
 
     /// The net of [`Parameters::random`].
@@ -128,7 +128,7 @@ impl Net {
     }
 
     fn build(parameters: &Parameters, hash: NetHash) -> Result<Self, NetError> {
-        proof::prove(parameters)?;
+        proof::prove(parameters).map_err(NetError::Overflow)?;
         let sizes = parameters.sizes;
         Ok(Self {
             sizes,

@@ -15,6 +15,12 @@ use weights::WEIGHTS;
 /// Scores are clamped to this, below anything that stands for a decided game.
 pub const LIMIT: i32 = 20_000;
 
+/// The weights as they are, on full and on empty boards: for whoever fits them.
+#[must_use]
+pub const fn weights() -> &'static [[i16; 2]; FEATURES] {
+    &WEIGHTS
+}
+
 /// The material at which the weights for full boards hold alone.
 pub const FULL: i32 = 16;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Clock, Control, Engine, Limits, score::MATE};
+use engine::{Budget, Clock, ClockState, Control, Engine, Limits, score::MATE};
 use xiangqi::rules::Game;
 
 use crate::{
@@ -45,14 +45,9 @@ fn limits(allowance: &Allowance) -> Limits {
         Allowance::Nodes(nodes) => Limits::nodes(nodes),
         Allowance::MoveTime(time) => Limits { hard_time: Some(time), ..Limits::default() },
         Allowance::Clock { own, increment, .. } => {
-            // As if some thirty moves were still to come; never more than a good part of what is there.
-            let usable = own.saturating_sub(OVERHEAD);
-            let soft = usable / 30 + increment * 3 / 4;
-            Limits {
-                soft_time: Some(soft.min(usable / 2)),
-                hard_time: Some((soft * 4).min(usable * 2 / 3)),
-                ..Limits::default()
-            }
+            let clock = ClockState { left: own, increment, moves_to_go: None };
+            let Budget { soft, hard } = clock.budget(OVERHEAD);
+            Limits { soft_time: Some(soft), hard_time: Some(hard), ..Limits::default() }
         }
     }
 }

@@ -21,9 +21,9 @@ use super::{
     job::{Job, Kind, Task},
     options::{Change, Options},
     output::Output,
-    time::{self, ClockState},
 };
 use crate::{
+    budget::{Budget, ClockState},
     engine::{Engine, Settings},
     evaluation::{Evaluation, Evaluator},
     limits::Limits,
@@ -288,12 +288,12 @@ impl<W: Write + Send + 'static> Session<W> {
         if let Some(left) = go.clocks[turn] {
             let increment = duration(go.increments[turn]);
             let clock = ClockState { left: duration(left), increment, moves_to_go: go.until_control };
-            let budget = time::budget(clock, overhead);
+            let budget = clock.budget(overhead);
             limits.soft_time = Some(budget.soft);
             limits.hard_time = Some(budget.hard);
         }
         if let Some(time) = go.move_time {
-            let most = time::move_time(duration(time), overhead);
+            let most = Budget::fixed(duration(time), overhead).hard;
             limits.hard_time = Some(limits.hard_time.map_or(most, |hard| hard.min(most)));
         }
         limits

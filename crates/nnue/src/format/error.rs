@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use super::VERSION;
 use crate::{Overflow, Parameters, architecture::SizesError};
 
-/// Why bytes are not accepted as a net.
+/// Why bytes are not accepted as a net. The message says all; there is no `source` that would say it again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum NetError {
@@ -14,7 +14,7 @@ pub enum NetError {
     #[error("the net has format version {found}; this program reads version {VERSION}")]
     Version { found: u32 },
     #[error("the net's sizes are not possible: {0}")]
-    Sizes(#[from] SizesError),
+    Sizes(SizesError),
     #[error("the net's {name} scale is {found}; this program's is {expected}")]
     Scale { name: &'static str, found: i32, expected: i32 },
     #[error("the net is of architecture {found:016x}; with these sizes this program's is {expected:016x}")]
@@ -30,7 +30,7 @@ pub enum NetError {
     #[error("the net is damaged: its checksum is {found:016x}, that of its bytes {expected:016x}")]
     Checksum { expected: u64, found: u64 },
     #[error("the net is refused: {0}")]
-    Overflow(#[from] Overflow),
+    Overflow(Overflow),
 }
 
 /// A part of a net's file.
@@ -60,12 +60,12 @@ impl std::fmt::Display for Section {
     }
 }
 
-/// Why a file gives no net.
+/// Why a file gives no net. Here too the message says all.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum FileError {
-    #[error("cannot read the net {}: {source}", path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
-    #[error("{}: {source}", path.display())]
-    Refused { path: PathBuf, source: NetError },
+    #[error("cannot read the net {}: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    #[error("{}: {cause}", path.display())]
+    Refused { path: PathBuf, cause: NetError },
 }

@@ -70,7 +70,7 @@ impl<'a> Header<'a> {
         header.take::<4>();
         let id = u64::from_le_bytes(header.take());
         let [width, first, second, stacks] = std::array::from_fn(|_| usize::from(u16::from_le_bytes(header.take())));
-        let sizes = Sizes::new(width, first, second, stacks)?;
+        let sizes = Sizes::new(width, first, second, stacks).map_err(NetError::Sizes)?;
         for (name, expected) in SCALES {
             let found = i32::from_le_bytes(header.take());
             if found != expected {

@@ -4,21 +4,22 @@ use std::time::Duration;
 
 /// What the mover's clock shows and will be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ClockState {
-    pub(super) left: Duration,
+pub struct ClockState {
+    /// What is left on it.
+    pub left: Duration,
     /// Added after each move.
-    pub(super) increment: Duration,
+    pub increment: Duration,
     /// How many moves, this one included, the time must last for; to the end of the game if `None`.
-    pub(super) moves_to_go: Option<u32>,
+    pub moves_to_go: Option<u32>,
 }
 
 /// What a move may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget {
+pub struct Budget {
     /// About this much; the search takes from half of it to twice, as it is sure of its move.
-    pub(super) soft: Duration,
+    pub soft: Duration,
     /// Not more than this.
-    pub(super) hard: Duration,
+    pub hard: Duration,
 }
 
 /// For how many moves the time is divided if nobody says. A game may last longer: what is left then is divided anew,
@@ -31,22 +32,30 @@ const STRETCH: u32 = 5;
 /// The least a search is given: enough for a move.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// Divides what is left. `overhead` is what each move loses on its way to the clock and back; that much is never used.
-pub(super) fn budget(clock: ClockState, overhead: Duration) -> Budget {
-    let moves = clock.moves_to_go.unwrap_or(HORIZON).clamp(1, HORIZON);
-    // The clock must not run out before this move is made: increments come later.
-    let reach = clock.left.saturating_sub(overhead);
-    let income = clock.increment * (moves - 1);
-    let pool = (clock.left + income).saturating_sub(overhead * (moves + 1)).max(reach / 4);
-    let most = if moves == 1 { reach * 17 / 20 } else { reach * 3 / 5 };
-    let soft = (pool / moves).min(most).max(LEAST);
-    let hard = (soft * STRETCH).min(most).max(LEAST);
-    Budget { soft: soft.min(hard), hard }
+impl ClockState {
+    /// Divides what is left. `overhead` is what each move loses on its way to the clock and back; that much is never
+    /// used.
+    #[must_use]
+    pub fn budget(self, overhead: Duration) -> Budget {
+        let moves = self.moves_to_go.unwrap_or(HORIZON).clamp(1, HORIZON);
+        // The clock must not run out before this move is made: increments come later.
+        let reach = self.left.saturating_sub(overhead);
+        let income = self.increment * (moves - 1);
+        let pool = (self.left + income).saturating_sub(overhead * (moves + 1)).max(reach / 4);
+        let most = if moves == 1 { reach * 17 / 20 } else { reach * 3 / 5 };
+        let soft = (pool / moves).min(most).max(LEAST);
+        let hard = (soft * STRETCH).min(most).max(LEAST);
+        Budget { soft: soft.min(hard), hard }
+    }
 }
 
-/// A fixed time for a move: all of it but the overhead.
-pub(super) fn move_time(time: Duration, overhead: Duration) -> Duration {
-    time.saturating_sub(overhead).max(LEAST)
+impl Budget {
+    /// A fixed time for a move: all of it but the overhead.
+    #[must_use]
+    pub fn fixed(time: Duration, overhead: Duration) -> Self {
+        let time = time.saturating_sub(overhead).max(LEAST);
+        Self { soft: time, hard: time }
+    }
 }
 
 #[cfg(test)]
@@ -65,7 +74,7 @@ mod tests {
 
     #[test]
     fn time_is_divided_among_the_moves_to_come() {
-        let budget = |left, increment, moves| budget(clock(left, increment, moves), ms(30));
+        let budget = |left, increment, moves| clock(left, increment, moves).budget(ms(30));
         // Sudden death: a fortieth, less the overhead.
         assert_eq!(
             budget(60_000, 0, None),
@@ -79,8 +88,8 @@ mod tests {
         // Hardly anything left: a move at once.
         assert_eq!(budget(20, 0, None), Budget { soft: ms(1), hard: ms(1) });
         assert_eq!(budget(0, 0, Some(0)), Budget { soft: ms(1), hard: ms(1) });
-        assert_eq!(move_time(ms(100), ms(30)), ms(70));
-        assert_eq!(move_time(ms(10), ms(30)), ms(1));
+        assert_eq!(Budget::fixed(ms(100), ms(30)).hard, ms(70));
+        assert_eq!(Budget::fixed(ms(10), ms(30)).hard, ms(1));
     }
 
     /// Even if every move takes all that it may, the clock does not run out while it shows more than the overhead and
@@ -90,13 +99,13 @@ mod tests {
         proptest!(|(left in 0_u64..600_000, increment in 0_u64..5_000, moves in proptest::option::of(1_u32..60),
             overhead in 0_u64..500)| {
             let state = clock(left, increment, moves);
-            let budget = budget(state, ms(overhead));
+            let budget = state.budget(ms(overhead));
             prop_assert!(budget.soft <= budget.hard);
             prop_assert!(budget.hard == LEAST || budget.hard + ms(overhead) <= state.left);
         });
         let mut left = ms(60_000);
         for _ in 0..200 {
-            let budget = budget(ClockState { left, increment: ms(0), moves_to_go: None }, ms(30));
+            let budget = ClockState { left, increment: ms(0), moves_to_go: None }.budget(ms(30));
             // What a steady search takes of its budget, and what the way costs.
             let used = budget.soft + ms(10);
             assert!(used < left, "a game of two hundred moves");
