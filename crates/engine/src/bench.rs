@@ -55,7 +55,9 @@ pub fn signature(evaluation: &Evaluation) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::{collections::BTreeSet, sync::Arc};
+
+    use nnue::{Kernel, Net, architecture::Sizes};
 
     use super::*;
 
@@ -74,6 +76,16 @@ mod tests {
     /// count here.
     #[test]
     fn the_small_bench_has_one_count_everywhere() {
-        assert_eq!(run(&Evaluation::Plain, 1, 5, &mut |_, _| {}), 30_911);
+        assert_eq!(run(&Evaluation::Plain, 1, 5, &mut |_, _| {}), 28_646);
+    }
+
+    /// With a net too, on whatever instruction set the processor has and without one.
+    #[test]
+    fn the_small_bench_of_a_net_has_one_count_everywhere() {
+        let net = Arc::new(Net::from_piece_values(Sizes::new(128, 16, 32, 8).unwrap(), 1));
+        for kernel in Kernel::available() {
+            let evaluation = Evaluation::Net(Arc::clone(&net), kernel);
+            assert_eq!(run(&evaluation, 1, 4, &mut |_, _| {}), 14_481, "{}", kernel.name());
+        }
     }
 }
