@@ -157,3 +157,33 @@ impl Engine {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xiangqi::{Fen, rules::RuleSet};
+
+    use super::*;
+    use crate::table::Bound;
+
+    /// Red, a horse against two chariots, can close a harmless loop for the third time: a draw, by what went before.
+    #[test]
+    fn a_draw_that_hangs_on_the_path_does_not_enter_the_table() {
+        let start: Fen = "3k3rr/9/9/9/9/9/9/2N6/9/4K4 b".parse().unwrap();
+        let mut game = Game::new(start, RuleSet::Cxr);
+        for mv in "d9d8 c2e3 d8d9 e3c2 d9d8 c2a3 d8d9".split(' ') {
+            let mv = game.position().parse_move(mv).unwrap();
+            game.push(mv).unwrap();
+        }
+        let mut engine = Engine::new(&Settings { hash_mebibytes: 1, ..Settings::default() });
+        let limits = Limits::depth(6);
+        assert_eq!(engine.search(&game, &limits).score(), Some(0));
+        let key = game.position().key();
+        assert!(engine.table.probe(key, 0).is_none_or(|entry| entry.bound == Bound::Nothing));
+
+        // The same position with nothing before it is lost, and that is known of it wherever it comes up.
+        let alone = Game::new(game.fen(), RuleSet::Cxr);
+        let score = engine.search(&alone, &limits).score().unwrap();
+        assert!(score < -500, "{score}");
+        assert!(engine.table.probe(key, 0).is_some_and(|entry| entry.bound != Bound::Nothing && entry.score < -500));
+    }
+}

@@ -18,8 +18,8 @@ use crate::{
     history::{Arrival, Histories},
     limits::{Clock, Limits},
     picker::Context,
-    score::{DRAW, MAX_PLY, MOST_EVALUATION, Score, VERDICT},
-    table::Table,
+    score::{self, DRAW, MAX_PLY, MOST_EVALUATION, Score, VERDICT},
+    table::{Bound, Entry, Table},
 };
 
 /// Keys of positions whose worth depends on how they were reached.
@@ -29,6 +29,9 @@ const SALT_OF_LIMIT: u64 = 0xc2b2_ae3d_27d4_eb4f;
 /// From how many plies before the natural limit positions are told apart by it, and how finely.
 const LIMIT_HORIZON: u32 = 24;
 const LIMIT_GRAIN: u32 = 4;
+
+/// The reach of a score that does not depend on how its position was reached.
+const ANYWHERE: usize = usize::MAX;
 
 /// After how many nodes a search with a time limit looks at the clock.
 const CLOCK_PERIOD: u64 = 1024;
@@ -95,6 +98,9 @@ pub(crate) struct Worker {
     frames: Box<[Frame; MAX_PLY + BEFORE_ROOT + 2]>,
     variations: Box<[PrincipalVariation; MAX_PLY + 2]>,
     stopped: bool,
+    /// How far back the score that was found last depends on the path: it holds only behind the node `ply` plies from
+    /// the root with `ply < reach`, and nowhere if it is 0. [`ANYWHERE`] if it does not.
+    reach: usize,
     index: usize,
     root_depth: i32,
     root_moves: Vec<deepening::RootMove>,
@@ -117,6 +123,7 @@ impl Worker {
             frames: Box::new([Frame::NEW; MAX_PLY + BEFORE_ROOT + 2]),
             variations,
             stopped: false,
+            reach: ANYWHERE,
             index,
             root_depth: 0,
             root_moves: Vec::new(),
@@ -205,8 +212,11 @@ impl Worker {
     }
 
     /// What the rules say of this position before anything is searched, if they end the game or close a loop.
-    fn verdict(&self, ply: usize) -> Option<Score> {
+    fn verdict(&mut self, ply: usize) -> Option<Score> {
+        self.reach = ANYWHERE;
         if let Some(cycle) = self.game.repetition(self.root) {
+            // From the node where the loop begins on towards the root the loop is part of what lies ahead.
+            self.reach = (cycle.from + 1).saturating_sub(self.root);
             return Some(match cycle.loser {
                 None => DRAW,
                 Some(loser) if loser == self.game.position().turn() => ply as Score - VERDICT,
@@ -215,9 +225,24 @@ impl Worker {
         }
         if self.game.limit_reached() {
             let mated = !self.game.position().has_legal_move();
-            return Some(if mated { crate::score::mated_in(ply) } else { DRAW });
+            return Some(if mated { score::mated_in(ply) } else { DRAW });
         }
         self.game.position().is_bare().then_some(DRAW)
+    }
+
+    /// Whether the score that was found last holds for a node whatever led to it.
+    const fn is_free_of_path(&self, ply: usize) -> bool {
+        self.reach > ply
+    }
+
+    /// Stores what was found of a node. A score that depends on the path to it does not enter the table; the move does.
+    fn remember(&self, shared: &Shared<'_>, key: u64, ply: usize, entry: Entry) {
+        let entry = if score::is_verdict(entry.score) || !self.is_free_of_path(ply) {
+            Entry { score: DRAW, depth: 0, bound: Bound::Nothing, ..entry }
+        } else {
+            entry
+        };
+        shared.table.store(key, ply, entry);
     }
 
     /// The raw evaluation, before corrections.

@@ -12,12 +12,27 @@ use crate::score::{self, Score};
 /// What a stored score says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
+    /// Nothing: what was found holds only on the path that led there. Move and evaluation are worth keeping.
+    Nothing,
     /// At most.
     Upper,
     /// At least.
     Lower,
     /// Exactly.
     Exact,
+}
+
+impl Bound {
+    /// What the best score says that was found in a window; only a principal variation search finds exact ones.
+    pub(crate) const fn of<const PV: bool>(best: Score, alpha: Score, beta: Score) -> Self {
+        if best >= beta {
+            Self::Lower
+        } else if PV && best > alpha {
+            Self::Exact
+        } else {
+            Self::Upper
+        }
+    }
 }
 
 /// What is known of a position.
@@ -35,6 +50,7 @@ impl Entry {
     /// Whether the score answers a search in this window.
     pub(crate) fn settles(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
+            Bound::Nothing => false,
             Bound::Exact => true,
             Bound::Lower => self.score >= beta,
             Bound::Upper => self.score <= alpha,
@@ -44,6 +60,7 @@ impl Entry {
     /// Whether the score says more of the position than this evaluation.
     pub(crate) fn improves_on(&self, evaluation: Score) -> bool {
         match self.bound {
+            Bound::Nothing => false,
             Bound::Exact => true,
             Bound::Lower => self.score > evaluation,
             Bound::Upper => self.score < evaluation,
@@ -130,7 +147,7 @@ impl Table {
         self.cluster(key).iter().find_map(|slot| {
             let word = slot[0].load(Relaxed);
             let check = slot[1].load(Relaxed);
-            if word ^ check == key && word != 0 { Packed(word).unpack(ply) } else { None }
+            (word ^ check == key && word != 0).then(|| Packed(word).unpack(ply))
         })
     }
 
@@ -175,6 +192,7 @@ impl Packed {
         let evaluation = entry.evaluation.map_or(NO_EVALUATION, |evaluation| evaluation as i16);
         let depth = (entry.depth + DEPTH_OFFSET).clamp(0, 255) as u64;
         let bound = match entry.bound {
+            Bound::Nothing => 0,
             Bound::Upper => 1,
             Bound::Lower => 2,
             Bound::Exact => 3,
@@ -208,22 +226,22 @@ impl Packed {
         self.depth() as i64 - 8 * generations as i64
     }
 
-    fn unpack(self, ply: usize) -> Option<Entry> {
+    fn unpack(self, ply: usize) -> Entry {
         let bound = match self.0 >> 56 & 3 {
             1 => Bound::Upper,
             2 => Bound::Lower,
             3 => Bound::Exact,
-            _ => return None,
+            _ => Bound::Nothing,
         };
         let evaluation = (self.0 >> 32) as i16;
-        Some(Entry {
+        Entry {
             mv: self.mv(),
             score: score::from_root(Score::from((self.0 >> 16) as i16), ply),
             evaluation: (evaluation != NO_EVALUATION).then(|| Score::from(evaluation)),
             depth: self.depth(),
             bound,
             was_pv: self.0 >> 58 & 1 == 1,
-        })
+        }
     }
 }
 

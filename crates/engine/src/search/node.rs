@@ -2,7 +2,7 @@
 
 use xiangqi::{Move, MoveList};
 
-use super::{Shared, Worker, reductions};
+use super::{ANYWHERE, Shared, Worker, reductions};
 use crate::{
     history::Arrival,
     picker::Picker,
@@ -35,6 +35,7 @@ impl Worker {
         if self.must_stop(shared) {
             return 0;
         }
+        self.reach = ANYWHERE;
         if !at_root {
             if let Some(verdict) = self.verdict(ply) {
                 return verdict;
@@ -116,6 +117,7 @@ impl Worker {
                 && !score::is_decided(beta)
                 && evaluation < LEAST_VERDICT
             {
+                self.reach = ANYWHERE;
                 return Score::midpoint(evaluation, beta);
             }
             // Good enough even if the opponent moves twice in a row.
@@ -217,11 +219,9 @@ impl Worker {
                 return Some(0);
             }
             if score >= raised {
-                if !score::is_verdict(score) {
-                    let entry =
-                        Entry { mv: Some(mv), score, evaluation: raw, depth: depth - 3, bound: Bound::Lower, was_pv };
-                    shared.table.store(key, ply, entry);
-                }
+                let depth = depth - 3;
+                let entry = Entry { mv: Some(mv), score, evaluation: raw, depth, bound: Bound::Lower, was_pv };
+                self.remember(shared, key, ply, entry);
                 return Some(if score::is_decided(score) { score } else { score - 95 });
             }
         }
@@ -239,6 +239,7 @@ impl Worker {
         let mut picker = Picker::new(self.game.position(), table_move);
         let mut best = -INFINITE;
         let mut best_move = None;
+        let mut reach = ANYWHERE;
         let mut count = 0;
         let mut quiets = MoveList::new();
         let mut captures = MoveList::new();
@@ -301,7 +302,7 @@ impl Worker {
                 && excluded.is_none()
                 && ply < 2 * self.root_depth as usize
                 && let Some(entry) = found
-                && entry.bound != Bound::Upper
+                && matches!(entry.bound, Bound::Lower | Bound::Exact)
                 && entry.depth >= depth - 3
                 && !score::is_decided(entry.score)
             {
@@ -383,6 +384,7 @@ impl Worker {
             }
             if score > best {
                 best = score;
+                reach = self.reach;
                 if score > alpha {
                     best_move = Some(mv);
                     if PV {
@@ -401,25 +403,27 @@ impl Worker {
         }
 
         if count == 0 {
+            self.reach = ANYWHERE;
             return if excluded.is_some() { alpha } else { score::mated_in(ply) };
         }
         if let Some(mv) = best_move {
             self.learn(ply, mv, depth, &quiets, &captures);
         }
-        if excluded.is_none() && !score::is_verdict(best) && !(at_root && self.first_line > 0) {
-            let bound = if best >= beta {
-                Bound::Lower
-            } else if PV && best > before_alpha {
-                Bound::Exact
-            } else {
-                Bound::Upper
-            };
-            shared.table.store(key, ply, Entry { mv: best_move, score: best, evaluation: raw, depth, bound, was_pv });
+        self.reach = if reach > ply { ANYWHERE } else { reach };
+        if excluded.is_none() && !(at_root && self.first_line > 0) {
+            let bound = Bound::of::<PV>(best, before_alpha, beta);
+            self.remember(
+                shared,
+                key,
+                ply,
+                Entry { mv: best_move, score: best, evaluation: raw, depth, bound, was_pv },
+            );
             let quiet = best_move.is_none_or(|mv| self.game.position().piece_at(mv.to()).is_none());
             if let Some(evaluation) = self.frame(ply).evaluation
                 && !in_check
                 && quiet
                 && !score::is_decided(best)
+                && self.is_free_of_path(ply)
                 && !(bound == Bound::Lower && best <= evaluation)
                 && !(bound == Bound::Upper && best >= evaluation)
             {

@@ -1,6 +1,6 @@
 //! The end of the tree: captures until the position is quiet.
 
-use super::{Shared, Worker};
+use super::{ANYWHERE, Shared, Worker};
 use crate::{
     picker::{Context, Picker},
     score::{self, INFINITE, LEAST_VERDICT, MAX_PLY, Score},
@@ -27,6 +27,7 @@ impl Worker {
         if self.must_stop(shared) {
             return 0;
         }
+        self.reach = ANYWHERE;
         if ply > 0
             && let Some(verdict) = self.verdict(ply)
         {
@@ -72,6 +73,7 @@ impl Worker {
         }
 
         let before_alpha = alpha;
+        let mut reach = ANYWHERE;
         let table_move = found.and_then(|entry| entry.mv);
         let (mut picker, context) = if in_check {
             (Picker::new(self.game.position(), table_move), self.context(ply))
@@ -102,6 +104,7 @@ impl Worker {
             }
             if score > best {
                 best = score;
+                reach = self.reach;
                 if score > alpha {
                     best_move = Some(mv);
                     if PV {
@@ -121,18 +124,10 @@ impl Worker {
         if in_check && count == 0 {
             return score::mated_in(ply);
         }
-        if !score::is_verdict(best) {
-            let bound = if best >= beta {
-                Bound::Lower
-            } else if PV && best > before_alpha {
-                Bound::Exact
-            } else {
-                Bound::Upper
-            };
-            let depth = 0;
-            let was_pv = PV || found.is_some_and(|entry| entry.was_pv);
-            shared.table.store(key, ply, Entry { mv: best_move, score: best, evaluation: raw, depth, bound, was_pv });
-        }
+        self.reach = if reach > ply { ANYWHERE } else { reach };
+        let bound = Bound::of::<PV>(best, before_alpha, beta);
+        let was_pv = PV || found.is_some_and(|entry| entry.was_pv);
+        self.remember(shared, key, ply, Entry { mv: best_move, score: best, evaluation: raw, depth: 0, bound, was_pv });
         best
     }
 }
