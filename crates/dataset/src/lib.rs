@@ -3,6 +3,24 @@
 //! * [`opening`]: where a game begins, as a function of a few numbers, without an engine: whoever checks a game walks
 //!   its opening again.
 //! * [`random`]: the random numbers behind it, the same on every machine and in every build.
+//! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
+//! * [`codec`]: how games become bytes; [`shard`]: how these become files.
 
+pub mod codec;
 pub mod opening;
 pub mod random;
+pub mod shard;
+pub mod verify;
+
+mod adjudication;
+mod bytes;
+mod digest;
+mod header;
+mod record;
+mod settings;
+
+pub use adjudication::{Adjudication, DrawRule, WinRule};
+pub use digest::{Digest, ParseDigestError};
+pub use header::{Header, HeaderError};
+pub use record::{MOST_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
+pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

@@ -21,6 +21,10 @@ pub const DEPTH: u32 = 13;
 /// The size of the table under which the count is taken.
 pub const HASH_MEBIBYTES: usize = 16;
 
+/// The [`signature`] with the plain evaluation, which names this engine in the records of games: with the same search
+/// and the same net the same games are played.
+pub const SIGNATURE: u64 = 4_531_385;
+
 /// The positions, in their order.
 ///
 /// # Panics
@@ -75,5 +79,10 @@ mod tests {
     #[test]
     fn the_small_bench_has_one_count_everywhere() {
         assert_eq!(run(&Evaluation::Plain, 1, 5, &mut |_, _| {}), 29_076);
+    }
+
+    #[test]
+    fn the_signature_is_the_benchs() {
+        assert_eq!(signature(&Evaluation::Plain), SIGNATURE);
     }
 }

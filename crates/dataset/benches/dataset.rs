@@ -1,0 +1,5 @@
+//! `cargo bench -p chuhe-dataset`.
+
+fn main() {
+    divan::main();
+}
