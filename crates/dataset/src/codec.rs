@@ -15,7 +15,7 @@ mod scores;
 mod slots;
 mod start;
 
-use xiangqi::{FenError, Position};
+use xiangqi::{FenError, Position, rules::LimitCounter};
 
 use crate::{
     Header,
@@ -49,6 +49,19 @@ pub enum CodecError {
     Misaligned,
 }
 
+/// A move on its way out of a block, with what was known when it was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Ply<'a> {
+    /// The position in which it was made.
+    pub position: &'a Position,
+    /// The move and its score.
+    pub scored: ScoredMove,
+    /// The natural limit's counter before it.
+    pub limit: LimitCounter,
+    /// The how manieth move of the game it is, the opening's counted.
+    pub number: usize,
+}
+
 /// Games on their way into a block.
 pub struct BlockEncoder {
     coder: Encoder,
@@ -79,7 +92,7 @@ impl BlockEncoder {
         if head.opening != record.opening {
             return Err(CodecError::OtherOpening);
         }
-        game::code_moves(coder, slots, &head, Some(&record.moves), |_, _| {})
+        game::code_moves(coder, slots, &head, Some(&record.moves), |_| {})
     }
 
     /// The block's bytes.
@@ -111,16 +124,16 @@ impl<'a> BlockDecoder<'a> {
     /// # Errors
     ///
     /// If the bytes are no games. What comes after an error means nothing.
-    pub fn next(&mut self, mut each: impl FnMut(&Position, ScoredMove)) -> Result<Option<(u64, Record)>, CodecError> {
+    pub fn next(&mut self, mut each: impl FnMut(Ply<'_>)) -> Result<Option<(u64, Record)>, CodecError> {
         if self.left == 0 {
             return if self.coder.is_at_end() { Ok(None) } else { Err(CodecError::Misaligned) };
         }
         let (coder, slots, number) = (&mut self.coder, &mut self.slots, self.next);
         let head = game::code_head(coder, slots, self.header, number, None)?;
         let mut moves = Vec::with_capacity(head.length);
-        game::code_moves(coder, slots, &head, None, |position, scored| {
-            moves.push(scored);
-            each(position, scored);
+        game::code_moves(coder, slots, &head, None, |ply| {
+            moves.push(ply.scored);
+            each(ply);
         })?;
         if self.coder.is_past_end() {
             return Err(CodecError::Misaligned);
@@ -152,7 +165,7 @@ impl Tuner {
     pub fn add(&mut self, header: &Header, number: u64, record: &Record) -> Result<(), CodecError> {
         let mut slots = Slots::new();
         let head = game::code_head(&mut self.0, &mut slots, header, number, Some(record))?;
-        game::code_moves(&mut self.0, &mut slots, &head, Some(&record.moves), |_, _| {})
+        game::code_moves(&mut self.0, &mut slots, &head, Some(&record.moves), |_| {})
     }
 
     /// The odds seen, as the format has them.

@@ -69,8 +69,8 @@ impl Walker {
     /// As [`walk`](Self::walk).
     pub fn stroll(&self, seed: u64, attempt: u64) -> Result<Stroll, Rejection> {
         let mut stream = Stream::new(Use::Opening, seed, attempt);
-        let mut stroll = Stroll { position: self.start.position.clone(), moves: Vec::new(), captured: false };
-        let mut limit = LimitCounter::from_fen(self.start.limit_counter);
+        let limit = LimitCounter::from_fen(self.start.limit_counter);
+        let mut stroll = Stroll { position: self.start.position.clone(), moves: Vec::new(), captured: false, limit };
         // Nothing stands a third time where nothing may stand a second.
         let mut keys = Vec::with_capacity(16);
         loop {
@@ -78,7 +78,7 @@ impl Walker {
             let mut moves = position.legal_moves();
             let ends = if moves.is_empty() {
                 Some(if position.in_check() { Reason::Checkmate } else { Reason::Stalemate })
-            } else if limit.counted() >= self.rules.limit() {
+            } else if stroll.limit.counted() >= self.rules.limit() {
                 Some(Reason::MoveLimit)
             } else {
                 position.is_bare().then_some(Reason::BareDefenders)
@@ -96,7 +96,7 @@ impl Walker {
             let mv = draw(&mut stream, &mut moves);
             let (mover, answers_check) = (position.turn(), position.in_check());
             stroll.captured = position.make(mv).captured().is_some();
-            limit = limit.after(mover, stroll.captured, position.in_check(), answers_check);
+            stroll.limit = stroll.limit.after(mover, stroll.captured, position.in_check(), answers_check);
             stroll.moves.push(mv);
         }
     }
@@ -128,6 +128,8 @@ pub struct Stroll {
     pub moves: Vec<Move>,
     /// Whether the last of them took something.
     pub captured: bool,
+    /// The natural limit's counter.
+    pub limit: LimitCounter,
 }
 
 /// One of the moves, counted in the order of their points.
@@ -186,9 +188,10 @@ mod tests {
                     let walk = walker.walk(3, attempt);
                     ends += usize::from(walk.is_err());
                     let stroll = walker.stroll(3, attempt);
-                    let ends = |game: Game| (game.position().clone(), game.moves().collect::<Vec<_>>());
+                    let ends =
+                        |game: Game| (game.position().clone(), game.moves().collect::<Vec<_>>(), game.limit_counter());
                     assert_eq!(
-                        stroll.map(|stroll| (stroll.position, stroll.moves)),
+                        stroll.map(|stroll| (stroll.position, stroll.moves, stroll.limit)),
                         walk.map(ends),
                         "{start} {attempt}"
                     );

@@ -6,7 +6,7 @@ mod common;
 
 use dataset::{
     MOST_SCORE, Record,
-    codec::{BlockDecoder, CodecError},
+    codec::{BlockDecoder, CodecError, Ply},
     random::{Stream, Use},
     shard::{Shard, ShardError, ShardWriter, WriteError, recover},
 };
@@ -61,7 +61,7 @@ proptest! {
         }
         let mut decoder = BlockDecoder::new(&header, &bytes, 0, 5);
         let mut moves = 0;
-        while let Ok(Some(_)) = decoder.next(|position, scored| {
+        while let Ok(Some(_)) = decoder.next(|Ply { position, scored, .. }| {
             assert!(position.is_legal(scored.mv));
             assert!(scored.score.is_none_or(|score| score.abs() <= MOST_SCORE));
             moves += 1;

@@ -1,9 +1,12 @@
 //! A game, for both directions.
 
-use xiangqi::{Fen, Position, rules::Outcome};
+use xiangqi::{
+    Fen, Position,
+    rules::{LimitCounter, Outcome},
+};
 
 use super::{
-    CodecError,
+    CodecError, Ply,
     coder::Coder,
     moves::{self, Before},
     number,
@@ -26,8 +29,9 @@ pub(super) struct Head {
     pub(super) reason: Reason,
     /// How many moves follow the opening.
     pub(super) length: usize,
-    /// The position after the opening.
+    /// The position after the opening, and the natural limit's counter.
     pub(super) position: Position,
+    limit: LimitCounter,
     before: Before,
 }
 
@@ -54,14 +58,14 @@ pub(super) fn code_head<C: Coder>(
     }
     let seed = header.seed_of(number);
     let walker = Walker { start, rules: header.rules, plies: header.openings.plies };
-    let Stroll { position, moves, captured } =
+    let Stroll { position, moves, captured, limit } =
         walker.stroll(seed, attempt).map_err(|source| CodecError::NoOpening { attempt, source })?;
     let mut before = Before::default();
     for mv in moves.iter().rev().take(2).rev() {
         before = before.then(*mv, captured);
     }
     let opening = Opening { rules: header.rules, start: walker.start, seed, attempt, moves };
-    Ok(Head { opening, outcome, reason, length: length as usize, position, before })
+    Ok(Head { opening, outcome, reason, length: length as usize, position, limit, before })
 }
 
 fn code_outcome<C: Coder>(coder: &mut C, slots: &mut Slots, known: Option<&Record>) -> Result<Outcome, CodecError> {
@@ -92,11 +96,12 @@ pub(super) fn code_moves<C: Coder>(
     slots: &mut Slots,
     head: &Head,
     known: Option<&[ScoredMove]>,
-    mut each: impl FnMut(&Position, ScoredMove),
+    mut each: impl FnMut(Ply<'_>),
 ) -> Result<(), CodecError> {
     let mut position = head.position.clone();
     let mut before = head.before;
     let mut said = Said::default();
+    let mut limit = head.limit;
     for ply in 0..head.length {
         let known = known.map(|moves| moves[ply]);
         let known_move = known.map(|scored| scored.mv);
@@ -109,10 +114,12 @@ pub(super) fn code_moves<C: Coder>(
         if known.is_some_and(|known| known.score != score) {
             return Err(beyond);
         }
-        each(&position, ScoredMove { mv, score });
+        each(Ply { position: &position, scored: ScoredMove { mv, score }, limit, number });
         said = said.then(score);
-        let undo = position.make(mv);
-        before = before.then(mv, undo.captured().is_some());
+        let (mover, answers_check) = (position.turn(), position.in_check());
+        let captures = position.make(mv).captured().is_some();
+        limit = limit.after(mover, captures, position.in_check(), answers_check);
+        before = before.then(mv, captures);
     }
     Ok(())
 }

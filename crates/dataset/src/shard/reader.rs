@@ -9,11 +9,10 @@ use super::{
 };
 use crate::{
     bytes::Cursor,
-    codec::BlockDecoder,
+    codec::{BlockDecoder, Ply},
     header::Header,
-    record::{Record, ScoredMove},
+    record::Record,
 };
-use xiangqi::Position;
 
 /// What a file begins with.
 pub(super) struct Head {
@@ -210,7 +209,7 @@ impl Block<'_> {
     ///
     /// If they are not what the block says.
     pub fn read(&self, each: impl FnMut(u64, Record)) -> Result<(), ShardError> {
-        self.read_with(|_, _| {}, each)
+        self.read_with(|_| {}, each)
     }
 
     /// Reads its games in order. `position` sees every move with the position in which it was made, `game` each game
@@ -221,7 +220,7 @@ impl Block<'_> {
     /// If they are not what the block says.
     pub fn read_with(
         &self,
-        mut position: impl FnMut(&Position, ScoredMove),
+        mut position: impl FnMut(Ply<'_>),
         mut game: impl FnMut(u64, Record),
     ) -> Result<(), ShardError> {
         let games = u64::from(self.entry.games);

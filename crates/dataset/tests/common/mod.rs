@@ -61,7 +61,7 @@ pub(crate) fn game(header: &Header, number: u64) -> Record {
         let from = if captures.is_empty() || stream.below(3) > 0 { &legal } else { &captures };
         // Some games go to and fro.
         let back = moves.iter().rev().nth(1).map(|scored| Move::new(scored.mv.to(), scored.mv.from()));
-        let back = back.filter(|mv| number % 4 == 0 && stream.below(5) > 0 && legal.contains(mv));
+        let back = back.filter(|mv| number.is_multiple_of(4) && stream.below(5) > 0 && legal.contains(mv));
         let mv = back.unwrap_or_else(|| from[stream.below(from.len() as u64) as usize]);
         red_score = wander(&mut stream, red_score);
         let score = if game.position().turn() == xiangqi::Color::Red { red_score } else { -red_score };
