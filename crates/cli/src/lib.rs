@@ -12,6 +12,7 @@ use std::{
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod data;
 mod date;
 mod external;
 pub mod judge;
@@ -41,6 +42,7 @@ enum Command {
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
+    Data(data::Arguments),
 }
 
 /// What a command that could do its work has to say of it.
@@ -67,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(arguments) => arguments.run(&mut out),
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
+        Command::Data(arguments) => arguments.run(&mut out),
     };
     let result = result.and_then(|finding| {
         out.flush()?;

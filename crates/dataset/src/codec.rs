@@ -4,7 +4,7 @@
 //! read alone. What a search decided is coded and nothing else: openings are walked again from their attempt, positions
 //! follow from the moves, seeds from the numbers. `docs/FORMATS.md` has the details, and what else was tried.
 //!
-//! What comes out is legal, whatever came in: an illegal move has no code that is read as one. Whether games ended as they
+//! What comes out is legal, whatever came in: a code that means an illegal move is an error. Whether games ended as they
 //! say is for [`verify`](crate::verify) to find out.
 
 mod coder;
@@ -29,12 +29,12 @@ use slots::Slots;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CodecError {
-    #[error("the walk of attempt {attempt} is no opening: {source}")]
-    NoOpening { attempt: u64, source: Rejection },
+    #[error("the walk of attempt {attempt} is no opening: {cause}")]
+    NoOpening { attempt: u64, cause: Rejection },
     #[error("the record's opening is not what its rules, start, seed and attempt lead to")]
     OtherOpening,
     #[error("the start: {0}")]
-    Start(#[from] FenError),
+    Start(FenError),
     #[error("there is no such outcome")]
     NoSuchOutcome,
     #[error("there is no such reason")]

@@ -75,12 +75,12 @@ pub struct Provenance {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum ManifestError {
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     Shard { path: PathBuf, source: ShardError },
-    #[error("line {line}, column {column}: {reason}", line = .0.line(), column = .0.column(), reason = .0)]
-    NotJson(#[from] serde_json::Error),
+    #[error("not a manifest: {0}")]
+    NotJson(serde_json::Error),
     #[error("its format is `{found}`; this program reads `{FORMAT}`")]
     Format { found: String },
     #[error("it counts {stated} {what}, its shards {sum}")]
@@ -129,7 +129,7 @@ impl Manifest {
     ///
     /// If it is none, or does not add up.
     pub fn from_text(text: &str) -> Result<Self, ManifestError> {
-        let manifest: Self = serde_json::from_str(text)?;
+        let manifest: Self = serde_json::from_str(text).map_err(ManifestError::NotJson)?;
         manifest.check()?;
         Ok(manifest)
     }

@@ -46,7 +46,7 @@ pub enum EntryError {
     #[error("there are pieces in hand, castling rights or an en-passant point")]
     NotXiangqi,
     #[error("{0}")]
-    Position(#[from] FenError),
+    Position(FenError),
     #[error("the move {0:#06x} goes from or to a point that there is not")]
     Points(u16),
     #[error("the move {0} is not legal")]
@@ -117,7 +117,7 @@ impl Entry {
         let limit = bits.read(6);
         let number = bits.read(8) | bits.read(8) << 8;
         let limit = limit | bits.read(1) << 6;
-        let fen: Fen = text(&pieces, black, limit, number.max(1)).parse()?;
+        let fen: Fen = text(&pieces, black, limit, number.max(1)).parse().map_err(EntryError::Position)?;
         let field = |place: usize| [bytes[BOARD + place], bytes[BOARD + place + 1]];
         let mv = unpack_move(u16::from_le_bytes(field(2)))?;
         if !fen.position.is_legal(mv) {

@@ -161,7 +161,7 @@ fn what_the_header_does_not_describe_is_not_written() {
     let write = |record: &Record| {
         let mut writer = ShardWriter::new(Vec::new(), header.clone()).unwrap();
         match writer.add(record) {
-            Err(WriteError::Game { source, .. }) => source,
+            Err(WriteError::Game { cause, .. }) => cause,
             other => panic!("{other:?}"),
         }
     };

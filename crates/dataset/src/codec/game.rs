@@ -44,7 +44,7 @@ pub(super) fn code_head<C: Coder>(
     known: Option<&Record>,
 ) -> Result<Head, CodecError> {
     let start = if header.openings.book.is_some() {
-        start::code(coder, slots, known.map(|record| &record.opening.start))?
+        start::code(coder, slots, known.map(|record| &record.opening.start)).map_err(CodecError::Start)?
     } else {
         Fen::start()
     };
@@ -59,7 +59,7 @@ pub(super) fn code_head<C: Coder>(
     let seed = header.seed_of(number);
     let walker = Walker { start, rules: header.rules, plies: header.openings.plies };
     let Stroll { position, moves, captured, limit } =
-        walker.stroll(seed, attempt).map_err(|source| CodecError::NoOpening { attempt, source })?;
+        walker.stroll(seed, attempt).map_err(|cause| CodecError::NoOpening { attempt, cause })?;
     let mut before = Before::default();
     for mv in moves.iter().rev().take(2).rev() {
         before = before.then(*mv, captured);
@@ -107,7 +107,7 @@ pub(super) fn code_moves<C: Coder>(
         let known_move = known.map(|scored| scored.mv);
         let number = head.opening.moves.len() + ply + 1;
         let mv = moves::code(coder, slots, &position, before, known_move)
-            .filter(|mv| known_move.is_none_or(|known| known == *mv) && position.is_legal(*mv))
+            .filter(|mv| known_move.is_none_or(|known| known == *mv) && position.keeps_king_safe(*mv))
             .ok_or(CodecError::IllegalMove { ply: number })?;
         let beyond = CodecError::BeyondScores { ply: number };
         let score = scores::code(coder, slots, said, known).map_err(|scores::Beyond| beyond.clone())?;

@@ -3,9 +3,9 @@
 //! The pieces are asked one after the other, those first that are likely to move: the one that moved last, those that
 //! the opponent's last move attacks, then the strong before the weak. Each question has odds of its own by what kind of
 //! piece it is and what it could do. The same with the points it could go to: captures first, dear ones before cheap
-//! ones, then forward before back. No move is generated, but to answer a check.
+//! ones, then forward before back. No move is generated: that would cost more than all the rest.
 
-use xiangqi::{Bitboard, Color, Move, MoveList, Piece, PieceKind, Position, Square, attacks};
+use xiangqi::{Bitboard, Color, Move, Piece, PieceKind, Position, Square, attacks};
 
 use super::{
     coder::Coder,
@@ -39,8 +39,8 @@ impl Before {
     }
 }
 
-/// A move, among those that pieces can make on an otherwise empty mind: whether it leaves the own king in check is not
-/// looked at, unless the king is in check. `None` if what was read is no such move.
+/// A move, among those that its piece can make: whether it leaves its king in check is not looked at. `None` if what is to
+/// be written is no such move.
 #[inline]
 pub(super) fn code<C: Coder>(
     coder: &mut C,
@@ -60,8 +60,6 @@ struct Mover<'a> {
     occupied: Bitboard,
     own: Bitboard,
     enemy: Bitboard,
-    /// Only in check.
-    answers: Option<MoveList>,
     /// Where the opponent's last move went, what the piece attacks from there, and whether it took something.
     arrived: Option<(Square, bool)>,
     attacked: Bitboard,
@@ -84,7 +82,6 @@ impl<'a> Mover<'a> {
             occupied,
             own,
             enemy: position.by_color(!turn),
-            answers: position.in_check().then(|| position.legal_moves()),
             arrived,
             attacked,
             moved: before.own.filter(|mv| own.contains(mv.to())),
@@ -93,7 +90,7 @@ impl<'a> Mover<'a> {
 
     #[inline(always)]
     fn code_piece<C: Coder>(&self, coder: &mut C, slots: &mut Slots, known: Option<Move>) -> Option<Square> {
-        let mut able = self.able();
+        let mut able = self.own;
         let mut left = able.count() as usize;
         let mut better = false;
         let moved = self.moved.map_or(Bitboard::EMPTY, |mv| Bitboard::of(mv.to()));
@@ -121,12 +118,6 @@ impl<'a> Mover<'a> {
         None
     }
 
-    /// The pieces that are asked.
-    #[inline]
-    fn able(&self) -> Bitboard {
-        self.answers.as_ref().map_or(self.own, |answers| answers.iter().map(|mv| mv.from()).collect())
-    }
-
     /// What is known of a piece, in nine bits, and whether it has something to take that is worth asking it first.
     #[inline(always)]
     fn piece_context(&self, square: Square) -> (usize, bool) {
@@ -145,7 +136,7 @@ impl<'a> Mover<'a> {
             | usize::from(retakes) << 3
             | usize::from(self.attacked.contains(square)) << 2
             | usize::from(self.moved.is_some_and(|mv| mv.to() == square)) << 1
-            | usize::from(self.answers.is_some());
+            | usize::from(self.position.in_check());
         (context, worth >= 2 || retakes)
     }
 
@@ -158,9 +149,6 @@ impl<'a> Mover<'a> {
         known: Option<Move>,
     ) -> Option<Square> {
         let mut reach = self.reach(from);
-        if let Some(answers) = &self.answers {
-            reach = answers.iter().filter(|mv| mv.from() == from).map(|mv| mv.to()).collect();
-        }
         let mut left = reach.count() as usize;
         let turn = self.position.turn();
         let of_piece = (self.kind(from).index() * 5 * 16) << 3 | usize::from(self.attacked.contains(from)) << 2;

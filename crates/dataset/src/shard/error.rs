@@ -20,15 +20,15 @@ pub enum ShardError {
     #[error("the head is damaged")]
     DamagedHead,
     #[error("the header: {0}")]
-    Header(#[from] HeaderError),
+    Header(HeaderError),
     #[error("no footer at the end: the file was cut or is still being written; `chuhe data recover` saves its games")]
     NoFooter,
     #[error("the footer at byte {offset} is damaged; `chuhe data recover` saves the games")]
     DamagedFooter { offset: u64 },
     #[error("block {block} at byte {offset} is damaged")]
     DamagedBlock { block: usize, offset: u64 },
-    #[error("game {game} (block {block}): {source}")]
-    Game { block: usize, game: u64, source: CodecError },
+    #[error("game {game} (block {block}): {cause}")]
+    Game { block: usize, game: u64, cause: CodecError },
     #[error("block {block} at byte {offset}: {found} moves in its games, {expected} in its head")]
     MoveCount { block: usize, offset: u64, expected: u64, found: u64 },
     #[error("there is no game {game}: it holds {first} up to but not {end}")]

@@ -10,7 +10,7 @@ use super::{FileSource, Shard, ShardError};
 
 /// A file that is no shard.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {source}", path.display())]
+#[error("{}", path.display())]
 pub struct OpenError {
     /// The file.
     pub path: PathBuf,

@@ -39,7 +39,7 @@ pub(super) fn read_head(source: &impl Source) -> Result<Head, ShardError> {
     if *check != check_of_head(body) {
         return Err(ShardError::DamagedHead);
     }
-    Ok(Head { header: Header::from_bytes(&body[PREFIX..])?, check: *check, bytes })
+    Ok(Head { header: Header::from_bytes(&body[PREFIX..]).map_err(ShardError::Header)?, check: *check, bytes })
 }
 
 /// A shard: its header and its index are in memory, its blocks are read when they are asked for.
@@ -229,7 +229,7 @@ impl Block<'_> {
         let mut number = self.first;
         loop {
             let next = decoder.next(&mut position);
-            let at = |source| ShardError::Game { block: self.place, game: number, source };
+            let at = |cause| ShardError::Game { block: self.place, game: number, cause };
             let Some((found, record)) = next.map_err(at)? else { break };
             moves += record.moves.len() as u64;
             if moves > u64::from(self.entry.moves) {

@@ -17,8 +17,8 @@ use crate::{
 pub enum WriteError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("game {game}: {source}")]
-    Game { game: u64, source: CodecError },
+    #[error("game {game}: {cause}")]
+    Game { game: u64, cause: CodecError },
     #[error("game {game} is too large for a block")]
     TooLarge { game: u64 },
 }
@@ -73,7 +73,7 @@ impl<W: Write> ShardWriter<W> {
     /// If it is none that the header describes, a move is not legal, or the writing fails.
     pub fn add(&mut self, record: &Record) -> Result<(), WriteError> {
         let game = self.next;
-        self.block.add(&self.header, game, record).map_err(|source| WriteError::Game { game, source })?;
+        self.block.add(&self.header, game, record).map_err(|cause| WriteError::Game { game, cause })?;
         self.next = self.next.wrapping_add(1);
         self.filled.0 += 1;
         self.filled.1 += record.moves.len() as u32;

@@ -53,7 +53,7 @@ pub(super) fn read<S: Source>(
     let mut keys = Vec::new();
     for place in blocks {
         let shard = &sets[place.set as usize].shards[place.shard as usize];
-        let at = |source| TrainingError::Shard { set: place.set, shard: place.shard, source };
+        let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
         let block = shard.block(place.block as usize).map_err(at)?;
         // Filled by one closure and emptied by the other, never at the same time.
         let pending = std::cell::RefCell::new((&mut game, &mut keys));

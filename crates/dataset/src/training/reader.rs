@@ -44,8 +44,8 @@ pub struct Place {
 pub enum TrainingError {
     #[error("a set without games, or no set with a weight")]
     Empty,
-    #[error("set {set}, shard {shard}: {source}")]
-    Shard { set: u32, shard: u32, source: ShardError },
+    #[error("set {set}, shard {shard}: {cause}")]
+    Shard { set: u32, shard: u32, cause: ShardError },
     #[error("the filter left nothing of {pools} pools in a row ({rejected} positions)")]
     NothingLeft { pools: u64, rejected: u64 },
     #[error("there is no sample {} in pool {} to go on from", .0.sample, .0.pool)]

@@ -84,8 +84,8 @@ pub fn verify_shard<S: Source>(shard: &Shard<S>, start_of: Option<&dyn Fn(u64) -
             report.faults.extend(verifier.verify(number, &record).err());
         });
         match read {
-            Err(ShardError::Game { game, source, .. }) => {
-                report.faults.push(Fault { game, ply: None, kind: FaultKind::Unreadable(source) });
+            Err(ShardError::Game { game, cause, .. }) => {
+                report.faults.push(Fault { game, ply: None, kind: FaultKind::Unreadable(cause) });
             }
             other => other?,
         }
