@@ -54,10 +54,10 @@ fn encode(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// Many shards mixed with each other: `read` hands out samples while the threads read ahead.
-#[divan::bench(args = [1, 2])]
+/// Many shards mixed with each other: some pools are handed out while the threads read ahead.
+#[divan::bench(args = [1, 2], sample_count = 10, sample_size = 1)]
 fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
-    const SAMPLES: usize = 100_000;
+    const SAMPLES: usize = 4 * 32 * 9_836;
     let shards = (0..256).map(|_| shard()).collect();
     let plan = Plan { seed: 1, blocks_in_pool: 32, filter: Filter::default(), threads };
     let sets = vec![WeightedSet { shards, weight: 1 }];
