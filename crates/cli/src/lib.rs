@@ -12,6 +12,7 @@ use std::{
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod data;
 mod date;
 mod external;
 pub mod judge;
@@ -43,6 +44,7 @@ enum Command {
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
     Net(net::Arguments),
+    Data(data::Arguments),
 }
 
 /// What a command that could do its work has to say of it.
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
         Command::Net(arguments) => arguments.run(&mut out),
+        Command::Data(arguments) => arguments.run(&mut out),
     };
     let result = result.and_then(|finding| {
         out.flush()?;

@@ -1,10 +1,9 @@
 //! `chuhe selfplay`: games for training.
 
-mod file;
-
 use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, Result};
+use dataset::shard::{EXTENSION, NewFile, ShardWriter};
 use engine::Evaluation;
 use nnue::{Kernel, Net};
 use selfplay::{
@@ -15,14 +14,13 @@ use serde::Serialize;
 use xiangqi::rules::{Outcome, RuleSet};
 
 use crate::{Finding, stopwatch, threads, thresholds::Thresholds};
-use file::GamesFile;
 
 /// Let a net play games against itself, for training
 ///
 /// A game is a function of net, rules, settings and seed: whoever runs the same command gets the same games, and the
-/// digest says so, whatever the number of threads. They are written to a new file in DIR,
-/// `games-seed<S>-<N>.jsonl`: a line of JSON that says how they were played, then one for each game. It appears when all
-/// games are there.
+/// digest says so, whatever the number of threads. They are written to a shard in DIR, `games-seed<S>-<N>.chuhe`, which
+/// appears when all games are there; `chuhe data` reads it. Of a run that was killed, `chuhe data recover` saves the games
+/// in the `.part` beside.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How many games are played
@@ -101,9 +99,9 @@ impl Arguments {
         let book_hash = book.as_ref().map(|book| book.hash().to_string());
         let run = self.plan(evaluation, book);
 
-        let name = format!("games-seed{}-{}.jsonl", self.seed, self.games);
-        let mut file = GamesFile::begin(&self.out, &name).context("--out")?;
-        file.write_header(&run, net_hash.as_deref(), book_hash.as_deref()).context("--out")?;
+        let path = self.out.join(format!("games-seed{}-{}.{EXTENSION}", self.seed, self.games));
+        let file = NewFile::begin(&path).context("--out")?;
+        let mut shard = ShardWriter::new(file, run.header()).context("--out")?;
         let mut answer = Answer {
             net: net_hash,
             book: book_hash,
@@ -115,11 +113,11 @@ impl Arguments {
             digest: String::new(),
             nodes: 0,
             seconds: 0.0,
-            file: self.out.join(&name),
+            file: path,
         };
         let mut digest = RunDigest::default();
         let (result, time) = stopwatch::timed(|| {
-            run.play(|number, finished| {
+            run.play(|_, finished| {
                 let record = &finished.record;
                 answer.games += 1;
                 answer.plies += (record.opening.moves.len() + record.moves.len()) as u64;
@@ -128,11 +126,11 @@ impl Arguments {
                 *answer.reasons.entry(record.reason.name()).or_default() += 1;
                 answer.nodes += finished.nodes;
                 digest.add(record);
-                file.write_game(number, record)
+                shard.add(record)
             })
         });
         result?;
-        file.finish().context("--out")?;
+        shard.finish().context("--out")?.0.finish().context("--out")?;
         answer.digest = digest.digest().to_string();
         answer.seconds = time.as_secs_f64();
         if self.json {

@@ -8,6 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
+use dataset::{Record, RunDigest, shard::Shard, verify::verify_shard};
 use serde_json::Value;
 
 /// A folder that is not there yet.
@@ -37,36 +38,44 @@ fn digests_and_files_are_equal_with_one_and_two_threads() {
         let mut answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let answer = answer.as_object_mut().unwrap();
         assert!(answer.remove("seconds").is_some() && answer.remove("file").is_some());
-        assert_eq!(names(&folder), ["games-seed7-4.jsonl"]);
-        (answer.clone(), fs::read_to_string(folder.join("games-seed7-4.jsonl")).unwrap())
+        assert_eq!(names(&folder), ["games-seed7-4.chuhe"]);
+        (answer.clone(), fs::read(folder.join("games-seed7-4.chuhe")).unwrap())
     };
-    let (answer, text) = play("1");
+    let (answer, bytes) = play("1");
     let printed = run(&new_folder("selfplay-text"), &[]).stdout;
     let last = format!("\ndigest {}\n", answer["digest"].as_str().unwrap());
     assert!(String::from_utf8(printed).unwrap().ends_with(&last));
-    assert_eq!((answer.clone(), text.clone()), play("2"));
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((lines.len(), &lines[0]["hard_nodes"], &lines[0]["random_plies"]), (5, &200.into(), &8.into()));
-    let scored: usize = lines[1..].iter().map(|game| game["moves"].as_array().unwrap().len()).sum();
+    assert_eq!((answer.clone(), bytes.clone()), play("2"));
+    let shard = Shard::new(bytes).unwrap();
+    let header = shard.header();
+    assert_eq!((header.settings.hard_nodes, header.openings.plies, header.seed, header.first_game), (200, 8, 7, 0));
+    let mut records = Vec::new();
+    shard.read(|_, record| records.push(record)).unwrap();
+    let mut digest = RunDigest::default();
+    for record in &records {
+        digest.add(record);
+    }
+    assert_eq!(answer["digest"], digest.digest().to_string());
+    let scored: usize = records.iter().map(|record| record.moves.len()).sum();
     assert_eq!(
         (&answer["games"], &answer["positions"], &answer["plies"]),
         (&4.into(), &scored.into(), &(scored + 32).into())
     );
-    for (what, one) in [("outcomes", "outcome"), ("reasons", "reason")] {
-        let counts = answer[what].as_object().unwrap();
-        for (name, count) in counts {
-            let found = lines[1..].iter().filter(|game| game[one] == name.as_str()).count();
+    let words = |record: &Record| [("outcomes", record.outcome.name()), ("reasons", record.reason.name())];
+    for what in ["outcomes", "reasons"] {
+        for (name, count) in answer[what].as_object().unwrap() {
+            let found = records.iter().filter(|record| words(record).contains(&(what, name))).count();
             assert_eq!(count, found, "{name}");
         }
-        assert_eq!(counts.values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 4);
     }
+    assert_eq!(verify_shard(&shard, None).unwrap().faults, []);
 }
 
 #[test]
 fn nothing_is_written_over_and_nothing_half_written() {
     let folder = new_folder("selfplay-kept");
     fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("games-seed7-4.jsonl");
+    let file = folder.join("games-seed7-4.chuhe");
     fs::write(&file, "precious").unwrap();
     let output = run(&folder, &[]);
     assert_eq!(output.status.code(), Some(2));
@@ -74,7 +83,7 @@ fn nothing_is_written_over_and_nothing_half_written() {
     let expected = format!("chuhe: --out: {} exists already; nothing is written over\n", file.display());
     assert_eq!(complaint, expected);
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
-    assert_eq!(names(&folder), ["games-seed7-4.jsonl"]);
+    assert_eq!(names(&folder), ["games-seed7-4.chuhe"]);
     // A run that fails leaves nothing: two chariots against a bare king are never even.
     let folder = new_folder("selfplay-failed");
     let hopeless = ["--random-plies", "1", "--opening-bound", "0", "--opening-nodes", "1", "--book"];

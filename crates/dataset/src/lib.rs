@@ -3,6 +3,32 @@
 //! * [`opening`]: where a game begins, as a function of a few numbers, without an engine: whoever checks a game walks
 //!   its opening again.
 //! * [`random`]: the random numbers behind it, the same on every machine and in every build.
+//! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
+//! * [`codec`]: how games become bytes; [`shard`]: how these become files.
+//! * [`verify`]: whether games are what they say, found out by playing them again.
+//! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random order.
+//! * [`stats`]: what is in them; [`sfen`]: the records of other trainers.
 
+pub mod codec;
+pub mod manifest;
 pub mod opening;
 pub mod random;
+pub mod scale;
+pub mod sfen;
+pub mod shard;
+pub mod stats;
+pub mod training;
+pub mod verify;
+
+mod adjudication;
+mod bytes;
+mod digest;
+mod header;
+mod record;
+mod settings;
+
+pub use adjudication::{Adjudication, DrawRule, WinRule};
+pub use digest::{Digest, ParseDigestError};
+pub use header::{Header, HeaderError};
+pub use record::{MOST_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
+pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

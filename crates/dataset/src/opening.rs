@@ -5,8 +5,8 @@
 //! attempt; the attempt kept is recorded, and the walk can be made again from it.
 
 use xiangqi::{
-    Fen, Move,
-    rules::{Game, Reason, RuleSet, Status},
+    Fen, Move, MoveList, Position,
+    rules::{Game, LimitCounter, Reason, RuleSet, Status},
 };
 
 use crate::random::{Stream, Use};
@@ -56,11 +56,49 @@ impl Walker {
         for _ in 0..self.plies {
             check(&game)?;
             let mut moves = game.position().legal_moves();
-            moves.sort_unstable_by_key(|mv| (mv.from().index(), mv.to().index()));
-            game.push_legal(moves[stream.below(moves.len() as u64) as usize]);
+            game.push_legal(draw(&mut stream, &mut moves));
         }
         check(&game)?;
         Ok(game)
+    }
+
+    /// [`walk`](Self::walk) without the game: where it leads, for those who read many games and need no history.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk`](Self::walk).
+    pub fn stroll(&self, seed: u64, attempt: u64) -> Result<Stroll, Rejection> {
+        let mut stream = Stream::new(Use::Opening, seed, attempt);
+        let limit = LimitCounter::from_fen(self.start.limit_counter);
+        let mut stroll = Stroll { position: self.start.position.clone(), moves: Vec::new(), captured: false, limit };
+        // Nothing stands a third time where nothing may stand a second.
+        let mut keys = Vec::with_capacity(16);
+        loop {
+            let position = &mut stroll.position;
+            let mut moves = position.legal_moves();
+            let ends = if moves.is_empty() {
+                Some(if position.in_check() { Reason::Checkmate } else { Reason::Stalemate })
+            } else if stroll.limit.counted() >= self.rules.limit() {
+                Some(Reason::MoveLimit)
+            } else {
+                position.is_bare().then_some(Reason::BareDefenders)
+            };
+            if let Some(reason) = ends {
+                return Err(Rejection::EndsGame { reason });
+            }
+            if keys.contains(&position.key()) {
+                return Err(Rejection::Repeats);
+            }
+            if stroll.moves.len() == self.plies as usize {
+                return Ok(stroll);
+            }
+            keys.push(position.key());
+            let mv = draw(&mut stream, &mut moves);
+            let (mover, answers_check) = (position.turn(), position.in_check());
+            stroll.captured = position.make(mv).captured().is_some();
+            stroll.limit = stroll.limit.after(mover, stroll.captured, position.in_check(), answers_check);
+            stroll.moves.push(mv);
+        }
     }
 
     /// The first walk that is an opening, from this attempt on, and the number of its attempt; `None` if there is none
@@ -79,6 +117,25 @@ impl Walker {
     pub fn moves(&self, seed: u64, attempt: u64) -> Result<Vec<Move>, Rejection> {
         self.walk(seed, attempt).map(|game| game.moves().collect())
     }
+}
+
+/// Where a walk leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stroll {
+    /// The position reached.
+    pub position: Position,
+    /// The moves that led there.
+    pub moves: Vec<Move>,
+    /// Whether the last of them took something.
+    pub captured: bool,
+    /// The natural limit's counter.
+    pub limit: LimitCounter,
+}
+
+/// One of the moves, counted in the order of their points.
+fn draw(stream: &mut Stream, moves: &mut MoveList) -> Move {
+    let drawn = stream.below(moves.len() as u64) as usize;
+    *moves.select_nth_unstable_by_key(drawn, |mv| (mv.from().index(), mv.to().index())).1
 }
 
 fn check(game: &Game) -> Result<(), Rejection> {
@@ -117,6 +174,31 @@ mod tests {
                 assert_eq!(long[..6], short[..]);
             }
         }
+    }
+
+    /// The arbiter of games is the judge of walks; a stroll is held to it.
+    #[test]
+    fn strolls_are_walks() {
+        let starts = ["4k4/9/9/9/9/9/9/9/R8/3K5 w", "4k4/9/9/9/9/9/2p6/9/9/3K5 b - - 110 1", Position::START_FEN];
+        let mut ends = 0;
+        for start in starts {
+            for rules in RuleSet::ALL {
+                let walker = Walker { start: start.parse().unwrap(), rules, plies: 24 };
+                for attempt in 0..200 {
+                    let walk = walker.walk(3, attempt);
+                    ends += usize::from(walk.is_err());
+                    let stroll = walker.stroll(3, attempt);
+                    let ends =
+                        |game: Game| (game.position().clone(), game.moves().collect::<Vec<_>>(), game.limit_counter());
+                    assert_eq!(
+                        stroll.map(|stroll| (stroll.position, stroll.moves, stroll.limit)),
+                        walk.map(ends),
+                        "{start} {attempt}"
+                    );
+                }
+            }
+        }
+        assert!(ends > 1000, "only {ends} walks were rejected");
     }
 
     #[test]

@@ -17,6 +17,12 @@ pub enum Use {
     GameSeed,
     /// The order in which the positions of a book are played.
     BookOrder,
+    /// From which set the next block of a training run comes.
+    TrainingSet,
+    /// The order in which a set's blocks are read.
+    TrainingBlocks,
+    /// The order of the positions of a pool.
+    TrainingPool,
 }
 
 impl Use {
@@ -26,6 +32,9 @@ impl Use {
             Self::Opening => b"chuhe:opening:1\0",
             Self::GameSeed => b"chuhe:gameseed:1",
             Self::BookOrder => b"chuhe:bookorder1",
+            Self::TrainingSet => b"chuhe:trainset:1",
+            Self::TrainingBlocks => b"chuhe:trainblk:1",
+            Self::TrainingPool => b"chuhe:trainpool1",
         }
     }
 }

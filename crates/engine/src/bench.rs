@@ -21,6 +21,10 @@ pub const DEPTH: u32 = 13;
 /// The size of the table under which the count is taken.
 pub const HASH_MEBIBYTES: usize = 16;
 
+/// The [`signature`] with the plain evaluation, which names this engine in the records of games: with the same search
+/// and the same net the same games are played.
+pub const SIGNATURE: u64 = 4_188_761;
+
 /// The positions, in their order.
 ///
 /// # Panics
@@ -87,5 +91,10 @@ mod tests {
             let evaluation = Evaluation::Net(Arc::clone(&net), kernel);
             assert_eq!(run(&evaluation, 1, 4, &mut |_, _| {}), 14_372, "{}", kernel.name());
         }
+    }
+
+    #[test]
+    fn the_signature_is_the_benchs() {
+        assert_eq!(signature(&Evaluation::Plain), SIGNATURE);
     }
 }

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use dataset::{Adjudication, Reason};
 use engine::Score;
 use xiangqi::{
     Color, Move,
@@ -12,9 +13,7 @@ use xiangqi::{
 };
 
 use crate::{
-    adjudication::Adjudication,
     player::{Allowance, Choice, Fault, FaultKind, Player, Trouble},
-    record::Reason,
     timing::{TimeControl, Timer},
 };
 

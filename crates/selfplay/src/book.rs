@@ -5,13 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dataset::random::{Stream, Use};
+use dataset::{
+    Digest,
+    random::{Stream, Use},
+};
 use xiangqi::{
     Fen, FenError,
     rules::{Game, Reason, RuleSet, Status},
 };
-
-use crate::record::Digest;
 
 /// A book of positions.
 ///

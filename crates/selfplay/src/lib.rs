@@ -9,7 +9,6 @@
 //!
 //! Nothing here reads a clock: matches under time get a [`Timer`].
 
-mod adjudication;
 mod arbiter;
 mod book;
 mod matches;
@@ -18,16 +17,18 @@ mod ordered;
 mod own;
 pub mod pgn;
 mod player;
-mod record;
 pub mod selfplay;
 mod timing;
 
-pub use adjudication::{Adjudication, DrawRule, WinRule};
+pub use dataset::{
+    Adjudication, Digest, DrawRule, EvaluationFilter as Filter, GameSettings, Opening, Reason, Record, RunDigest,
+    ScoredMove, WinRule,
+};
+
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
 pub use book::{Book, BookError};
 pub use matches::{Abort, Entrant, FaultReport, MatchPlan, PairReport, Standing, play_match};
-pub use openings::{Filter, NoOpening, Opening, OpeningOrder, Openings};
+pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use own::EnginePlayer;
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
-pub use record::{Digest, Reason, Record, RunDigest, ScoredMove};
 pub use timing::{NoTimer, ParseTimeControlError, TimeControl, Timer};

@@ -2,13 +2,14 @@
 
 use std::{ops::ControlFlow, sync::atomic::AtomicBool};
 
+use dataset::Opening;
 use engine::{Engine, Settings};
 use stats::{Decision, GameResult, PairResult, Pentanomial, Sprt, Trinomial};
 use xiangqi::{Color, rules::Outcome};
 
 use crate::{
     arbiter::{self, Conditions, Ending, Interruption, PlayedGame},
-    openings::{NoOpening, Opening, OpeningOrder},
+    openings::{NoOpening, OpeningOrder},
     ordered::in_order,
     player::{FaultKind, Player},
     timing::Timer,

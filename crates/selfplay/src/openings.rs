@@ -1,22 +1,13 @@
 //! Where games begin.
 
-use dataset::{opening::Walker, random::game_seed};
-use engine::{Engine, Limits, Score};
+use dataset::{EvaluationFilter as Filter, Opening, opening::Walker, random::game_seed};
+use engine::{Engine, Limits};
 use xiangqi::{
-    Fen, Move,
+    Fen,
     rules::{Game, RuleSet},
 };
 
 use crate::book::Book;
-
-/// A short search that tells whether an opening is even enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filter {
-    /// How many nodes the search has.
-    pub nodes: u64,
-    /// How far from even the score may be.
-    pub bound: Score,
-}
 
 /// The opening policy: from where games start, how many random moves they begin with, and which of these are kept.
 #[derive(Clone, Debug)]
@@ -29,37 +20,6 @@ pub struct Openings {
     pub plies: u32,
     /// Which walks are kept; all, if there is none.
     pub filter: Option<Filter>,
-}
-
-/// Where a game began: what a walk is a function of, and the moves it led to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opening {
-    /// The rules of the game.
-    pub rules: RuleSet,
-    /// The position before the first move.
-    pub start: Fen,
-    /// The seed of the walk.
-    pub seed: u64,
-    /// The number of the attempt that was kept.
-    pub attempt: u64,
-    /// The random moves.
-    pub moves: Vec<Move>,
-}
-
-impl Opening {
-    /// The game after the opening.
-    ///
-    /// # Panics
-    ///
-    /// If the moves are not those of an opening.
-    #[must_use]
-    pub fn game(&self) -> Game {
-        let mut game = Game::new(self.start.clone(), self.rules);
-        for &mv in &self.moves {
-            game.push(mv).expect("the moves of an opening are legal, and the game goes on after them");
-        }
-        game
-    }
 }
 
 /// No walk is kept.
@@ -88,7 +48,7 @@ impl Openings {
         let walker = Walker { start, rules: self.rules, plies: self.plies };
         for attempt in 0..MOST {
             let Ok(game) = walker.walk(seed, attempt) else { continue };
-            if self.filter.is_none_or(|filter| filter.keeps(&game, engine)) {
+            if self.filter.is_none_or(|filter| keeps(filter, &game, engine)) {
                 let moves = game.moves().collect();
                 return Ok(Opening { rules: self.rules, start: walker.start, seed, attempt, moves });
             }
@@ -97,12 +57,10 @@ impl Openings {
     }
 }
 
-impl Filter {
-    fn keeps(&self, game: &Game, engine: &mut Engine) -> bool {
-        engine.new_game();
-        let report = engine.search(game, &Limits::nodes(self.nodes));
-        report.score().is_some_and(|score| score.abs() <= self.bound)
-    }
+fn keeps(filter: Filter, game: &Game, engine: &mut Engine) -> bool {
+    engine.new_game();
+    let report = engine.search(game, &Limits::nodes(filter.nodes));
+    report.score().is_some_and(|score| score.abs() <= filter.bound)
 }
 
 /// The openings of a match: those of its pairs, in order. A book's positions come in an order that the seed shuffles,

@@ -7,31 +7,16 @@
 
 use std::ops::ControlFlow;
 
-use dataset::random::game_seed;
+pub use dataset::GameSettings;
+use dataset::{Digest, Header, OpeningPolicy, Reason, Record, ScoredMove, random::game_seed};
 use engine::{Engine, Evaluation, Limits, score::MATE};
 use xiangqi::rules::{Outcome, Status};
 
 use crate::{
-    adjudication::Adjudication,
+    book::Book,
     openings::{NoOpening, Openings},
     ordered::in_order,
-    record::{Reason, Record, ScoredMove},
 };
-
-/// How games are played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameSettings {
-    /// The size of the transposition table, in mebibytes.
-    pub hash_mebibytes: usize,
-    /// No new iteration of a search after so many nodes.
-    pub soft_nodes: Option<u64>,
-    /// No search has more nodes.
-    pub hard_nodes: u64,
-    /// When games end by their scores.
-    pub adjudication: Adjudication,
-    /// After how many plies, its opening included, a game ends in a draw.
-    pub ply_cap: u32,
-}
 
 /// A game, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +82,28 @@ impl Run {
                 Ok(ControlFlow::Continue(()))
             },
         )
+    }
+
+    /// What a shard of this run's games says of them.
+    #[must_use]
+    pub fn header(&self) -> Header {
+        let net = match &self.evaluation {
+            Evaluation::Plain => None,
+            Evaluation::Net(net, _) => Some(Digest::from(*net.hash().as_bytes())),
+        };
+        Header {
+            bench_signature: engine::bench::SIGNATURE,
+            net,
+            rules: self.openings.rules,
+            settings: self.settings,
+            openings: OpeningPolicy {
+                book: self.openings.book.as_ref().map(Book::hash),
+                plies: self.openings.plies,
+                filter: self.openings.filter,
+            },
+            seed: self.seed,
+            first_game: 0,
+        }
     }
 
     /// An engine that plays the games of this run.

@@ -60,10 +60,11 @@ impl Position {
         attackers & enemies
     }
 
-    /// Whether making the move would leave the mover's king unattacked. The move must be one its piece can make.
+    /// Whether making the move would leave the mover's king unattacked. The move must be one its piece can make: with
+    /// that known, it is legal.
     #[must_use]
     #[inline]
-    pub(crate) fn keeps_king_safe(&self, mv: Move) -> bool {
+    pub fn keeps_king_safe(&self, mv: Move) -> bool {
         let Some(piece) = self.piece_at(mv.from()) else { return false };
         let color = piece.color();
         let king = if piece.kind() == PieceKind::King { mv.to() } else { self.king(color) };

@@ -2,10 +2,9 @@
 //!
 //! An adjudication is a function of the recorded scores and these thresholds: whoever has the record decides the same.
 
-use engine::Score;
 use xiangqi::{Color, rules::Outcome};
 
-use crate::record::Reason;
+use crate::record::{Reason, Score};
 
 /// A game is won when both players have said so for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

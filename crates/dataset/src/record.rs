@@ -1,12 +1,23 @@
-//! What is kept of a game of self-play.
+//! What is kept of a game.
+//!
+//! A game is a function of its shard's header and its number; the record holds what a search decided: the attempt that was
+//! kept of the opening's walks, the moves and their scores, and how it ended.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
-use engine::Score;
 use sha2::{Digest as _, Sha256};
-use xiangqi::{Move, rules::Outcome};
+use xiangqi::{
+    Fen, Move,
+    rules::{Game, Outcome, RuleSet},
+};
 
-use crate::openings::Opening;
+use crate::digest::Digest;
+
+/// What a search says of a position, for the side to move: hundredths of a pawn, beyond which lie verdicts and mates.
+pub type Score = i32;
+
+/// No score is further from even: mate on the board.
+pub const MOST_SCORE: Score = 32_000;
 
 /// Why a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,6 +39,13 @@ impl Reason {
         rules.chain([Self::AdjudicatedWin, Self::AdjudicatedDraw, Self::PlyCap])
     }
 
+    /// Whether the rules say so, or scores that both sides agreed on: whether the outcome says something of the game's
+    /// positions.
+    #[must_use]
+    pub const fn is_label(self) -> bool {
+        !matches!(self, Self::PlyCap)
+    }
+
     /// The word used in commands and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -40,9 +58,53 @@ impl Reason {
     }
 }
 
+/// A text that names no reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no game ends for this reason")]
+pub struct ParseReasonError;
+
+impl FromStr for Reason {
+    type Err = ParseReasonError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::all().find(|reason| reason.name() == text).ok_or(ParseReasonError)
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// Where a game began: what a walk is a function of, and the moves it led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The rules of the game.
+    pub rules: RuleSet,
+    /// The position before the first move.
+    pub start: Fen,
+    /// The seed of the walk.
+    pub seed: u64,
+    /// The number of the attempt that was kept.
+    pub attempt: u64,
+    /// The random moves.
+    pub moves: Vec<Move>,
+}
+
+impl Opening {
+    /// The game after the opening.
+    ///
+    /// # Panics
+    ///
+    /// If the moves are not those of an opening.
+    #[must_use]
+    pub fn game(&self) -> Game {
+        let mut game = Game::new(self.start.clone(), self.rules);
+        for &mv in &self.moves {
+            game.push(mv).expect("the moves of an opening are legal, and the game goes on after them");
+        }
+        game
     }
 }
 
@@ -66,30 +128,6 @@ pub struct Record {
     pub outcome: Outcome,
     /// Why it ended.
     pub reason: Reason,
-}
-
-/// A SHA-256: of a record, of a run of them, of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// The digest of some bytes.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }
 
 impl Record {
@@ -127,7 +165,7 @@ impl Record {
             hasher.update(mv.to_bits().to_le_bytes());
             hasher.update(score.to_le_bytes());
         }
-        Digest(hasher.finalize().into())
+        <[u8; 32]>::from(hasher.finalize()).into()
     }
 }
 
@@ -138,12 +176,12 @@ pub struct RunDigest(Sha256);
 impl RunDigest {
     /// Adds the next game.
     pub fn add(&mut self, record: &Record) {
-        self.0.update(record.digest().0);
+        self.0.update(record.digest().as_bytes());
     }
 
     /// The digest of the games added.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        Digest(self.0.clone().finalize().into())
+        <[u8; 32]>::from(self.0.clone().finalize()).into()
     }
 }

@@ -1,0 +1,53 @@
+//! `chuhe data`: shards of games and what is done with them.
+
+mod dump;
+mod export;
+mod import;
+mod manifest;
+mod other_rules;
+mod recover;
+mod sample;
+mod stats;
+mod svg;
+mod verify;
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::Finding;
+
+/// Look at games, prove them, and hand them on
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Stats(stats::Arguments),
+    Verify(verify::Arguments),
+    Recover(recover::Arguments),
+    Dump(dump::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
+    Sample(sample::Arguments),
+    Manifest(manifest::Arguments),
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        match &self.command {
+            Command::Stats(arguments) => arguments.run(out),
+            Command::Verify(arguments) => arguments.run(out),
+            Command::Recover(arguments) => arguments.run(out),
+            Command::Dump(arguments) => arguments.run(out),
+            Command::Export(arguments) => arguments.run(out),
+            Command::Import(arguments) => arguments.run(out),
+            Command::Sample(arguments) => arguments.run(out),
+            Command::Manifest(arguments) => arguments.run(out),
+        }
+    }
+}

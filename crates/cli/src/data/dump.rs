@@ -1,0 +1,85 @@
+//! `chuhe data dump`: shards as people read them.
+
+use std::{io::Write, path::PathBuf};
+
+use anyhow::{Context as _, Result};
+use dataset::{Header, Record, shard};
+
+use crate::Finding;
+
+/// Print what is in shards for people to read
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The shards
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Only the game with this number
+    #[arg(long, value_name = "N")]
+    game: Option<u64>,
+    /// Only what is the same for all games
+    #[arg(long, conflicts_with = "game")]
+    header: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        for path in &self.files {
+            let shard = shard::open(path)?;
+            let named = || path.display().to_string();
+            writeln!(out, "{}: {} games, {} positions", path.display(), shard.games(), shard.positions())?;
+            print_header(shard.header(), out)?;
+            if let Some(number) = self.game {
+                print_game(shard.header(), number, &shard.game(number).with_context(named)?, out)?;
+            } else if !self.header {
+                let mut printed = Ok(());
+                let read = shard.read(|number, record| {
+                    if printed.is_ok() {
+                        printed = print_game(shard.header(), number, &record, out);
+                    }
+                });
+                printed?;
+                read.with_context(named)?;
+            }
+        }
+        Ok(Finding::Holds)
+    }
+}
+
+fn print_header(header: &Header, out: &mut impl Write) -> Result<()> {
+    let net = header.net.map_or("the plain evaluation".to_owned(), |net| net.to_string());
+    let (settings, openings) = (&header.settings, &header.openings);
+    writeln!(out, "  net {net}, bench {}, rules {}", header.bench_signature, header.rules)?;
+    let soft = settings.soft_nodes.map_or(String::new(), |nodes| format!(", soft {nodes}"));
+    let (nodes, hash, cap) = (settings.hard_nodes, settings.hash_mebibytes, settings.ply_cap);
+    writeln!(out, "  nodes {nodes}{soft}, hash {hash} MiB, ply cap {cap}")?;
+    if let Some(rule) = settings.adjudication.win {
+        writeln!(out, "  won at {} for {} plies", rule.score, rule.plies)?;
+    }
+    if let Some(rule) = settings.adjudication.draw {
+        writeln!(out, "  drawn at {} for {} plies from ply {}", rule.score, rule.plies, rule.from_ply)?;
+    }
+    let book = openings.book.map_or("no book".to_owned(), |book| format!("book {book}"));
+    writeln!(out, "  openings: {book}, {} random plies", openings.plies)?;
+    if let Some(filter) = openings.filter {
+        writeln!(out, "  kept if a search of {} nodes says at most {}", filter.nodes, filter.bound)?;
+    }
+    writeln!(out, "  run {}, games from {}", header.seed, header.first_game)?;
+    Ok(())
+}
+
+fn print_game(header: &Header, number: u64, record: &Record, out: &mut impl Write) -> Result<()> {
+    let opening = &record.opening;
+    writeln!(out, "game {number}: {} by {}", record.outcome, record.reason)?;
+    writeln!(out, "  seed {}, attempt {}, digest {}", header.seed_of(number), opening.attempt, record.digest())?;
+    writeln!(out, "  from {}", opening.start)?;
+    let opening: Vec<_> = opening.moves.iter().map(ToString::to_string).collect();
+    writeln!(out, "  opening {}", opening.join(" "))?;
+    for moves in record.moves.chunks(10) {
+        let moves = moves.iter().map(|scored| match scored.score {
+            Some(score) => format!("{} {score:+}", scored.mv),
+            None => format!("{} -", scored.mv),
+        });
+        writeln!(out, "  {}", moves.collect::<Vec<_>>().join(", "))?;
+    }
+    Ok(())
+}

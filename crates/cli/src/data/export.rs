@@ -1,0 +1,81 @@
+//! `chuhe data export`: shards as others read them.
+
+mod games;
+mod parquet;
+mod positions;
+
+use std::{io::Write, path::PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use dataset::{
+    Header, Record,
+    shard::{self, NewFile},
+};
+
+use crate::Finding;
+
+/// Write the games of shards in another format
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The shards
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    format: Format,
+    /// The file to write; nothing is written over
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A game a line, as JSON
+    Jsonl,
+    /// A position a line: game, ply, FEN, move, score, result for the side to move, reason
+    Csv,
+    /// Games with their scores as comments
+    Pgn,
+    /// Positions as the trainers of variant nets read them: 72 bytes each; without those that have no score or no label
+    Sfen,
+    /// The columns of `csv` as Parquet
+    Parquet,
+}
+
+/// Something that games are written to.
+trait Exporter {
+    fn game(&mut self, header: &Header, number: u64, record: &Record) -> Result<()>;
+
+    /// Writes what is left and gives the file its name.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let file = NewFile::begin(&self.out).context("--out")?;
+        let mut exporter: Box<dyn Exporter> = match self.format {
+            Format::Jsonl => Box::new(games::Jsonl(file)),
+            Format::Pgn => Box::new(games::Pgn(file)),
+            Format::Csv => Box::new(positions::Csv::begin(file)?),
+            Format::Sfen => Box::new(positions::Sfen(file)),
+            Format::Parquet => Box::new(parquet::Parquet::begin(file)?),
+        };
+        let mut games = 0_u64;
+        for path in &self.files {
+            let shard = shard::open(path)?;
+            let mut written = Ok(());
+            let read = shard.read(|number, record| {
+                if written.is_ok() {
+                    written = exporter.game(shard.header(), number, &record);
+                    games += 1;
+                }
+            });
+            written.context("--out")?;
+            read.with_context(|| path.display().to_string())?;
+        }
+        exporter.finish().context("--out")?;
+        writeln!(out, "{games} games")?;
+        Ok(Finding::Holds)
+    }
+}

@@ -1,0 +1,99 @@
+//! Positions as Parquet.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use dataset::{Header, Record, ScoredMove, shard::NewFile};
+use parquet::{
+    data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type},
+    file::{properties::WriterProperties, writer::SerializedFileWriter},
+    schema::parser::parse_message_type,
+};
+
+use super::{Exporter, positions::each_position};
+
+/// A row group is written when so many positions are gathered.
+const ROWS: usize = 1 << 18;
+
+const SCHEMA: &str = "message position {
+    required int64 game; required int32 ply; required binary fen (UTF8); required binary move (UTF8);
+    optional int32 score; required int32 result; required binary reason (UTF8);
+}";
+
+pub(super) struct Parquet {
+    writer: SerializedFileWriter<NewFile>,
+    rows: Rows,
+}
+
+#[derive(Default)]
+struct Rows {
+    game: Vec<i64>,
+    ply: Vec<i32>,
+    fen: Vec<ByteArray>,
+    mv: Vec<ByteArray>,
+    score: Vec<i32>,
+    /// 1 where there is a score.
+    scored: Vec<i16>,
+    result: Vec<i32>,
+    reason: Vec<ByteArray>,
+}
+
+impl Parquet {
+    pub(super) fn begin(file: NewFile) -> Result<Self> {
+        let schema = Arc::new(parse_message_type(SCHEMA)?);
+        let writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build()))?;
+        Ok(Self { writer, rows: Rows::default() })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let Rows { game, ply, fen, mv, score, scored, result, reason } = std::mem::take(&mut self.rows);
+        if game.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        column::<Int64Type>(&mut group, &game, None)?;
+        column::<Int32Type>(&mut group, &ply, None)?;
+        column::<ByteArrayType>(&mut group, &fen, None)?;
+        column::<ByteArrayType>(&mut group, &mv, None)?;
+        column::<Int32Type>(&mut group, &score, Some(&scored))?;
+        column::<Int32Type>(&mut group, &result, None)?;
+        column::<ByteArrayType>(&mut group, &reason, None)?;
+        group.close()?;
+        Ok(())
+    }
+}
+
+fn column<T: DataType>(
+    group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, NewFile>,
+    values: &[T::T],
+    there: Option<&[i16]>,
+) -> Result<()> {
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<T>().write_batch(values, there, None)?;
+        column.close()?;
+    }
+    Ok(())
+}
+
+impl Exporter for Parquet {
+    fn game(&mut self, _header: &Header, number: u64, record: &Record) -> Result<()> {
+        let rows = &mut self.rows;
+        each_position(record, |fen, ply, ScoredMove { mv, score }, result| {
+            rows.game.push(number as i64);
+            rows.ply.push(ply as i32);
+            rows.fen.push(fen.to_string().into_bytes().into());
+            rows.mv.push(mv.to_string().into_bytes().into());
+            rows.score.extend(score);
+            rows.scored.push(i16::from(score.is_some()));
+            rows.result.push(result.into());
+            rows.reason.push(record.reason.name().into());
+            Ok(())
+        })?;
+        if self.rows.game.len() >= ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.flush()?;
+        Ok(self.writer.into_inner()?.finish()?)
+    }
+}

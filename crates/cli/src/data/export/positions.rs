@@ -1,0 +1,75 @@
+//! Positions, one after the other.
+
+use std::io::Write as _;
+
+use anyhow::Result;
+use dataset::{Header, Record, ScoredMove, sfen::Entry, shard::NewFile};
+use xiangqi::{Fen, rules::Game};
+
+use super::Exporter;
+
+/// Calls `each` with every position that was searched: with its counters, how many plies came before, the move, and the
+/// result for the side to move.
+pub(super) fn each_position(
+    record: &Record,
+    mut each: impl FnMut(Fen, usize, ScoredMove, i8) -> Result<()>,
+) -> Result<()> {
+    let mut game: Game = record.opening.game();
+    for scored in &record.moves {
+        let result = match record.outcome.loser() {
+            None => 0,
+            Some(loser) if loser == game.position().turn() => -1,
+            Some(_) => 1,
+        };
+        each(game.fen(), game.len(), *scored, result)?;
+        game.advance(scored.mv);
+    }
+    Ok(())
+}
+
+/// Comma-separated values.
+pub(super) struct Csv(NewFile);
+
+impl Csv {
+    pub(super) fn begin(mut file: NewFile) -> Result<Self> {
+        writeln!(file, "game,ply,fen,move,score,result,reason")?;
+        Ok(Self(file))
+    }
+}
+
+impl Exporter for Csv {
+    fn game(&mut self, _header: &Header, number: u64, record: &Record) -> Result<()> {
+        let reason = record.reason;
+        each_position(record, |fen, ply, ScoredMove { mv, score }, result| {
+            let score = score.map_or(String::new(), |score| score.to_string());
+            writeln!(self.0, "{number},{ply},{fen},{mv},{score},{result},{reason}")?;
+            Ok(())
+        })
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(self.0.finish()?)
+    }
+}
+
+/// The records of other trainers.
+pub(super) struct Sfen(pub(super) NewFile);
+
+impl Exporter for Sfen {
+    fn game(&mut self, _header: &Header, _number: u64, record: &Record) -> Result<()> {
+        if !record.reason.is_label() {
+            return Ok(());
+        }
+        each_position(record, |fen, ply, ScoredMove { mv, score }, result| {
+            if let Some(score) = score {
+                let ply = ply.min(usize::from(u16::MAX)) as u16;
+                self.0.write_all(&Entry { fen, mv, score: score as i16, ply, result }.to_bytes())?;
+            }
+            Ok(())
+        })
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(self.0.finish()?)
+    }
+}

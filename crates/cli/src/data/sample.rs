@@ -1,0 +1,163 @@
+//! `chuhe data sample`: positions as a trainer gets them.
+
+use std::{io::Write, num::NonZeroUsize, path::PathBuf};
+
+use anyhow::{Result, anyhow};
+use dataset::{
+    shard,
+    training::{Filter, PackedPosition, Place, Plan, Reader, WeightedSet},
+};
+use serde::Serialize;
+use xiangqi::{Color, Square};
+
+use crate::{Finding, stopwatch, threads};
+
+/// Draw positions from shards in random order, as a trainer would, one JSON object a line
+///
+/// The same seed gives the same positions, whatever the number of threads. A `:WEIGHT` behind a file makes it a set of
+/// its own, drawn from in proportion; files without one are one set of weight 1.
+#[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "they are flags")]
+pub(crate) struct Arguments {
+    /// The shards
+    #[arg(required = true, value_name = "FILE[:WEIGHT]")]
+    files: Vec<String>,
+    /// How many positions
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    count: u64,
+    /// What decides the order
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// How many threads read
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    threads: NonZeroUsize,
+    /// How many blocks are mixed with each other
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pool: u32,
+    /// Go on from the place that an earlier call printed
+    #[arg(long, value_name = "POOL,SAMPLE", value_parser = place)]
+    from: Option<Place>,
+    /// Leave out positions in check
+    #[arg(long)]
+    no_checks: bool,
+    /// Leave out positions whose move takes something
+    #[arg(long)]
+    no_captures: bool,
+    /// Leave out positions before this ply
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    from_ply: u32,
+    /// Leave out scores further from even
+    #[arg(long, value_name = "SCORE")]
+    most_score: Option<i32>,
+    /// Leave out positions that were won or lost by this score and ended the other way
+    #[arg(long, value_name = "SCORE")]
+    contradicting: Option<i32>,
+    /// Leave out positions where the natural limit's counter is higher
+    #[arg(long, value_name = "PLIES")]
+    most_limit: Option<u32>,
+    /// Leave out positions that stood before in their game
+    #[arg(long)]
+    no_repeated: bool,
+    /// Leave out positions that are in their pool already
+    #[arg(long)]
+    no_duplicates: bool,
+    /// Print nothing but how fast it went and where it stands
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Serialize)]
+struct Line {
+    fen: String,
+    #[serde(rename = "move")]
+    mv: String,
+    score: i16,
+    result: i8,
+    ply: u16,
+    set: u16,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let plan = Plan {
+            seed: self.seed,
+            blocks_in_pool: self.pool as usize,
+            filter: Filter {
+                in_check: self.no_checks,
+                captures: self.no_captures,
+                before_ply: self.from_ply,
+                beyond: self.most_score,
+                contradicting: self.contradicting,
+                limit_above: self.most_limit,
+                repeated: self.no_repeated,
+                duplicates: self.no_duplicates,
+            },
+            threads: self.threads.get(),
+        };
+        let mut reader = Reader::new(self.sets()?, &plan, self.from.unwrap_or_default())?;
+        let mut samples = Vec::new();
+        let mut left = self.count;
+        let (result, time) = stopwatch::timed(|| -> Result<()> {
+            while left > 0 {
+                let count = left.min(1 << 16);
+                reader.read(&mut samples, count as usize)?;
+                left -= count;
+                for sample in samples.iter().filter(|_| !self.quiet) {
+                    let line = Line {
+                        fen: fen(&sample.position, sample.limit_counter, sample.ply),
+                        mv: sample.mv.to_string(),
+                        score: sample.score,
+                        result: sample.result,
+                        ply: sample.ply,
+                        set: sample.set,
+                    };
+                    serde_json::to_writer(&mut *out, &line)?;
+                    writeln!(out)?;
+                }
+            }
+            Ok(())
+        });
+        result?;
+        if self.quiet {
+            writeln!(out, "{} positions a second", stopwatch::rate(self.count, time))?;
+            let Place { pool, sample } = reader.place();
+            writeln!(out, "rejected {}", reader.rejected().total())?;
+            writeln!(out, "place {pool},{sample}")?;
+        }
+        Ok(Finding::Holds)
+    }
+
+    fn sets(&self) -> Result<Vec<WeightedSet<shard::FileSource>>> {
+        let mut sets = vec![WeightedSet { shards: Vec::new(), weight: 0 }];
+        for file in &self.files {
+            let weighted = file.rsplit_once(':').and_then(|(path, weight)| Some((path, weight.parse::<u32>().ok()?)));
+            if let Some((path, weight)) = weighted {
+                sets.push(WeightedSet { shards: vec![shard::open(PathBuf::from(path))?], weight });
+            } else {
+                sets[0].shards.push(shard::open(PathBuf::from(file))?);
+                sets[0].weight = 1;
+            }
+        }
+        Ok(sets)
+    }
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    let place = text.split_once(',').and_then(|(pool, sample)| {
+        Some(Place { pool: pool.parse().ok().filter(|pool| *pool < 1 << 40)?, sample: sample.parse().ok()? })
+    });
+    place.ok_or_else(|| "expected POOL,SAMPLE, as `--quiet` prints them".to_owned())
+}
+
+/// A packed position as text.
+fn fen(position: &PackedPosition, limit: u8, ply: u16) -> String {
+    let mut board = ['1'; Square::COUNT];
+    for (square, piece) in position.pieces() {
+        board[square.index()] = piece.letter();
+    }
+    let ranks = board.chunks(9).rev().map(|rank| rank.iter().collect::<String>());
+    let side = if position.turn() == Color::Red { 'w' } else { 'b' };
+    let text = format!("{} {side} - - {limit} {}", ranks.collect::<Vec<_>>().join("/"), ply / 2 + 1);
+    // Written and read again, empty points are counted as everyone counts them.
+    text.parse::<xiangqi::Fen>().map_or_else(|error| anyhow!(error).to_string(), |fen| fen.to_string())
+}

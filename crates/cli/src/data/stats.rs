@@ -1,0 +1,90 @@
+//! `chuhe data stats`: what is in shards.
+
+use std::{collections::BTreeMap, fmt::Display, io::Write, path::PathBuf};
+
+use anyhow::{Context as _, Result};
+use dataset::{
+    shard::{self, NewFile},
+    stats::{Counter, Stats},
+};
+use serde::Serialize;
+use xiangqi::rules::RuleSet;
+
+use super::{other_rules::OtherRules, svg};
+use crate::Finding;
+
+/// Count what is in shards: games, positions, how they ended, how large they are
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The shards
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Play every game again under another rulebook, and count the labels that would be others
+    #[arg(long, value_name = "RULES")]
+    against: Option<RuleSet>,
+    /// Draw the histograms into a picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    stats: Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<OtherRules>,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let mut counter = Counter::default();
+        let mut against = self.against.map(OtherRules::new);
+        for path in &self.files {
+            let shard = shard::open(path)?;
+            counter.add(&shard).with_context(|| path.display().to_string())?;
+            if let Some(against) = &mut against {
+                shard.read(|_, record| against.add(&record)).with_context(|| path.display().to_string())?;
+            }
+        }
+        let answer = Answer { stats: counter.finish(), against };
+        if let Some(path) = &self.svg {
+            let mut file = NewFile::begin(path).context("--svg")?;
+            file.write_all(svg::draw(&answer.stats).as_bytes()).context("--svg")?;
+            file.finish().context("--svg")?;
+        }
+        if self.json {
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+        } else {
+            print(&answer.stats, out)?;
+            if let Some(against) = &answer.against {
+                against.print(out)?;
+            }
+        }
+        Ok(Finding::Holds)
+    }
+}
+
+fn print(stats: &Stats, out: &mut impl Write) -> Result<()> {
+    table(out, "outcome", &stats.outcomes)?;
+    table(out, "reason", &stats.reasons)?;
+    table(out, "score", &stats.scores)?;
+    table(out, "pieces", &stats.pieces)?;
+    table(out, "plies", &stats.lengths)?;
+    writeln!(out, "duplicates {} games, {} positions", stats.duplicate_games, stats.duplicate_positions)?;
+    writeln!(out, "unscored {}", stats.unscored)?;
+    writeln!(out, "games {} with {} plies in {} shards", stats.games, stats.plies, stats.shards)?;
+    writeln!(out, "positions {}", stats.positions)?;
+    writeln!(out, "bytes {}, {:.4} a position", stats.bytes, stats.bytes_per_position)?;
+    Ok(())
+}
+
+fn table<K: Display>(out: &mut impl Write, what: &str, counts: &BTreeMap<K, u64>) -> Result<()> {
+    for (name, count) in counts.iter().filter(|(_, count)| **count > 0) {
+        writeln!(out, "{what} {name} {count}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! `chuhe data verify`: whether games are what they say.
+
+use std::{io::Write, path::PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use dataset::{shard, verify::verify_shard};
+use selfplay::Book;
+use serde::Serialize;
+
+use crate::{Finding, stopwatch};
+
+/// Play all games of shards again and compare: openings, moves, scores, outcomes, reasons
+///
+/// One line for each fault, with game and ply; exit status 1 if there is one. A file without its footer, or with a
+/// damaged block, is refused with exit status 2.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The shards
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The book that games of a book began with [default: starts are taken as recorded]
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Default, Serialize)]
+struct Answer {
+    games: u64,
+    positions: u64,
+    faults: Vec<Line>,
+    seconds: f64,
+    positions_per_second: u64,
+}
+
+#[derive(Serialize)]
+struct Line {
+    file: PathBuf,
+    game: u64,
+    ply: Option<usize>,
+    fault: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let mut answer = Answer::default();
+        let (result, time) = stopwatch::timed(|| self.files.iter().try_for_each(|path| self.verify(path, &mut answer)));
+        answer.seconds = time.as_secs_f64();
+        answer.positions_per_second = stopwatch::rate(answer.positions, time);
+        if self.json {
+            result?;
+            serde_json::to_writer(&mut *out, &answer)?;
+            writeln!(out)?;
+        } else {
+            for Line { file, game, ply, fault } in &answer.faults {
+                let ply = ply.map_or(String::new(), |ply| format!(" ply {ply}"));
+                writeln!(out, "{}: game {game}{ply}: {fault}", file.display())?;
+            }
+            result?;
+            writeln!(out, "seconds {:.3}, {} positions a second", answer.seconds, answer.positions_per_second)?;
+            let faults = answer.faults.len();
+            writeln!(out, "{} games with {} positions, {faults} faults", answer.games, answer.positions)?;
+        }
+        Ok(if answer.faults.is_empty() { Finding::Holds } else { Finding::Fails })
+    }
+
+    fn verify(&self, path: &PathBuf, answer: &mut Answer) -> Result<()> {
+        let shard = shard::open(path)?;
+        let header = shard.header();
+        let book = self.book.as_ref().map(|path| Book::from_file(path, header.rules)).transpose().context("--book")?;
+        if let Some(book) = &book
+            && header.openings.book != Some(book.hash())
+        {
+            bail!("--book: not the book of {}: its SHA-256 is {}", path.display(), book.hash());
+        }
+        let start_of = book.as_ref().map(|book| |seed: u64| book.pick(seed).clone());
+        let start_of = start_of.as_ref().map(|start_of| start_of as &dyn Fn(u64) -> xiangqi::Fen);
+        let report = verify_shard(&shard, start_of).with_context(|| path.display().to_string())?;
+        answer.games += report.games;
+        answer.positions += report.positions;
+        answer.faults.extend(report.faults.into_iter().map(|fault| Line {
+            file: path.clone(),
+            game: fault.game,
+            ply: fault.ply,
+            fault: fault.kind.to_string(),
+        }));
+        Ok(())
+    }
+}

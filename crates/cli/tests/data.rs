@@ -1,0 +1,147 @@
+//! `chuhe data` on files: what is proved, saved, handed on and read back.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use dataset::{
+    Reason,
+    shard::{Shard, ShardWriter},
+};
+use serde_json::Value;
+
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dataset/tests/data/selfplay-64.chuhe");
+
+/// A folder that is empty.
+fn new_folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn data(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_chuhe")).arg("data").args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_cut_file_is_refused_and_saved() {
+    let folder = new_folder("data-recover");
+    let bytes = fs::read(GAMES).unwrap();
+    fs::write(folder.join("cut.chuhe"), &bytes[..bytes.len() - 1]).unwrap();
+    let output = data(&folder, &["verify", "cut.chuhe"]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        complaint.starts_with("chuhe: cut.chuhe: no footer at the end") && complaint.lines().count() == 1,
+        "{complaint}"
+    );
+    let answer: Value =
+        serde_json::from_str(&text(&data(&folder, &["recover", "cut.chuhe", "--out", "saved.chuhe", "--json"])))
+            .unwrap();
+    assert_eq!((&answer["games"], &answer["positions"]), (&64.into(), &9836.into()));
+    assert_eq!(fs::read(folder.join("saved.chuhe")).unwrap(), bytes);
+    // Nothing is written over.
+    assert_eq!(data(&folder, &["recover", "cut.chuhe", "--out", "saved.chuhe"]).status.code(), Some(2));
+}
+
+#[test]
+fn every_fault_is_a_line_with_game_and_ply() {
+    let folder = new_folder("data-verify");
+    let shard = Shard::new(fs::read(GAMES).unwrap()).unwrap();
+    let mut writer = ShardWriter::new(Vec::new(), shard.header().clone()).unwrap();
+    let mut expected = String::new();
+    shard
+        .read(|number, mut record| {
+            if number % 20 == 3 {
+                let reason = record.reason;
+                record.reason = if reason == Reason::PlyCap { Reason::AdjudicatedDraw } else { Reason::PlyCap };
+                let (ply, outcome) = (record.opening.moves.len() + record.moves.len(), record.outcome);
+                writeln!(
+                    expected,
+                    "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}"
+                )
+                .unwrap();
+            }
+            writer.add(&record).unwrap();
+        })
+        .unwrap();
+    fs::write(folder.join("wrong.chuhe"), writer.finish().unwrap().0).unwrap();
+    let output = data(&folder, &["verify", "wrong.chuhe"]);
+    assert_eq!(output.status.code(), Some(1));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed.starts_with(&expected) && printed.ends_with("64 games with 9836 positions, 4 faults\n"),
+        "{printed}"
+    );
+    assert!(text(&data(&folder, &["verify", GAMES])).ends_with("64 games with 9836 positions, 0 faults\n"));
+}
+
+#[test]
+fn games_leave_in_every_format() {
+    let folder = new_folder("data-export");
+    for format in ["jsonl", "csv", "pgn", "sfen", "parquet"] {
+        assert_eq!(text(&data(&folder, &["export", GAMES, "--format", format, "--out", format])), "64 games\n");
+    }
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let shard = Shard::new(fs::read(GAMES).unwrap()).unwrap();
+    let lines: Vec<Value> = read("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    shard
+        .read(|number, record| {
+            let line = &lines[number as usize];
+            assert_eq!(
+                (&line["digest"], &line["reason"]),
+                (&record.digest().to_string().into(), &record.reason.name().into())
+            );
+        })
+        .unwrap();
+    let games = selfplay::pgn::read(&read("pgn")).unwrap();
+    let record = shard.game(9).unwrap();
+    let moves: Vec<_> = record.opening.moves.iter().copied().chain(record.moves.iter().map(|it| it.mv)).collect();
+    assert_eq!(games.len(), 64);
+    assert_eq!(games[9].moves.iter().map(|(mv, _)| *mv).collect::<Vec<_>>(), moves);
+    assert_eq!(games[9].outcome, Some(record.outcome));
+    let csv = read("csv");
+    let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 9836);
+    // The records of other trainers come back as the same positions.
+    assert_eq!(text(&data(&folder, &["import", "sfen", "--out", "back.jsonl"])), "9836 positions\n");
+    for (line, row) in read("back.jsonl").lines().zip(&rows) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let field = |name: &str| line[name].to_string().trim_matches('"').to_owned();
+        assert_eq!(["ply", "fen", "move", "score", "result"].map(field), [row[1], row[2], row[3], row[4], row[5]]);
+    }
+    let parquet = fs::read(folder.join("parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+}
+
+#[test]
+fn counts_add_up_and_sets_have_names() {
+    let folder = new_folder("data-stats");
+    let answer: Value =
+        serde_json::from_str(&text(&data(&folder, &["stats", GAMES, "--json", "--svg", "s.svg"]))).unwrap();
+    let sum = |what: &str| answer[what].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>();
+    assert_eq!(["outcomes", "reasons", "lengths"].map(sum), [64; 3]);
+    assert_eq!(["scores", "pieces"].map(sum), [9836; 2]);
+    assert_eq!(answer["bytes"], fs::metadata(GAMES).unwrap().len());
+    assert!(answer["bytes_per_position"].as_f64().unwrap() < 1.6);
+    assert!(fs::read_to_string(folder.join("s.svg")).unwrap().starts_with("<svg "));
+    let printed = text(&data(&folder, &["manifest", GAMES, "--out", "set.json"]));
+    let manifest =
+        dataset::manifest::Manifest::from_text(&fs::read_to_string(folder.join("set.json")).unwrap()).unwrap();
+    assert!(
+        printed.ends_with(&format!("1 shards, 64 games, 9836 positions\nsha256 {}\n", manifest.hash())),
+        "{printed}"
+    );
+    assert!(manifest.shards[0].scale_tenths.is_some_and(|scale| (1_000..10_000).contains(&scale)));
+}

@@ -1,0 +1,22 @@
+//! Counts the odds with which every block begins, over the games of some shards, and writes them where the codec has
+//! them. That makes another format: raise the version.
+//!
+//! `cargo run --release -p chuhe-dataset --features tuning --example tune -- crates/dataset/src/codec/priors.bin SHARD…`
+
+use std::{env, error::Error, fs};
+
+use dataset::{codec::Tuner, shard};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args_os().skip(1);
+    let target = arguments.next().ok_or("first the file to write, then the shards")?;
+    let mut tuner = Tuner::default();
+    for path in arguments {
+        let shard = shard::open(path)?;
+        let mut failure = None;
+        shard.read(|number, record| failure = tuner.add(shard.header(), number, &record).err().or(failure.take()))?;
+        failure.map_or(Ok(()), Err)?;
+    }
+    fs::write(target, tuner.priors())?;
+    Ok(())
+}

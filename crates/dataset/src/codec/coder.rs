@@ -1,0 +1,195 @@
+//! Entropy coding of yes and no: a binary range coder with a carry, in integers alone.
+//!
+//! One piece of code describes a game for both directions: it asks a [`Coder`] for every bit, saying what it is if it
+//! knows. Whoever writes knows; whoever reads is told. So the two cannot drift apart.
+
+use super::slots::Slots;
+
+/// How fast what was seen is forgotten: the weight of the newest bit is 2⁻⁶, measured best of 4 to 8.
+const RATE: u32 = 6;
+
+/// No odds are worse, where a yes is never seen.
+const LEAST: i32 = (1 << RATE) - 1;
+
+/// Codes bits one after the other.
+pub(super) trait Coder {
+    /// A bit whose odds a slot has learned. `known` is what it is, for a coder that writes.
+    fn bit(&mut self, slots: &mut Slots, index: usize, known: bool) -> bool;
+
+    /// A number of so many bits, each as likely 0 as 1; at most 16.
+    fn raw(&mut self, bits: u32, known: u32) -> u32;
+}
+
+/// Writes.
+pub(super) struct Encoder {
+    low: u64,
+    range: u64,
+    out: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn new() -> Self {
+        Self { low: 0, range: u64::MAX, out: Vec::new() }
+    }
+
+    #[inline]
+    fn add(&mut self, offset: u64) {
+        let (low, carry) = self.low.overflowing_add(offset);
+        self.low = low;
+        if carry {
+            // There is a byte that takes it: the whole is a fraction below one.
+            for byte in self.out.iter_mut().rev() {
+                *byte = byte.wrapping_add(1);
+                if *byte != 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn shift(&mut self) {
+        if self.range >> 32 == 0 {
+            self.out.extend_from_slice(&((self.low >> 32) as u32).to_be_bytes());
+            self.low <<= 32;
+            self.range <<= 32;
+        }
+    }
+
+    /// The bytes. An encoder that shifted n times gives n + 1 words.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        // The range is at least 2³²: one of its numbers ends with so many zeros, which need not be written.
+        self.add(u64::from(u32::MAX));
+        self.out.extend_from_slice(&((self.low >> 32) as u32).to_be_bytes());
+        self.out
+    }
+}
+
+impl Coder for Encoder {
+    #[inline]
+    fn bit(&mut self, slots: &mut Slots, index: usize, known: bool) -> bool {
+        let slot = slots.at(index);
+        let bound = (self.range >> 16) * u64::from(*slot);
+        if known {
+            self.range = bound;
+        } else {
+            self.add(bound);
+            self.range -= bound;
+        }
+        learn(slot, known);
+        self.shift();
+        known
+    }
+
+    #[inline]
+    fn raw(&mut self, bits: u32, known: u32) -> u32 {
+        self.range >>= bits;
+        self.add(self.range * u64::from(known));
+        self.shift();
+        known
+    }
+}
+
+/// Reads. Bytes that no encoder wrote give bits too, though nobody can say which.
+pub(super) struct Decoder<'a> {
+    code: u64,
+    range: u64,
+    rest: &'a [u8],
+    /// How many words were read past the end.
+    missing: u32,
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        let mut decoder = Self { code: 0, range: u64::MAX, rest: bytes, missing: 0 };
+        decoder.code = u64::from(decoder.word()) << 32;
+        decoder.code |= u64::from(decoder.word());
+        decoder
+    }
+
+    #[inline]
+    fn word(&mut self) -> u32 {
+        if let Some((word, rest)) = self.rest.split_first_chunk() {
+            self.rest = rest;
+            return u32::from_be_bytes(*word);
+        }
+        self.word_missing()
+    }
+
+    #[cold]
+    fn word_missing(&mut self) -> u32 {
+        self.missing = self.missing.saturating_add(1);
+        0
+    }
+
+    /// Whether exactly as much was read as an encoder writes. One word is read ahead.
+    pub(super) const fn is_at_end(&self) -> bool {
+        self.rest.is_empty() && self.missing == 1
+    }
+
+    /// Whether more was read than an encoder can have written.
+    pub(super) const fn is_past_end(&self) -> bool {
+        self.missing > 1
+    }
+
+    #[inline]
+    fn shift(&mut self) {
+        if self.range >> 32 == 0 {
+            self.code = self.code << 32 | u64::from(self.word());
+            self.range <<= 32;
+        }
+    }
+}
+
+impl Coder for Decoder<'_> {
+    #[inline]
+    fn bit(&mut self, slots: &mut Slots, index: usize, _known: bool) -> bool {
+        let slot = slots.at(index);
+        let bound = (self.range >> 16) * u64::from(*slot);
+        let bit = self.code < bound;
+        if bit {
+            self.range = bound;
+        } else {
+            self.code = self.code.wrapping_sub(bound);
+            self.range -= bound;
+        }
+        learn(slot, bit);
+        self.shift();
+        bit
+    }
+
+    #[inline]
+    fn raw(&mut self, bits: u32, _known: u32) -> u32 {
+        self.range >>= bits;
+        // In bytes that no encoder wrote it may lie beyond.
+        let number = (self.code / self.range).min((1 << bits) - 1);
+        self.code = self.code.wrapping_sub(self.range * number);
+        self.shift();
+        number as u32
+    }
+}
+
+/// Moves the slot's odds of a yes, in 65,536ths, towards what came. They never reach certainty: differences below 64
+/// are not moved any more.
+#[inline]
+fn learn(slot: &mut u16, bit: bool) {
+    let target = if bit { i32::from(u16::MAX) } else { LEAST };
+    let old = i32::from(*slot);
+    *slot = (old + ((target - old) >> RATE)) as u16;
+}
+
+/// Counts what a slot sees, to find out its odds beforehand.
+#[cfg(feature = "tuning")]
+pub(super) struct Tally(pub(super) Vec<[u64; 2]>);
+
+#[cfg(feature = "tuning")]
+impl Coder for Tally {
+    fn bit(&mut self, _slots: &mut Slots, index: usize, known: bool) -> bool {
+        self.0[index][usize::from(known)] += 1;
+        known
+    }
+
+    fn raw(&mut self, _bits: u32, known: u32) -> u32 {
+        known
+    }
+}

@@ -1,0 +1,66 @@
+//! What is the same for all games of a shard.
+
+mod binary;
+
+use xiangqi::rules::RuleSet;
+
+use crate::{
+    digest::Digest,
+    random::game_seed,
+    settings::{GameSettings, OpeningPolicy},
+};
+
+pub use binary::HeaderError;
+
+/// What the games of a shard are a function of, beside their numbers. Who played them and when is not in it: equal games
+/// make equal files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The nodes of the engine's bench: engines with the same play the same games.
+    pub bench_signature: u64,
+    /// The net that played; none for the plain evaluation.
+    pub net: Option<Digest>,
+    /// The rulebook.
+    pub rules: RuleSet,
+    /// How games were played.
+    pub settings: GameSettings,
+    /// From where.
+    pub openings: OpeningPolicy,
+    /// The seed of the run, from which those of the games come.
+    pub seed: u64,
+    /// The number of the first game.
+    pub first_game: u64,
+}
+
+impl Header {
+    /// The seed of the game with this number.
+    #[must_use]
+    pub fn seed_of(&self, number: u64) -> u64 {
+        game_seed(self.seed, number)
+    }
+
+    /// How many moves a game can have after its opening.
+    #[must_use]
+    pub fn most_moves(&self) -> u64 {
+        u64::from(self.settings.ply_cap.saturating_sub(self.openings.plies))
+    }
+
+    /// The fields in which another header says something else, by their names; the games' numbers are not compared.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<&'static str> {
+        let (mine, theirs) = (&self.settings, &other.settings);
+        let fields = [
+            ("bench_signature", self.bench_signature == other.bench_signature),
+            ("net", self.net == other.net),
+            ("rules", self.rules == other.rules),
+            ("hash_mebibytes", mine.hash_mebibytes == theirs.hash_mebibytes),
+            ("soft_nodes", mine.soft_nodes == theirs.soft_nodes),
+            ("hard_nodes", mine.hard_nodes == theirs.hard_nodes),
+            ("adjudication", mine.adjudication == theirs.adjudication),
+            ("ply_cap", mine.ply_cap == theirs.ply_cap),
+            ("openings", self.openings == other.openings),
+            ("seed", self.seed == other.seed),
+        ];
+        fields.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect()
+    }
+}

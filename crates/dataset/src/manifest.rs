@@ -1,0 +1,219 @@
+//! Training sets by name: which shards, and what is known of them.
+//!
+//! A manifest is a text that never changes; its SHA-256 names a training set. It lists shards by their own SHA-256 with
+//! what their headers say and with the scale fitted on their own games (see [`scale`](crate::scale)).
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Digest,
+    codec::Ply,
+    scale::Scale,
+    shard::{Shard, ShardError},
+};
+
+/// The words with which a manifest says what it is.
+pub const FORMAT: &str = "chuhe manifest 1";
+
+/// A training set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Games of all shards.
+    pub games: u64,
+    /// Positions of all shards.
+    pub positions: u64,
+    /// The shards.
+    pub shards: Vec<Entry>,
+}
+
+/// A shard of a training set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The SHA-256 of its file.
+    pub sha256: String,
+    /// The length of its file.
+    pub bytes: u64,
+    /// Its games.
+    pub games: u64,
+    /// Their positions with a move of the search.
+    pub positions: u64,
+    /// Games by outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Where its games come from.
+    pub provenance: Provenance,
+    /// The score→result scale in tenths of a unit, fitted on its own games; none if these say nothing of it.
+    pub scale_tenths: Option<u32>,
+}
+
+/// What a shard's header says of its games.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named like the header's fields")]
+pub struct Provenance {
+    pub bench_signature: u64,
+    pub net: Option<String>,
+    pub rules: String,
+    pub hard_nodes: u64,
+    pub soft_nodes: Option<u64>,
+    pub book: Option<String>,
+    pub random_plies: u32,
+    pub seed: u64,
+    pub first_game: u64,
+}
+
+/// Why there is no manifest.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum ManifestError {
+    #[error("{}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}", path.display())]
+    Shard { path: PathBuf, source: ShardError },
+    #[error("not a manifest: {0}")]
+    NotJson(serde_json::Error),
+    #[error("its format is `{found}`; this program reads `{FORMAT}`")]
+    Format { found: String },
+    #[error("it counts {stated} {what}, its shards {sum}")]
+    Sum { what: &'static str, stated: u64, sum: u64 },
+    #[error("it names the shard {0} twice")]
+    Twice(String),
+    #[error("`{0}` is no SHA-256")]
+    NotADigest(String),
+}
+
+impl Manifest {
+    /// The manifest of some files, in this order.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be read, is no shard, or comes twice.
+    pub fn of_files<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ManifestError> {
+        let shards = paths.iter().map(|path| {
+            let path = path.as_ref();
+            let unreadable = |source| ManifestError::Unreadable { path: path.to_owned(), source };
+            let bytes = fs::read(path).map_err(unreadable)?;
+            Entry::of(&bytes).map_err(|source| ManifestError::Shard { path: path.to_owned(), source })
+        });
+        let shards = shards.collect::<Result<Vec<_>, _>>()?;
+        let games = shards.iter().map(|entry| entry.games).sum();
+        let positions = shards.iter().map(|entry| entry.positions).sum();
+        let manifest = Self { format: FORMAT.to_owned(), games, positions, shards };
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    /// The manifest's text: one line of JSON for each shard, so that people and programs can compare two.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let entries: Vec<_> = self.shards.iter().map(json).collect();
+        let (format, shards) = (json(&self.format), entries.join(",\n"));
+        format!(
+            "{{\"format\":{format},\"games\":{},\"positions\":{},\"shards\":[\n{shards}\n]}}\n",
+            self.games, self.positions
+        )
+    }
+
+    /// Reads a manifest's text.
+    ///
+    /// # Errors
+    ///
+    /// If it is none, or does not add up.
+    pub fn from_text(text: &str) -> Result<Self, ManifestError> {
+        let manifest: Self = serde_json::from_str(text).map_err(ManifestError::NotJson)?;
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    /// The name of the training set.
+    #[must_use]
+    pub fn hash(&self) -> Digest {
+        Digest::of(self.to_text().as_bytes())
+    }
+
+    fn check(&self) -> Result<(), ManifestError> {
+        if self.format != FORMAT {
+            return Err(ManifestError::Format { found: self.format.clone() });
+        }
+        let sums = [
+            ("games", self.games, self.shards.iter().map(|entry| u128::from(entry.games)).sum::<u128>()),
+            ("positions", self.positions, self.shards.iter().map(|entry| u128::from(entry.positions)).sum()),
+        ];
+        for (what, stated, sum) in sums {
+            if sum != u128::from(stated) {
+                return Err(ManifestError::Sum { what, stated, sum: sum as u64 });
+            }
+        }
+        let mut names = std::collections::BTreeSet::new();
+        for entry in &self.shards {
+            if entry.sha256.parse::<Digest>().is_err() {
+                return Err(ManifestError::NotADigest(entry.sha256.clone()));
+            }
+            if !names.insert(&entry.sha256) {
+                return Err(ManifestError::Twice(entry.sha256.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("its keys are words and its numbers whole")
+}
+
+impl Entry {
+    /// The entry of a shard, from the bytes of its file.
+    ///
+    /// # Errors
+    ///
+    /// If they are no shard.
+    pub fn of(bytes: &[u8]) -> Result<Self, ShardError> {
+        let shard = Shard::new(bytes)?;
+        let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
+        let mut scale = Scale::default();
+        for block in 0..shard.index().len() {
+            let scores = std::cell::RefCell::new(Vec::new());
+            shard.block(block)?.read_with(
+                |Ply { position, scored, .. }| {
+                    scores.borrow_mut().extend(scored.score.map(|score| (score, position.turn())));
+                },
+                |_, record| {
+                    *outcomes.entry(record.outcome.name().to_owned()).or_default() += 1;
+                    for (score, turn) in scores.borrow_mut().drain(..).filter(|_| record.reason.is_label()) {
+                        scale.add(score, crate::training::result_for(record.outcome, turn));
+                    }
+                },
+            )?;
+        }
+        let header = shard.header();
+        let provenance = Provenance {
+            bench_signature: header.bench_signature,
+            net: header.net.map(|net| net.to_string()),
+            rules: header.rules.name().to_owned(),
+            hard_nodes: header.settings.hard_nodes,
+            soft_nodes: header.settings.soft_nodes,
+            book: header.openings.book.map(|book| book.to_string()),
+            random_plies: header.openings.plies,
+            seed: header.seed,
+            first_game: header.first_game,
+        };
+        Ok(Self {
+            sha256: Digest::of(bytes).to_string(),
+            bytes: bytes.len() as u64,
+            games: shard.games(),
+            positions: shard.positions(),
+            outcomes,
+            provenance,
+            scale_tenths: scale.fit(),
+        })
+    }
+}

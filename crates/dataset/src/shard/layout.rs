@@ -1,0 +1,184 @@
+//! Where things stand in a shard.
+
+use sha2::{Digest as _, Sha256};
+
+use super::ShardError;
+use crate::{bytes::Cursor, header::Header};
+
+/// How files of games are called.
+pub const EXTENSION: &str = "chuhe";
+
+/// The version this program writes, and the only one it reads.
+pub const VERSION: u16 = 1;
+
+/// No text begins so, and whatever changes line ends or strips the eighth bit destroys it.
+pub(super) const MAGIC: [u8; 8] = *b"\x89chuhe\r\n";
+pub(super) const BLOCK_TAG: [u8; 4] = *b"GAME";
+pub(super) const FOOTER_TAG: [u8; 4] = *b"FOOT";
+
+/// Magic, version, flags, length of the header.
+pub(super) const PREFIX: usize = 8 + 2 + 2 + 4;
+pub(super) const CHECK: usize = 8;
+/// Tag, length, games, moves.
+pub(super) const BLOCK_HEAD: usize = 4 + 4 + 4 + 4;
+/// A block without a byte in it.
+const LEAST_BLOCK: u64 = (BLOCK_HEAD + CHECK) as u64;
+/// Offset, games, moves.
+pub(super) const ENTRY: usize = 8 + 4 + 4;
+/// Tag and length before the index, games and moves after it.
+pub(super) const FOOTER_HEAD: usize = 4 + 4;
+pub(super) const TOTALS: usize = 8 + 8;
+/// The footer's length and the magic again.
+pub(super) const TAIL: usize = 4 + 8;
+
+// What a file may ask of its reader.
+pub(super) const MOST_HEADER: usize = 4_096;
+pub(super) const MOST_BLOCK: usize = 1 << 24;
+pub(super) const MOST_BLOCK_GAMES: u32 = 1 << 12;
+pub(super) const MOST_BLOCK_MOVES: u32 = 1 << 20;
+pub(super) const MOST_BLOCKS: usize = 1 << 22;
+
+// When a block is full.
+pub(super) const BLOCK_GAMES: u32 = 64;
+pub(super) const BLOCK_MOVES: u32 = 1 << 15;
+
+pub(super) type Check = [u8; CHECK];
+
+/// The check of what a file begins with.
+pub(super) fn check_of_head(bytes: &[u8]) -> Check {
+    beginning(Sha256::new().chain_update(bytes))
+}
+
+/// The check of a block or the footer, which belongs to this head and this place.
+pub(super) fn check_of(head: Check, place: u64, bytes: &[u8]) -> Check {
+    beginning(Sha256::new().chain_update(head).chain_update(place.to_le_bytes()).chain_update(bytes))
+}
+
+fn beginning(hasher: Sha256) -> Check {
+    let digest: [u8; 32] = hasher.finalize().into();
+    *digest.first_chunk().expect("a digest is longer than a check")
+}
+
+/// Everything before the first block.
+pub(super) fn head(header: &Header) -> Vec<u8> {
+    let header = header.to_bytes();
+    let mut bytes = Vec::with_capacity(PREFIX + header.len() + CHECK);
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(0_u16.to_le_bytes());
+    bytes.extend((header.len() as u32).to_le_bytes());
+    bytes.extend(header);
+    bytes.extend(check_of_head(&bytes));
+    bytes
+}
+
+/// How long the head is, from its first bytes.
+pub(super) fn head_length(prefix: &[u8; PREFIX]) -> Result<usize, ShardError> {
+    let mut cursor = Cursor::new(prefix);
+    if cursor.array() != Some(MAGIC) {
+        return Err(ShardError::NotAShard);
+    }
+    let (version, flags) = (cursor.u16().unwrap_or(0), cursor.u16().unwrap_or(0));
+    if version != VERSION {
+        return Err(ShardError::Version { found: version });
+    }
+    if flags != 0 {
+        return Err(ShardError::Flags { found: flags });
+    }
+    match cursor.u32() {
+        Some(length) if length as usize <= MOST_HEADER => Ok(PREFIX + length as usize + CHECK),
+        _ => Err(ShardError::DamagedHead),
+    }
+}
+
+/// Where a block is, and how much is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockEntry {
+    /// The byte at which it begins.
+    pub offset: u64,
+    /// How many games are in it.
+    pub games: u32,
+    /// How many moves these have after their openings.
+    pub moves: u32,
+}
+
+/// What a block begins with.
+pub(super) struct BlockHead {
+    pub(super) length: usize,
+    pub(super) games: u32,
+    pub(super) moves: u32,
+}
+
+impl BlockHead {
+    pub(super) fn to_bytes(&self) -> [u8; BLOCK_HEAD] {
+        let numbers = [self.length as u32, self.games, self.moves].map(u32::to_le_bytes);
+        let mut bytes = [0; BLOCK_HEAD];
+        bytes[..4].copy_from_slice(&BLOCK_TAG);
+        bytes[4..].copy_from_slice(numbers.as_flattened());
+        bytes
+    }
+
+    /// `None` if these are not the first bytes of a block, or of one that nobody writes.
+    pub(super) fn read(bytes: &[u8; BLOCK_HEAD]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        if cursor.array() != Some(BLOCK_TAG) {
+            return None;
+        }
+        let head = Self { length: cursor.u32()? as usize, games: cursor.u32()?, moves: cursor.u32()? };
+        let bounded = head.length <= MOST_BLOCK && (1..=MOST_BLOCK_GAMES).contains(&head.games);
+        (bounded && head.moves <= MOST_BLOCK_MOVES).then_some(head)
+    }
+}
+
+/// Everything behind the last block.
+pub(super) fn footer(head: Check, index: &[BlockEntry]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(FOOTER_HEAD + ENTRY * index.len() + TOTALS + CHECK + TAIL);
+    bytes.extend(FOOTER_TAG);
+    bytes.extend((index.len() as u32).to_le_bytes());
+    for BlockEntry { offset, games, moves } in index {
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend(games.to_le_bytes());
+        bytes.extend(moves.to_le_bytes());
+    }
+    for total in totals(index) {
+        bytes.extend(total.to_le_bytes());
+    }
+    bytes.extend(check_of(head, index.len() as u64, &bytes));
+    let length = (bytes.len() + TAIL) as u32;
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(MAGIC);
+    bytes
+}
+
+/// Games and moves.
+pub(super) fn totals(index: &[BlockEntry]) -> [u64; 2] {
+    let games = index.iter().map(|entry| u64::from(entry.games)).sum();
+    [games, index.iter().map(|entry| u64::from(entry.moves)).sum()]
+}
+
+/// The index in a footer, which begins at `offset`. `None` if it is not whole, or its blocks do not lie one behind the
+/// other from the head's end to its own beginning.
+pub(super) fn read_footer(head: Check, blocks_from: u64, offset: u64, bytes: &[u8]) -> Option<Vec<BlockEntry>> {
+    let mut cursor = Cursor::new(bytes);
+    if cursor.array() != Some(FOOTER_TAG) {
+        return None;
+    }
+    let count = cursor.u32()? as usize;
+    let body = FOOTER_HEAD + ENTRY.checked_mul(count)? + TOTALS;
+    if count > MOST_BLOCKS || bytes.len() != body + CHECK + TAIL {
+        return None;
+    }
+    let mut index = Vec::with_capacity(count);
+    for _ in 0..count {
+        index.push(BlockEntry { offset: cursor.u64()?, games: cursor.u32()?, moves: cursor.u32()? });
+    }
+    let sums = [cursor.u64()?, cursor.u64()?];
+    let check: Check = cursor.array()?;
+    let sound = check == check_of(head, count as u64, &bytes[..body])
+        && sums == totals(&index)
+        && index.first().map_or(offset, |entry| entry.offset) == blocks_from
+        && index.windows(2).all(|pair| pair[0].offset.saturating_add(LEAST_BLOCK) <= pair[1].offset)
+        && index.last().is_none_or(|entry| entry.offset.saturating_add(LEAST_BLOCK) <= offset)
+        && index.iter().all(|entry| (1..=MOST_BLOCK_GAMES).contains(&entry.games) && entry.moves <= MOST_BLOCK_MOVES);
+    (sound && cursor.u32() == Some(bytes.len() as u32) && cursor.array() == Some(MAGIC)).then_some(index)
+}

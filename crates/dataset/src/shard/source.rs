@@ -1,0 +1,83 @@
+//! Bytes that can be read from any place: files, memory.
+//!
+//! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file that
+//! somebody cuts kills its reader. See `docs/BENCHMARKS.md` for what a mapping would gain.
+
+use std::{fs::File, io};
+
+/// Something with bytes.
+pub trait Source {
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be found out.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Fills the buffer with the bytes from a place on.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, or there are not so many.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+}
+
+impl Source for [u8] {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let from = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)?.get(..buffer.len()));
+        buffer.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+impl Source for Vec<u8> {
+    fn size(&self) -> io::Result<u64> {
+        self.as_slice().size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.as_slice().read_at(offset, buffer)
+    }
+}
+
+impl<S: Source + ?Sized> Source for &S {
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(offset, buffer)
+    }
+}
+
+/// A file. Several threads may read it at once.
+#[derive(Debug)]
+pub struct FileSource(pub(super) File);
+
+impl Source for FileSource {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        while !buffer.is_empty() {
+            let read = std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            offset += read as u64;
+            buffer = &mut buffer[read..];
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Positions in few bytes, for pools of many.
+
+use xiangqi::{Bitboard, Color, Piece, Position, Square};
+
+/// What stands where and whose turn it is, in 40 bytes. A position has at most 32 pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PackedPosition {
+    /// The taken points of either bank, the lowest point in the lowest bit.
+    taken: [u64; 2],
+    /// What stands on them in their order, two pieces to a byte, the first in the low half.
+    pieces: [u8; 16],
+    black: bool,
+}
+
+const BANK: usize = Square::COUNT / 2;
+
+impl From<&Position> for PackedPosition {
+    #[inline]
+    fn from(position: &Position) -> Self {
+        let mut packed = Self { taken: [0; 2], pieces: [0; 16], black: position.turn() == Color::Black };
+        for (place, square) in position.occupied().into_iter().enumerate() {
+            let piece = position.piece_at(square).map_or(0, Piece::index) as u8;
+            packed.taken[square.index() / BANK] |= 1 << (square.index() % BANK);
+            packed.pieces[(place / 2) % 16] |= piece << (4 * (place % 2));
+        }
+        packed
+    }
+}
+
+impl PackedPosition {
+    /// Whose turn it is.
+    #[must_use]
+    pub const fn turn(&self) -> Color {
+        if self.black { Color::Black } else { Color::Red }
+    }
+
+    /// What stands where, from Red's left corner on.
+    pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> + '_ {
+        let banks = self.taken.into_iter().enumerate();
+        let squares = banks.flat_map(|(bank, mut word)| {
+            std::iter::from_fn(move || {
+                let index = (word != 0).then_some(word.trailing_zeros() as usize)?;
+                word &= word - 1;
+                Square::from_index(BANK * bank + index)
+            })
+        });
+        squares.enumerate().map(|(place, square)| {
+            let piece = self.pieces[place / 2 % 16] >> (4 * (place % 2)) & 15;
+            (square, Piece::ALL[usize::from(piece)])
+        })
+    }
+
+    /// How many pieces there are.
+    #[must_use]
+    pub const fn count(&self) -> u32 {
+        self.taken[0].count_ones() + self.taken[1].count_ones()
+    }
+
+    /// Something to tell positions apart by.
+    pub(super) const fn sort_key(&self) -> ([u64; 2], [u8; 16], bool) {
+        (self.taken, self.pieces, self.black)
+    }
+
+    /// The taken points.
+    #[must_use]
+    pub fn occupied(&self) -> Bitboard {
+        self.pieces().map(|(square, _)| square).collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! A pool of positions.
+
+use std::collections::BTreeSet;
+
+use xiangqi::Move;
+
+use super::{
+    PackedPosition, TrainingError, WeightedSet,
+    filter::{Filter, Rejected, result_for},
+    order::BlockPlace,
+};
+use crate::{
+    random::{Stream, Use},
+    shard::Source,
+};
+
+/// A position with what is to be learned of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The position.
+    pub position: PackedPosition,
+    /// The move that was made.
+    pub mv: Move,
+    /// What the search said, for the side to move.
+    pub score: i16,
+    /// 1 if the side to move won, 0 for a draw, −1 if it lost.
+    pub result: i8,
+    /// The natural limit's counter, at most 255.
+    pub limit_counter: u8,
+    /// How many moves were made before, at most 65,535.
+    pub ply: u16,
+    /// From which set it comes: its scores are to be read on that set's scale.
+    pub set: u16,
+}
+
+/// Positions in the order in which they are handed out.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    pub(super) samples: Vec<Sample>,
+    pub(super) rejected: Rejected,
+}
+
+/// Reads a pool. It depends on nothing but what is given.
+pub(super) fn read<S: Source>(
+    sets: &[WeightedSet<S>],
+    filter: &Filter,
+    blocks: &[BlockPlace],
+    seed: u64,
+    number: u64,
+) -> Result<Pool, TrainingError> {
+    let mut pool = Pool::default();
+    let mut game = Vec::new();
+    let mut keys = Vec::new();
+    for place in blocks {
+        let shard = &sets[place.set as usize].shards[place.shard as usize];
+        let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
+        let block = shard.block(place.block as usize).map_err(at)?;
+        // Filled by one closure and emptied by the other, never at the same time.
+        let pending = std::cell::RefCell::new((&mut game, &mut keys));
+        let rejected = std::cell::RefCell::new(&mut pool.rejected);
+        let read = block.read_with(
+            |ply| {
+                let (game, keys) = &mut *pending.borrow_mut();
+                if filter.keeps(ply, keys, &mut rejected.borrow_mut()) {
+                    game.push(Sample {
+                        position: ply.position.into(),
+                        mv: ply.scored.mv,
+                        score: ply.scored.score.map_or(0, |score| score as i16),
+                        result: 0,
+                        limit_counter: ply.limit.counted().min(255) as u8,
+                        ply: (ply.number - 1).min(usize::from(u16::MAX)) as u16,
+                        set: place.set as u16,
+                    });
+                }
+                if filter.repeated {
+                    keys.push(ply.position.key());
+                }
+            },
+            |_, record| {
+                let (game, keys) = &mut *pending.borrow_mut();
+                let mut rejected = rejected.borrow_mut();
+                keys.clear();
+                if !Filter::labels(&record) {
+                    rejected.without_label += game.len() as u64;
+                    game.clear();
+                }
+                for mut sample in game.drain(..) {
+                    sample.result = result_for(record.outcome, sample.position.turn());
+                    if filter.contradicts(sample.score.into(), sample.result) {
+                        rejected.contradicting += 1;
+                    } else {
+                        pool.samples.push(sample);
+                    }
+                }
+            },
+        );
+        read.map_err(at)?;
+    }
+    Stream::new(Use::TrainingPool, seed, number).shuffle(&mut pool.samples);
+    if filter.duplicates {
+        let before = pool.samples.len();
+        let mut seen = BTreeSet::new();
+        pool.samples.retain(|sample| seen.insert(sample.position.sort_key()));
+        pool.rejected.duplicates += (before - pool.samples.len()) as u64;
+    }
+    Ok(pool)
+}

@@ -1,0 +1,66 @@
+//! One game, played again.
+
+use xiangqi::rules::{Game, Outcome, Status};
+
+use super::{Fault, FaultKind};
+use crate::{
+    Header,
+    opening::Walker,
+    record::{MOST_SCORE, Reason, Record},
+};
+
+/// Plays a game again. The first thing that is wrong with it comes back.
+///
+/// # Errors
+///
+/// If something is.
+pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), Fault> {
+    let fault = |ply, kind| Err(Fault { game: number, ply, kind });
+    let opening = &record.opening;
+    let walker = Walker { start: opening.start.clone(), rules: header.rules, plies: header.openings.plies };
+    let walked = walker.stroll(header.seed_of(number), opening.attempt);
+    let same_walk = walked.is_ok_and(|walked| walked.moves == opening.moves);
+    if !same_walk || opening.seed != header.seed_of(number) || opening.rules != header.rules {
+        return fault(None, FaultKind::Opening);
+    }
+    let mut game = Game::new(opening.start.clone(), header.rules);
+    for &mv in &opening.moves {
+        game.push_legal(mv);
+    }
+    for (index, scored) in record.moves.iter().enumerate() {
+        let ply = game.len();
+        if let Some((outcome, reason)) = decided(header, record, &game, index) {
+            return fault(Some(ply), FaultKind::GoesOn { outcome, reason });
+        }
+        if let Some(score) = scored.score.filter(|score| score.abs() > MOST_SCORE) {
+            return fault(Some(ply + 1), FaultKind::Score { score });
+        }
+        if game.push(scored.mv).is_err() {
+            return fault(Some(ply + 1), FaultKind::IllegalMove);
+        }
+    }
+    let (recorded_outcome, recorded_reason) = (record.outcome, record.reason);
+    let ply = Some(game.len());
+    match decided(header, record, &game, record.moves.len()) {
+        Some((outcome, reason)) if (outcome, reason) == (recorded_outcome, recorded_reason) => Ok(()),
+        Some((outcome, reason)) => fault(ply, FaultKind::Label { recorded_outcome, recorded_reason, outcome, reason }),
+        None => fault(ply, FaultKind::Stops { recorded_outcome, recorded_reason }),
+    }
+}
+
+/// How the game ended after so many moves, if it did: in the order in which players ask.
+#[inline]
+fn decided(header: &Header, record: &Record, game: &Game, moves: usize) -> Option<(Outcome, Reason)> {
+    if let Status::Over(ending) = game.status() {
+        return Some((ending.outcome, Reason::Rules(ending.reason)));
+    }
+    let adjudication = &header.settings.adjudication;
+    if adjudication.win.is_some() || adjudication.draw.is_some() {
+        let scores = record.moves[..moves].iter().map(|scored| scored.score);
+        let verdict = adjudication.verdict(scores, record.opening.moves.len(), !game.position().turn());
+        if verdict.is_some() {
+            return verdict;
+        }
+    }
+    (game.len() >= header.settings.ply_cap as usize).then_some((Outcome::Draw, Reason::PlyCap))
+}

@@ -1,0 +1,114 @@
+//! Games for tests: random moves under the arbiter, with scores that wander. No engine is needed for a game to be a game.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use dataset::{
+    Adjudication, Digest, DrawRule, GameSettings, Header, MOST_SCORE, Opening, OpeningPolicy, Reason, Record, Score,
+    ScoredMove, WinRule,
+    opening::Walker,
+    random::{Stream, Use},
+};
+use xiangqi::{
+    Fen, Move,
+    rules::{Outcome, RuleSet, Status},
+};
+
+/// A header under which games end in every way.
+pub(crate) fn header(seed: u64) -> Header {
+    let win = Some(WinRule { score: 25_000, plies: 4 });
+    let draw = Some(DrawRule { score: 4, plies: 3, from_ply: 30 });
+    Header {
+        bench_signature: 1,
+        net: None,
+        rules: RuleSet::ALL[(seed % 5) as usize],
+        settings: GameSettings {
+            hash_mebibytes: 16,
+            soft_nodes: None,
+            hard_nodes: 2_000,
+            adjudication: if seed % 3 == 1 { Adjudication::default() } else { Adjudication { win, draw } },
+            ply_cap: 260,
+        },
+        openings: OpeningPolicy { book: None, plies: 6, filter: None },
+        seed,
+        first_game: seed % 1000,
+    }
+}
+
+/// The game with this number under a header.
+pub(crate) fn game(header: &Header, number: u64) -> Record {
+    let seed = header.seed_of(number);
+    let mut stream = Stream::new(Use::BookOrder, seed, 77);
+    let start = if header.openings.book.is_some() { book_position(&mut stream) } else { Fen::start() };
+    let walker = Walker { start: start.clone(), rules: header.rules, plies: header.openings.plies };
+    let (attempt, mut game) = walker.first(seed, stream.below(3)).expect("an opening");
+    let opening = Opening { rules: header.rules, start, seed, attempt, moves: game.moves().collect() };
+    let mut moves: Vec<ScoredMove> = Vec::new();
+    let mut red_score: Score = 0;
+    let (outcome, reason) = loop {
+        if let Status::Over(ending) = game.status() {
+            break (ending.outcome, Reason::Rules(ending.reason));
+        }
+        let scores = moves.iter().map(|scored| scored.score);
+        let verdict = header.settings.adjudication.verdict(scores, opening.moves.len(), !game.position().turn());
+        if let Some(verdict) = verdict {
+            break verdict;
+        }
+        if game.len() >= header.settings.ply_cap as usize {
+            break (Outcome::Draw, Reason::PlyCap);
+        }
+        let legal = game.position().legal_moves();
+        let captures = game.position().captures();
+        let from = if captures.is_empty() || stream.below(3) > 0 { &legal } else { &captures };
+        // Some games go to and fro.
+        let back = moves.iter().rev().nth(1).map(|scored| Move::new(scored.mv.to(), scored.mv.from()));
+        let back = back.filter(|mv| number.is_multiple_of(4) && stream.below(5) > 0 && legal.contains(mv));
+        let mv = back.unwrap_or_else(|| from[stream.below(from.len() as u64) as usize]);
+        red_score = wander(&mut stream, red_score);
+        let score = if game.position().turn() == xiangqi::Color::Red { red_score } else { -red_score };
+        moves.push(ScoredMove { mv, score: (stream.below(40) > 0).then_some(score) });
+        game.push_legal(mv);
+    };
+    Record { opening, moves, outcome, reason }
+}
+
+/// Small steps, zeros, leaps to the ends.
+fn wander(stream: &mut Stream, score: Score) -> Score {
+    let step = stream.below(121) as Score - 60;
+    match stream.below(30) {
+        0 => 0,
+        1 => MOST_SCORE,
+        2 => -MOST_SCORE,
+        3 => 29_900,
+        4..=8 => score,
+        _ => (score + step).clamp(-MOST_SCORE, MOST_SCORE),
+    }
+}
+
+fn book_position(stream: &mut Stream) -> Fen {
+    const BOOK: [&str; 3] = [
+        "4k4/9/4b4/4p4/9/9/4P4/2N6/9/2BK1A3 w - - 3 40",
+        "3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w",
+        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1",
+    ];
+    BOOK[stream.below(3) as usize].parse().expect("a position of the book")
+}
+
+pub(crate) fn with_book(mut header: Header) -> Header {
+    header.openings.book = Some(Digest::of(b"book"));
+    header.openings.plies = 2;
+    header
+}
+
+/// The games of a shard in memory.
+pub(crate) fn games(header: &Header, count: u64) -> Vec<Record> {
+    (0..count).map(|index| game(header, header.first_game + index)).collect()
+}
+
+/// A shard in memory.
+pub(crate) fn shard(header: &Header, games: &[Record]) -> Vec<u8> {
+    let mut writer = dataset::shard::ShardWriter::new(Vec::new(), header.clone()).expect("a head");
+    for record in games {
+        writer.add(record).expect("a game");
+    }
+    writer.finish().expect("a footer").0
+}

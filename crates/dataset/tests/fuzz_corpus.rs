@@ -1,0 +1,34 @@
+//! Replays what the fuzzers have gathered.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../fuzz/properties.rs"]
+mod properties;
+
+use std::{fs, path::Path};
+
+fn replay(target: &str, property: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let mut replayed = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        property(&fs::read(&path).unwrap());
+        replayed += 1;
+    }
+    assert!(replayed > 10, "{}: only {replayed} inputs", folder.display());
+}
+
+#[test]
+fn block() {
+    replay("block", properties::block);
+}
+
+#[test]
+fn shard() {
+    replay("shard", properties::shard);
+}
+
+#[test]
+fn sfen() {
+    replay("sfen", properties::sfen);
+}

@@ -1,0 +1,186 @@
+//! The training reader: the same samples whatever the threads, from any place on, and none that the filter leaves out.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use dataset::{
+    Record,
+    manifest::{Manifest, ManifestError},
+    shard::Shard,
+    training::{Filter, PackedPosition, Place, Plan, Reader, Sample, TrainingError, WeightedSet},
+};
+use xiangqi::{Color, Move, Position};
+
+const GAMES: u64 = 200;
+
+fn set(seeds: &[u64], weight: u32) -> WeightedSet<Vec<u8>> {
+    let shards = seeds.iter().map(|seed| {
+        let header = common::header(*seed);
+        Shard::new(common::shard(&header, &common::games(&header, GAMES))).unwrap()
+    });
+    WeightedSet { shards: shards.collect(), weight }
+}
+
+fn plan(threads: usize) -> Plan {
+    Plan { seed: 3, blocks_in_pool: 3, filter: Filter::default(), threads }
+}
+
+fn read(sets: Vec<WeightedSet<Vec<u8>>>, plan: &Plan, from: Place, count: usize) -> (Vec<Sample>, Place) {
+    let mut reader = Reader::new(sets, plan, from).unwrap();
+    let mut samples = Vec::new();
+    reader.read(&mut samples, count).unwrap();
+    (samples, reader.place())
+}
+
+#[test]
+fn threads_change_nothing_and_any_place_goes_on() {
+    let sets = || vec![set(&[0, 1], 1), set(&[2], 2)];
+    let (all, _) = read(sets(), &plan(1), Place::default(), 60_000);
+    for threads in [2, 5] {
+        assert!(read(sets(), &plan(threads), Place::default(), 60_000).0 == all, "{threads} threads");
+    }
+    for stop in [1, 9_999, 30_000] {
+        let (_, place) = read(sets(), &plan(2), Place::default(), stop);
+        let (rest, _) = read(sets(), &plan(3), place, 60_000 - stop);
+        assert!(rest == all[stop..], "stopped after {stop}");
+    }
+    let other = Plan { seed: 4, ..plan(1) };
+    assert!(read(sets(), &other, Place::default(), 100).0 != all[..100]);
+}
+
+/// In a round of one set every position comes once, with its move, its score and its result.
+#[test]
+fn a_round_is_all_positions_once() {
+    let header = common::header(0);
+    let games = common::games(&header, GAMES);
+    let mut expected: Vec<(Position, Move, Option<i32>, i8)> = Vec::new();
+    for game in games.iter().filter(|game| game.reason.is_label()) {
+        let mut position = game.opening.game().position().clone();
+        for scored in &game.moves {
+            let winner = game.outcome.loser().map(|loser| !loser);
+            let result = winner.map_or(0, |winner| if winner == position.turn() { 1 } else { -1 });
+            expected.push((position.clone(), scored.mv, scored.score, result));
+            let _ = position.make(scored.mv);
+        }
+    }
+    let unscored = expected.iter().filter(|(_, _, score, _)| score.is_none()).count();
+    assert!(unscored > 10, "{unscored}");
+    expected.retain(|(_, _, score, _)| score.is_some());
+    let blocks = set(&[0], 1).shards[0].index().len();
+    let plan = Plan { blocks_in_pool: blocks, ..plan(2) };
+    let (samples, place) = read(vec![set(&[0], 1)], &plan, Place::default(), expected.len());
+    assert_eq!(place, Place { pool: 1, sample: 0 });
+    let key = |position: &PackedPosition, mv: Move, score: i32, result: i8| {
+        let pieces: Vec<_> = position.pieces().map(|(square, piece)| (square.index(), piece.index())).collect();
+        (pieces, position.turn() == Color::Red, mv, score, result)
+    };
+    let mut found: Vec<_> = samples.iter().map(|it| key(&it.position, it.mv, it.score.into(), it.result)).collect();
+    let mut expected: Vec<_> = expected
+        .iter()
+        .map(|(position, mv, score, result)| key(&position.into(), *mv, score.unwrap(), *result))
+        .collect();
+    assert_ne!(found, expected, "not mixed");
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn sets_are_drawn_by_their_weights() {
+    let (samples, _) = read(vec![set(&[0], 1), set(&[1], 0), set(&[2], 3)], &plan(2), Place::default(), 400_000);
+    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
+    for sample in &samples {
+        *counts.entry(sample.set).or_default() += 1;
+    }
+    let share = f64::from(counts[&2]) / 400_000.0;
+    assert!(!counts.contains_key(&1) && (0.6..0.9).contains(&share), "{counts:?}");
+}
+
+#[test]
+fn filters_leave_out_what_they_say() {
+    let all = read(vec![set(&[0], 1)], &plan(1), Place::default(), 30_000).0;
+    let position = |sample: &Sample| {
+        let mut board = ['1'; 90];
+        for (square, piece) in sample.position.pieces() {
+            board[square.index()] = piece.letter();
+        }
+        let ranks: Vec<String> = board.chunks(9).rev().map(|rank| rank.iter().collect()).collect();
+        let side = if sample.position.turn() == Color::Red { "w" } else { "b" };
+        Position::from_fen(&format!("{} {side}", ranks.join("/"))).unwrap()
+    };
+    let check = |filter: Filter, left_out: &dyn Fn(&Sample) -> bool| {
+        let some = all.iter().filter(|sample| left_out(sample)).count();
+        assert!(some > 20, "{filter:?} has nothing to leave out");
+        let kept = read(vec![set(&[0], 1)], &Plan { filter, ..plan(1) }, Place::default(), 10_000).0;
+        assert!(!kept.iter().any(left_out), "{filter:?}");
+    };
+    let none = Filter::default();
+    check(Filter { in_check: true, ..none }, &|it| position(it).in_check());
+    check(Filter { captures: true, ..none }, &|it| position(it).piece_at(it.mv.to()).is_some());
+    check(Filter { before_ply: 20, ..none }, &|it| it.ply < 20);
+    check(Filter { beyond: Some(500), ..none }, &|it| it.score.abs() > 500);
+    check(Filter { contradicting: Some(100), ..none }, &|it| {
+        i32::from(it.score) * i32::from(it.result) < 0 && it.score.abs() >= 100
+    });
+    check(Filter { limit_above: Some(10), ..none }, &|it| it.limit_counter > 10);
+    let everything = Filter { before_ply: 10_000, ..none };
+    let mut reader =
+        Reader::new(vec![set(&[0], 1)], &Plan { filter: everything, ..plan(2) }, Place::default()).unwrap();
+    assert!(matches!(reader.read(&mut Vec::new(), 1), Err(TrainingError::NothingLeft { .. })));
+}
+
+#[test]
+fn what_stood_before_is_left_out() {
+    let distinct = |filter: Filter| {
+        let plan = Plan { filter, blocks_in_pool: 4, ..plan(1) };
+        let mut reader = Reader::new(vec![set(&[0], 1)], &plan, Place::default()).unwrap();
+        let mut samples = Vec::new();
+        reader.read(&mut samples, 5_000).unwrap();
+        *reader.rejected()
+    };
+    let repeated = distinct(Filter { repeated: true, ..Filter::default() });
+    assert!(repeated.repeated > 50, "{repeated:?}");
+    // The same position with the same turn within a game is in its pool twice as well.
+    let duplicates = distinct(Filter { duplicates: true, ..Filter::default() });
+    assert!(duplicates.duplicates >= repeated.repeated / 2, "{duplicates:?}");
+}
+
+#[test]
+fn nothing_to_read_and_damage_are_said() {
+    let empty = Reader::new(vec![set(&[0], 0)], &plan(1), Place::default());
+    assert!(matches!(empty, Err(TrainingError::Empty)));
+    let header = common::header(0);
+    let mut bytes = common::shard(&header, &common::games(&header, 20));
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    let damaged = WeightedSet { shards: vec![Shard::new(bytes).unwrap()], weight: 1 };
+    let mut reader = Reader::new(vec![damaged], &plan(2), Place::default()).unwrap();
+    assert!(matches!(reader.read(&mut Vec::new(), 1), Err(TrainingError::Shard { set: 0, shard: 0, .. })));
+}
+
+#[test]
+fn manifests_name_what_they_list() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let paths = [0, 1].map(|seed| {
+        let header = common::header(seed);
+        let games: Vec<Record> = common::games(&header, 50);
+        let path = folder.join(format!("manifest-{seed}.chuhe"));
+        std::fs::write(&path, common::shard(&header, &games)).unwrap();
+        path
+    });
+    let manifest = Manifest::of_files(&paths).unwrap();
+    assert_eq!((manifest.games, manifest.shards.len()), (100, 2));
+    let text = manifest.to_text();
+    assert_eq!(Manifest::from_text(&text).unwrap(), manifest);
+    assert_eq!(manifest.hash(), dataset::Digest::of(text.as_bytes()));
+    let wrong = text.replacen("\"games\":100", "\"games\":99", 1);
+    let error = Manifest::from_text(&wrong).unwrap_err();
+    assert!(matches!(error, ManifestError::Sum { what: "games", stated: 99, sum: 100 }), "{error}");
+    let error = Manifest::of_files(&[&paths[0], &paths[0]]).unwrap_err();
+    assert!(matches!(error, ManifestError::Twice(_)), "{error}");
+    let error = Manifest::from_text(&text.replacen("manifest 1", "manifest 2", 1)).unwrap_err();
+    assert_eq!(error.to_string(), "its format is `chuhe manifest 2`; this program reads `chuhe manifest 1`");
+}

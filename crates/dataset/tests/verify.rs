@@ -1,0 +1,124 @@
+//! Validation by replay finds what is wrong, all of it and nothing else.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use dataset::{
+    Reason, Record,
+    random::{Stream, Use},
+    shard::Shard,
+    verify::{FaultKind, Report, verify_game, verify_shard},
+};
+use xiangqi::rules::{self, Outcome};
+
+fn verify(header: &dataset::Header, games: &[Record]) -> Report {
+    verify_shard(&Shard::new(common::shard(header, games)).unwrap(), None).unwrap()
+}
+
+#[test]
+fn true_games_have_no_faults_however_they_end() {
+    let mut reasons = BTreeSet::new();
+    for seed in 0..10 {
+        let plain = common::header(seed);
+        for header in [common::with_book(plain.clone()), plain] {
+            let games = common::games(&header, 60);
+            reasons.extend(games.iter().map(|game| game.reason));
+            let mut report = verify(&header, &games);
+            // A book of three positions may well see a game twice.
+            report.faults.retain(|fault| !matches!(fault.kind, FaultKind::Duplicate { .. }));
+            assert_eq!((report.faults, report.games), (Vec::new(), 60));
+        }
+    }
+    assert!(reasons.len() >= 7, "{reasons:?}");
+}
+
+fn another<T: PartialEq>(of: &T, from: impl Iterator<Item = T>, stream: &mut Stream) -> T {
+    let mut others: Vec<T> = from.filter(|it| it != of).collect();
+    others.swap_remove(stream.below(others.len() as u64) as usize)
+}
+
+#[test]
+fn one_wrong_label_in_a_hundred_is_caught_to_the_last() {
+    let header = common::header(0);
+    let mut games = common::games(&header, 1_000);
+    let mut stream = Stream::new(Use::BookOrder, 3, 3);
+    let mut wrong = BTreeSet::new();
+    while wrong.len() < 10 {
+        let index = stream.below(1_000);
+        let game = &mut games[index as usize];
+        if !wrong.insert(header.first_game + index) {
+            continue;
+        }
+        if wrong.len() % 2 == 0 {
+            let outcomes = [Outcome::RedWins, Outcome::BlackWins, Outcome::Draw];
+            game.outcome = another(&game.outcome, outcomes.into_iter(), &mut stream);
+        } else {
+            game.reason = another(&game.reason, Reason::all(), &mut stream);
+        }
+    }
+    let report = verify(&header, &games);
+    let found: BTreeSet<_> = report.faults.iter().map(|fault| fault.game).collect();
+    assert_eq!((found, report.faults.len()), (wrong, 10));
+    assert!(report.faults.iter().all(|fault| matches!(fault.kind, FaultKind::Label { .. }) && fault.ply.is_some()));
+}
+
+/// The game of the toolbox's transcript: Black chases a pinned chariot for ever.
+#[test]
+fn a_chase_called_a_draw_is_caught() {
+    let mut header = common::with_book(common::header(0));
+    header.openings.plies = 0;
+    let mut game = common::game(&header, 0);
+    let start: xiangqi::Fen = "3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w".parse().unwrap();
+    let mut position = start.position.clone();
+    game.opening = dataset::Opening { start, attempt: 0, moves: Vec::new(), ..game.opening };
+    let moves = "d0e1 c1c2 e1d0 c2c1 d0e1 c1c2 e1d0 c2c1".split(' ').map(|text| {
+        let mv = position.parse_move(text).unwrap();
+        let _ = position.make(mv);
+        dataset::ScoredMove { mv, score: None }
+    });
+    game.moves = moves.collect();
+    (game.outcome, game.reason) = (Outcome::RedWins, Reason::Rules(rules::Reason::PerpetualChase));
+    header.rules = rules::RuleSet::Cxr;
+    game.opening.rules = header.rules;
+    assert_eq!(verify_game(&header, 0, &game), Ok(()));
+    (game.outcome, game.reason) = (Outcome::Draw, Reason::Rules(rules::Reason::Repetition));
+    let fault = verify_game(&header, 0, &game).unwrap_err();
+    assert_eq!(fault.to_string(), "game 0 ply 8: recorded draw by repetition; it is red_wins by perpetual_chase");
+    game.moves.pop();
+    let fault = verify_game(&header, 0, &game).unwrap_err();
+    assert_eq!(fault.to_string(), "game 0 ply 7: it stops, though nothing ended it; recorded draw by repetition");
+}
+
+#[test]
+fn games_that_go_on_stop_early_or_come_twice_are_caught() {
+    let header = common::header(0);
+    let games = common::games(&header, 200);
+    let first = header.first_game;
+    let adjudicated = games.iter().position(|game| game.reason == Reason::AdjudicatedWin).unwrap();
+    // The thresholds say that it went on after its end, or that it has not ended.
+    let mut lower = header.clone();
+    lower.settings.adjudication.win.as_mut().unwrap().plies = 2;
+    let fault = verify_game(&lower, first + adjudicated as u64, &games[adjudicated]).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::GoesOn { .. }), "{fault}");
+    let mut higher = header.clone();
+    higher.settings.adjudication.win = None;
+    let fault = verify_game(&higher, first + adjudicated as u64, &games[adjudicated]).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Stops { .. } | FaultKind::Label { .. }), "{fault}");
+    // Another number has another seed, and so another opening.
+    let fault = verify_game(&header, first + 1, &games[0]).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Opening);
+    let mut verifier = dataset::verify::Verifier::new(&header, None);
+    assert_eq!(verifier.verify(first, &games[0]), Ok(()));
+    let fault = verifier.verify(first, &games[0]).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Duplicate { of: first });
+    let fault = {
+        let start_of = |_| "4k4/9/9/9/9/9/9/R8/R8/3K5 w".parse().unwrap();
+        let header = common::with_book(header.clone());
+        let game = common::game(&header, first);
+        dataset::verify::Verifier::new(&header, Some(&start_of)).verify(first, &game).unwrap_err()
+    };
+    assert_eq!(fault.kind, FaultKind::Start);
+}
