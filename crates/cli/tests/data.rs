@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -66,9 +67,11 @@ fn every_fault_is_a_line_with_game_and_ply() {
                 let reason = record.reason;
                 record.reason = if reason == Reason::PlyCap { Reason::AdjudicatedDraw } else { Reason::PlyCap };
                 let (ply, outcome) = (record.opening.moves.len() + record.moves.len(), record.outcome);
-                expected += &format!(
-                    "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}\n"
-                );
+                writeln!(
+                    expected,
+                    "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}"
+                )
+                .unwrap();
             }
             writer.add(&record).unwrap();
         })
