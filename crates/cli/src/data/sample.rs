@@ -75,6 +75,7 @@ struct Line {
     result: i8,
     ply: u16,
     set: u16,
+    shard: u16,
 }
 
 impl Arguments {
@@ -110,6 +111,7 @@ impl Arguments {
                         result: sample.result,
                         ply: sample.ply,
                         set: sample.set,
+                        shard: sample.shard,
                     };
                     serde_json::to_writer(&mut *out, &line)?;
                     writeln!(out)?;

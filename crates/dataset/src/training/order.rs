@@ -40,8 +40,10 @@ struct SetOrder {
 }
 
 impl Order {
-    /// `None` if a set that has a weight has no block, or none has a weight.
+    /// `None` if a set that has a weight has no block, none has a weight, or there are more sets or shards than samples
+    /// can name.
     pub(super) fn new<S: crate::shard::Source>(sets: &[WeightedSet<S>], seed: u64) -> Option<Self> {
+        let most_shards = sets.iter().map(|set| set.shards.len()).max().unwrap_or(0);
         let orders = sets.iter().enumerate().map(|(set, weighted)| {
             let shards = weighted.shards.iter().enumerate();
             let blocks = shards.flat_map(|(shard, it)| {
@@ -54,7 +56,8 @@ impl Order {
         });
         let sets: Vec<_> = orders.collect();
         let weight = sets.iter().map(|set| set.weight).sum();
-        let sound = weight > 0 && sets.iter().all(|set| set.weight == 0 || !set.blocks.is_empty());
+        let named = most_shards <= 1 << 16 && sets.len() <= 1 << 16;
+        let sound = named && weight > 0 && sets.iter().all(|set| set.weight == 0 || !set.blocks.is_empty());
         sound.then_some(Self { seed, sets, choice: Stream::new(Use::TrainingSet, seed, 0), weight })
     }
 

@@ -2,7 +2,7 @@
 
 use xiangqi::{Bitboard, Color, Piece, Position, Square};
 
-/// What stands where and whose turn it is, in 40 bytes. A position has at most 32 pieces.
+/// What stands where and whose turn it is, in forty bytes. A position has at most 32 pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PackedPosition {
     /// The taken points of either bank, the lowest point in the lowest bit.

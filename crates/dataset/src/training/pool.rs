@@ -29,8 +29,10 @@ pub struct Sample {
     pub limit_counter: u8,
     /// How many moves were made before, at most 65,535.
     pub ply: u16,
-    /// From which set it comes: its scores are to be read on that set's scale.
+    /// From which set it comes.
     pub set: u16,
+    /// From which of the set's shards: its score is to be read on that shard's scale.
+    pub shard: u16,
 }
 
 /// Positions in the order in which they are handed out.
@@ -70,6 +72,7 @@ pub(super) fn read<S: Source>(
                         limit_counter: ply.limit.counted().min(255) as u8,
                         ply: (ply.number - 1).min(usize::from(u16::MAX)) as u16,
                         set: place.set as u16,
+                        shard: place.shard as u16,
                     });
                 }
                 if filter.repeated {

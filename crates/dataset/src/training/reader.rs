@@ -21,7 +21,7 @@ use crate::shard::{ShardError, Source};
 pub struct Plan {
     /// What decides the order.
     pub seed: u64,
-    /// How many blocks are mixed with each other: what memory allows; a block has some 9,000 positions of 48 bytes.
+    /// How many blocks are mixed with each other: what memory allows; a block has some 9,000 positions of 56 bytes.
     pub blocks_in_pool: usize,
     /// Which positions are left out.
     pub filter: Filter,
@@ -42,7 +42,7 @@ pub struct Place {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum TrainingError {
-    #[error("a set without games, or no set with a weight")]
+    #[error("a set without games, no set with a weight, or more than 65,536 of sets or of shards in one")]
     Empty,
     #[error("set {set}, shard {shard}: {cause}")]
     Shard { set: u32, shard: u32, cause: ShardError },

@@ -68,8 +68,8 @@ pub struct Report {
     pub faults: Vec<Fault>,
 }
 
-/// Verifies a shard. Every block is read; a game that cannot be read is a fault, and so are the games behind it in its
-/// block, which nobody can read either.
+/// Verifies a shard. Every block is read; a game that cannot be read is a fault, which stands for the games behind
+/// it in its block as well.
 ///
 /// # Errors
 ///
