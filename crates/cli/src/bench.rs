@@ -19,10 +19,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     net: Option<PathBuf>,
     /// How many threads search; with more than one the nodes differ from run to run
-    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: NonZeroUsize,
     /// How deep
-    #[arg(long, value_name = "N", default_value_t = bench::DEPTH, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = bench::DEPTH, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=64))]
     depth: u32,
     /// Answer as one JSON object
     #[arg(long)]

@@ -18,12 +18,13 @@ use answer::Answer;
 ///
 /// A game is judged at the first position in which the rules end it, or after its last move.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["fen", "batch"]))]
 pub(crate) struct Arguments {
     /// The rulebook: cxr, wxf, axf, wikibook or simple
     #[arg(long, default_value_t)]
     rules: RuleSet,
     /// The position the game started from
-    #[arg(long, conflicts_with = "batch", required_unless_present = "batch")]
+    #[arg(long)]
     fen: Option<String>,
     /// The moves made since, as in `h2e2 h9g7`
     #[arg(long, conflicts_with = "batch")]
@@ -32,11 +33,11 @@ pub(crate) struct Arguments {
     ///
     /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`, where `none` says that
     /// the game goes on. Each case that is judged otherwise is printed; the last line is `N passed, M failed`. Exit
-    /// status 1 if some failed, 2 at the first line that is no case.
+    /// status 1 if some failed, 2 at the first line that is no case, or if there is none.
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// How many threads judge a batch [default: all cores]
-    #[arg(long, value_name = "T", requires = "batch", value_parser = threads::parse)]
+    #[arg(long, value_name = "T", conflicts_with = "fen", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: Option<NonZeroUsize>,
     /// Answer as JSON: one object, or in a batch one for each failed case and one in sum
     #[arg(long)]
@@ -57,20 +58,16 @@ impl Arguments {
 
     fn judge_one(&self, fen: &str, out: &mut impl Write) -> Result<Finding> {
         let moves = self.moves.as_deref().unwrap_or_default().split_ascii_whitespace();
-        let given = moves.clone().count();
-        let game = case::play(fen, moves, self.rules).map_err(|error| match error {
+        let played = case::play(fen, moves, self.rules).map_err(|error| match error {
             CaseError::Fen(error) => anyhow::Error::from(error).context("--fen"),
             other => anyhow::Error::from(other).context("--moves"),
         })?;
-        let answer = Answer::new(&game);
+        let answer = Answer::new(&played);
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;
             writeln!(out)?;
         } else {
             answer.print(out)?;
-            if given > game.len() {
-                writeln!(out, "moves given after the end: {}", given - game.len())?;
-            }
         }
         Ok(Finding::Holds)
     }
@@ -83,6 +80,6 @@ impl Arguments {
 /// If the text is no case, or the case holds no game.
 pub fn judge_line(line: &str, rules: RuleSet) -> Result<(Case, Status), CaseError> {
     let case: Case = line.parse()?;
-    let game = case.play(rules)?;
-    Ok((case, *game.status()))
+    let played = case.play(rules)?;
+    Ok((case, *played.game.status()))
 }

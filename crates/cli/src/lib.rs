@@ -11,6 +11,8 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
+use output::{StandardOutput, is_broken_pipe};
+
 mod bench;
 mod data;
 mod date;
@@ -18,6 +20,7 @@ mod external;
 pub mod judge;
 mod matches;
 mod net;
+mod output;
 mod perft;
 mod selfplay_command;
 mod sprt;
@@ -61,7 +64,7 @@ enum Finding {
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Not locked: an engine's search prints from its own thread.
-    let mut out = io::BufWriter::new(io::stdout());
+    let mut out = io::BufWriter::new(StandardOutput(io::stdout()));
     let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments {}));
     let result = match &command {
         Command::Uci(arguments) => arguments.run(),
@@ -74,28 +77,18 @@ pub fn main() -> ExitCode {
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),
     };
-    let result = result.and_then(|finding| {
-        out.flush()?;
-        Ok(finding)
-    });
-    match result {
+    // What was found out before some trouble is worth having too.
+    let flushed = out.flush().map_err(anyhow::Error::from);
+    match result.and_then(|finding| match flushed {
+        Err(error) if !is_broken_pipe(&error) => Err(error),
+        _ => Ok(finding),
+    }) {
         Ok(Finding::Holds) => ExitCode::SUCCESS,
         Ok(Finding::Fails) => ExitCode::FAILURE,
-        // Whoever reads has seen enough: `chuhe … | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // What was found out before the trouble is worth having; the trouble itself is reported below.
-            let _ = out.flush();
             let _ = writeln!(io::stderr(), "chuhe: {error:#}");
             ExitCode::from(2)
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        io.or(json) == Some(io::ErrorKind::BrokenPipe)
-    })
 }

@@ -18,13 +18,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     fen: Option<String>,
     /// How many moves long the sequences are
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=32))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=32))]
     depth: u32,
     /// Also print the count behind each first move
     #[arg(long)]
     divide: bool,
     /// How many threads count
-    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: NonZeroUsize,
     /// Answer as one JSON object
     #[arg(long)]

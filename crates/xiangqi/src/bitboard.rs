@@ -42,15 +42,25 @@ impl Bitboard {
     }
 
     /// A file, 0 to 8.
+    ///
+    /// # Panics
+    ///
+    /// If the board has no such file.
     #[must_use]
     pub const fn file(file: u8) -> Self {
+        assert!(file < 9, "the files are 0 to 8");
         let bits = 0x10_0804_0201 << file;
         Self { south: bits, north: bits }
     }
 
     /// A rank, 0 to 9.
+    ///
+    /// # Panics
+    ///
+    /// If the board has no such rank.
     #[must_use]
     pub const fn rank(rank: u8) -> Self {
+        assert!(rank < 10, "the ranks are 0 to 9");
         let bits = 0x1ff << (rank % 5 * 9);
         if rank < 5 { Self { south: bits, north: 0 } } else { Self { south: 0, north: bits } }
     }
@@ -276,5 +286,17 @@ mod tests {
             assert_eq!(Bitboard::bank(Color::Black).contains(square), square.rank() > 4);
             assert_eq!(!Bitboard::of(square), Bitboard::ALL.without(square));
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "the files are 0 to 8")]
+    fn there_is_no_tenth_file() {
+        let _ = Bitboard::file(9);
+    }
+
+    #[test]
+    #[should_panic(expected = "the ranks are 0 to 9")]
+    fn there_is_no_eleventh_rank() {
+        let _ = Bitboard::rank(10);
     }
 }

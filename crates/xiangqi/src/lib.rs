@@ -37,7 +37,7 @@ mod zobrist;
 
 pub use bitboard::{Bitboard, Squares};
 pub use color::Color;
-pub use moves::{MAX_MOVES, Move, MoveList};
+pub use moves::{MAX_MOVES, Move, MoveList, ParseMoveError};
 pub use piece::{Piece, PieceKind};
 pub use position::{EXCHANGE_VALUES, Fen, FenError, Position, Undo};
 pub use square::{ParseSquareError, Square};

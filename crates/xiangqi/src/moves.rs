@@ -1,6 +1,6 @@
 //! A move, and the list a generator fills.
 
-use std::{fmt, num::NonZeroU16};
+use std::{fmt, num::NonZeroU16, str::FromStr};
 
 use arrayvec::ArrayVec;
 
@@ -9,7 +9,8 @@ use crate::Square;
 /// A move: from one point to another. It says nothing about legality, nor what moves or is taken; a
 /// [`Position`](crate::Position) does. `Option<Move>` is two bytes.
 ///
-/// Its text form is the engines' (`h2e2`); other notations are in [`notation`](crate::notation).
+/// Its text form is the engines' (`h2e2`), read without asking whether the move could be made; other notations, and
+/// reading that asks, are in [`notation`](crate::notation).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move(NonZeroU16);
 
@@ -78,6 +79,20 @@ impl fmt::Debug for Move {
     }
 }
 
+/// A text that is no move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a move is two points, files a to i and ranks 0 to 9, as in `h2e2`")]
+pub struct ParseMoveError;
+
+impl FromStr for Move {
+    type Err = ParseMoveError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let point = |text: Option<&str>| text.and_then(|text| text.parse().ok()).ok_or(ParseMoveError);
+        Ok(Self::new(point(text.get(..2))?, point(text.get(2..))?))
+    }
+}
+
 /// More moves than any side can have: two chariots and two cannons of 17 each, two horses of 8, five pawns of 3, two
 /// elephants and two advisors of 4, a king of 4 make 119.
 pub const MAX_MOVES: usize = 120;
@@ -95,9 +110,17 @@ mod tests {
             if let Some(mv) = Move::from_bits(bits) {
                 assert_eq!(mv.to_bits(), bits);
                 assert_eq!(Move::new(mv.from(), mv.to()), mv);
+                assert_eq!(mv.to_string().parse(), Ok(mv));
             }
         }
         assert_eq!((0..=u16::MAX).filter_map(Move::from_bits).count(), 90 * 90);
         assert_eq!(size_of::<Option<Move>>(), 2);
+    }
+
+    #[test]
+    fn other_texts_are_no_moves() {
+        for text in ["", "h2", "h2e", "h2e2 ", "h2-e2", "H2E2", "j0a0", "a0a10", "é2e2", "h炮", "炮二平五"] {
+            assert_eq!(text.parse::<Move>(), Err(ParseMoveError), "{text}");
+        }
     }
 }

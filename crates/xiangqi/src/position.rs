@@ -233,7 +233,8 @@ impl Position {
             self.by_kind[captured.kind().index()] ^= point;
             self.board[to.index()] = Some(captured);
         }
-        self.turn = !self.turn;
+        // Not `!self.turn`: a turn may have been passed since, which this move knows nothing of.
+        self.turn = piece.color();
         self.checkers = undo.checkers;
         self.keys = undo.keys;
     }

@@ -40,5 +40,5 @@ pub use cycle::{Class, Conduct, CycleError, CycleVerdict, judge_cycle};
 pub use explanation::{Explanation, Offence};
 pub use game::{Game, NullMove, PushError};
 pub use limit::LimitCounter;
-pub use outcome::{Ending, Outcome, Reason, Status};
+pub use outcome::{Ending, Outcome, ParseOutcomeError, ParseReasonError, Reason, Status};
 pub use rule_set::{ParseRuleSetError, RuleSet};

@@ -1,4 +1,4 @@
-//! What the crate's errors quote.
+//! What the crate's errors quote and count.
 
 /// A text as an error quotes it: cut if it is long (it may be a book), and on one line.
 #[must_use]
@@ -19,9 +19,25 @@ pub fn shortened(text: &str) -> String {
     quoted
 }
 
+/// A number of things, one of which is called `name`.
+#[must_use]
+pub fn counted(number: usize, name: &str) -> String {
+    match name.strip_suffix('y') {
+        _ if number == 1 => format!("1 {name}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {name}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::{counted, shortened};
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!([0, 1, 2].map(|number| counted(number, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
+        assert_eq!([0, 1, 2].map(|number| counted(number, "ply")), ["0 plies", "1 ply", "2 plies"]);
+    }
 
     #[test]
     fn long_texts_are_cut_and_control_characters_written_out() {

@@ -5,15 +5,21 @@
 
 mod referee;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use referee::{
     Judgement, Rules,
-    cycles::{Case, SplitMix64, mirror_case, mutated_case, parse_case, random_case, swap_colours_case},
-    examine_ring,
+    cycles::{
+        Case, LONGEST, SplitMix64, long_case, long_game, many_loops, mirror_case, mutated_case, parse_case,
+        random_case, swap_colours_case,
+    },
+    examine_ring, wikibook,
 };
 use xiangqi::{
-    Color, Fen, Move, Position,
+    Bitboard, Color, Fen, Move, MoveList, Position, Square,
     rules::{Class, CycleVerdict, Ending, Game, Outcome, RuleSet, Status, judge_cycle},
 };
 
@@ -32,23 +38,44 @@ fn known_cases() -> Vec<Case> {
         .collect()
 }
 
-/// The case of a seed: some made from nothing, which takes twenty times as long, most mutated from known ones.
+/// The case of a seed: some made from nothing, which takes twenty times as long, most mutated from known ones. One in
+/// four starts so near the natural limit that the limit may come first.
 fn case(seed: u64, known: &[Case]) -> Case {
     let mut rng = SplitMix64::new(seed);
-    if seed.is_multiple_of(8) { random_case(&mut rng) } else { mutated_case(&mut rng, known) }
+    let mut case = if seed.is_multiple_of(8) { random_case(&mut rng) } else { mutated_case(&mut rng, known) };
+    if rng.one_in(4) {
+        case.counter = 80 + rng.below(41) as u32;
+    }
+    case
 }
 
+/// Plays the case until the rules end it, in the two ways in which a game can be played.
 fn play(case: &Case, rules: RuleSet) -> Game {
-    let fen: Fen = case.start.to_string().parse().unwrap_or_else(|error| panic!("{case}: {error}"));
+    let fen: Fen = case.fen().parse().unwrap_or_else(|error| panic!("{case}: {error}"));
     let mut game = Game::new(fen, rules);
+    let mut listing = game.clone();
+    let mut moves = MoveList::new();
     for &mv in &case.moves {
         if game.status() != &Status::Ongoing {
             break;
         }
         let mv = game.position().parse_move(&referee::move_text(mv)).unwrap();
         game.push_legal(mv);
+        assert_eq!(listing.push_listing(mv, &mut moves), game.status(), "{rules}, after {} moves: {case}", game.len());
+        assert_eq!(moves, game.position().legal_moves(), "{case}");
     }
     game
+}
+
+/// The referee's judgement; its levels stay empty where the rules have none.
+fn expected(case: &Case, rules: RuleSet) -> Judgement {
+    let by = |rules| referee::judge(&case.start, case.counter, &case.moves, rules);
+    match rules {
+        RuleSet::Cxr => by(Rules::CXR),
+        RuleSet::Wxf | RuleSet::Axf => by(Rules::WXF),
+        RuleSet::Wikibook => wikibook::judge(&case.start, case.counter, &case.moves).0,
+        RuleSet::Simple => by(Rules { limit: 120, simple: true }),
+    }
 }
 
 fn level(class: Class) -> u8 {
@@ -82,7 +109,7 @@ fn translated(game: &Game) -> Judgement {
         reason: reason.name(),
         ply,
         cycle: cycle.map(|cycle| (cycle.from, cycle.to)),
-        levels: cycle.filter(|_| game.rules() != RuleSet::Simple).map(levels),
+        levels: cycle.filter(|_| !matches!(game.rules(), RuleSet::Simple | RuleSet::Wikibook)).map(levels),
     }
 }
 
@@ -103,15 +130,9 @@ fn both_arbiters_agree() {
                         break;
                     }
                     let case = case(seed as u64, &known);
-                    for (rules, referees) in [
-                        (RuleSet::Cxr, Rules::CXR),
-                        (RuleSet::Wxf, Rules::WXF),
-                        (RuleSet::Simple, Rules { limit: 120, simple: true }),
-                    ] {
-                        let counter = referee::fen_counter(&case.start.to_string());
-                        let expected = referee::judge(&case.start, counter, &case.moves, referees);
+                    for rules in [RuleSet::Cxr, RuleSet::Wxf, RuleSet::Simple] {
                         let judged = translated(&play(&case, rules));
-                        assert_eq!(judged, expected, "seed {seed}, {rules}: {case}");
+                        assert_eq!(judged, expected(&case, rules), "seed {seed}, {rules}: {case}");
                         if let (RuleSet::Cxr, Some((red, black))) = (rules, judged.levels) {
                             seen[usize::from(red)][usize::from(black)].fetch_add(1, Ordering::Relaxed);
                         }
@@ -147,6 +168,189 @@ fn twins_are_told_apart() {
     }
 }
 
+/// The points of the pieces that the referee found chased: it knows them by where they stood when the ring began.
+fn victims_at_the_end(victims: &[u8], ring: &[Move]) -> Bitboard {
+    let end = |&began: &u8| {
+        let began = Square::from_index(usize::from(began)).unwrap();
+        ring.iter().fold(began, |stands, mv| if mv.from() == stands { mv.to() } else { stands })
+    };
+    victims.iter().map(end).collect()
+}
+
+#[test]
+fn victims_are_reported_where_they_end() {
+    let (mut reported, mut elsewhere) = (0, 0);
+    let twins = referee::cycles::twin_cases().into_iter().map(|(case, _)| case);
+    for case in known_cases().into_iter().chain(twins) {
+        let Some((start, moves, cycle)) = judged_ring(&case, RuleSet::Cxr) else { continue };
+        let finding = examine_ring(&referee::Board::from_fen(&start.to_string()).unwrap(), &referees_moves(&moves));
+        for (conduct, finding) in cycle.conduct.iter().zip([finding.red, finding.black]) {
+            assert_eq!(conduct.victims, victims_at_the_end(&finding.victims, &moves), "{case}");
+            let began: Bitboard = victims_at_the_end(&finding.victims, &[]);
+            reported += conduct.victims.count();
+            elsewhere += (began - conduct.victims).count();
+        }
+    }
+    assert!(reported > 300 && elsewhere > 0, "{reported} victims, {elsewhere} of which have changed places");
+}
+
+fn referees_moves(moves: &[Move]) -> Vec<referee::Move> {
+    moves.iter().map(|mv| (mv.from().index() as u8, mv.to().index() as u8)).collect()
+}
+
+/// What an explanation says move by move can be seen on the board after that move.
+#[test]
+fn offences_are_where_they_are_said_to_be() {
+    let mut seen = 0;
+    for case in known_cases() {
+        for rules in [RuleSet::Cxr, RuleSet::Wikibook] {
+            let game = play(&case, rules);
+            let Some((ending, cycle)) = game.status().ending().and_then(|ending| Some((ending, ending.cycle?))) else {
+                continue;
+            };
+            let offences = game.explain(ending).offences;
+            let guilty = Color::ALL.into_iter().filter(|side| cycle.conduct(*side).class != Class::Allowed).count();
+            assert_eq!(offences.len(), guilty * (cycle.to - cycle.from) / 2, "{rules}: {case}");
+            for offence in offences {
+                let position = game.position_at(offence.ply).unwrap();
+                assert!((cycle.from + 1..=cycle.to).contains(&offence.ply) && position.turn() == !offence.side);
+                let (by, victims) = (offence.by, offence.victims);
+                assert!(by.any() && (by - position.by_color(offence.side)).is_empty(), "{rules}: {case}");
+                assert!(victims.any() && (victims - position.by_color(!offence.side)).is_empty(), "{rules}: {case}");
+                if offence.class == Class::Check {
+                    assert_eq!((by, victims), (position.checkers(), position.king(!offence.side).into()), "{case}");
+                } else {
+                    assert!(!position.in_check(), "{case}");
+                }
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 4_000, "only {seen} offences were looked at");
+}
+
+/// A judgement of both, which must be the same.
+fn verdict(line: &str, counter: u32, rules: RuleSet) -> (referee::Outcome, &'static str, usize) {
+    let case = Case { counter, ..parse_case(line).unwrap() };
+    let judged = translated(&play(&case, rules));
+    assert_eq!(judged, expected(&case, rules), "{rules}: {case}");
+    (judged.outcome, judged.reason, judged.ply)
+}
+
+#[test]
+fn the_position_given_is_judged_before_any_move() {
+    use referee::Outcome::{Draw, Ongoing, RedWins};
+    for rules in RuleSet::ALL {
+        let limit = rules.limit();
+        let mate = "3Rk4/4a4/4R4/9/9/9/9/9/9/3K5 b moves";
+        assert_eq!(verdict(mate, limit, rules), (RedWins, "checkmate", 0));
+        let stalemate = "3k5/2P6/9/9/9/9/9/9/9/4K4 b moves";
+        assert_eq!(verdict(stalemate, limit, rules), (RedWins, "stalemate", 0));
+        let bare = "3k5/9/9/9/9/9/9/9/9/4KAB2 w moves";
+        assert_eq!(verdict(bare, 0, rules), (Draw, "bare_defenders", 0));
+        assert_eq!(verdict(bare, limit, rules), (Draw, "move_limit", 0));
+        let quiet = "3k5/9/9/9/9/9/9/9/9/4KR3 w moves";
+        assert_eq!(verdict(quiet, limit, rules), (Draw, "move_limit", 0));
+        assert_eq!(verdict(quiet, limit - 1, rules), (Ongoing, "", 0));
+    }
+}
+
+#[test]
+fn mate_goes_before_the_limit_and_repetition_too() {
+    use referee::Outcome::{BlackWins, Draw, RedWins};
+    for rules in RuleSet::ALL {
+        let limit = rules.limit();
+        let mate = "3k5/9/3P5/9/9/9/9/9/3R5/4K4 w moves d7d8";
+        assert_eq!(verdict(mate, limit - 1, rules), (RedWins, "checkmate", 1));
+        let check = "3k5/9/9/9/9/9/9/9/4R4/5K3 w moves e1d1 d9e9 d1e1 e9d9 e1d1 d9e9 d1e1 e9d9";
+        let repetition =
+            if rules == RuleSet::Simple { (Draw, "repetition", 8) } else { (BlackWins, "perpetual_check", 8) };
+        assert_eq!(verdict(check, 0, rules), repetition);
+        assert_eq!(verdict(check, limit - 8, rules), repetition);
+        assert_eq!(verdict(check, limit - 7, rules), (Draw, "move_limit", 7));
+        // The capture that leaves only defenders starts the count anew.
+        let bare = "3k5/9/9/9/9/9/9/9/4p4/4K4 w moves e0e1";
+        assert_eq!(verdict(bare, limit - 1, rules), (Draw, "bare_defenders", 1));
+    }
+}
+
+/// Long games with many checks: the natural limit comes at another ply by other rules, and later than its number of
+/// plies where checks were not counted.
+#[test]
+fn both_arbiters_agree_on_long_games() {
+    let mut limits = [0; RuleSet::ALL.len()];
+    let (mut reasons, mut late) = (BTreeSet::new(), 0);
+    for seed in 0..80 {
+        let case = long_game(&mut SplitMix64::new(seed));
+        for (rules, limits) in RuleSet::ALL.into_iter().zip(&mut limits) {
+            let judged = translated(&play(&case, rules));
+            assert_eq!(judged, expected(&case, rules), "seed {seed}, {rules}: {case}");
+            *limits += u32::from(judged.reason == "move_limit");
+            late += u32::from(judged.reason == "move_limit" && judged.ply as u32 + case.counter > rules.limit());
+            reasons.insert(judged.reason);
+        }
+    }
+    println!("the limit came first in {limits:?} games, {late} times with uncounted checks; seen: {reasons:?}");
+    assert!(limits.iter().all(|&limits| limits >= 10) && late >= 10, "{limits:?}, {late} late");
+    assert!(["checkmate", "bare_defenders", "repetition"].iter().all(|reason| reasons.contains(reason)), "{reasons:?}");
+}
+
+/// Rings of up to thirty loops, most of them different.
+#[test]
+fn rings_of_many_different_loops_are_judged_as_the_referee_judges_them() {
+    let known = known_cases();
+    let (mut longest, mut most_loops) = (0, 0);
+    let mut by_level = [0; 4];
+    for seed in 0..200 {
+        let Some((start, moves, _)) = judged_ring(&case(seed, &known), RuleSet::Cxr) else { continue };
+        let board = referee::Board::from_fen(&start.to_string()).unwrap();
+        let once = referees_moves(&moves[..moves.len() / 2]);
+        let once = if once.iter().fold(board.clone(), |board, &mv| board.after(mv)) == board { once } else { continue };
+        let Some((ring, loops)) = many_loops(&mut SplitMix64::new(seed), &board, &once) else { continue };
+        let moves = ring.iter().map(|&mv| referee::move_text(mv).parse().unwrap()).collect::<Vec<Move>>();
+        let finding = examine_ring(&board, &ring);
+        for rules in [RuleSet::Cxr, RuleSet::Wxf, RuleSet::Axf] {
+            let verdict = judge_cycle(&start, &moves, rules).unwrap();
+            for (conduct, finding) in verdict.conduct.iter().zip([&finding.red, &finding.black]) {
+                assert_eq!(level(conduct.class), finding.level, "seed {seed}: {board} {moves:?}");
+                assert_eq!(conduct.victims, victims_at_the_end(&finding.victims, &moves), "seed {seed}");
+            }
+        }
+        let verdict = judge_cycle(&start, &moves, RuleSet::Wikibook).unwrap();
+        let loser = wikibook::judge_cycle(&board, &ring).loser.map(|color| color as usize);
+        assert_eq!(verdict.loser.map(Color::index), loser, "seed {seed}: {board} {moves:?}");
+        if ring.len() > 100 {
+            by_level[usize::from(finding.red.level.max(finding.black.level))] += 1;
+        }
+        (longest, most_loops) = (longest.max(ring.len()), most_loops.max(loops));
+    }
+    println!("up to {longest} plies, {most_loops} different loops; of more than 100 plies, by level: {by_level:?}");
+    assert!(longest > 100 && longest <= LONGEST && most_loops >= 15, "{longest} plies, {most_loops} different loops");
+    assert!(by_level[0] > 0 && by_level[1] > 0 && by_level[3] > 0, "{by_level:?}");
+}
+
+/// Games whose third occurrence comes after a ring of up to as many plies as the natural limit allows.
+#[test]
+fn long_rings_are_found_and_judged_in_games() {
+    let (mut judged, mut longest) = (0, 0);
+    let mut by_level = [0; 4];
+    for seed in 0..6_000 {
+        let Some(case) = long_case(&mut SplitMix64::new(seed)) else { continue };
+        for rules in RuleSet::ALL {
+            let found = translated(&play(&case, rules));
+            assert_eq!(found, expected(&case, rules), "seed {seed}, {rules}: {case}");
+            let Some((first, third)) = found.cycle else { continue };
+            (judged, longest) = (judged + 1, longest.max(third - first));
+            if let Some((red, black)) = found.levels.filter(|_| third - first > 40) {
+                by_level[usize::from(red.max(black))] += 1;
+            }
+        }
+    }
+    println!("{judged} judged, up to {longest} plies; of more than 40 plies, by level: {by_level:?}");
+    assert!(judged > 100 && longest > 100, "{judged} judged, up to {longest} plies");
+    assert!(by_level[0] > 0 && by_level[1] > 0 && by_level[3] > 0, "{by_level:?}");
+}
+
 #[test]
 fn verdicts_know_neither_left_from_right_nor_red_from_black() {
     let known = known_cases();
@@ -173,7 +377,7 @@ fn verdicts_know_neither_left_from_right_nor_red_from_black() {
                     let conduct = cycle.conduct(color);
                     assert_eq!(mirrored.conduct(color).class, conduct.class, "{rules}: {case}");
                     assert_eq!(swapped.conduct(!color).class, conduct.class, "{rules}: {case}");
-                    let victims = conduct.victims.into_iter().map(xiangqi::Square::mirrored).collect();
+                    let victims = conduct.victims.into_iter().map(Square::mirrored).collect();
                     assert_eq!(mirrored.conduct(color).victims, victims, "{rules}: {case}");
                 }
             }
@@ -214,7 +418,7 @@ fn verdicts_on_a_loop_played_twice_do_not_depend_on_where_one_starts_to_look() {
 
 /// Whether some piece ends the loop on another point than it began: like pieces have changed places.
 fn pieces_swap(start: &Position, moves: &[Move]) -> bool {
-    let mut stands: Vec<_> = xiangqi::Square::all().collect();
+    let mut stands: Vec<_> = Square::all().collect();
     for mv in moves {
         stands[mv.to().index()] = stands[mv.from().index()];
     }
@@ -232,9 +436,7 @@ fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {
         for loops in [1, 2, 3, 5] {
             let ring: Vec<_> = moves[..moves.len() / 2].iter().copied().cycle().take(moves.len() / 2 * loops).collect();
             let Ok(verdict) = judge_cycle(&start, &ring, RuleSet::Cxr) else { break };
-            let referees_moves: Vec<_> =
-                ring.iter().map(|mv| (mv.from().index() as u8, mv.to().index() as u8)).collect();
-            let finding = examine_ring(&board, &referees_moves);
+            let finding = examine_ring(&board, &referees_moves(&ring));
             let levels = verdict.conduct.map(|conduct| level(conduct.class));
             assert_eq!(levels, [finding.red.level, finding.black.level], "{start} {ring:?}");
             judged += 1;

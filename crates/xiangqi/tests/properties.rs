@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use referee::cycles::SplitMix64;
 use xiangqi::{
-    Bitboard, Color, Fen, Move, Piece, PieceKind, Position, Square, attacks,
-    rules::{Game, RuleSet, Status},
+    Bitboard, Color, Fen, Move, MoveList, Piece, PieceKind, Position, Square, attacks,
+    rules::{Game, Reason, RuleSet, Status},
 };
 
 /// Plays a random game from the start, or from a sparse random position, and calls `visit` at every position.
@@ -232,6 +232,38 @@ proptest! {
             }
         });
     }
+}
+
+/// `push_listing` says what `push` says, along games that go to and fro (repetition), begin near the limit, and take what
+/// they can (bareness), under every rule set.
+#[test]
+fn both_ways_to_push_say_the_same() {
+    let mut reasons = BTreeSet::new();
+    let mut plies = 0;
+    for seed in 0..3_000 {
+        let mut rng = SplitMix64::new(seed);
+        let position = Position::from_fen(&referee::cycles::random_position(&mut rng).to_string()).unwrap();
+        let rules = RuleSet::ALL[seed as usize % RuleSet::ALL.len()];
+        let limit_counter = if rng.one_in(2) { 0 } else { rng.below(rules.limit() as usize) as u32 };
+        let mut asked = Game::new(Fen { position, limit_counter, move_number: 1 }, rules);
+        let (mut listed, mut list) = (asked.clone(), MoveList::new());
+        let returns = rng.one_in(2);
+        while asked.status() == &Status::Ongoing {
+            let moves = asked.position().legal_moves();
+            let back = asked.moves().nth_back(1).map(|mv| Move::new(mv.to(), mv.from()));
+            let back = back.filter(|back| returns && moves.contains(back) && !rng.one_in(8));
+            let captures = asked.position().captures();
+            let takes = (!returns || rng.one_in(4)) && !captures.is_empty();
+            let mv = back.unwrap_or_else(|| if takes { rng.pick(&captures) } else { rng.pick(&moves) });
+            asked.push(mv).unwrap();
+            assert_eq!(listed.push_listing(mv, &mut list), asked.status(), "{mv}, seed {seed}: {}", asked.fen());
+            assert_eq!(list, asked.position().legal_moves());
+            plies += 1;
+        }
+        reasons.extend(asked.status().ending().map(|ending| ending.reason));
+    }
+    println!("{plies} plies; seen: {reasons:?}");
+    assert_eq!(reasons.len(), Reason::ALL.len(), "{reasons:?}");
 }
 
 fn worth(kind: referee::Kind) -> i32 {

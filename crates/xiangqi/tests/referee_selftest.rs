@@ -145,7 +145,7 @@ fn judges_one_loop_like_two_and_from_wherever_it_is_entered() {
     let mut loops = 0;
     for case in known_cases() {
         let (once, again) = case.moves.split_at(case.moves.len() / 2);
-        let mut ring = Case { start: case.start.clone(), moves: once.to_vec() };
+        let mut ring = Case { moves: once.to_vec(), ..case.clone() };
         if once != again || !returns_every_man(&ring) {
             continue;
         }

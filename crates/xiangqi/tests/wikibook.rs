@@ -177,6 +177,30 @@ fn both_arbiters_agree_on_the_older_custom() {
     assert!(by_numbers >= count / 250, "numbers decided too rarely: {by_numbers} of {count}");
 }
 
+/// The referee's offenders stand, at the end of the ring, where the verdict says.
+#[test]
+fn offenders_are_named_where_numbers_decide() {
+    let mut named = 0;
+    for case in known_cases() {
+        let game = play(&case, &case.fen());
+        let Some(cycle) = game.status().ending().and_then(|ending| ending.cycle) else { continue };
+        let start = case.moves[..cycle.from].iter().fold(case.start.clone(), |board, &mv| board.after(mv));
+        let ring = &case.moves[cycle.from..cycle.to];
+        let finding = wikibook::judge_cycle(&start, ring);
+        let both = finding.red.class != Class::Allowed && finding.black.class != Class::Allowed;
+        assert_eq!(cycle.offenders.is_some(), both, "{case}");
+        let Some(offenders) = cycle.offenders else { continue };
+        let end = |&began: &u8| ring.iter().fold(began, |stands, mv| if mv.0 == stands { mv.1 } else { stands });
+        for (found, expected) in offenders.into_iter().zip([finding.red, finding.black]) {
+            let mut expected: Vec<_> = expected.offenders.iter().map(end).map(usize::from).collect();
+            expected.sort_unstable();
+            assert_eq!(found.into_iter().map(xiangqi::Square::index).collect::<Vec<_>>(), expected, "{case}");
+            named += expected.len();
+        }
+    }
+    assert!(named > 20, "only {named} offenders were named");
+}
+
 /// Rings of a single loop, as a search judges them, and longer ones.
 #[test]
 fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {

@@ -5,8 +5,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 use xiangqi::{
     Bitboard, Color, Square,
-    rules::{Class, CycleVerdict, Explanation, Game, Outcome, Reason},
+    rules::{Class, CycleVerdict, Explanation, Outcome, Reason},
+    text::counted,
 };
+
+use super::case::Played;
 
 /// What `chuhe judge --json` answers.
 #[derive(Debug, Serialize)]
@@ -16,6 +19,8 @@ pub(super) struct Answer {
     reason: Option<Reason>,
     /// After how many moves this was said.
     ply: usize,
+    /// How many moves were given after that.
+    moves_after_end: usize,
     /// The plies after which the repeated position stood first and last.
     cycle: Option<[usize; 2]>,
     red: Conduct,
@@ -29,6 +34,9 @@ struct Conduct {
     class: Class,
     /// Where the pieces that it chased stand at the end.
     victims: Vec<Square>,
+    /// Where the pieces that it offended with stand at the end, if their number decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offenders: Option<Vec<Square>>,
     /// What each of its moves in the cycle did, if all did the same.
     moves: Vec<Move>,
 }
@@ -60,12 +68,14 @@ impl Conduct {
             by: squares(offence.by),
             victims: squares(offence.victims),
         });
-        Self { class: conduct.class, victims: squares(conduct.victims), moves: moves.collect() }
+        let offenders = cycle.and_then(|cycle| cycle.offenders).map(|offenders| squares(offenders[side.index()]));
+        Self { class: conduct.class, victims: squares(conduct.victims), offenders, moves: moves.collect() }
     }
 }
 
 impl Answer {
-    pub(super) fn new(game: &Game) -> Self {
+    pub(super) fn new(played: &Played) -> Self {
+        let game = &played.game;
         let ending = game.status().ending();
         let cycle = ending.and_then(|ending| ending.cycle.as_ref());
         let explanation = ending.map_or_else(
@@ -80,6 +90,7 @@ impl Answer {
             outcome: ending.map_or("ongoing", |ending| Outcome::name(ending.outcome)),
             reason: ending.map(|ending| ending.reason),
             ply: game.len(),
+            moves_after_end: played.moves_after_end,
             cycle: cycle.map(|cycle| [cycle.from, cycle.to]),
             red: Conduct::new(Color::Red, cycle, &explanation),
             black: Conduct::new(Color::Black, cycle, &explanation),
@@ -88,7 +99,7 @@ impl Answer {
     }
 
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        write!(out, "{} after {} plies", self.outcome, self.ply)?;
+        write!(out, "{} after {}", self.outcome, counted(self.ply, "ply"))?;
         if let Some(reason) = self.reason {
             write!(out, ": {reason}")?;
         }
@@ -97,6 +108,10 @@ impl Answer {
             let (red, black) = (self.red.class.name(), self.black.class.name());
             writeln!(out, "cycle from ply {from} to ply {to}: red {red}, black {black}")?;
         }
-        writeln!(out, "{}\n{}", self.explanation.en, self.explanation.zh)
+        writeln!(out, "{}\n{}", self.explanation.en, self.explanation.zh)?;
+        if self.moves_after_end > 0 {
+            writeln!(out, "moves given after the end: {}", self.moves_after_end)?;
+        }
+        Ok(())
     }
 }

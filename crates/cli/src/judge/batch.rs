@@ -16,10 +16,13 @@ use super::{
     answer::Answer,
     case::{Case, Expected},
 };
-use crate::Finding;
+use crate::{Finding, output::is_broken_pipe};
 
 /// How much is read before it is judged: enough for all cores, little to hold.
 const CHUNK_BYTES: usize = 4 << 20;
+
+/// What some editors put at the beginning of a file.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// No game is longer; a file without line ends is refused before it fills the memory.
 const MOST_LINE_BYTES: usize = 16 << 20;
@@ -65,7 +68,11 @@ pub(super) fn run(
                 None => sum.passed += 1,
                 Some(failure) => {
                     sum.failed += 1;
-                    failure.print(json, out)?;
+                    match failure.print(json, out) {
+                        // Nobody reads on, but what is known is known.
+                        Err(error) if is_broken_pipe(&error) => return Ok(Finding::Fails),
+                        printed => printed?,
+                    }
                 }
             }
         }
@@ -76,18 +83,21 @@ pub(super) fn run(
     } else {
         writeln!(out, "{} passed, {} failed", sum.passed, sum.failed)?;
     }
+    if sum.passed + sum.failed == 0 {
+        bail!("{name}: no cases");
+    }
     Ok(if sum.failed == 0 { Finding::Holds } else { Finding::Fails })
 }
 
 fn judge(line: usize, text: &[u8], rules: RuleSet) -> Result<Option<Failure>> {
     let text = std::str::from_utf8(text).context("not a case: not UTF-8")?;
     let case: Case = text.parse()?;
-    let game = case.play(rules).with_context(|| format!("case {}", shortened(&case.name)))?;
-    let judged = Expected::from(game.status());
+    let played = case.play(rules).with_context(|| format!("case {}", shortened(&case.name)))?;
+    let judged = Expected::from(played.game.status());
     if judged == case.expected {
         return Ok(None);
     }
-    Ok(Some(Failure { line, name: case.name, expected: case.expected, judged, answer: Answer::new(&game) }))
+    Ok(Some(Failure { line, name: case.name, expected: case.expected, judged, answer: Answer::new(&played) }))
 }
 
 impl Failure {
@@ -130,6 +140,9 @@ impl<R: BufRead> Lines<R> {
                 bail!("line {} is longer than {} MiB", self.number, MOST_LINE_BYTES >> 20);
             }
             bytes += read;
+            if self.number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
+            }
             if !line.trim_ascii().is_empty() {
                 lines.push((self.number, line));
             }

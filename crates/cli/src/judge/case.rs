@@ -4,9 +4,10 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use xiangqi::{
-    Fen, FenError,
+    Fen, FenError, Move, ParseMoveError,
     notation::NotationError,
-    rules::{Game, Outcome, PushError, RuleSet, Status},
+    rules::{Game, Outcome, RuleSet, Status},
+    text::shortened,
 };
 
 /// A line of a batch. Fields that are not named here are left alone.
@@ -63,20 +64,26 @@ impl fmt::Display for Expected {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CaseError {
+    #[error("not a case: not an object, which begins with `{{`")]
+    NoObject,
     #[error("not a case: {fault}, column {column}")]
     Json { fault: String, column: usize },
     #[error(transparent)]
     Fen(#[from] FenError),
     #[error("move {number}: {error}")]
     Move { number: usize, error: NotationError },
-    #[error(transparent)]
-    Push(#[from] PushError),
+    #[error("move {number}, after the end of the game: `{text}`: {error}")]
+    Form { number: usize, text: String, error: ParseMoveError },
 }
 
 impl FromStr for Case {
     type Err = CaseError;
 
     fn from_str(line: &str) -> Result<Self, CaseError> {
+        // The reader would take an array for the fields in their order.
+        if !line.trim_ascii_start().starts_with('{') {
+            return Err(CaseError::NoObject);
+        }
         serde_json::from_str(line).map_err(|error| {
             // Its own message ends with the place, as if the line were the file.
             let (fault, column) = (error.to_string(), error.column());
@@ -87,7 +94,7 @@ impl FromStr for Case {
 }
 
 impl Case {
-    pub(super) fn play(&self, rules: RuleSet) -> Result<Game, CaseError> {
+    pub(super) fn play(&self, rules: RuleSet) -> Result<Played, CaseError> {
         play(&self.fen, self.moves.iter().map(String::as_str), rules)
     }
 }
@@ -97,17 +104,27 @@ fn one_line(message: &str) -> String {
     message.chars().take(200).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 
+/// A game, played until the rules ended it or its moves did.
+pub(super) struct Played {
+    pub(super) game: Game,
+    /// How many moves were given for the time after the end. They may be anything that has the form of a move.
+    pub(super) moves_after_end: usize,
+}
+
 /// Plays until the rules end the game, or the moves do.
-pub(super) fn play<'a>(fen: &str, moves: impl Iterator<Item = &'a str>, rules: RuleSet) -> Result<Game, CaseError> {
+pub(super) fn play<'a>(fen: &str, moves: impl Iterator<Item = &'a str>, rules: RuleSet) -> Result<Played, CaseError> {
     let mut game = Game::new(fen.parse::<Fen>()?, rules);
+    let mut moves_after_end = 0;
     for (index, text) in moves.enumerate() {
-        if game.status().ending().is_some() {
-            break;
-        }
         let number = index + 1;
+        if game.status().ending().is_some() {
+            let _: Move = text.parse().map_err(|error| CaseError::Form { number, text: shortened(text), error })?;
+            moves_after_end += 1;
+            continue;
+        }
         let mv = game.position().parse_move(text).map_err(|error| CaseError::Move { number, error })?;
         // Reading it has shown that it is legal.
         game.push_legal(mv);
     }
-    Ok(game)
+    Ok(Played { game, moves_after_end })
 }

@@ -3,7 +3,10 @@
 use std::{fmt, str::FromStr};
 
 use super::Position;
-use crate::{Bitboard, Color, Piece, PieceKind, Square, attacks, text::shortened};
+use crate::{
+    Bitboard, Color, Piece, PieceKind, Square, attacks,
+    text::{counted, shortened},
+};
 
 /// A position with the two counters that its text carries.
 ///
@@ -25,9 +28,9 @@ use crate::{Bitboard, Color, Piece, PieceKind, Square, attacks, text::shortened}
 pub struct Fen {
     /// What stands where, and whose turn it is.
     pub position: Position,
-    /// The natural limit's counter.
+    /// The natural limit's counter; written as at most [`Fen::MAX_COUNTER`].
     pub limit_counter: u32,
-    /// The number of the full move, counted from the start of the game.
+    /// The number of the full move, counted from the start of the game; written as at most [`Fen::MAX_COUNTER`].
     pub move_number: u32,
 }
 
@@ -37,15 +40,17 @@ pub struct Fen {
 pub enum FenError {
     #[error("FEN is empty")]
     Empty,
-    #[error("FEN board: rank {rank} has {width} points, not 9")]
+    #[error("FEN board: rank {rank} has {}, not 9", counted(*width, "point"))]
     RankWidth { rank: u8, width: usize },
     #[error("FEN board: {count} ranks, not 10")]
     RankCount { count: usize },
     #[error("FEN board: `{}` on rank {rank}, file {file} is neither a piece nor a number of empty points 1 to 9", letter.escape_debug())]
     UnknownLetter { letter: char, rank: u8, file: char },
+    #[error("FEN board: `{}` after the ninth point of rank {rank} is neither a piece nor a number of empty points 1 to 9", letter.escape_debug())]
+    UnknownLetterBehind { letter: char, rank: u8 },
     #[error("FEN board: a {} {} cannot stand on rank {}, file {}", piece.color().name(), piece.kind().name(), square.rank(), file_letter(*square))]
     Misplaced { piece: Piece, square: Square },
-    #[error("FEN board: {} has more than {} {}s; one too many on rank {}, file {}", piece.color().name(), piece.kind().max_count(), piece.kind().name(), square.rank(), file_letter(*square))]
+    #[error("FEN board: {} has more than {}; one too many on rank {}, file {}", piece.color().name(), counted(piece.kind().max_count() as usize, piece.kind().name()), square.rank(), file_letter(*square))]
     TooMany { piece: Piece, square: Square },
     #[error("FEN board: {} has no king", color.name())]
     NoKing { color: Color },
@@ -59,14 +64,11 @@ pub enum FenError {
     UnknownSide { text: String },
     #[error("FEN field {number}: `{text}`, where xiangqi has only `-`")]
     NotDash { number: u8, text: String },
-    #[error("FEN field {number} ({name}): `{text}` is not a whole number up to {}", MAX_COUNTER)]
+    #[error("FEN field {number} ({name}): `{text}` is not a whole number up to {}", Fen::MAX_COUNTER)]
     NotANumber { number: u8, name: &'static str, text: String },
     #[error("FEN: `{text}` after the sixth field")]
     TooLong { text: String },
 }
-
-/// Far more plies than any game has, and no trouble for whoever adds to it.
-const MAX_COUNTER: u32 = 99_999;
 
 fn file_letter(square: Square) -> char {
     char::from(b'a' + square.file())
@@ -97,6 +99,10 @@ impl Position {
 }
 
 impl Fen {
+    /// The greatest counter and move number that are read: far more plies than any game has, and no trouble for whoever
+    /// adds to it.
+    pub const MAX_COUNTER: u32 = 99_999;
+
     /// The starting position with both counters at their start.
     #[must_use]
     pub fn start() -> Self {
@@ -144,7 +150,7 @@ fn read_counter(text: Option<&str>, number: u8, name: &'static str, absent: u32)
     let Some(text) = text else { return Ok(absent) };
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
-        Ok(counter) if digits && counter <= MAX_COUNTER => Ok(counter),
+        Ok(counter) if digits && counter <= Fen::MAX_COUNTER => Ok(counter),
         _ => Err(FenError::NotANumber { number, name, text: shortened(text) }),
     }
 }
@@ -159,10 +165,16 @@ fn read_board(text: &str) -> Result<[Option<Piece>; Square::COUNT], FenError> {
             let width = || row.chars().map(|letter| letter.to_digit(10).map_or(1, |empty| empty as usize)).sum();
             if let Some(empty @ 1..=9) = letter.to_digit(10) {
                 file += empty as u8;
-            } else if file < 9 {
-                let unknown = FenError::UnknownLetter { letter, rank, file: char::from(b'a' + file) };
-                let piece = Piece::from_letter(letter).ok_or(unknown)?;
-                let square = Square::new(file, rank).expect("rank and file were held to the board");
+            } else {
+                let Some(piece) = Piece::from_letter(letter) else {
+                    return Err(match file {
+                        9.. => FenError::UnknownLetterBehind { letter, rank },
+                        _ => FenError::UnknownLetter { letter, rank, file: char::from(b'a' + file) },
+                    });
+                };
+                let Some(square) = Square::new(file, rank) else {
+                    return Err(FenError::RankWidth { rank, width: width() });
+                };
                 if !attacks::home(piece).contains(square) {
                     return Err(FenError::Misplaced { piece, square });
                 }
@@ -171,8 +183,6 @@ fn read_board(text: &str) -> Result<[Option<Piece>; Square::COUNT], FenError> {
                     return Err(FenError::TooMany { piece, square });
                 }
                 board[square.index()] = Some(piece);
-                file += 1;
-            } else {
                 file += 1;
             }
             if file > 9 {
@@ -224,7 +234,8 @@ impl fmt::Display for Position {
 
 impl fmt::Display for Fen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} - - {} {}", self.position, self.limit_counter, self.move_number)
+        let [counter, number] = [self.limit_counter, self.move_number].map(|number| number.min(Self::MAX_COUNTER));
+        write!(f, "{} - - {counter} {number}", self.position)
     }
 }
 
@@ -250,13 +261,34 @@ mod tests {
     }
 
     #[test]
+    fn empty_points_may_be_given_in_parts() {
+        let fen: Fen = "4k4/45/9/9/9/9/9/9/111111111/3K5 w".parse().unwrap();
+        assert_eq!(fen.to_string(), "4k4/9/9/9/9/9/9/9/9/3K5 w - - 0 1");
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let fen = Fen { limit_counter: u32::MAX, move_number: u32::MAX, ..Fen::start() };
+        let read: Fen = fen.to_string().parse().unwrap();
+        assert_eq!((read.limit_counter, read.move_number), (Fen::MAX_COUNTER, Fen::MAX_COUNTER));
+    }
+
+    #[test]
     fn errors_name_the_field_and_the_place() {
         assert_eq!(error(" "), "FEN is empty");
         assert_eq!(error("9/9 w"), "FEN board: 2 ranks, not 10");
         assert_eq!(error("9/9/9/9/9/9/9/9/9/9/9 w"), "FEN board: 11 ranks, not 10");
         assert_eq!(error("4k4/8/9/9/9/9/9/9/9/3K5 w"), "FEN board: rank 8 has 8 points, not 9");
         assert_eq!(error("4k4/rr199/9/9/9/9/9/9/9/3K5 w"), "FEN board: rank 8 has 21 points, not 9");
-        assert_eq!(error("4k4/9x/9/9/9/9/9/9/9/3K5 w"), "FEN board: rank 8 has 10 points, not 9");
+        assert_eq!(error("4k4/1/9/9/9/9/9/9/9/3K5 w"), "FEN board: rank 8 has 1 point, not 9");
+        assert_eq!(error("4k4/9r/9/9/9/9/9/9/9/3K5 w"), "FEN board: rank 8 has 10 points, not 9");
+        for letter in ["0", "x"] {
+            let expected = format!(
+                "FEN board: `{letter}` after the ninth point of rank 8 is neither a piece nor a number of empty points 1 to 9"
+            );
+            assert_eq!(error(&format!("4k4/9{letter}/9/9/9/9/9/9/9/3K5 w")), expected);
+            assert_eq!(error(&format!("4k4/45{letter}/9/9/9/9/9/9/9/3K5 w")), expected);
+        }
         assert_eq!(
             error("4k4/3x5/9/9/9/9/9/9/9/3K5 w"),
             "FEN board: `x` on rank 8, file d is neither a piece nor a number of empty points 1 to 9"
@@ -270,6 +302,10 @@ mod tests {
         assert_eq!(
             error("4k4/rrr6/9/9/9/9/9/9/9/3K5 w"),
             "FEN board: Black has more than 2 chariots; one too many on rank 8, file c"
+        );
+        assert_eq!(
+            error("4k4/4k4/9/9/9/9/9/9/9/3K5 w"),
+            "FEN board: Black has more than 1 king; one too many on rank 8, file e"
         );
         assert_eq!(error("9/9/9/9/9/9/9/9/9/3K5 w"), "FEN board: Black has no king");
         assert_eq!(error("4k4/9/9/9/9/9/9/9/9/4K4 w"), "FEN board: the kings face each other on file e");

@@ -8,7 +8,8 @@ use crate::{Bitboard, Color, Move, Position, Square};
 
 use super::RuleSet;
 
-/// What a side did in a cycle. For all rule sets but `Wikibook`, the later class loses to the earlier one.
+/// What a side did in a cycle, the gravest last. For all rule sets but `Wikibook`, of two sides the one with the graver
+/// class loses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Class {
@@ -19,10 +20,10 @@ pub enum Class {
     Chase,
     /// Chased, on every move, a chariot that stood pinned on the leg of the chaser's horse.
     ChasePinnedChariot,
-    /// Gave check on every move.
-    Check,
     /// Threatened mate on every move that did not give check. Only `Wikibook` asks.
     MateThreat,
+    /// Gave check on every move.
+    Check,
 }
 
 impl Class {
@@ -63,6 +64,9 @@ pub struct CycleVerdict {
     pub to: usize,
     /// What each side did, by [`Color::index`].
     pub conduct: [Conduct; 2],
+    /// The pieces that each side offended with, where they stand at the end of the cycle, by [`Color::index`]; if their
+    /// numbers decided, which they do only for `Wikibook`, between two sides that offended.
+    pub offenders: Option<[Bitboard; 2]>,
     /// Who loses by it; nobody if it is a draw.
     pub loser: Option<Color>,
 }
@@ -255,7 +259,7 @@ impl Moment<'_> {
 pub(super) fn judge<F: Fn(usize) -> Move>(ring: &Ring<F>, rules: RuleSet) -> CycleVerdict {
     let (from, to) = (ring.from, ring.from + ring.length);
     if rules == RuleSet::Simple {
-        return CycleVerdict { from, to, conduct: [Conduct::default(); 2], loser: None };
+        return CycleVerdict { from, to, conduct: [Conduct::default(); 2], offenders: None, loser: None };
     }
     let mut accounts = Color::ALL.map(|_| Account::new(rules));
     let identities = ring.walk(|mut moment| accounts[moment.mover.index()].enter(&mut moment));
@@ -268,11 +272,10 @@ pub(super) fn judge<F: Fn(usize) -> Move>(ring: &Ring<F>, rules: RuleSet) -> Cyc
         };
         Conduct { class, victims }
     });
-    let loser = match rules {
-        RuleSet::Wikibook => loser_by_number(ring, &conduct),
-        _ => loser_by_class(&conduct),
-    };
-    CycleVerdict { from, to, conduct, loser }
+    let both_offended = conduct.iter().all(|conduct| conduct.class != Class::Allowed);
+    let offenders = (rules == RuleSet::Wikibook && both_offended).then(|| offenders(ring, &conduct));
+    let loser = offenders.map_or_else(|| loser_by_class(&conduct), loser_by_number);
+    CycleVerdict { from, to, conduct, offenders, loser }
 }
 
 fn loser_by_class([red, black]: &[Conduct; 2]) -> Option<Color> {
@@ -283,27 +286,25 @@ fn loser_by_class([red, black]: &[Conduct; 2]) -> Option<Color> {
     }
 }
 
-/// The older custom: one offender loses; of two, the one that offends with more pieces.
-fn loser_by_number<F: Fn(usize) -> Move>(ring: &Ring<F>, conduct: &[Conduct; 2]) -> Option<Color> {
-    let offends = |color: Color| conduct[color.index()].class != Class::Allowed;
-    match (offends(Color::Red), offends(Color::Black)) {
-        (false, false) => return None,
-        (true, false) => return Some(Color::Red),
-        (false, true) => return Some(Color::Black),
-        (true, true) => {}
+/// The older custom: of two sides that offend, the one that offends with more pieces loses.
+fn loser_by_number([red, black]: [Bitboard; 2]) -> Option<Color> {
+    match red.count().cmp(&black.count()) {
+        std::cmp::Ordering::Greater => Some(Color::Red),
+        std::cmp::Ordering::Less => Some(Color::Black),
+        std::cmp::Ordering::Equal => None,
     }
+}
+
+/// The pieces that each side offended with on any of its moves, where they stand at the end.
+fn offenders<F: Fn(usize) -> Move>(ring: &Ring<F>, conduct: &[Conduct; 2]) -> [Bitboard; 2] {
     let mut offenders = [Bitboard::EMPTY; 2];
-    ring.walk(|mut moment| {
+    let identities = ring.walk(|mut moment| {
         let class = conduct[moment.mover.index()].class;
         let victims = moment.victims(ring, conduct);
         let by = moment.offenders(class, victims);
         offenders[moment.mover.index()] |= moment.identities.of(by);
     });
-    match offenders[0].count().cmp(&offenders[1].count()) {
-        std::cmp::Ordering::Greater => Some(Color::Red),
-        std::cmp::Ordering::Less => Some(Color::Black),
-        std::cmp::Ordering::Equal => None,
-    }
+    Color::ALL.map(|color| identities.squares(offenders[color.index()], ring.start.by_color(color)))
 }
 
 impl Moment<'_> {

@@ -3,7 +3,7 @@
 mod chinese;
 mod english;
 
-use super::{Class, CycleVerdict, Ending, Game};
+use super::{Class, CycleVerdict, Ending, Game, Status};
 use crate::{Bitboard, Color, PieceKind, Square};
 
 /// Why a game ended: one sentence in two languages, and move by move what the sentence says in sum.
@@ -33,14 +33,18 @@ pub struct Offence {
 }
 
 impl Game {
-    /// Explains an ending of this game, as [`Game::status`] gave it.
+    /// Explains the ending of this game, as [`Game::status`] gave it. Of an ending that is not the one of the game as it
+    /// stands, only outcome and reason are told.
     #[must_use]
     pub fn explain(&self, ending: &Ending) -> Explanation {
-        Explanation {
-            english: english::sentence(self, ending),
-            chinese: chinese::sentence(self, ending),
-            offences: ending.cycle.as_ref().map_or_else(Vec::new, |cycle| self.offences(cycle)),
+        if self.close_judgement() != Status::Over(*ending) {
+            let (english, chinese) = (english::sentence_elsewhere(ending), chinese::sentence_elsewhere(ending));
+            return Explanation { english, chinese, offences: Vec::new() };
         }
+        let offences = ending.cycle.as_ref().map_or_else(Vec::new, |cycle| self.offences(cycle));
+        let english = english::sentence(self, ending, &offences);
+        let chinese = chinese::sentence(self, ending, &offences);
+        Explanation { english, chinese, offences }
     }
 
     fn offences(&self, cycle: &CycleVerdict) -> Vec<Offence> {
@@ -71,10 +75,15 @@ impl Game {
         if self.position().turn() == side { (cycle.from + 1, cycle.to - 1) } else { (cycle.from + 2, cycle.to) }
     }
 
-    /// The kind of a victim. A cycle takes nothing, so its victims stand where it says.
+    /// The kind of a victim in the verdict on this game. A cycle takes nothing, so its victims stand where it says.
     fn kind_at(&self, victim: Square) -> PieceKind {
         self.position().piece_at(victim).expect("a victim stands where the verdict says").kind()
     }
+}
+
+/// Whether a side whose moves all check or threaten mate gave check with some.
+fn checks_too(offences: &[Offence], side: Color) -> bool {
+    offences.iter().any(|offence| offence.side == side && offence.class == Class::Check)
 }
 
 #[cfg(test)]
@@ -129,6 +138,78 @@ mod tests {
             "Draw by the natural limit: 120 counted plies without a capture.",
             "未吃子步数达到120步，符合自然限着，判和。",
         );
+    }
+
+    #[test]
+    fn rules_that_ask_nothing_claim_nothing() {
+        check(
+            RuleSet::Simple,
+            "5k3/9/9/9/9/9/9/9/4R4/3K5 w",
+            "e1f1 f9e9 f1e1 e9f9 e1f1 f9e9 f1e1 e9f9",
+            "Draw by repetition: the position after ply 0 stands for the third time after ply 8; these rules do not ask \
+             what was done in between.",
+            "第0步后的局面在第8步后第三次出现，此规则不问其间着法，判和。",
+        );
+    }
+
+    #[test]
+    fn the_older_custom_says_how_many_pieces_offended() {
+        // Two chase, one checks.
+        check(
+            RuleSet::Wikibook,
+            "R2c1k3/9/2N6/9/9/9/3n5/4K4/9/9 b",
+            "d3c1 e2e1 c1d3 e1e2 d3c1 e2e1 c1d3 e1e2",
+            "Red loses by perpetual chase, with 2 pieces against 1: each of Red's moves from ply 2 to ply 8 chases \
+             Black's cannon now on d9, and each reply saves it; each of Black's moves from ply 1 to ply 7 gives check.",
+            "红方自第2步至第8步每步均捉黑炮（d9），对方每步逃捉，是长捉；黑方自第1步至第7步每步均将军，是长将；\
+             红方违规2子，黑方违规1子，红方判负。",
+        );
+        // One checks, one chases.
+        check(
+            RuleSet::Wikibook,
+            "3k5/2R6/9/9/9/9/9/9/6r2/4K1N2 w",
+            "c8c9 d9d8 c9c8 d8d9 c8c9 d9d8 c9c8 d8d9",
+            "Draw by repetition, both sides having offended with 1 piece each: each of Red's moves from ply 1 to ply 7 \
+             gives check; each of Black's moves from ply 2 to ply 8 chases Red's horse now on g0, and each reply saves it.",
+            "红方自第1步至第7步每步均将军，是长将；黑方自第2步至第8步每步均捉红马（g0），对方每步逃捉，是长捉；\
+             双方违规各1子，判和。",
+        );
+        // One check, one threat, then threats alone.
+        check(
+            RuleSet::Wikibook,
+            "2R6/4k4/2P6/9/9/9/9/9/9/5K3 w",
+            "c9c8 e8e7 c8c9 e7e8 c9c8 e8e7 c8c9 e7e8",
+            "Red loses by perpetual checks and threats of mate: each of Red's moves from ply 1 to ply 7 gives check or \
+             threatens mate.",
+            "红方自第1步至第7步每步均将军或要杀，是一将一要杀；红方判负。",
+        );
+        check(
+            RuleSet::Wikibook,
+            "4k4/R8/9/9/1r7/9/9/9/1R7/3K5 w",
+            "b1h1 b5h5 h1b1 h5b5 b1h1 b5h5 h1b1 h5b5",
+            "Red loses by perpetual threat of mate: each of Red's moves from ply 1 to ply 7 threatens mate.",
+            "红方自第1步至第7步每步均要杀，是长杀；红方判负。",
+        );
+    }
+
+    #[test]
+    fn offences_name_the_plies_and_the_pieces() {
+        let (fen, moves) = ("3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w", "d0e1 c1c2 e1d0 c2c1 d0e1 c1c2 e1d0 c2c1");
+        let offences: Vec<_> = explained(RuleSet::Cxr, fen, moves)
+            .offences
+            .into_iter()
+            .map(|offence| {
+                let [by, victims] = [offence.by, offence.victims]
+                    .map(|set| set.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(" "));
+                (offence.ply, offence.side, offence.class, by, victims)
+            })
+            .collect();
+        let expected = (1..=8).map(|ply| match ply % 4 {
+            1 | 3 => (ply, Color::Red, Class::Chase, "f1".to_owned(), "g1".to_owned()),
+            2 => (ply, Color::Black, Class::ChasePinnedChariot, "b1".to_owned(), "f1".to_owned()),
+            _ => (ply, Color::Black, Class::ChasePinnedChariot, "b1 c1".to_owned(), "f1".to_owned()),
+        });
+        assert_eq!(offences, expected.collect::<Vec<_>>());
     }
 
     #[test]

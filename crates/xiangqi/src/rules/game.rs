@@ -93,8 +93,8 @@ impl Game {
         &self.position
     }
 
-    /// The position reached, with its counters, as text would give it. Checks already counted by the natural limit
-    /// do not go with it.
+    /// The position reached, with its counters, as text would give it: none is beyond [`Fen::MAX_COUNTER`]. Checks already
+    /// counted by the natural limit do not go with it.
     #[must_use]
     pub fn fen(&self) -> Fen {
         let black_moves = match self.start.position.turn() {
@@ -103,8 +103,8 @@ impl Game {
         };
         Fen {
             position: self.position.clone(),
-            limit_counter: self.limit.counted(),
-            move_number: self.start.move_number + black_moves as u32,
+            limit_counter: self.limit.counted().min(Fen::MAX_COUNTER),
+            move_number: self.start.move_number.saturating_add(black_moves as u32).min(Fen::MAX_COUNTER),
         }
     }
 
@@ -184,14 +184,11 @@ impl Game {
         &self.status
     }
 
-    /// Takes the last move back; `None` if there is none.
+    /// Takes the last move back and asks the arbiter; `None` if there is none.
     pub fn pop(&mut self) -> Option<Move> {
         let mv = self.retract()?;
-        // Before the last move of a game the game went on.
-        self.status = Status::Ongoing;
-        if self.plies.is_empty() {
-            self.judge();
-        }
+        // Not simply "it went on": moves may have been made without asking.
+        self.judge();
         Some(mv)
     }
 
@@ -303,7 +300,7 @@ impl Game {
         }
     }
 
-    /// The position after this many moves; `None` if there were fewer.
+    /// The position after this many moves; `None` if there were fewer. If the turn was passed then, it is passed.
     #[must_use]
     pub fn position_at(&self, ply: usize) -> Option<Position> {
         let since = self.plies.get(ply..)?;
@@ -343,8 +340,12 @@ impl Game {
     #[cold]
     #[inline(never)]
     fn judge_closely(&mut self) {
-        let has_legal_move = self.position.has_legal_move();
-        self.status = self.judgement(has_legal_move);
+        self.status = self.close_judgement();
+    }
+
+    /// What the rules say of the game as it stands, whatever was said before.
+    pub(super) fn close_judgement(&self) -> Status {
+        self.judgement(self.position.has_legal_move())
     }
 
     #[cold]

@@ -1,6 +1,6 @@
 //! The natural limit: how long a game may go on without a capture.
 
-use crate::Color;
+use crate::{Color, Fen};
 
 /// How many checks of each side are counted; further ones, and their answers, do not bring the limit nearer.
 const COUNTED_CHECKS: u8 = 10;
@@ -14,9 +14,11 @@ pub struct LimitCounter {
 }
 
 impl LimitCounter {
-    /// A counter that starts as a FEN gives it: the checks before are not known and count as none.
+    /// A counter that starts as a FEN gives it: the checks before are not known and count as none, and what no FEN can
+    /// give counts as [`Fen::MAX_COUNTER`].
     #[must_use]
     pub const fn from_fen(counted: u32) -> Self {
+        let counted = if counted < Fen::MAX_COUNTER { counted } else { Fen::MAX_COUNTER };
         Self { counted, checks: [0; 2] }
     }
 
@@ -73,5 +75,12 @@ mod tests {
         // A quiet move counts again.
         assert_eq!(counter.after(Color::Red, false, false, false).counted(), 26);
         assert_eq!(eleventh.after(Color::Black, true, true, true), LimitCounter::default());
+    }
+
+    #[test]
+    fn a_counter_that_no_fen_gives_does_not_wrap() {
+        let counter = LimitCounter::from_fen(u32::MAX);
+        assert_eq!(counter.counted(), Fen::MAX_COUNTER);
+        assert_eq!(counter.after(Color::Red, false, false, false).counted(), Fen::MAX_COUNTER + 1);
     }
 }

@@ -3,8 +3,8 @@
 use crate::{Bitboard, Color, Position};
 
 impl Position {
-    /// The pieces with which `attacker` could give mate in one if it were its turn. Empty if it is in check: such a
-    /// side threatens nothing before it has answered.
+    /// The pieces with which `attacker` could give mate in one if it were its turn. Empty if the defender is to move and in
+    /// check: what was given then is a check, and no threat. The attacker is never in check while the defender is to move.
     pub(super) fn mating_pieces(&mut self, attacker: Color) -> Bitboard {
         if self.turn() == attacker {
             return self.mating_origins();
@@ -12,6 +12,11 @@ impl Position {
         if self.in_check() {
             return Bitboard::EMPTY;
         }
+        debug_assert!(
+            self.attackers_in_palace(self.king(attacker), attacker, self.occupied(), self.by_color(!attacker))
+                .is_empty(),
+            "{attacker:?} left its king in check"
+        );
         let undo = self.make_null();
         let pieces = self.mating_origins();
         self.unmake_null(undo);

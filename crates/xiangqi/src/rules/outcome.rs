@@ -1,6 +1,6 @@
 //! How games end.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use super::CycleVerdict;
 use crate::Color;
@@ -18,6 +18,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 3] = [Self::RedWins, Self::BlackWins, Self::Draw];
+
     /// The outcome in which this side has lost.
     #[must_use]
     pub const fn loss_of(loser: Color) -> Self {
@@ -108,6 +111,34 @@ impl fmt::Display for Reason {
     }
 }
 
+/// A text that names no outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the outcomes are red_wins, black_wins and draw")]
+pub struct ParseOutcomeError;
+
+impl FromStr for Outcome {
+    type Err = ParseOutcomeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == text).ok_or(ParseOutcomeError)
+    }
+}
+
+/// A text that names no reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the reasons are checkmate, stalemate, perpetual_check, perpetual_chase, repetition, move_limit and bare_defenders"
+)]
+pub struct ParseReasonError;
+
+impl FromStr for Reason {
+    type Err = ParseReasonError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|reason| reason.name() == text).ok_or(ParseReasonError)
+    }
+}
+
 /// A decided game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
@@ -138,5 +169,24 @@ impl Status {
             Self::Ongoing => None,
             Self::Over(ending) => Some(ending),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for outcome in Outcome::ALL {
+            assert_eq!(outcome.to_string().parse(), Ok(outcome));
+        }
+        assert_eq!("won".parse::<Outcome>(), Err(ParseOutcomeError));
+        assert!(Outcome::ALL.iter().all(|outcome| ParseOutcomeError.to_string().contains(outcome.name())));
+        for reason in Reason::ALL {
+            assert_eq!(reason.to_string().parse(), Ok(reason));
+            assert!(ParseReasonError.to_string().contains(reason.name()));
+        }
+        assert_eq!("Checkmate".parse::<Reason>(), Err(ParseReasonError));
     }
 }

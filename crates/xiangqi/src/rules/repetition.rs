@@ -4,7 +4,8 @@
 const SLOTS: usize = 4096;
 
 /// Counts positions by the low bits of their keys. Its count of a position is never too low, so "has not stood before"
-/// is certain and costs one look; "may have" is settled by comparing keys.
+/// is certain and costs one look; "may have" is settled by comparing keys. A slot counts to 65,535: a game that the
+/// arbiter is asked about ends long before.
 #[derive(Clone, Debug)]
 pub(super) struct Filter(Box<[u16; SLOTS]>);
 

@@ -7,6 +7,7 @@
 //! is worth judging. The sides of a case have no more men than a game gives them, on points those can have reached.
 
 mod hunts;
+mod long;
 mod loops;
 mod mutate;
 mod random;
@@ -17,6 +18,7 @@ mod twins;
 use std::fmt;
 
 pub use hunts::find_hunt;
+pub use long::{LONGEST, long_case, long_game, many_loops};
 pub use loops::{find_loop, there_and_back};
 pub use mutate::mutated_case;
 pub use random::{random_case, random_position};
@@ -24,18 +26,32 @@ pub use rng::SplitMix64;
 pub use sieges::siege_case;
 pub use twins::twin_cases;
 
-use super::board::{Board, Color, Kind, Move, file, rank};
+use super::board::{Board, Color, Kind, Move, fen_counter, file, rank};
 use super::moves::{in_check, is_legal, kings_face, move_text, parse_moves};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
     pub start: Board,
+    /// The counter of the natural limit at the start.
+    pub counter: u32,
     pub moves: Vec<Move>,
+}
+
+impl Case {
+    pub fn new(start: Board, moves: Vec<Move>) -> Case {
+        Case { start, counter: 0, moves }
+    }
+
+    pub fn fen(&self) -> String {
+        let board = self.start.to_string();
+        let fields: Vec<&str> = board.split(' ').take(4).collect();
+        format!("{} {} 1", fields.join(" "), self.counter)
+    }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} moves", self.start)?;
+        write!(out, "{} moves", self.fen())?;
         self.moves.iter().try_for_each(|&mv| write!(out, " {}", move_text(mv)))
     }
 }
@@ -44,7 +60,7 @@ impl fmt::Display for Case {
 pub fn parse_case(line: &str) -> Result<Case, String> {
     let (fen, moves) = line.split_once(" moves").ok_or(format!("no moves in {line}"))?;
     let moves = parse_moves(moves).ok_or(format!("an unreadable move in {line}"))?;
-    Ok(Case { start: Board::from_fen(fen)?, moves })
+    Ok(Case { start: Board::from_fen(fen)?, counter: fen_counter(fen), moves })
 }
 
 /// The same case seen in a mirror: left and right exchanged.
@@ -63,7 +79,7 @@ fn map_case(case: &Case, point: impl Fn(u8) -> u8, color: impl Fn(Color) -> Colo
         start.put(point(p), case.start.at(p).map(|(c, kind)| (color(c), kind)));
     }
     let moves = case.moves.iter().map(|&(from, to)| (point(from), point(to))).collect();
-    Case { start, moves }
+    Case { start, counter: case.counter, moves }
 }
 
 /// Whether a game could show this position, as far as one can see without playing it: a king each, not too many

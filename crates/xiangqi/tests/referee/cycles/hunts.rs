@@ -64,7 +64,7 @@ fn extend(
     false
 }
 
-fn is_chased(board: &Board, chaser: Color, victim: u8) -> bool {
+pub(super) fn is_chased(board: &Board, chaser: Color, victim: u8) -> bool {
     pseudo_moves_of(board, chaser)
         .into_iter()
         .any(|mv| mv.1 == victim && is_chase(board, mv) && leaves_king_safe(board, mv))

@@ -66,6 +66,6 @@ fn with_other_loop(rng: &mut SplitMix64, case: Case) -> Case {
     let Some(other) = find_loop(rng, &case.start, plies) else {
         return case;
     };
-    let mixed = Case { start: case.start.clone(), moves: [once, &other].concat() };
+    let mixed = Case { moves: [once, &other].concat(), ..case.clone() };
     if is_cycle(&mixed) { mixed } else { case }
 }

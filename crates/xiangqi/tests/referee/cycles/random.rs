@@ -105,7 +105,7 @@ pub fn random_case(rng: &mut SplitMix64) -> Case {
         }
         if let Some(loops) = choose_loops(rng, &board, any_will_do) {
             moves.extend(&loops);
-            return entered_late(rng, Case { start, moves }, &loops);
+            return entered_late(rng, Case::new(start, moves), &loops);
         }
     }
 }
@@ -141,5 +141,5 @@ pub(super) fn entered_late(rng: &mut SplitMix64, case: Case, loops: &[Move]) -> 
     }
     let (skipped, rest) = case.moves.split_at(rng.below(case.moves.len() / 2));
     let start = skipped.iter().fold(case.start.clone(), |board, &mv| board.after(mv));
-    Case { start, moves: [rest, loops].concat() }
+    Case { start, counter: case.counter, moves: [rest, loops].concat() }
 }

@@ -172,6 +172,6 @@ pub fn siege_case(rng: &mut SplitMix64) -> Case {
         let Some(first) = interests.iter().position(|&i| i == most && i > 0) else { continue };
         let second = if rng.one_in(2) { first } else { rng.below(found.len()) };
         let loops = [found[first].as_slice(), &found[second]].concat();
-        return entered_late(rng, Case { start, moves: loops.clone() }, &loops);
+        return entered_late(rng, Case::new(start, loops.clone()), &loops);
     }
 }
