@@ -42,7 +42,7 @@ pub enum FenError {
     Empty,
     #[error("FEN board: rank {rank} has {}, not 9", counted(*width, "point"))]
     RankWidth { rank: u8, width: usize },
-    #[error("FEN board: {count} ranks, not 10")]
+    #[error("FEN board: {}, not 10", counted(*count, "rank"))]
     RankCount { count: usize },
     #[error("FEN board: `{}` on rank {rank}, file {file} is neither a piece nor a number of empty points 1 to 9", letter.escape_debug())]
     UnknownLetter { letter: char, rank: u8, file: char },
@@ -276,6 +276,7 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_the_place() {
         assert_eq!(error(" "), "FEN is empty");
+        assert_eq!(error("9 w"), "FEN board: 1 rank, not 10");
         assert_eq!(error("9/9 w"), "FEN board: 2 ranks, not 10");
         assert_eq!(error("9/9/9/9/9/9/9/9/9/9/9 w"), "FEN board: 11 ranks, not 10");
         assert_eq!(error("4k4/8/9/9/9/9/9/9/9/3K5 w"), "FEN board: rank 8 has 8 points, not 9");
