@@ -27,7 +27,7 @@ pub struct Limits {
     pub depth: Option<u32>,
     /// No new iteration after this many nodes.
     pub soft_nodes: Option<u64>,
-    /// Not one node more than this.
+    /// Not one node more than this; several threads together overstep it by some hundred each.
     pub hard_nodes: Option<u64>,
     /// No new iteration after this time, nearer or further as the best move is steady or not.
     pub soft_time: Option<Duration>,

@@ -284,6 +284,20 @@ mod tests {
     }
 
     #[test]
+    fn what_older_searches_left_makes_room_first() {
+        let table = Table::new(1);
+        // Keys of one cluster: the highest bits choose it.
+        for key in 1..=SLOTS as u64 {
+            if key == 2 {
+                table.grow_older();
+            }
+            table.store(key, 0, entry(1, if key == 1 { 10 } else { 5 }));
+        }
+        table.store(99, 0, entry(1, 5));
+        assert!(table.probe(1, 0).is_none() && (2..=SLOTS as u64).all(|key| table.probe(key, 0).is_some()));
+    }
+
+    #[test]
     fn clearing_forgets() {
         let mut table = Table::new(1);
         table.store(77, 0, entry(1, 1));

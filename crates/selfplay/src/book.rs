@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn what_is_no_position_is_named_with_its_line() {
         assert_eq!(read("").unwrap_err(), "no position in it");
-        assert_eq!(read("\n\n9 w").unwrap_err(), "line 3: FEN board: 1 ranks, not 10");
+        assert_eq!(read("\n\n9 w").unwrap_err(), "line 3: FEN board: 1 rank, not 10");
         assert_eq!(
             read(&format!("{START}\n{START} - - 0 1 moves h2e2")).unwrap_err(),
             "line 2: FEN: `moves` after the sixth field"

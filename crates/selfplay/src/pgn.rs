@@ -121,7 +121,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         let error = |text| read(text).unwrap_err().to_string();
         assert_eq!(error("[Event \"x]\n\n1. h2e2 *"), "line 1: a tag is `[Name \"value\"]`");
-        assert_eq!(error("[FEN \"9 w\"]\n1. h2e2 *"), "line 1: FEN board: 1 ranks, not 10");
+        assert_eq!(error("[FEN \"9 w\"]\n1. h2e2 *"), "line 1: FEN board: 1 rank, not 10");
         assert_eq!(error("1. h2e2\nh9g5 *"), "line 2: `h9g5`: Black's horse on h9 does not go to g5");
         assert_eq!(error("1. h2e2 {\n\n"), "line 1: a comment is not closed");
         assert_eq!(error("1. h2e2 ( 1. b2e2"), "line 1: a variation is not closed");

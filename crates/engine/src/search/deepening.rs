@@ -18,9 +18,15 @@ const WINDOW: Score = 14;
 pub(super) struct RootMove {
     pub(super) score: Score,
     pub(super) previous_score: Score,
-    bound: LineBound,
+    pub(super) bound: LineBound,
     pub(super) moves: Vec<Move>,
     nodes: u64,
+}
+
+impl RootMove {
+    pub(super) fn new(mv: Move, score: Score, bound: LineBound) -> Self {
+        Self { score, previous_score: -INFINITE, bound, moves: vec![mv], nodes: 0 }
+    }
 }
 
 impl Worker {
@@ -34,6 +40,8 @@ impl Worker {
             return last;
         }
         let mut steady = Steadiness::default();
+        // The root moves as the last whole iteration left them.
+        let mut finished = Vec::new();
         for depth in 1..=most_depth {
             self.root_depth = depth;
             // Helpers do not all do the same work.
@@ -55,10 +63,11 @@ impl Worker {
             }
             shared.nodes[self.index].store(self.nodes, Relaxed);
             if self.stopped {
-                // What an unfinished iteration found of its first moves stands; the rest keep their old scores.
+                self.settle(&finished);
                 last = self.report(shared, lines, last.depth);
                 break;
             }
+            finished.clone_from(&self.root_moves);
             last = self.report(shared, lines, depth as u32);
             if self.index == 0 {
                 report(&last);
@@ -90,13 +99,7 @@ impl Worker {
             .legal_moves()
             .into_iter()
             .filter(|mv| wanted.is_empty() || wanted.contains(mv))
-            .map(|mv| RootMove {
-                score: -INFINITE,
-                previous_score: -INFINITE,
-                bound: LineBound::Exact,
-                moves: vec![mv],
-                nodes: 0,
-            })
+            .map(|mv| RootMove::new(mv, -INFINITE, LineBound::Exact))
             .collect();
     }
 
@@ -124,10 +127,32 @@ impl Worker {
                 beta = (score + width).min(INFINITE);
                 lowered = (lowered + 1).min(3);
             } else {
-                self.root_moves[line].bound = LineBound::Exact;
                 return;
             }
             width += width / 2;
+        }
+    }
+
+    /// Makes of an unfinished iteration what can be said: a better move that was found stands, with its score if that is
+    /// exact; what was only found to be worse than hoped is no score, and all is as the last whole iteration left it.
+    pub(super) fn settle(&mut self, finished: &[RootMove]) {
+        let Some(first) = self.root_moves.first() else { return };
+        // Without a whole iteration there is nothing else to say.
+        let Some(last) = finished.first() else { return };
+        match first.bound {
+            LineBound::Exact if first.score > -INFINITE => {}
+            LineBound::AtLeast => {
+                // Better than the window; the score of the position is the last that is known.
+                let (mv, score) = (first.moves[0], last.score);
+                self.root_moves.clone_from_slice(finished);
+                if let Some(index) = self.root_moves.iter().position(|root_move| root_move.moves[0] == mv) {
+                    self.root_moves[..=index].rotate_right(1);
+                }
+                let first = &mut self.root_moves[0];
+                first.score = score;
+                first.bound = LineBound::AtLeast;
+            }
+            LineBound::Exact | LineBound::AtMost => self.root_moves.clone_from_slice(finished),
         }
     }
 
@@ -141,11 +166,13 @@ impl Worker {
     }
 
     /// Remembers what was found of a root move; of most that they are no better than the best.
-    pub(super) fn note_root_move(&mut self, mv: Move, score: Score, is_best: bool, nodes: u64) {
+    /// `bound` is what the score says of the best.
+    pub(super) fn note_root_move(&mut self, mv: Move, score: Score, bound: LineBound, is_best: bool, nodes: u64) {
         let Some(root_move) = self.root_moves.iter_mut().find(|root_move| root_move.moves[0] == mv) else { return };
         root_move.nodes += nodes;
         if is_best {
             root_move.score = score;
+            root_move.bound = bound;
             root_move.moves.truncate(1);
             root_move.moves.extend(&self.variations[1]);
         } else {

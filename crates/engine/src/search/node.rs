@@ -6,6 +6,7 @@ use super::{ANYWHERE, Shared, Worker, reductions};
 use crate::{
     history::Arrival,
     picker::Picker,
+    report::LineBound,
     score::{self, INFINITE, LEAST_VERDICT, MAX_PLY, Score},
     table::{Bound, Entry},
 };
@@ -239,7 +240,8 @@ impl Worker {
         let mut picker = Picker::new(self.game.position(), table_move);
         let mut best = -INFINITE;
         let mut best_move = None;
-        let mut reach = ANYWHERE;
+        // How far the best move's score depends on the path, and how far any move's does.
+        let (mut reach, mut reach_of_any) = (ANYWHERE, ANYWHERE);
         let mut count = 0;
         let mut quiets = MoveList::new();
         let mut captures = MoveList::new();
@@ -380,8 +382,16 @@ impl Worker {
                 return 0;
             }
             if at_root {
-                self.note_root_move(mv, score, count == 1 || score > alpha, self.nodes - nodes_before);
+                let bound = if score >= beta {
+                    LineBound::AtLeast
+                } else if score <= alpha {
+                    LineBound::AtMost
+                } else {
+                    LineBound::Exact
+                };
+                self.note_root_move(mv, score, bound, count == 1 || score > alpha, self.nodes - nodes_before);
             }
+            reach_of_any = reach_of_any.min(self.reach);
             if score > best {
                 best = score;
                 reach = self.reach;
@@ -409,7 +419,7 @@ impl Worker {
         if let Some(mv) = best_move {
             self.learn(ply, mv, depth, &quiets, &captures);
         }
-        self.reach = if reach > ply { ANYWHERE } else { reach };
+        self.settle_reach(ply, if best >= beta { reach } else { reach_of_any });
         if excluded.is_none() && !(at_root && self.first_line > 0) {
             let bound = Bound::of::<PV>(best, before_alpha, beta);
             self.remember(

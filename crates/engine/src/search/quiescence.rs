@@ -73,7 +73,7 @@ impl Worker {
         }
 
         let before_alpha = alpha;
-        let mut reach = ANYWHERE;
+        let (mut reach, mut reach_of_any) = (ANYWHERE, ANYWHERE);
         let table_move = found.and_then(|entry| entry.mv);
         let (mut picker, context) = if in_check {
             (Picker::new(self.game.position(), table_move), self.context(ply))
@@ -102,6 +102,7 @@ impl Worker {
             if self.stopped {
                 return 0;
             }
+            reach_of_any = reach_of_any.min(self.reach);
             if score > best {
                 best = score;
                 reach = self.reach;
@@ -124,7 +125,7 @@ impl Worker {
         if in_check && count == 0 {
             return score::mated_in(ply);
         }
-        self.reach = if reach > ply { ANYWHERE } else { reach };
+        self.settle_reach(ply, if best >= beta { reach } else { reach_of_any });
         let bound = Bound::of::<PV>(best, before_alpha, beta);
         let was_pv = PV || found.is_some_and(|entry| entry.was_pv);
         self.remember(shared, key, ply, Entry { mv: best_move, score: best, evaluation: raw, depth: 0, bound, was_pv });
