@@ -77,6 +77,36 @@ fn a_crash_is_noticed_and_the_engine_started_anew() {
     );
 }
 
+/// What was counted, and the game that shows why, outlive a match that cannot go on.
+#[test]
+fn an_engine_that_cannot_be_started_anew_ends_the_match_and_nothing_is_lost() {
+    let (file, lives) = (new_file("gone.pgn"), new_file("gone.lives"));
+    let [path, lives] = [&file, &lives].map(|path| path.to_str().unwrap());
+    let engine = fake(&format!("'once={lives}';name=fake"));
+    let common = ["--a", "plain", "--b", &engine, "--pairs", "3", "--nodes", "100", "--hash", "1"];
+    let output = run(&[&common[..], &["--pgn", path, "--json"]].concat());
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(complaint.contains("game 1.1: crash by fake after ply 11: "), "{complaint}");
+    let last = complaint.lines().last().unwrap();
+    assert!(last.starts_with("chuhe: engine B: ") && last.ends_with("the engine ended (exit status: 4)"), "{last}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["pentanomial"], serde_json::json!([0, 0, 0, 0, 0]));
+    assert_eq!((&answer["faults"], &answer["fault_list"][0]["round"]), (&1.into(), &"1.1".into()));
+    assert_eq!(last.strip_prefix("chuhe: "), answer["broken_off"].as_str());
+    let games = pgn::read(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!((games.len(), games[0].moves.len(), games[0].tag("Round")), (1, 6 + 5, Some("1.1")));
+
+    // For people the same; without a file the game is on standard error.
+    fs::remove_file(lives).unwrap();
+    let output = run(&common);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.starts_with("games 0: ") && told.ends_with("\nfaults 1\n"), "{told}");
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.contains("[Termination \"crash by Black: the engine ended (exit status: 3)\"]"), "{complaint}");
+}
+
 #[test]
 fn an_engine_that_ends_between_games_has_crashed() {
     let (answer, games) = play("eager", &fake("eager"), &["--pairs", "2", "--nodes", "60", "--ply-cap", "30"]);

@@ -217,5 +217,5 @@ fn without_players_there_is_no_match() {
     let plan = plan(1, 2, TimeControl::Nodes(1), &NoTimer);
     let enter = |_| -> Result<Box<dyn Player>, String> { Err("lost".to_owned()) };
     let result = play_match(&plan, &enter, |_, _| Ok(ControlFlow::Continue(())));
-    assert_eq!(result.unwrap_err(), Abort::Gone { entrant: Entrant::A, detail: "lost".to_owned() });
+    assert_eq!(result.unwrap_err().why, Abort::Gone { entrant: Entrant::A, detail: "lost".to_owned() });
 }

@@ -1,7 +1,7 @@
 //! The games of a match as PGN.
 
 use selfplay::{
-    PairReport, TimeControl,
+    PlayedGame, TimeControl,
     pgn::{Comment, PgnGame},
 };
 use xiangqi::{notation::Notation, rules::RuleSet};
@@ -33,12 +33,11 @@ impl Scribe {
         Self { names: names.clone(), rules, time_control, event: event.to_owned(), notation }
     }
 
-    /// One of a pair's games. It is dated when it is written.
-    pub(super) fn write(&self, pair: &PairReport, index: usize) -> String {
-        let played = &pair.games[index];
-        let [red, black] = if index == 0 { [0, 1] } else { [1, 0] }.map(|side: usize| self.names[side].as_str());
+    /// The first or second game of a pair. It is dated when it is written.
+    pub(super) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
+        let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
         let (date, time) = date::now();
-        let round = round(pair.number, index == 1);
+        let round = round(pair, second);
         let time_control = self.time_control.to_string();
         let reason = match &played.ending {
             selfplay::Ending::Played(..) => played.ending.reason().to_owned(),
