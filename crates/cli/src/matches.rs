@@ -19,7 +19,7 @@ use selfplay::{
     Abort, Book, BrokenOff, Conditions, Entrant, FaultReport, Filter, LoneGame, MatchPlan, OpeningOrder, Openings,
     Player, TimeControl, Timer as _, play_match,
 };
-use stats::{EloModel, Hypotheses, Sprt};
+use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::{notation::Notation, rules::RuleSet};
 
 use crate::{Finding, external::Patience, stopwatch::Stopwatch, threads, thresholds::Thresholds};
@@ -109,6 +109,11 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let test = self.sprt.map(|hypotheses| Sprt::new(EloModel::Normalized, hypotheses));
+        if let Some(test) = &test {
+            // A hypothesis too extreme for any results is no test, and is told before a game is played for it.
+            test.llr(Pentanomial::default()).context("--sprt")?;
+        }
         let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
         let timer = Stopwatch::start();
         let patience =
@@ -120,17 +125,25 @@ impl Arguments {
         let (a, b) = (a?, b?);
         let presented = [(&a, "--a"), (&b, "--b")]
             .map(|(engine, flag)| engine.introduce(&equipment).map_err(anyhow::Error::msg).context(flag));
-        let [name_a, name_b] = presented;
-        let names = different(name_a?, name_b?);
+        let [one, other] = presented;
+        let introductions = [one?, other?];
+        let names = different(introductions.each_ref().map(|introduction| introduction.name.clone()));
         let scribe = Scribe::new(&names, self.rules, self.time_control(), &self.event, self.notation);
         let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
             None => None,
         };
         let mut record = Record { file, known_faults: 0 };
-        let plan = self.plan(book.clone(), &timer);
+        let plan = self.plan(book.clone(), test, &timer);
         let mut progress = Progress::new(self.pairs, plan.test);
-        progress.announce(&self.headline(&names, book.as_ref()))?;
+        let blind = names.iter().zip(&introductions).filter(|(_, introduction)| !introduction.shows_position);
+        let blind: Vec<_> = blind.map(|(name, _)| name.as_str()).collect();
+        progress.announce(&self.headline(&names, book.as_ref(), &blind))?;
+        for (name, introduction) in names.iter().zip(&introductions) {
+            for remark in &introduction.remarks {
+                progress.announce(&format!("{name}: {remark}"))?;
+            }
+        }
         let enter = |entrant: Entrant| -> std::result::Result<Box<dyn Player + '_>, String> {
             match entrant {
                 Entrant::A => a.enter(&equipment),
@@ -178,7 +191,7 @@ impl Arguments {
         }
     }
 
-    fn plan<'a>(&self, book: Option<Book>, timer: &'a Stopwatch) -> MatchPlan<'a> {
+    fn plan<'a>(&self, book: Option<Book>, test: Option<Sprt>, timer: &'a Stopwatch) -> MatchPlan<'a> {
         let plies = self.random_plies.unwrap_or(if book.is_some() { 0 } else { 6 });
         let filter = (plies > 0).then_some(Filter { nodes: OPENING_NODES, bound: self.opening_bound });
         let openings = Openings { rules: self.rules, book, plies, filter };
@@ -192,18 +205,24 @@ impl Arguments {
                 adjudication: self.thresholds.adjudication(),
                 ply_cap: self.thresholds.ply_cap,
             },
-            test: self.sprt.map(|hypotheses| Sprt::new(EloModel::Normalized, hypotheses)),
+            test,
             timer,
         }
     }
 
-    fn headline(&self, names: &[String; 2], book: Option<&Book>) -> String {
+    /// What is played, in one line. Of `blind` engines nobody knows what position they hold.
+    fn headline(&self, names: &[String; 2], book: Option<&Book>, blind: &[&str]) -> String {
         let [a, b] = names;
         let openings = match book {
             Some(book) => format!("book {} of {} positions", book.hash(), book.positions().len()),
             None => format!("random openings, seed {}", self.seed),
         };
-        format!("{a} against {b}: {}, grace {} ms, {} rules, {openings}", self.time_control(), self.grace, self.rules)
+        let blind = match blind {
+            [] => String::new(),
+            names => format!("; positions of {} cannot be checked", names.join(" and ")),
+        };
+        let (time_control, grace, rules) = (self.time_control(), self.grace, self.rules);
+        format!("{a} against {b}: {time_control}, grace {grace} ms, {rules} rules, {openings}{blind}")
     }
 }
 
@@ -242,7 +261,7 @@ impl Record {
 }
 
 /// The names under which the two play: never the same.
-fn different(a: String, b: String) -> [String; 2] {
+fn different([a, b]: [String; 2]) -> [String; 2] {
     if a == b { [format!("{a} (A)"), format!("{b} (B)")] } else { [a, b] }
 }
 

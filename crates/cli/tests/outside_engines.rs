@@ -181,12 +181,47 @@ fn what_cannot_be_set_or_started_is_told() {
         ("uci:/no/such/engine".to_owned(), "--b: /no/such/engine: No such file or directory (os error 2)\n"),
         (format!("uci:{CHUHE} perft"), "`uci`: the engine ended (exit status: 2)\n"),
         (format!("uci:{CHUHE};Colour=blue"), "the engine has no option `Colour`\n"),
+        // It would go on with another evaluation than the one that was asked for.
+        (
+            format!("uci:{CHUHE};EvalFile=/no/such.nnue;name=typo"),
+            ": setoption EvalFile: cannot read the net /no/such.nnue: No such file or directory (os error 2)\n",
+        ),
+        (
+            format!("ucci:{CHUHE};evalfile=/no/such.nnue"),
+            ": setoption evalfile: cannot read the net /no/such.nnue: No such file or directory (os error 2)\n",
+        ),
+        (format!("uci:{CHUHE};Threads=many"), ": setoption Threads: `many` is not a whole number from 1 to 512\n"),
     ] {
         let output = run(&["--a", "plain", "--b", &engine, "--pairs", "1", "--nodes", "100"]);
         assert_eq!(output.status.code(), Some(2));
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(told.ends_with(complaint) && told.lines().count() == 1, "{told}");
     }
+}
+
+#[test]
+fn what_an_engine_says_of_itself_is_shown_once() {
+    let remark = fake("'message=a net of 1 MiB' mute;name=fake");
+    let output = run(&["--a", "plain", "--b", &remark, "--pairs", "1", "--nodes", "50", "--ply-cap", "10"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{told}");
+    let lines: Vec<_> = told.lines().collect();
+    assert!(lines[0].ends_with(", seed 1; positions of fake cannot be checked"), "{told}");
+    assert_eq!(lines[1..], ["fake: a net of 1 MiB"]);
+}
+
+/// An engine that does not follow the moves is found out under UCCI too, by what it says that it holds.
+#[test]
+fn positions_are_checked_under_both_protocols() {
+    for protocol in ["uci", "ucci"] {
+        let engine = format!("{protocol}:{CHUHE};name=x");
+        let output = run(&["--a", "plain", "--b", &engine, "--pairs", "1", "--nodes", "50", "--ply-cap", "10"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && told.ends_with(", seed 1\n"), "{told}");
+    }
+    let deaf = fake("deaf ucci;name=fake").replacen("uci:", "ucci:", 1);
+    let (answer, _) = play("deaf-ucci", &deaf, &["--pairs", "1", "--nodes", "100"]);
+    assert_eq!(answer["fault_list"][0]["kind"], "wrong_position", "{answer}");
 }
 
 #[test]
