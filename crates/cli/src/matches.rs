@@ -4,6 +4,7 @@ mod answer;
 mod entrant;
 mod progress;
 mod record;
+mod terms;
 
 use std::{
     fs::File,
@@ -27,6 +28,7 @@ use answer::Report;
 use entrant::Engine;
 use progress::Progress;
 use record::Scribe;
+use terms::Terms;
 
 /// With how many nodes of the plain evaluation openings are looked at.
 const OPENING_NODES: u64 = 10_000;
@@ -128,7 +130,8 @@ impl Arguments {
         let [one, other] = presented;
         let introductions = [one?, other?];
         let names = different(introductions.each_ref().map(|introduction| introduction.name.clone()));
-        let scribe = Scribe::new(&names, self.rules, self.time_control(), &self.event, self.notation);
+        let terms = Terms::new(self, book.as_ref());
+        let scribe = Scribe::new(&names, self.rules, self.time_control(), &terms, &self.event, self.notation);
         let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
             None => None,
@@ -173,7 +176,7 @@ impl Arguments {
         let report = Report {
             standing: &standing,
             names: &names,
-            book: book.map(|book| book.hash().to_string()),
+            terms: &terms,
             test: plan.test.as_ref(),
             time: timer.now(),
             broken_off: why.as_ref().map(ToString::to_string),

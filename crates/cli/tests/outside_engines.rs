@@ -219,7 +219,7 @@ fn positions_are_checked_under_both_protocols() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && told.ends_with(", seed 1\n"), "{told}");
     }
-    let deaf = fake("deaf ucci;name=fake").replacen("uci:", "ucci:", 1);
+    let deaf = fake("deaf;name=fake").replacen("uci:", "ucci:", 1);
     let (answer, _) = play("deaf-ucci", &deaf, &["--pairs", "1", "--nodes", "100"]);
     assert_eq!(answer["fault_list"][0]["kind"], "wrong_position", "{answer}");
 }
@@ -275,6 +275,31 @@ fn records_are_complete_and_not_written_over() {
     assert_eq!(again.status.code(), Some(2));
     assert!(String::from_utf8(again.stderr).unwrap().contains("records.pgn: File exists"));
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+/// Whoever finds a game can tell under which terms it was played, and why it ended.
+#[test]
+fn the_terms_of_a_match_are_in_its_records_and_its_answer() {
+    let tags = |games: &[PgnGame]| {
+        let names = ["Seed", "Book", "HashMebibytes", "GraceMilliseconds", "PlyCap", "AdjudicateWin", "AdjudicateDraw"];
+        names.map(|name| games[1].tag(name).unwrap().to_owned())
+    };
+    let nodes = ["--pairs", "1", "--nodes", "60"];
+    let more = ["--adjudicate-win", "300,2", "--adjudicate-draw", "10,4,20", "--ply-cap", "90", "--grace", "7"];
+    let (answer, games) = play("terms", "plain", &[&nodes[..], &more, &["--seed", "18446744073709551615"]].concat());
+    assert_eq!(tags(&games), ["18446744073709551615", "-", "1", "7", "90", "300,2", "10,4,20"]);
+    assert_eq!(answer["seed"], u64::MAX);
+    assert_eq!(answer["adjudicate_win"], serde_json::json!([300, 2]));
+    assert_eq!(answer["adjudicate_draw"], serde_json::json!([10, 4, 20]));
+    let numbers = ["hash_mebibytes", "grace_milliseconds", "ply_cap"].map(|name| answer[name].as_u64());
+    assert_eq!(numbers, [Some(1), Some(7), Some(90)]);
+
+    let book = new_file("terms.epd");
+    fs::write(&book, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w\n").unwrap();
+    let (answer, games) = play("terms-book", "plain", &[&nodes[..], &["--book", book.to_str().unwrap()]].concat());
+    let hash = answer["book"].as_str().unwrap();
+    assert_eq!((hash.len(), &answer["adjudicate_win"]), (64, &Value::Null));
+    assert_eq!(tags(&games), ["1", hash, "1", "200", "1000", "-", "-"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use selfplay::{Entrant, FaultReport, Standing};
 use serde::Serialize;
 use stats::{Counts, Pentanomial, Sprt};
 
-use super::record;
+use super::{record, terms::Terms};
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -24,7 +24,8 @@ struct Answer<'a> {
     decision: Option<stats::Decision>,
     faults: usize,
     fault_list: Vec<FaultAnswer<'a>>,
-    book: Option<String>,
+    #[serde(flatten)]
+    terms: &'a Terms,
     seconds: f64,
     /// Why the match could not be played to its end, if it could not.
     broken_off: Option<String>,
@@ -44,7 +45,7 @@ struct FaultAnswer<'a> {
 pub(super) struct Report<'a> {
     pub(super) standing: &'a Standing,
     pub(super) names: &'a [String; 2],
-    pub(super) book: Option<String>,
+    pub(super) terms: &'a Terms,
     pub(super) test: Option<&'a Sprt>,
     pub(super) time: Duration,
     pub(super) broken_off: Option<String>,
@@ -52,7 +53,7 @@ pub(super) struct Report<'a> {
 
 impl Report<'_> {
     pub(super) fn write(self, json: bool, out: &mut impl Write) -> Result<()> {
-        let Self { standing, names, book, test, time, broken_off } = self;
+        let Self { standing, names, terms, test, time, broken_off } = self;
         let counts = Counts::from(standing.pairs);
         let elo = test.map_or_else(|| counts.logistic_elo(), |test| test.estimate(counts));
         let [losses, draws, wins] = *standing.games.cells();
@@ -70,7 +71,7 @@ impl Report<'_> {
                 decision: standing.decision,
                 faults: standing.faults.len(),
                 fault_list: standing.faults.iter().map(|fault| FaultAnswer::new(fault, names)).collect(),
-                book,
+                terms,
                 seconds: time.as_secs_f64(),
                 broken_off,
             };

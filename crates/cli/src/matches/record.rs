@@ -6,6 +6,7 @@ use selfplay::{
 };
 use xiangqi::{notation::Notation, rules::RuleSet};
 
+use super::terms::Terms;
 use crate::date;
 
 /// How a game of a match is called: its pair and which game of it, both counted from 1.
@@ -18,6 +19,7 @@ pub(super) struct Scribe {
     names: [String; 2],
     rules: RuleSet,
     time_control: TimeControl,
+    terms: Terms,
     event: String,
     notation: Notation,
 }
@@ -27,10 +29,11 @@ impl Scribe {
         names: &[String; 2],
         rules: RuleSet,
         time_control: TimeControl,
+        terms: &Terms,
         event: &str,
         notation: Notation,
     ) -> Self {
-        Self { names: names.clone(), rules, time_control, event: event.to_owned(), notation }
+        Self { names: names.clone(), rules, time_control, terms: terms.clone(), event: event.to_owned(), notation }
     }
 
     /// The first or second game of a pair. It is dated when it is written.
@@ -65,7 +68,12 @@ impl Scribe {
             *comment = Comment(played.note).to_string();
         }
         let game = PgnGame {
-            tags: tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            tags: tags
+                .map(|(name, value)| (name, value.to_owned()))
+                .into_iter()
+                .chain(self.terms.tags())
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             start: played.game.start().clone(),
             moves,
             outcome: Some(played.ending.outcome()),
