@@ -18,6 +18,7 @@ mod external;
 pub mod judge;
 mod matches;
 mod net;
+mod one_line;
 mod perft;
 mod selfplay_command;
 mod sprt;

@@ -23,7 +23,7 @@ use selfplay::{
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::{notation::Notation, rules::RuleSet};
 
-use crate::{Finding, external::Patience, stopwatch::Stopwatch, threads, thresholds::Thresholds};
+use crate::{Finding, external::Patience, one_line::one_line, stopwatch::Stopwatch, threads, thresholds::Thresholds};
 use answer::Report;
 use entrant::Engine;
 use progress::Progress;
@@ -102,7 +102,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = Notation::Uci)]
     notation: Notation,
     /// How the file's games call the match
-    #[arg(long, value_name = "NAME", default_value = "chuhe match")]
+    #[arg(long, value_name = "NAME", default_value = "chuhe match", value_parser = one_line)]
     event: String,
     /// Answer as one JSON object
     #[arg(long)]

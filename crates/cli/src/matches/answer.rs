@@ -5,7 +5,7 @@ use std::{io::Write, time::Duration};
 use anyhow::Result;
 use selfplay::{Entrant, FaultReport, Standing};
 use serde::Serialize;
-use stats::{Counts, Pentanomial, Sprt};
+use stats::{Counts, Pentanomial, Rounded, Sprt};
 
 use super::{record, terms::Terms};
 
@@ -81,9 +81,9 @@ impl Report<'_> {
         }
         writeln!(out, "games {}: {wins} won, {draws} drawn, {losses} lost", standing.games.games())?;
         writeln!(out, "pentanomial {}", standing.pairs)?;
-        writeln!(out, "elo {:.1} ± {:.1}", elo.elo, elo.error())?;
+        writeln!(out, "elo {} ± {:.1}", Rounded { number: elo.elo, places: 1 }, elo.error())?;
         if let (Some(test), Some(llr), Some(decision)) = (test, standing.llr, standing.decision) {
-            writeln!(out, "llr {llr:.3} in {}: {decision}", test.bounds())?;
+            writeln!(out, "llr {} in {}: {decision}", Rounded { number: llr, places: 3 }, test.bounds())?;
         }
         writeln!(out, "faults {}", standing.faults.len())?;
         Ok(())
