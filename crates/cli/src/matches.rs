@@ -156,7 +156,7 @@ impl Arguments {
         let result = play_match(&plan, &enter, |pair, standing| {
             let games = [false, true].map(|second| scribe.write(pair.number, second, &pair.games[usize::from(second)]));
             let kept = record.keep(&games, &names, &standing.faults, &mut progress);
-            kept.and_then(|()| progress.show(standing, timer.now())).map_err(output)?;
+            kept.and_then(|()| progress.show(standing, timer.now())).map_err(|error| output(&error))?;
             Ok(ControlFlow::Continue(()))
         });
         progress.finish()?;
@@ -168,7 +168,7 @@ impl Arguments {
                 if let Some(LoneGame { pair, game }) = lone_game {
                     let game = scribe.write(pair, false, &game);
                     let kept = record.keep(&[game], &names, &standing.faults, &mut progress);
-                    kept.unwrap_or_else(|error| why = output(error));
+                    kept.unwrap_or_else(|error| why = output(&error));
                 }
                 (standing, Some(why))
             }
@@ -229,7 +229,7 @@ impl Arguments {
     }
 }
 
-fn output(error: io::Error) -> Abort {
+fn output(error: &io::Error) -> Abort {
     Abort::Output(format!("--pgn: {error}"))
 }
 
