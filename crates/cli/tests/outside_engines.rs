@@ -98,6 +98,27 @@ fn an_engine_that_cannot_be_started_anew_ends_the_match_and_nothing_is_lost() {
     let games = pgn::read(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!((games.len(), games[0].moves.len(), games[0].tag("Round")), (1, 6 + 5, Some("1.1")));
 
+    // Pairs that were counted before stand: with seven moves of each in a game, the fortieth belongs to the third pair.
+    for threads in ["1", "2"] {
+        for path in [path, lives] {
+            fs::remove_file(path).unwrap();
+        }
+        let engine = fake(&format!("'once={lives}' crash=40;name=fake"));
+        let common =
+            ["--a", "plain", "--b", &engine, "--pairs", "9", "--nodes", "50", "--hash", "1", "--ply-cap", "20"];
+        let output = run(&[&common[..], &["--pgn", path, "--json", "--threads", threads]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let games = pgn::read(&fs::read_to_string(&file).unwrap()).unwrap();
+        let counted: u64 = answer["pentanomial"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+        if threads == "1" {
+            assert_eq!((counted, &answer["faults"]), (3, &1.into()), "{answer}");
+            assert_eq!(answer["fault_list"][0]["round"], "3.2", "{answer}");
+        }
+        assert!((2 * counted..=2 * counted + 1).contains(&(games.len() as u64)), "{answer}");
+        assert!(answer["broken_off"].is_string(), "{answer}");
+    }
+
     // For people the same; without a file the game is on standard error.
     fs::remove_file(lives).unwrap();
     let output = run(&common);

@@ -12,7 +12,7 @@ deaf           does not hear the moves of `position`, as engines that cannot rea
 mute           does not know `d`
 ranks1         counts ranks from 1 to 10
 eager          ends when a new game begins, after the first
-once=FILE      crashes at the 3rd `go` of its second life, and from then on ends before it says a word: FILE counts
+once=FILE      crashes, if not told otherwise at the 3rd `go`, in its second life, and from then on ends before it says a word: FILE counts
                its lives, of which the first is the introduction
 message=TEXT   says TEXT before it is ready
 """
@@ -31,8 +31,9 @@ if "once" in spoils:
         life = len(lives.read())
     if life > 2:
         sys.exit(4)
+    crash = spoils.pop("crash", "3")
     if life == 2:
-        spoils["crash"] = "3"
+        spoils["crash"] = crash
 engine = subprocess.Popen([sys.argv[1], "uci"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 point = re.compile(r"\b([a-i])(\d+)([a-i])(\d+)\b")
 
