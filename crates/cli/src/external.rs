@@ -30,6 +30,17 @@ pub(crate) struct Patience {
     pub(crate) watchdog: Duration,
 }
 
+/// How an engine is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Introduction {
+    /// How it calls itself.
+    pub(crate) name: String,
+    /// What it said to people while it got ready.
+    pub(crate) remarks: Vec<String>,
+    /// Whether it tells the position it holds.
+    pub(crate) shows_position: bool,
+}
+
 /// An outside engine as a player.
 pub(crate) struct ExternalPlayer {
     specification: Specification,
@@ -40,6 +51,16 @@ pub(crate) struct ExternalPlayer {
 }
 
 impl ExternalPlayer {
+    /// Starts the engine only to see how it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub(crate) fn introduce(specification: &Specification, hash_mebibytes: usize) -> Result<Introduction, String> {
+        let Connection { name, remarks, shows_position, .. } = Connection::open(specification, hash_mebibytes)?;
+        Ok(Introduction { name, remarks, shows_position })
+    }
+
     /// Starts the engine.
     ///
     /// # Errors
@@ -52,11 +73,6 @@ impl ExternalPlayer {
     ) -> Result<Self, String> {
         let connection = Connection::open(specification, hash_mebibytes)?;
         Ok(Self { specification: specification.clone(), patience, hash_mebibytes, connection: Some(connection) })
-    }
-
-    /// How the engine calls itself.
-    pub(crate) fn name(&self) -> &str {
-        self.connection.as_ref().map_or("?", |connection| &connection.name)
     }
 
     /// Does something with the engine; after a fault it is ended.

@@ -20,6 +20,7 @@ mod external;
 pub mod judge;
 mod matches;
 mod net;
+mod one_line;
 mod output;
 mod perft;
 mod selfplay_command;

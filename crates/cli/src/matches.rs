@@ -1,8 +1,10 @@
 //! `chuhe match`: who is stronger.
 
+mod answer;
 mod entrant;
 mod progress;
 mod record;
+mod terms;
 
 use std::{
     fs::File,
@@ -15,17 +17,18 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use selfplay::{
-    Abort, Book, Conditions, Entrant, FaultReport, Filter, MatchPlan, OpeningOrder, Openings, Player, Standing,
-    TimeControl, Timer as _, play_match,
+    Abort, Book, BrokenOff, Conditions, Entrant, FaultReport, Filter, LoneGame, MatchPlan, OpeningOrder, Openings,
+    Player, TimeControl, Timer as _, play_match,
 };
-use serde::Serialize;
-use stats::{Counts, EloModel, Hypotheses, Pentanomial, Sprt};
+use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::{notation::Notation, rules::RuleSet};
 
-use crate::{Finding, external::Patience, stopwatch::Stopwatch, threads, thresholds::Thresholds};
+use crate::{Finding, external::Patience, one_line::one_line, stopwatch::Stopwatch, threads, thresholds::Thresholds};
+use answer::Report;
 use entrant::Engine;
 use progress::Progress;
 use record::Scribe;
+use terms::Terms;
 
 /// With how many nodes of the plain evaluation openings are looked at.
 const OPENING_NODES: u64 = 10_000;
@@ -99,44 +102,20 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = Notation::Uci)]
     notation: Notation,
     /// How the file's games call the match
-    #[arg(long, value_name = "NAME", default_value = "chuhe match")]
+    #[arg(long, value_name = "NAME", default_value = "chuhe match", value_parser = one_line)]
     event: String,
     /// Answer as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    a: &'a str,
-    b: &'a str,
-    wins: u64,
-    draws: u64,
-    losses: u64,
-    pentanomial: Pentanomial,
-    elo: f64,
-    elo_error: f64,
-    /// Only with a test.
-    llr: Option<f64>,
-    decision: Option<stats::Decision>,
-    faults: usize,
-    fault_list: Vec<FaultAnswer<'a>>,
-    book: Option<String>,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct FaultAnswer<'a> {
-    /// As in the records: the pair and the game of it, both from 1.
-    round: String,
-    engine: &'a str,
-    kind: &'static str,
-    ply: usize,
-    detail: &'a str,
-}
-
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        let test = self.sprt.map(|hypotheses| Sprt::new(EloModel::Normalized, hypotheses));
+        if let Some(test) = &test {
+            // A hypothesis too extreme for any results is no test, and is told before a game is played for it.
+            test.llr(Pentanomial::default()).context("--sprt")?;
+        }
         let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
         let timer = Stopwatch::start();
         let patience =
@@ -148,43 +127,62 @@ impl Arguments {
         let (a, b) = (a?, b?);
         let presented = [(&a, "--a"), (&b, "--b")]
             .map(|(engine, flag)| engine.introduce(&equipment).map_err(anyhow::Error::msg).context(flag));
-        let [name_a, name_b] = presented;
-        let names = different(name_a?, name_b?);
-        let scribe = Scribe::new(&names, self.rules, self.time_control(), &self.event, self.notation);
-        let mut file = match &self.pgn {
+        let [one, other] = presented;
+        let introductions = [one?, other?];
+        let names = different(introductions.each_ref().map(|introduction| introduction.name.clone()));
+        let terms = Terms::new(self, book.as_ref());
+        let scribe = Scribe::new(&names, self.rules, self.time_control(), &terms, &self.event, self.notation);
+        let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
             None => None,
         };
-        let plan = self.plan(book.clone(), &timer);
+        let mut record = Record { file, known_faults: 0 };
+        let plan = self.plan(book.clone(), test, &timer);
         let mut progress = Progress::new(self.pairs, plan.test);
-        progress.announce(&self.headline(&names, book.as_ref()))?;
+        let blind = names.iter().zip(&introductions).filter(|(_, introduction)| !introduction.shows_position);
+        let blind: Vec<_> = blind.map(|(name, _)| name.as_str()).collect();
+        progress.announce(&self.headline(&names, book.as_ref(), &blind))?;
+        for (name, introduction) in names.iter().zip(&introductions) {
+            for remark in &introduction.remarks {
+                progress.announce(&format!("{name}: {remark}"))?;
+            }
+        }
         let enter = |entrant: Entrant| -> std::result::Result<Box<dyn Player + '_>, String> {
             match entrant {
                 Entrant::A => a.enter(&equipment),
                 Entrant::B => b.enter(&equipment),
             }
         };
-        let mut known_faults = 0;
         let result = play_match(&plan, &enter, |pair, standing| {
-            let games = [0, 1].map(|index| scribe.write(pair, index));
-            let output = |error: io::Error| Abort::Output(format!("--pgn: {error}"));
-            if let Some(file) = &mut file {
-                file.write_all((games[0].clone() + &games[1]).as_bytes()).map_err(output)?;
-            }
-            for fault in &standing.faults[known_faults..] {
-                // Without a file the game would be lost.
-                let game = if file.is_none() { Some(games[usize::from(fault.second)].as_str()) } else { None };
-                let name = &names[usize::from(fault.entrant == Entrant::B)];
-                progress.fault(name, fault, game).map_err(output)?;
-            }
-            known_faults = standing.faults.len();
-            progress.show(standing, timer.now()).map_err(output)?;
+            let games = [false, true].map(|second| scribe.write(pair.number, second, &pair.games[usize::from(second)]));
+            let kept = record.keep(&games, &names, &standing.faults, &mut progress);
+            kept.and_then(|()| progress.show(standing, timer.now())).map_err(|error| output(&error))?;
             Ok(ControlFlow::Continue(()))
         });
         progress.finish()?;
-        let standing = result?;
-        self.answer(&standing, &names, book.as_ref(), plan.test.as_ref(), timer.now(), out)?;
-        Ok(Finding::Holds)
+        // A match that breaks off has counted what it has counted, and the game before the trouble shows it.
+        let (standing, why) = match result {
+            Ok(standing) => (standing, None),
+            Err(broken) => {
+                let BrokenOff { mut why, standing, lone_game } = *broken;
+                if let Some(LoneGame { pair, game }) = lone_game {
+                    let game = scribe.write(pair, false, &game);
+                    let kept = record.keep(&[game], &names, &standing.faults, &mut progress);
+                    kept.unwrap_or_else(|error| why = output(&error));
+                }
+                (standing, Some(why))
+            }
+        };
+        let report = Report {
+            standing: &standing,
+            names: &names,
+            terms: &terms,
+            test: plan.test.as_ref(),
+            time: timer.now(),
+            broken_off: why.as_ref().map(ToString::to_string),
+        };
+        report.write(self.json, out)?;
+        why.map_or(Ok(Finding::Holds), |why| Err(why.into()))
     }
 
     fn time_control(&self) -> TimeControl {
@@ -196,7 +194,7 @@ impl Arguments {
         }
     }
 
-    fn plan<'a>(&self, book: Option<Book>, timer: &'a Stopwatch) -> MatchPlan<'a> {
+    fn plan<'a>(&self, book: Option<Book>, test: Option<Sprt>, timer: &'a Stopwatch) -> MatchPlan<'a> {
         let plies = self.random_plies.unwrap_or(if book.is_some() { 0 } else { 6 });
         let filter = (plies > 0).then_some(Filter { nodes: OPENING_NODES, bound: self.opening_bound });
         let openings = Openings { rules: self.rules, book, plies, filter };
@@ -210,78 +208,63 @@ impl Arguments {
                 adjudication: self.thresholds.adjudication(),
                 ply_cap: self.thresholds.ply_cap,
             },
-            test: self.sprt.map(|hypotheses| Sprt::new(EloModel::Normalized, hypotheses)),
+            test,
             timer,
         }
     }
 
-    fn headline(&self, names: &[String; 2], book: Option<&Book>) -> String {
+    /// What is played, in one line. Of `blind` engines nobody knows what position they hold.
+    fn headline(&self, names: &[String; 2], book: Option<&Book>, blind: &[&str]) -> String {
         let [a, b] = names;
         let openings = match book {
             Some(book) => format!("book {} of {} positions", book.hash(), book.positions().len()),
             None => format!("random openings, seed {}", self.seed),
         };
-        format!("{a} against {b}: {}, grace {} ms, {} rules, {openings}", self.time_control(), self.grace, self.rules)
+        let blind = match blind {
+            [] => String::new(),
+            names => format!("; positions of {} cannot be checked", names.join(" and ")),
+        };
+        let (time_control, grace, rules) = (self.time_control(), self.grace, self.rules);
+        format!("{a} against {b}: {time_control}, grace {grace} ms, {rules} rules, {openings}{blind}")
     }
+}
 
-    fn answer(
-        &self,
-        standing: &Standing,
+fn output(error: &io::Error) -> Abort {
+    Abort::Output(format!("--pgn: {error}"))
+}
+
+/// Where games and faults are kept.
+struct Record {
+    file: Option<File>,
+    /// So many were told.
+    known_faults: usize,
+}
+
+impl Record {
+    /// Writes down the games of one pair, and tells the faults that are new.
+    fn keep(
+        &mut self,
+        games: &[String],
         names: &[String; 2],
-        book: Option<&Book>,
-        test: Option<&Sprt>,
-        time: Duration,
-        out: &mut impl Write,
-    ) -> Result<()> {
-        let counts = Counts::from(standing.pairs);
-        let elo = test.map_or_else(|| counts.logistic_elo(), |test| test.estimate(counts));
-        let [losses, draws, wins] = *standing.games.cells();
-        if self.json {
-            let answer = Answer {
-                a: &names[0],
-                b: &names[1],
-                wins,
-                draws,
-                losses,
-                pentanomial: standing.pairs,
-                elo: elo.elo,
-                elo_error: elo.error(),
-                llr: standing.llr,
-                decision: standing.decision,
-                faults: standing.faults.len(),
-                fault_list: standing.faults.iter().map(|fault| FaultAnswer::new(fault, names)).collect(),
-                book: book.map(|book| book.hash().to_string()),
-                seconds: time.as_secs_f64(),
-            };
-            serde_json::to_writer(&mut *out, &answer)?;
-            writeln!(out)?;
-            return Ok(());
+        faults: &[FaultReport],
+        progress: &mut Progress,
+    ) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(games.concat().as_bytes())?;
         }
-        writeln!(out, "games {}: {wins} won, {draws} drawn, {losses} lost", standing.games.games())?;
-        writeln!(out, "pentanomial {}", standing.pairs)?;
-        writeln!(out, "elo {:.1} ± {:.1}", elo.elo, elo.error())?;
-        if let (Some(test), Some(llr), Some(decision)) = (test, standing.llr, standing.decision) {
-            writeln!(out, "llr {llr:.3} in {}: {decision}", test.bounds())?;
+        for fault in &faults[self.known_faults..] {
+            // Without a file the game would be lost.
+            let game = if self.file.is_none() { games.get(usize::from(fault.second)) } else { None };
+            let name = &names[usize::from(fault.entrant == Entrant::B)];
+            progress.fault(name, fault, game.map(String::as_str))?;
         }
-        writeln!(out, "faults {}", standing.faults.len())?;
+        self.known_faults = faults.len();
         Ok(())
     }
 }
 
-impl<'a> FaultAnswer<'a> {
-    fn new(fault: &'a FaultReport, names: &'a [String; 2]) -> Self {
-        Self {
-            round: record::round(fault.pair, fault.second),
-            engine: &names[usize::from(fault.entrant == Entrant::B)],
-            kind: fault.kind.name(),
-            ply: fault.ply,
-            detail: &fault.detail,
-        }
-    }
-}
-
 /// The names under which the two play: never the same.
-fn different(a: String, b: String) -> [String; 2] {
+fn different([a, b]: [String; 2]) -> [String; 2] {
     if a == b { [format!("{a} (A)"), format!("{b} (B)")] } else { [a, b] }
 }
 

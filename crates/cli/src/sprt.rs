@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use stats::{Counts, Decision, EloModel, Hypotheses, Sprt};
+use stats::{Counts, Decision, EloModel, Hypotheses, Rounded, Sprt};
 
 use crate::Finding;
 
@@ -75,7 +75,7 @@ impl Arguments {
             writeln!(out)?;
             return Ok(Finding::Holds);
         }
-        writeln!(out, "llr {llr:.4} in {bounds}: {}", answer.decision)?;
+        writeln!(out, "llr {} in {bounds}: {}", Rounded { number: llr, places: 4 }, answer.decision)?;
         writeln!(out, "elo {estimate}")?;
         writeln!(out, "los {:.2} %", 100.0 * answer.los)?;
         writeln!(out, "score {:.2} % of {} games", 100.0 * answer.score, answer.games)?;

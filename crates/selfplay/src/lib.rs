@@ -27,7 +27,7 @@ pub use dataset::{
 
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
 pub use book::{Book, BookError};
-pub use matches::{Abort, Entrant, FaultReport, MatchPlan, PairReport, Standing, play_match};
+pub use matches::{Abort, BrokenOff, Entrant, FaultReport, LoneGame, MatchPlan, PairReport, Standing, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use own::EnginePlayer;
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};

@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, sync::atomic::AtomicBool};
 
 use dataset::Opening;
 use engine::{Engine, Settings};
-use stats::{Decision, GameResult, PairResult, Pentanomial, Sprt, Trinomial};
+use stats::{Decision, GameResult, NoSolution, PairResult, Pentanomial, Sprt, Trinomial};
 use xiangqi::{Color, rules::Outcome};
 
 use crate::{
@@ -89,49 +89,79 @@ pub struct Standing {
     pub pairs: Pentanomial,
     /// Their games.
     pub games: Trinomial,
-    /// What went wrong.
+    /// What went wrong in these games; in a match that broke off, also in the game that is in no pair.
     pub faults: Vec<FaultReport>,
-    /// The test's log-likelihood ratio; none without a test, or where it has no solution.
+    /// The test's log-likelihood ratio; none without a test, or before the first pair.
     pub llr: Option<f64>,
     /// What the test says.
     pub decision: Option<Decision>,
 }
 
-/// Why a match cannot go on. What was counted before stands.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// The first game of a pair whose second could not be played. It is in no count, and often shows why the match broke
+/// off.
+#[derive(Clone, Debug)]
+pub struct LoneGame {
+    /// The number of the pair.
+    pub pair: u64,
+    /// The game.
+    pub game: PlayedGame,
+}
+
+/// A match that broke off: why, and what is worth keeping of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{why}")]
+pub struct BrokenOff {
+    /// Why it cannot go on.
+    pub why: Abort,
+    /// What was counted before.
+    pub standing: Standing,
+    /// The game that was played before the one that could not be.
+    pub lone_game: Option<LoneGame>,
+}
+
+/// Why a match cannot go on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum Abort {
     #[error("engine {entrant:?}: {detail}")]
     Gone { entrant: Entrant, detail: String },
     #[error(transparent)]
     NoOpening(#[from] NoOpening),
+    #[error(transparent)]
+    NoSolution(#[from] NoSolution),
     #[error("{0}")]
     Output(String),
 }
 
 impl Standing {
-    fn count(&mut self, pair: &PairReport, test: Option<&Sprt>) {
+    fn count(&mut self, pair: &PairReport, test: Option<&Sprt>) -> Result<(), NoSolution> {
         let [first, second] = [0, 1].map(|index| {
             let result = result_of_a(pair.games[index].ending.outcome(), index == 1);
             self.games.add(result);
             result
         });
         self.pairs.add(PairResult::of(first, second));
-        for (index, played) in pair.games.iter().enumerate() {
-            if let Ending::Fault(side, fault) = &played.ending {
-                self.faults.push(FaultReport {
-                    pair: pair.number,
-                    second: index == 1,
-                    entrant: Entrant::playing(*side, index == 1),
-                    kind: fault.kind,
-                    detail: fault.detail.clone(),
-                    ply: played.game.len(),
-                });
-            }
+        for (played, second) in pair.games.iter().zip([false, true]) {
+            self.note_fault(pair.number, second, played);
         }
         if let Some(test) = test {
-            self.llr = test.llr(self.pairs).ok();
-            self.decision = self.llr.map(|llr| test.decide(llr));
+            let llr = test.llr(self.pairs)?;
+            self.llr = Some(llr);
+            self.decision = Some(test.decide(llr));
+        }
+        Ok(())
+    }
+
+    fn note_fault(&mut self, pair: u64, second: bool, played: &PlayedGame) {
+        if let Ending::Fault(side, fault) = &played.ending {
+            self.faults.push(FaultReport {
+                pair,
+                second,
+                entrant: Entrant::playing(*side, second),
+                kind: fault.kind,
+                detail: fault.detail.clone(),
+                ply: played.game.len(),
+            });
         }
     }
 
@@ -164,21 +194,43 @@ struct Table<'a> {
 ///
 /// # Errors
 ///
-/// If a player cannot be made or made again, no opening is kept, or `report` fails.
+/// If a player cannot be made or made again, no opening is kept, the test has no solution, or `report` fails.
 pub fn play_match<'a>(
     plan: &MatchPlan<'_>,
     enter: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String> + Sync),
     mut report: impl FnMut(&PairReport, &Standing) -> Result<ControlFlow<()>, Abort>,
-) -> Result<Standing, Abort> {
+) -> Result<Standing, Box<BrokenOff>> {
     let mut standing = Standing::default();
     let table = || Table { players: None, judge: Engine::new(&JUDGE) };
     let work = |table: &mut Table<'a>, number, stop: &AtomicBool| play_pair(plan, enter, table, number, stop);
-    in_order(plan.pairs, plan.threads, table, work, |_, pair: PairReport| {
-        standing.count(&pair, plan.test.as_ref());
+    let played = in_order(plan.pairs, plan.threads, table, work, |_, pair: PairReport| {
+        let counted = standing.count(&pair, plan.test.as_ref());
         let flow = report(&pair, &standing)?;
+        counted.map_err(Abort::from)?;
         Ok(if standing.is_decided() { ControlFlow::Break(()) } else { flow })
-    })?;
-    Ok(standing)
+    });
+    match played {
+        Ok(()) => Ok(standing),
+        Err(Failure { why, lone_game }) => {
+            let lone_game = lone_game.map(|game| *game);
+            if let Some(LoneGame { pair, game }) = &lone_game {
+                standing.note_fault(*pair, false, game);
+            }
+            Err(Box::new(BrokenOff { why, standing, lone_game }))
+        }
+    }
+}
+
+/// Why there is no pair, and what was played of it.
+struct Failure {
+    why: Abort,
+    lone_game: Option<Box<LoneGame>>,
+}
+
+impl From<Abort> for Failure {
+    fn from(why: Abort) -> Self {
+        Self { why, lone_game: None }
+    }
 }
 
 #[allow(clippy::elidable_lifetime_names, reason = "it is the players' in both places")]
@@ -188,8 +240,8 @@ fn play_pair<'p>(
     table: &mut Table<'p>,
     number: u64,
     stop: &AtomicBool,
-) -> Result<Option<PairReport>, Abort> {
-    let opening = plan.openings.of_pair(number, &mut table.judge)?;
+) -> Result<Option<PairReport>, Failure> {
+    let opening = plan.openings.of_pair(number, &mut table.judge).map_err(Abort::from)?;
     let players = match &mut table.players {
         Some(players) => players,
         none => none.insert([made(enter, Entrant::A)?, made(enter, Entrant::B)?]),
@@ -202,7 +254,9 @@ fn play_pair<'p>(
             Ok(played) => games.push(played),
             Err(Interruption::Stopped) => return Ok(None),
             Err(Interruption::Gone(side, detail)) => {
-                return Err(Abort::Gone { entrant: Entrant::playing(side, second), detail });
+                let why = Abort::Gone { entrant: Entrant::playing(side, second), detail };
+                let lone_game = games.pop().map(|game| Box::new(LoneGame { pair: number, game }));
+                return Err(Failure { why, lone_game });
             }
         }
     }

@@ -40,7 +40,9 @@ pub(crate) fn in_order<W, T: Send, E: Send>(
                         break;
                     }
                     let Some(result) = work(&mut worker, number, stop).transpose() else { break };
-                    if sender.send((number, result)).is_err() {
+                    // After a failure nothing later is received, and a worker that failed would do so again.
+                    let failed = result.is_err();
+                    if sender.send((number, result)).is_err() || failed {
                         break;
                     }
                 }

@@ -89,6 +89,20 @@ mod tests {
         assert_eq!(read("").unwrap(), []);
     }
 
+    /// What would end a comment or a tag is written as something else, and nothing after it is lost.
+    #[test]
+    fn what_cannot_stand_in_pgn_is_replaced() {
+        let mut game = sample(1, 3, Notation::Uci);
+        game.moves[0].1 = "a } b {c}".to_owned();
+        game.moves[1].1 = "two\nlines".to_owned();
+        game.tags[1].1 = "one\n[White \"x\"]\r".to_owned();
+        let text = game.to_string();
+        game.moves[0].1 = "a ) b {c)".to_owned();
+        game.moves[1].1 = "two lines".to_owned();
+        game.tags[1].1 = "one [White \"x\"] ".to_owned();
+        assert_eq!(read(&text).unwrap(), [game]);
+    }
+
     #[test]
     fn black_may_begin() {
         let start: Fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 7".parse().unwrap();

@@ -4,14 +4,17 @@
 
 use std::{
     ops::ControlFlow,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
 use engine::{Engine, Settings};
 use selfplay::{
-    Abort, Adjudication, Allowance, Choice, Conditions, Ending, EnginePlayer, Entrant, FaultKind, MatchPlan, NoTimer,
-    OpeningOrder, Openings, PairReport, Player, Standing, TimeControl, Timer, Trouble, play_match,
+    Abort, Adjudication, Allowance, Choice, Conditions, DrawRule, Ending, EnginePlayer, Entrant, FaultKind, MatchPlan,
+    NoTimer, OpeningOrder, Openings, PairReport, Player, Reason, Standing, TimeControl, Timer, Trouble, play_match,
 };
 use stats::{Decision, EloModel, Hypotheses, Sprt};
 use xiangqi::{
@@ -29,23 +32,26 @@ impl Timer for Hands {
     }
 }
 
+/// What one of the two was told that it may use, and after how many plies of the game.
+type Seen = Mutex<Vec<(Entrant, usize, Allowance)>>;
+
 /// Plays some legal move; what else it does depends on the game.
 struct Puppet<'a> {
     hands: &'a Hands,
     milliseconds: u64,
     trouble: Option<(usize, FaultKind)>,
-    seen: Vec<Allowance>,
+    entrant: Entrant,
+    seen: &'a Seen,
 }
 
 impl Player for Puppet<'_> {
     fn new_game(&mut self) -> Result<(), Trouble> {
-        self.seen.clear();
         Ok(())
     }
 
     fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
         self.hands.0.fetch_add(self.milliseconds, Relaxed);
-        self.seen.push(*allowance);
+        self.seen.lock().unwrap().push((self.entrant, game.len(), *allowance));
         let moves = game.position().legal_moves();
         let mut mv = moves[(game.position().key() % moves.len() as u64) as usize];
         match self.trouble {
@@ -81,10 +87,20 @@ fn play(
     milliseconds: u64,
     trouble: Option<(usize, FaultKind)>,
 ) -> (Vec<PairReport>, Standing) {
+    play_seen(plan, hands, milliseconds, trouble, &Seen::default())
+}
+
+fn play_seen(
+    plan: &MatchPlan<'_>,
+    hands: &Hands,
+    milliseconds: u64,
+    trouble: Option<(usize, FaultKind)>,
+    seen: &Seen,
+) -> (Vec<PairReport>, Standing) {
     let mut pairs = Vec::new();
     let enter = |entrant| -> Result<Box<dyn Player + '_>, String> {
         let (milliseconds, trouble) = if entrant == Entrant::A { (milliseconds, trouble) } else { (1, None) };
-        Ok(Box::new(Puppet { hands, milliseconds, trouble, seen: Vec::new() }))
+        Ok(Box::new(Puppet { hands, milliseconds, trouble, entrant, seen }))
     };
     let standing = play_match(plan, &enter, |pair, _| {
         pairs.push(pair.clone());
@@ -167,6 +183,66 @@ fn clocks_run_down_and_get_their_increment() {
     assert_eq!(standing.faults.len(), 2);
 }
 
+/// The grace is for those who are late all the same; who is told of it plays with it.
+#[test]
+fn players_are_told_their_time_without_the_grace() {
+    let hands = Hands::default();
+    let milliseconds = Duration::from_millis;
+    let told = |time_control| {
+        let seen = Seen::default();
+        let (_, standing) = play_seen(&plan(1, 1, time_control, &hands), &hands, 7, None, &seen);
+        assert_eq!(standing.faults, []);
+        seen.into_inner().unwrap()
+    };
+    let time = milliseconds(100);
+    let seen = told(TimeControl::MoveTime(time));
+    assert!(seen.len() > 50 && seen.iter().all(|(.., allowance)| *allowance == Allowance::MoveTime(time)));
+    let increment = milliseconds(2);
+    let seen = told(TimeControl::Clock { base: milliseconds(1000), increment });
+    for (entrant, plies, allowance) in seen {
+        // Of the six plies of opening nobody had to think; A uses 7 ms for each of its moves, B one.
+        let moves = |color: Color| {
+            let played = plies as u64 - 6;
+            // Red moves first after an even opening.
+            if color == Color::Red { played.div_ceil(2) } else { played / 2 }
+        };
+        let mover = if plies.is_multiple_of(2) { Color::Red } else { Color::Black };
+        let left = |color: Color, is_a: bool| {
+            let used = if is_a { 7 } else { 1 };
+            milliseconds(1000 + 2 * moves(color) - used * moves(color))
+        };
+        let is_a = entrant == Entrant::A;
+        let expected = Allowance::Clock { own: left(mover, is_a), opponent: left(!mover, !is_a), increment };
+        assert_eq!(allowance, expected, "{entrant:?} after {plies} plies");
+    }
+}
+
+#[test]
+fn a_game_ends_at_the_ply_cap_and_not_after_it() {
+    let hands = Hands::default();
+    let (pairs, standing) = play(&plan(3, 1, TimeControl::Nodes(1), &hands), &hands, 0, None);
+    assert_eq!(standing.faults, []);
+    let mut capped = 0;
+    for played in pairs.iter().flat_map(|pair| &pair.games) {
+        let is_capped = matches!(played.ending, Ending::Played(_, Reason::PlyCap));
+        assert!(if is_capped { played.game.len() == 60 } else { played.game.len() <= 60 }, "{:?}", played.ending);
+        capped += usize::from(is_capped);
+    }
+    assert!(capped > 0, "no game was long enough");
+}
+
+/// The rule for draws counts the plies of the game, those of its opening included.
+#[test]
+fn draws_are_adjudicated_from_a_ply_of_the_whole_game_on() {
+    let hands = Hands::default();
+    let mut plan = plan(2, 1, TimeControl::Nodes(1), &hands);
+    plan.conditions.adjudication.draw = Some(DrawRule { score: 0, plies: 3, from_ply: 12 });
+    let (pairs, _) = play(&plan, &hands, 0, None);
+    for played in pairs.iter().flat_map(|pair| &pair.games) {
+        assert_eq!((played.ending.reason(), played.game.len()), ("adjudicated_draw", 12));
+    }
+}
+
 /// The moves of a pair's games.
 type Pair = [Vec<String>; 2];
 
@@ -217,5 +293,5 @@ fn without_players_there_is_no_match() {
     let plan = plan(1, 2, TimeControl::Nodes(1), &NoTimer);
     let enter = |_| -> Result<Box<dyn Player>, String> { Err("lost".to_owned()) };
     let result = play_match(&plan, &enter, |_, _| Ok(ControlFlow::Continue(())));
-    assert_eq!(result.unwrap_err(), Abort::Gone { entrant: Entrant::A, detail: "lost".to_owned() });
+    assert_eq!(result.unwrap_err().why, Abort::Gone { entrant: Entrant::A, detail: "lost".to_owned() });
 }

@@ -81,6 +81,21 @@ fn a_game_is_played_again_from_its_seed() {
     }
 }
 
+/// The search for an opening forgets before it searches. Where none is searched for, the game itself has to: an engine
+/// that has just played it would know it.
+#[test]
+fn a_game_without_a_search_for_its_opening_forgets_what_was_before() {
+    let mut run = run(1);
+    run.openings.filter = None;
+    run.games = 2;
+    let (records, ..) = play(&run);
+    let mut engine = run.engine();
+    for record in [&records[0], &records[0], &records[1], &records[0]] {
+        let again = play_game(&mut engine, &run.settings, &run.openings, record.opening.seed).unwrap();
+        assert_eq!(again.record, *record);
+    }
+}
+
 /// What stands in a record follows from its moves and scores.
 fn check(record: &Record, settings: &GameSettings, plies: u32) {
     let opening = &record.opening;

@@ -1,7 +1,7 @@
 //! Counts of results: all that a match leaves behind for statistics.
 //!
 //! Invariants: adding is commutative and associative, so neither the order nor the batches of the results show; sums
-//! stop at `u64::MAX` instead of wrapping. Cells are always in the order worst to best, seen from the player whose
+//! stop at `u64::MAX` instead of wrapping, and counts whose games are more than that cannot be read. Cells are always in the order worst to best, seen from the player whose
 //! strength is asked for.
 
 mod pentanomial;
@@ -116,11 +116,13 @@ impl TryFrom<&[u64]> for Counts {
     type Error = CountsError;
 
     fn try_from(cells: &[u64]) -> Result<Self, CountsError> {
-        match *cells {
-            [ll, ld, even, wd, ww] => Ok(Pentanomial::new([ll, ld, even, wd, ww]).into()),
-            [losses, draws, wins] => Ok(Trinomial::new([losses, draws, wins]).into()),
-            _ => Err(CountsError::Cells { found: cells.len() }),
-        }
+        let (counts, games_per_result): (Self, u64) = match *cells {
+            [ll, ld, even, wd, ww] => (Pentanomial::new([ll, ld, even, wd, ww]).into(), 2),
+            [losses, draws, wins] => (Trinomial::new([losses, draws, wins]).into(), 1),
+            _ => return Err(CountsError::Cells { found: cells.len() }),
+        };
+        let games = cells.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count.checked_mul(games_per_result)?));
+        games.map(|_| counts).ok_or(CountsError::Games)
     }
 }
 
@@ -160,6 +162,9 @@ pub enum CountsError {
         /// What stands there.
         found: String,
     },
+    /// The sum of all is beyond what can be counted.
+    #[error("the counts are of more than 18446744073709551615 games")]
+    Games,
 }
 
 /// The cell-wise sum of two sets of counts.
@@ -186,7 +191,7 @@ mod tests {
 
     #[test]
     fn text_round_trips() {
-        for text in ["1,2,3,4,5", "0,0,18446744073709551615"] {
+        for text in ["1,2,3,4,5", "0,0,18446744073709551615", "0,0,9223372036854775807,0,0"] {
             assert_eq!(text.parse::<Counts>().unwrap().to_string(), text);
         }
         assert_eq!(" 1, 2,3 ".parse(), Ok(Counts::Trinomial(Trinomial::new([1, 2, 3]))));
@@ -202,6 +207,9 @@ mod tests {
                 "1,2,18446744073709551616",
                 "count 3: expected a whole number from 0 to 18446744073709551615, found `18446744073709551616`",
             ),
+            ("18446744073709551615,0,1", "the counts are of more than 18446744073709551615 games"),
+            ("0,0,9223372036854775808,0,0", "the counts are of more than 18446744073709551615 games"),
+            ("9223372036854775807,0,0,0,1", "the counts are of more than 18446744073709551615 games"),
         ];
         for (text, message) in cases {
             assert_eq!(text.parse::<Counts>().unwrap_err().to_string(), message);

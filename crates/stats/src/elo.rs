@@ -78,10 +78,28 @@ impl EloEstimate {
     }
 }
 
+/// A number for people. One that rounds to zero has no sign: `-0.00` says something that nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounded {
+    /// The number.
+    pub number: f64,
+    /// So many digits stand after the point.
+    pub places: usize,
+}
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.*}", self.places, self.number);
+        let is_zero = text.bytes().all(|letter| matches!(letter, b'-' | b'0' | b'.'));
+        f.write_str(if is_zero { text.trim_start_matches('-') } else { &text })
+    }
+}
+
 impl fmt::Display for EloEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let places = f.precision().unwrap_or(2);
-        write!(f, "{:.places$} [{:.places$}, {:.places$}]", self.elo, self.elo_low, self.elo_high)
+        let [elo, low, high] = [self.elo, self.elo_low, self.elo_high].map(|elo| Rounded { number: elo, places });
+        write!(f, "{elo} [{low}, {high}]")
     }
 }
 
@@ -181,6 +199,17 @@ mod tests {
                 assert!(elo_low.is_finite() && elo_high.is_finite(), "{cells:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign() {
+        let rounded = |number, places| Rounded { number, places }.to_string();
+        assert_eq!(rounded(-0.00004, 4), "0.0000");
+        assert_eq!(rounded(-0.00005001, 4), "-0.0001");
+        assert_eq!([rounded(-0.4, 0), rounded(-10.0, 0), rounded(0.0, 1)], ["0", "-10", "0.0"]);
+        assert_eq!(rounded(f64::NEG_INFINITY, 2), "-inf");
+        let estimate = EloEstimate { elo: -0.001, elo_low: -1.0, elo_high: 0.0, los: 0.5 };
+        assert_eq!(estimate.to_string(), "0.00 [-1.00, 0.00]");
     }
 
     #[test]

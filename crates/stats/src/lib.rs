@@ -41,5 +41,5 @@ mod normal;
 mod sprt;
 
 pub use counts::{Counts, CountsError, GameResult, PairResult, Pentanomial, Trinomial};
-pub use elo::{EloEstimate, EloModel, UnknownEloModel};
+pub use elo::{EloEstimate, EloModel, Rounded, UnknownEloModel};
 pub use sprt::{Bounds, Decision, Hypotheses, NoSolution, Outlook, Overshoot, Sprt, SprtError};

@@ -20,7 +20,9 @@ pub(super) struct Connection {
     pub(super) name: String,
     pub(super) dialect: Dialect,
     /// Whether it tells the position it holds.
-    shows_position: bool,
+    pub(super) shows_position: bool,
+    /// What it said to people while it got ready.
+    pub(super) remarks: Vec<String>,
     /// Whether a UCCI engine counts time in thousandths of a second.
     milliseconds: bool,
 }
@@ -45,6 +47,7 @@ impl Connection {
             name: command.clone(),
             dialect: Dialect::FromZero,
             shows_position: false,
+            remarks: Vec::new(),
             milliseconds: false,
         };
         connection.shake_hands(specification, hash_mebibytes).map_err(context)?;
@@ -68,7 +71,7 @@ impl Connection {
                 break;
             }
             if let Some(name) = line.strip_prefix("id name ") {
-                name.trim().clone_into(&mut self.name);
+                self.name = printable(name.trim());
             }
             offers.extend(Offer::read(&line));
         }
@@ -76,7 +79,14 @@ impl Connection {
             self.name.clone_from(name);
         }
         self.set_options(specification, &offers, hash_mebibytes)?;
-        self.wait_until_ready(STARTUP, &mut |_| {}).map_err(|(_, why)| format!("before the first game: {why}"))?;
+        let mut remarks = Vec::new();
+        self.wait_until_ready(STARTUP, &mut |line| remarks.extend(remark(line).map(printable)))
+            .map_err(|(_, why)| format!("before the first game: {why}"))?;
+        // Ours says so when it refuses an option, and goes on with what it had: not the engine that was asked for.
+        if let Some(refusal) = remarks.iter().find(|remark| remark.starts_with("setoption")) {
+            return Err(refusal.clone());
+        }
+        self.remarks = remarks;
         self.find_dialect(specification.dialect)
     }
 
@@ -134,10 +144,8 @@ impl Connection {
     /// Finds out, or makes sure of, how the engine counts ranks: by the position that it says it holds after a move, or
     /// if it does not say, by the shape of its own first move.
     fn find_dialect(&mut self, told: Option<Dialect>) -> Result<(), String> {
-        if self.protocol == Protocol::Ucci {
-            self.dialect = told.unwrap_or(Dialect::FromZero);
-            return Ok(());
-        }
+        // UCCI counts from 0, and says nothing of showing positions; who can nevertheless is asked for them.
+        let told = if self.protocol == Protocol::Ucci { told.or(Some(Dialect::FromZero)) } else { told };
         let start = Position::start();
         let mv = start.parse_move(FIRST_MOVE).expect("it is a move of the starting position");
         let mut game = Game::new(Fen::start(), xiangqi::rules::RuleSet::Cxr);
@@ -307,6 +315,17 @@ const fn kind_of(silence: Silence) -> FaultKind {
     }
 }
 
+/// What a line says to people.
+fn remark(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("info ")?;
+    rest.strip_prefix("string ").or_else(|| rest.strip_prefix("message "))
+}
+
+/// A text on one line and without orders to a terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 /// The move in an engine's last word; an empty text if it has none.
 fn best_move(line: &str) -> Option<&str> {
     let mut words = line.split_ascii_whitespace();
@@ -341,6 +360,14 @@ mod tests {
         assert_eq!(read("option name Clear Hash type button"), Some((name("Clear Hash"), true, vec![])));
         assert_eq!(read("option usemillisec type check default false"), Some((name("usemillisec"), false, vec![])));
         assert_eq!(read("id name x"), None);
+    }
+
+    #[test]
+    fn remarks_are_found_and_printable() {
+        assert_eq!(remark("info string setoption x"), Some("setoption x"));
+        assert_eq!(remark("info message hello"), Some("hello"));
+        assert_eq!(remark("info depth 1 string x"), None);
+        assert_eq!(printable("a\u{1b}[2Jb\tc 炮"), "a [2Jb c 炮");
     }
 
     #[test]

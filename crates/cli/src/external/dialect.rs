@@ -52,9 +52,11 @@ impl FromStr for Dialect {
     }
 }
 
-/// The position in an engine's answer to `d`: what stands after `Fen:`, or `info string fen` as ours says it.
+/// The position in an engine's answer to `d`: what stands after `Fen:`, or `info string fen` as ours says it, in UCCI
+/// `info message fen`.
 pub(super) fn shown_position(line: &str) -> Option<Position> {
-    let (word, fen) = line.strip_prefix("info string ").unwrap_or(line).split_once([':', ' '])?;
+    let ours = line.strip_prefix("info string ").or_else(|| line.strip_prefix("info message "));
+    let (word, fen) = ours.unwrap_or(line).split_once([':', ' '])?;
     if !word.eq_ignore_ascii_case("fen") {
         return None;
     }
@@ -82,6 +84,7 @@ mod tests {
         let fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
         assert_eq!(shown_position(&format!("Fen: {fen}")), Some(Position::start()));
         assert_eq!(shown_position(&format!("info string fen {fen}")), Some(Position::start()));
+        assert_eq!(shown_position(&format!("info message fen {fen}")), Some(Position::start()));
         assert_eq!(shown_position(&format!("Sfen: {fen}")), None);
         assert_eq!(shown_position("Fen: what"), None);
         assert_eq!(shown_position("Checkers:"), None);

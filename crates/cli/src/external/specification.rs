@@ -1,6 +1,9 @@
 //! What the command line says of an outside engine: `COMMAND[;option=value…]`.
 
+use xiangqi::text::shortened;
+
 use super::Dialect;
+use crate::one_line::one_line;
 
 /// What an engine speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,10 @@ impl Specification {
                 "ranks" => {
                     specification.dialect = Some(value.trim().parse().map_err(|why| format!("`{part}`: {why}"))?);
                 }
-                "name" => specification.name = Some(value.trim().to_owned()),
+                "name" => {
+                    let name = one_line(value).map_err(|why| format!("`name={}`: {why}", shortened(value)))?;
+                    specification.name = Some(name.trim().to_owned());
+                }
                 name => specification.options.push((name.to_owned(), value.trim().to_owned())),
             }
         }
@@ -93,5 +99,7 @@ mod tests {
         assert_eq!(error("x;=a"), "`=a`: an option is `name=value`");
         assert_eq!(error("x;ranks=2"), "`ranks=2`: ranks are counted from `0` or from `1`");
         assert_eq!(error("x 'y"), "`x 'y`: a quote is not closed");
+        assert_eq!(error("x;name=a\nb"), "`name=a\\nb`: a name is one line of letters that can be seen");
+        assert_eq!(error("x;name= "), "`name= `: a name is one line of letters that can be seen");
     }
 }

@@ -8,7 +8,7 @@ use nnue::{Kernel, Net};
 use selfplay::{EnginePlayer, Player};
 
 use crate::{
-    external::{ExternalPlayer, Patience, Protocol, Specification},
+    external::{ExternalPlayer, Introduction, Patience, Protocol, Specification},
     stopwatch::Stopwatch,
 };
 
@@ -73,14 +73,12 @@ impl Engine {
 }
 
 impl Loaded {
-    /// Starts the engine once, to see that it can be, and says how it is called.
-    pub(super) fn introduce(&self, equipment: &Equipment<'_>) -> Result<String, String> {
+    /// Starts the engine once, to see that it can be, and how it is.
+    pub(super) fn introduce(&self, equipment: &Equipment<'_>) -> Result<Introduction, String> {
         match self {
-            Self::Own(_, name) => Ok(name.clone()),
-            Self::External(specification) => {
-                let player = ExternalPlayer::start(specification, equipment.hash_mebibytes, equipment.patience)?;
-                Ok(player.name().to_owned())
-            }
+            // Ours is handed the game itself.
+            Self::Own(_, name) => Ok(Introduction { name: name.clone(), remarks: Vec::new(), shows_position: true }),
+            Self::External(specification) => ExternalPlayer::introduce(specification, equipment.hash_mebibytes),
         }
     }
 

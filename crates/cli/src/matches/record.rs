@@ -1,11 +1,12 @@
 //! The games of a match as PGN.
 
 use selfplay::{
-    PairReport, TimeControl,
+    PlayedGame, TimeControl,
     pgn::{Comment, PgnGame},
 };
 use xiangqi::{notation::Notation, rules::RuleSet};
 
+use super::terms::Terms;
 use crate::date;
 
 /// How a game of a match is called: its pair and which game of it, both counted from 1.
@@ -18,6 +19,7 @@ pub(super) struct Scribe {
     names: [String; 2],
     rules: RuleSet,
     time_control: TimeControl,
+    terms: Terms,
     event: String,
     notation: Notation,
 }
@@ -27,18 +29,18 @@ impl Scribe {
         names: &[String; 2],
         rules: RuleSet,
         time_control: TimeControl,
+        terms: &Terms,
         event: &str,
         notation: Notation,
     ) -> Self {
-        Self { names: names.clone(), rules, time_control, event: event.to_owned(), notation }
+        Self { names: names.clone(), rules, time_control, terms: terms.clone(), event: event.to_owned(), notation }
     }
 
-    /// One of a pair's games. It is dated when it is written.
-    pub(super) fn write(&self, pair: &PairReport, index: usize) -> String {
-        let played = &pair.games[index];
-        let [red, black] = if index == 0 { [0, 1] } else { [1, 0] }.map(|side: usize| self.names[side].as_str());
+    /// The first or second game of a pair. It is dated when it is written.
+    pub(super) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
+        let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
         let (date, time) = date::now();
-        let round = round(pair.number, index == 1);
+        let round = round(pair, second);
         let time_control = self.time_control.to_string();
         let reason = match &played.ending {
             selfplay::Ending::Played(..) => played.ending.reason().to_owned(),
@@ -66,7 +68,12 @@ impl Scribe {
             *comment = Comment(played.note).to_string();
         }
         let game = PgnGame {
-            tags: tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            tags: tags
+                .map(|(name, value)| (name, value.to_owned()))
+                .into_iter()
+                .chain(self.terms.tags())
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             start: played.game.start().clone(),
             moves,
             outcome: Some(played.ending.outcome()),

@@ -12,6 +12,9 @@ deaf           does not hear the moves of `position`, as engines that cannot rea
 mute           does not know `d`
 ranks1         counts ranks from 1 to 10
 eager          ends when a new game begins, after the first
+once=FILE      crashes, if not told otherwise at the 3rd `go`, in its second life, and from then on ends before it says a word: FILE counts
+               its lives, of which the first is the introduction
+message=TEXT   says TEXT before it is ready
 """
 
 import re
@@ -21,6 +24,16 @@ import threading
 import time
 
 spoils = dict(word.partition("=")[::2] for word in sys.argv[2:])
+if "once" in spoils:
+    with open(spoils["once"], "a+") as lives:
+        lives.write("x")
+        lives.seek(0)
+        life = len(lives.read())
+    if life > 2:
+        sys.exit(4)
+    crash = spoils.pop("crash", "3")
+    if life == 2:
+        spoils["crash"] = crash
 engine = subprocess.Popen([sys.argv[1], "uci"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 point = re.compile(r"\b([a-i])(\d+)([a-i])(\d+)\b")
 
@@ -68,6 +81,8 @@ for line in sys.stdin:
             sys.exit(0)
     if line == "d" and "mute" in spoils:
         continue
+    if line == "isready" and "message" in spoils:
+        say("info string " + spoils["message"])
     if line.startswith("position"):
         if "deaf" in spoils and searches > 0:
             line = line.partition(" moves")[0]

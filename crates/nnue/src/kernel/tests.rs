@@ -134,6 +134,24 @@ fn the_greatest_sums_are_exact() {
     }
 }
 
+/// The least number that a sum can be has no positive counterpart; its square counts as the greatest.
+#[test]
+fn the_least_of_all_sums_has_a_square() {
+    let sizes = Sizes::new(128, 8, 8, 1).unwrap();
+    let mut layer = Numbers(3).layer(sizes, 0, 0);
+    layer.first_bias.fill(i32::MIN);
+    layer.second.fill(5);
+    layer.output.fill(1);
+    let stack = Stack::build(sizes, &layer);
+    let sums = vec![I16x32([0; 32]); 4];
+    // In each neuron of the second layer eight squares of 127, and nothing from the clipped sums.
+    let second = (8 * 127 * 5) >> 6;
+    for kernel in Kernel::available() {
+        let output = kernel.infer(&stack, &sums, &sums, &mut [U8x32::ZERO; 32]);
+        assert_eq!(output, 8 * second, "{kernel}");
+    }
+}
+
 #[test]
 fn a_kernel_is_named_and_here_or_refused() {
     assert_eq!("scalar".parse(), Ok(Kernel::SCALAR));

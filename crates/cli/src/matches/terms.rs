@@ -1,0 +1,59 @@
+//! Under which terms a match is played, as its records and its answer say it: without them nobody could play it again,
+//! or say why a game ended.
+
+use selfplay::{Book, DrawRule, WinRule};
+use serde::Serialize;
+
+/// What holds in all games of a match and does not follow from their moves.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Terms {
+    seed: u64,
+    /// The SHA-256 of the book's file.
+    book: Option<String>,
+    hash_mebibytes: u32,
+    grace_milliseconds: u64,
+    ply_cap: u32,
+    /// As the flag has it: score and plies.
+    adjudicate_win: Option<[u32; 2]>,
+    /// As the flag has it: score, plies, and the ply from which on.
+    adjudicate_draw: Option<[u32; 3]>,
+}
+
+impl Terms {
+    pub(super) fn new(arguments: &super::Arguments, book: Option<&Book>) -> Self {
+        let adjudication = arguments.thresholds.adjudication();
+        Self {
+            seed: arguments.seed,
+            book: book.map(|book| book.hash().to_string()),
+            hash_mebibytes: arguments.hash,
+            grace_milliseconds: arguments.grace,
+            ply_cap: arguments.thresholds.ply_cap,
+            adjudicate_win: adjudication.win.map(|WinRule { score, plies }| [score.unsigned_abs(), plies]),
+            adjudicate_draw: adjudication
+                .draw
+                .map(|DrawRule { score, plies, from_ply }| [score.unsigned_abs(), plies, from_ply]),
+        }
+    }
+
+    /// The same as tags of a record. What does not hold is `-`, as PGN has it.
+    pub(super) fn tags(&self) -> [(&'static str, String); 7] {
+        [
+            ("Seed", self.seed.to_string()),
+            ("Book", self.book.clone().unwrap_or_else(none)),
+            ("HashMebibytes", self.hash_mebibytes.to_string()),
+            ("GraceMilliseconds", self.grace_milliseconds.to_string()),
+            ("PlyCap", self.ply_cap.to_string()),
+            ("AdjudicateWin", self.adjudicate_win.map_or_else(none, |rule| listed(&rule))),
+            ("AdjudicateDraw", self.adjudicate_draw.map_or_else(none, |rule| listed(&rule))),
+        ]
+    }
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+/// Numbers as the flags take them.
+fn listed(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
