@@ -186,4 +186,14 @@ mod tests {
         assert!(score < -500, "{score}");
         assert!(engine.table.probe(key, 0).is_some_and(|entry| entry.bound != Bound::Nothing && entry.score < -500));
     }
+
+    #[test]
+    fn what_some_moves_are_worth_is_not_what_the_position_is_worth() {
+        let game = Game::new(Fen::start(), RuleSet::Cxr);
+        let mut engine = Engine::new(&Settings::default());
+        let blunder = game.position().parse_move("b2b9").unwrap();
+        let limits = Limits { root_moves: vec![blunder], ..Limits::depth(4) };
+        assert!(engine.search(&game, &limits).score() < Some(-200));
+        assert!(engine.table.probe(game.position().key(), 0).is_none());
+    }
 }

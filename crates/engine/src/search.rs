@@ -109,6 +109,8 @@ pub(crate) struct Worker {
     root_moves: Vec<deepening::RootMove>,
     /// The root moves before this one have their place among the best lines already.
     first_line: usize,
+    /// Whether only some of the legal moves are root moves.
+    restricted: bool,
 }
 
 impl Worker {
@@ -131,6 +133,7 @@ impl Worker {
             root_depth: 0,
             root_moves: Vec::new(),
             first_line: 0,
+            restricted: false,
         }
     }
 

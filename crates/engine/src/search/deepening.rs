@@ -93,6 +93,7 @@ impl Worker {
         self.first_line = 0;
         self.frames.fill(Frame::NEW);
         let wanted = &shared.limits.root_moves;
+        self.restricted = !wanted.is_empty();
         self.root_moves = self
             .game
             .position()
@@ -159,6 +160,11 @@ impl Worker {
     /// The best of the lines not yet placed first; ties keep their order.
     fn sort_from(&mut self, line: usize) {
         self.root_moves[line..].sort_by_key(|root_move| std::cmp::Reverse(root_move.score));
+    }
+
+    /// Whether some root moves are left out: what is found is then not what the position is worth.
+    pub(super) fn is_partial(&self) -> bool {
+        self.first_line > 0 || self.restricted
     }
 
     pub(super) fn is_root_candidate(&self, mv: Move) -> bool {

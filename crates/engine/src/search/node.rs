@@ -181,7 +181,7 @@ impl Worker {
 
     /// A verification of a passed turn: the same search with the turn not passed.
     fn search_without_null(&mut self, shared: &Shared<'_>, beta: Score, depth: i32, ply: usize) -> Score {
-        // A frame without a move forbids passing the turn, here and at the next ply.
+        // Before a frame without a move the turn is not passed again: what is verified is this node's moves.
         let before = self.frames[ply + super::BEFORE_ROOT - 1];
         self.frames[ply + super::BEFORE_ROOT - 1].mv = None;
         let score = self.search::<false>(shared, beta - 1, beta, depth, ply, false);
@@ -420,7 +420,7 @@ impl Worker {
             self.learn(ply, mv, depth, &quiets, &captures);
         }
         self.settle_reach(ply, if best >= beta { reach } else { reach_of_any });
-        if excluded.is_none() && !(at_root && self.first_line > 0) {
+        if excluded.is_none() && !(at_root && self.is_partial()) {
             let bound = Bound::of::<PV>(best, before_alpha, beta);
             self.remember(
                 shared,
