@@ -272,8 +272,8 @@ impl Worker {
             if !at_root && best > -LEAST_VERDICT && !spared {
                 let reduced = (depth - reduction / 1024).max(0);
                 if victim.is_none() {
-                    let most = (4 + depth * depth) as usize / if improving { 1 } else { 2 };
-                    if count >= most {
+                    let most = (8 + 2 * depth * depth) as usize;
+                    if !in_check && count >= most {
                         picker.skip_quiets();
                     }
                     if !gives_check {
@@ -289,11 +289,6 @@ impl Worker {
                             continue;
                         }
                     }
-                    if !self.game.position().exchange_at_least(mv, -22 * reduced * reduced) {
-                        continue;
-                    }
-                } else if !self.game.position().exchange_at_least(mv, -85 * depth - history / 64) {
-                    continue;
                 }
             }
 
