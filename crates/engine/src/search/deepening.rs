@@ -49,17 +49,20 @@ impl Worker {
                 continue;
             }
             for root_move in &mut self.root_moves {
+                // What an iteration has not reached has no score of it; reports then take the one before.
                 root_move.previous_score = root_move.score;
+                root_move.score = -INFINITE;
+                root_move.bound = LineBound::Exact;
                 root_move.nodes = 0;
             }
             let nodes_before = self.nodes;
             for line in 0..lines {
                 self.first_line = line;
                 self.search_window(shared, depth, line);
-                self.root_moves[..=line].sort_by_key(|root_move| std::cmp::Reverse(root_move.score));
                 if self.stopped {
                     break;
                 }
+                self.root_moves[..=line].sort_by_key(|root_move| std::cmp::Reverse(root_move.score));
             }
             shared.nodes[self.index].store(self.nodes, Relaxed);
             if self.stopped {
@@ -137,14 +140,19 @@ impl Worker {
     /// Makes of an unfinished iteration what can be said: a better move that was found stands, with its score if that is
     /// exact; what was only found to be worse than hoped is no score, and all is as the last whole iteration left it.
     pub(super) fn settle(&mut self, finished: &[RootMove]) {
+        // A further line that was cut off in its window keeps its score from before.
+        for root_move in self.root_moves.iter_mut().skip(1).filter(|root_move| root_move.bound != LineBound::Exact) {
+            root_move.score = -INFINITE;
+            root_move.bound = LineBound::Exact;
+        }
         let Some(first) = self.root_moves.first() else { return };
         // Without a whole iteration there is nothing else to say.
         let Some(last) = finished.first() else { return };
         match first.bound {
             LineBound::Exact if first.score > -INFINITE => {}
             LineBound::AtLeast => {
-                // Better than the window; the score of the position is the last that is known.
-                let (mv, score) = (first.moves[0], last.score);
+                // Better than the window, which may have sunk below what was known.
+                let (mv, score) = (first.moves[0], first.score.min(last.score));
                 self.root_moves.clone_from_slice(finished);
                 if let Some(index) = self.root_moves.iter().position(|root_move| root_move.moves[0] == mv) {
                     self.root_moves[..=index].rotate_right(1);
@@ -183,6 +191,7 @@ impl Worker {
             root_move.moves.extend(&self.variations[1]);
         } else {
             root_move.score = -INFINITE;
+            root_move.bound = LineBound::Exact;
         }
     }
 

@@ -109,4 +109,8 @@ fn an_unfinished_iteration_says_what_it_found_and_no_more() {
     let better = now[1].moves[0];
     now.swap(0, 1);
     assert_eq!(settled(now), (better, 40, AtLeast));
+    // Better than a window that had sunk: no more than that.
+    let mut now = root_moves([(40, Exact), (12, AtLeast), (least, Exact)]);
+    now.swap(0, 1);
+    assert_eq!(settled(now), (better, 12, AtLeast));
 }
