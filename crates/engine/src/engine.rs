@@ -40,7 +40,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Ends the search soon: within some microseconds.
+    /// Ends the search soon: within some hundred nodes, but not before the first iteration.
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
     }

@@ -25,7 +25,7 @@ impl Clock for NoClock {
 pub struct Limits {
     /// No deeper than this.
     pub depth: Option<u32>,
-    /// No new iteration after this many nodes.
+    /// No new iteration after this many nodes of the first thread.
     pub soft_nodes: Option<u64>,
     /// Not one node more than this; several threads together overstep it by some hundred each.
     pub hard_nodes: Option<u64>,
