@@ -17,6 +17,16 @@ pub(super) trait Coder {
     /// A bit whose odds a slot has learned. `known` is what it is, for a coder that writes.
     fn bit(&mut self, slots: &mut Slots, index: usize, known: bool) -> bool;
 
+    /// A number of so many bits, the high ones first, the odds of each by those before it: `tree` is where its slots begin.
+    #[inline]
+    fn tree(&mut self, slots: &mut Slots, tree: usize, bits: u32, known: u32) -> u32 {
+        let mut node = 1;
+        for level in (0..bits).rev() {
+            node = node << 1 | usize::from(self.bit(slots, tree + node, known >> level & 1 == 1));
+        }
+        node as u32 - (1 << bits)
+    }
+
     /// A number of so many bits, each as likely 0 as 1; at most 16.
     fn raw(&mut self, bits: u32, known: u32) -> u32;
 }
@@ -157,6 +167,27 @@ impl Coder for Decoder<'_> {
         learn(slot, bit);
         self.shift();
         bit
+    }
+
+    /// Without a branch for any bit: none of them can be foreseen.
+    #[inline]
+    fn tree(&mut self, slots: &mut Slots, tree: usize, bits: u32, _known: u32) -> u32 {
+        let mut node = 1;
+        for _ in 0..bits {
+            let slot = slots.at(tree + node);
+            let bound = (self.range >> 16) * u64::from(*slot);
+            let (below, borrow) = self.code.overflowing_sub(bound);
+            let bit = u64::from(borrow);
+            let mask = bit.wrapping_neg();
+            self.range = (bound & mask) | ((self.range - bound) & !mask);
+            self.code = (self.code & mask) | (below & !mask);
+            let old = i32::from(*slot);
+            let target = LEAST + (bit as i32) * (i32::from(u16::MAX) - LEAST);
+            *slot = (old + ((target - old) >> RATE)) as u16;
+            self.shift();
+            node = node << 1 | bit as usize;
+        }
+        node as u32 - (1 << bits)
     }
 
     #[inline]

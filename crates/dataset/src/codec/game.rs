@@ -83,11 +83,7 @@ fn code_reason<C: Coder>(
 ) -> Result<Reason, CodecError> {
     let known = known.and_then(|record| Reason::all().position(|it| it == record.reason)).unwrap_or(0);
     let tree = REASON + 16 * OUTCOMES.iter().position(|it| *it == outcome).unwrap_or(0);
-    let mut node = 1;
-    for level in (0..4).rev() {
-        node = node << 1 | usize::from(coder.bit(slots, tree + node, known >> level & 1 == 1));
-    }
-    Reason::all().nth(node & 15).ok_or(CodecError::NoSuchReason)
+    Reason::all().nth(coder.tree(slots, tree, 4, known as u32) as usize).ok_or(CodecError::NoSuchReason)
 }
 
 /// The moves, one after the other; `each` sees them with the positions in which they were made.

@@ -12,17 +12,6 @@ use super::{
     slots::{PIECE, Slots, TARGET},
 };
 
-/// The order in which kinds of pieces are asked.
-const ORDER: [PieceKind; PieceKind::COUNT] = [
-    PieceKind::Chariot,
-    PieceKind::Cannon,
-    PieceKind::Horse,
-    PieceKind::Pawn,
-    PieceKind::King,
-    PieceKind::Elephant,
-    PieceKind::Advisor,
-];
-
 /// What the last two moves say of the next.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Before {
@@ -60,11 +49,25 @@ struct Mover<'a> {
     occupied: Bitboard,
     own: Bitboard,
     enemy: Bitboard,
-    /// Where the opponent's last move went, what the piece attacks from there, and whether it took something.
-    arrived: Option<(Square, bool)>,
+    /// Where the opponent's last move went, and what the piece attacks from there.
+    arrived: Option<Square>,
     attacked: Bitboard,
     /// The piece that moved last, and where it came from.
     moved: Option<Move>,
+    /// Where the opponent took something.
+    retaken: Bitboard,
+    chariots: Bitboard,
+    horses_and_cannons: Bitboard,
+    in_check: bool,
+}
+
+/// How far the asking for the piece has come.
+struct Asked {
+    /// Who has not been asked.
+    able: Bitboard,
+    left: usize,
+    /// Whether one was asked that had something better to do than most.
+    better: bool,
 }
 
 impl<'a> Mover<'a> {
@@ -73,8 +76,8 @@ impl<'a> Mover<'a> {
         let turn = position.turn();
         let occupied = position.occupied();
         let own = position.by_color(turn);
-        let arrived = before.last.map(|(mv, captures)| (mv.to(), captures));
-        let attacked = arrived.map_or(Bitboard::EMPTY, |(square, _)| {
+        let arrived = before.last.map(|(mv, _)| mv.to());
+        let attacked = arrived.map_or(Bitboard::EMPTY, |square| {
             position.piece_at(square).map_or(Bitboard::EMPTY, |piece| attacks::captures(piece, square, occupied))
         });
         Self {
@@ -85,58 +88,91 @@ impl<'a> Mover<'a> {
             arrived,
             attacked,
             moved: before.own.filter(|mv| own.contains(mv.to())),
+            retaken: match before.last {
+                Some((mv, true)) => Bitboard::of(mv.to()),
+                _ => Bitboard::EMPTY,
+            },
+            chariots: position.by_kind(PieceKind::Chariot),
+            horses_and_cannons: position.by_kind(PieceKind::Horse) | position.by_kind(PieceKind::Cannon),
+            in_check: position.in_check(),
         }
     }
 
+    /// Piece by piece, kind by kind: a loop for each, so that none has to find out what it looks at.
     #[inline(always)]
     fn code_piece<C: Coder>(&self, coder: &mut C, slots: &mut Slots, known: Option<Move>) -> Option<Square> {
-        let mut able = self.own;
-        let mut left = able.count() as usize;
-        let mut better = false;
+        let mut asked = Asked { able: self.own, left: self.own.count() as usize, better: false };
         let moved = self.moved.map_or(Bitboard::EMPTY, |mv| Bitboard::of(mv.to()));
-        for group in 0..2 + ORDER.len() {
-            let set = able
-                & match group {
-                    0 => moved,
-                    1 => self.attacked,
-                    _ => self.position.by_kind(ORDER[group - 2]),
-                };
-            able ^= set;
-            for square in set {
-                if left == 1 {
-                    return Some(square);
+        let (turn, occupied) = (self.position.turn(), self.occupied);
+        let any = |from| (self.kind(from), attacks::captures(self.piece(from), from, occupied));
+        if let Some(found) = self.ask(coder, slots, known, &mut asked, moved, any) {
+            return Some(found);
+        }
+        if let Some(found) = self.ask(coder, slots, known, &mut asked, self.attacked, any) {
+            return Some(found);
+        }
+        macro_rules! ask_kind {
+            ($kind:ident, $captures:expr) => {
+                let set = self.position.by_kind(PieceKind::$kind);
+                let captures = |from| (PieceKind::$kind, $captures(from));
+                if let Some(found) = self.ask(coder, slots, known, &mut asked, set, captures) {
+                    return Some(found);
                 }
-                let (context, tempting) = self.piece_context(square);
-                let index = PIECE + (context << 3 | usize::from(better) << 2 | crowd(left));
-                if coder.bit(slots, index, known.is_some_and(|mv| mv.from() == square)) {
-                    return Some(square);
-                }
-                better |= tempting;
-                left -= 1;
+            };
+        }
+        ask_kind!(Chariot, |from| attacks::chariot(from, occupied));
+        ask_kind!(Cannon, |from| attacks::cannon(from, occupied));
+        ask_kind!(Horse, |from| attacks::horse(from, occupied));
+        ask_kind!(Pawn, |from| attacks::pawn(turn, from));
+        ask_kind!(King, attacks::king);
+        ask_kind!(Elephant, |from| attacks::elephant(from, occupied));
+        ask_kind!(Advisor, attacks::advisor);
+        None
+    }
+
+    /// Asks the pieces of a set that have not been asked; `look` says what stands on a point and what it attacks.
+    #[inline(always)]
+    fn ask<C: Coder>(
+        &self,
+        coder: &mut C,
+        slots: &mut Slots,
+        known: Option<Move>,
+        asked: &mut Asked,
+        set: Bitboard,
+        look: impl Fn(Square) -> (PieceKind, Bitboard),
+    ) -> Option<Square> {
+        let set = asked.able & set;
+        asked.able ^= set;
+        for square in set {
+            if asked.left == 1 {
+                return Some(square);
             }
+            let (kind, attacks) = look(square);
+            let (context, tempting) = self.piece_context(square, kind, attacks & self.enemy);
+            let index = PIECE + (context << 3 | usize::from(asked.better) << 2 | crowd(asked.left));
+            if coder.bit(slots, index, known.is_some_and(|mv| mv.from() == square)) {
+                return Some(square);
+            }
+            asked.better |= tempting;
+            asked.left -= 1;
         }
         None
     }
 
     /// What is known of a piece, in nine bits, and whether it has something to take that is worth asking it first.
     #[inline(always)]
-    fn piece_context(&self, square: Square) -> (usize, bool) {
-        let kind = self.kind(square);
-        let prey = attacks::captures(self.piece(square), square, self.occupied) & self.enemy;
-        let retakes = self.arrived.is_some_and(|(arrived, took)| took && prey.contains(arrived));
-        let worth = if prey.intersects(self.position.by_kind(PieceKind::Chariot)) {
-            3
-        } else if prey.intersects(self.position.by_kind(PieceKind::Horse) | self.position.by_kind(PieceKind::Cannon)) {
-            2
-        } else {
-            usize::from(prey.any())
-        };
+    fn piece_context(&self, square: Square, kind: PieceKind, prey: Bitboard) -> (usize, bool) {
+        let retakes = prey.intersects(self.retaken);
+        // The dearest it attacks: 3 for a chariot, 2 for a horse or a cannon, 1 for anything else.
+        let worth = usize::from(prey.any())
+            .max(2 * usize::from(prey.intersects(self.horses_and_cannons)))
+            .max(3 * usize::from(prey.intersects(self.chariots)));
         let context = kind.index() << 6
             | worth << 4
             | usize::from(retakes) << 3
             | usize::from(self.attacked.contains(square)) << 2
             | usize::from(self.moved.is_some_and(|mv| mv.to() == square)) << 1
-            | usize::from(self.position.in_check());
+            | usize::from(self.in_check);
         (context, worth >= 2 || retakes)
     }
 
@@ -148,28 +184,27 @@ impl<'a> Mover<'a> {
         from: Square,
         known: Option<Move>,
     ) -> Option<Square> {
-        let mut reach = self.reach(from);
-        let mut left = reach.count() as usize;
+        let kind = self.kind(from);
+        let reach = self.reach(from, kind);
         let turn = self.position.turn();
-        let of_piece = (self.kind(from).index() * 5 * 16) << 3 | usize::from(self.attacked.contains(from)) << 2;
+        let of_piece = (kind.index() * 5 * 16) << 3 | usize::from(self.attacked.contains(from)) << 2;
         let undoing = self.moved.filter(|mv| mv.to() == from).map(Move::from);
-        let chariots = self.position.by_kind(PieceKind::Chariot);
-        let others = self.position.by_kind(PieceKind::Horse) | self.position.by_kind(PieceKind::Cannon);
         let prey = reach & self.enemy;
-        for group in 0..5 {
-            let (set, worth) = match group {
-                0 => (prey & chariots, 3),
-                1 => (prey & others, 2),
-                2 => (prey - chariots - others, 1),
-                3 => (reach & AHEAD[turn.index()][from.index()], 0),
-                _ => (reach, 0),
-            };
-            reach = reach - set;
+        let ahead = AHEAD[turn.index()][from.index()];
+        let groups = [
+            (prey & self.chariots, 3),
+            (prey & self.horses_and_cannons, 2),
+            (prey - self.chariots - self.horses_and_cannons, 1),
+            ((reach & ahead) - prey, 0),
+            (reach - ahead - prey, 0),
+        ];
+        let mut left = reach.count() as usize;
+        for (set, worth) in groups {
             for square in set {
                 if left == 1 {
                     return Some(square);
                 }
-                let special = if self.arrived.is_some_and(|(arrived, _)| arrived == square) {
+                let special = if self.arrived == Some(square) {
                     3
                 } else if undoing == Some(square) {
                     2
@@ -199,10 +234,10 @@ impl<'a> Mover<'a> {
 
     /// Where a piece could go if its king took care of itself.
     #[inline]
-    fn reach(&self, square: Square) -> Bitboard {
-        let piece = self.piece(square);
+    fn reach(&self, square: Square, kind: PieceKind) -> Bitboard {
+        let piece = Piece::new(self.position.turn(), kind);
         let mut reach = attacks::captures(piece, square, self.occupied) - self.own;
-        if piece.kind() == PieceKind::Cannon {
+        if kind == PieceKind::Cannon {
             // What it takes and where it goes are different points.
             reach = (reach & self.enemy) | (attacks::chariot(square, self.occupied) - self.occupied);
         }
@@ -231,15 +266,10 @@ static AHEAD: [[Bitboard; Square::COUNT]; 2] = {
     ahead
 };
 
-/// How many are left to ask, in four classes.
+/// How many are left to ask, in four classes: up to 2, to 4, to 7, and more.
 #[inline]
 const fn crowd(left: usize) -> usize {
-    match left {
-        0..=2 => 0,
-        3..=4 => 1,
-        5..=7 => 2,
-        _ => 3,
-    }
+    (left > 2) as usize + (left > 4) as usize + (left > 7) as usize
 }
 
 /// Ahead, back, aside, or aslant ahead or back.

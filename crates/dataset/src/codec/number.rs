@@ -5,12 +5,8 @@ use super::{coder::Coder, slots::Slots};
 /// A number; `tree` is where its 128 slots begin.
 pub(super) fn code<C: Coder>(coder: &mut C, slots: &mut Slots, tree: usize, known: u64) -> u64 {
     let known_length = u64::BITS - known.leading_zeros();
-    let mut node = 1;
-    for level in (0..7).rev() {
-        node = node << 1 | usize::from(coder.bit(slots, tree + node, known_length >> level & 1 == 1));
-    }
     // More than 64 bits nobody writes.
-    let length = (node as u32 & 127).min(u64::BITS);
+    let length = coder.tree(slots, tree, 7, known_length).min(u64::BITS);
     if length == 0 {
         return 0;
     }

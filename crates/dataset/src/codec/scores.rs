@@ -116,11 +116,7 @@ fn code_difference<C: Coder>(coder: &mut C, slots: &mut Slots, context: &Context
     let known_size = known.unsigned_abs();
     let known_class = class(known_size);
     let tree = MAGNITUDE + 32 * if context.decided { 121 } else { context.gap * 11 + context.unrest };
-    let mut node = 1;
-    for level in (0..5).rev() {
-        node = node << 1 | usize::from(coder.bit(slots, tree + node, known_class >> level & 1 == 1));
-    }
-    let class = (node & 31) as u32;
+    let class = coder.tree(slots, tree, 5, known_class);
     let size = if class < 4 { class } else { code_within(coder, slots, class, known_size) };
     if size == 0 {
         return 0;
