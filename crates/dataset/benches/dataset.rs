@@ -5,7 +5,7 @@
 use dataset::{
     Record,
     shard::{Shard, ShardWriter},
-    training::{Filter, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
     verify::verify_shard,
 };
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -59,7 +59,7 @@ fn encode(bencher: Bencher<'_, '_>) {
 fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
     const SAMPLES: usize = 4 * 32 * 9_836;
     let shards = (0..256).map(|_| shard()).collect();
-    let plan = Plan { seed: 1, blocks_in_pool: 32, filter: Filter::default(), threads };
+    let plan = Plan { seed: 1, blocks_in_pool: 32, games: Games::All, filter: Filter::default(), threads };
     let sets = vec![WeightedSet { shards, weight: 1 }];
     let mut reader = Reader::new(sets, &plan, Place::default()).expect("there are games");
     let mut samples = Vec::new();

@@ -3,6 +3,8 @@
 //! A manifest is a text that never changes; its SHA-256 names a training set. It lists shards by their own SHA-256 with
 //! what their headers say and with the scale fitted on their own games (see [`scale`](crate::scale)).
 
+mod locate;
+
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -79,6 +81,8 @@ pub enum ManifestError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}", path.display())]
     Shard { path: PathBuf, source: ShardError },
+    #[error("{}: {cause}", path.display())]
+    In { path: PathBuf, cause: Box<ManifestError> },
     #[error("not a manifest: {0}")]
     NotJson(serde_json::Error),
     #[error("its format is `{found}`; this program reads `{FORMAT}`")]
@@ -89,6 +93,12 @@ pub enum ManifestError {
     Twice(String),
     #[error("`{0}` is no SHA-256")]
     NotADigest(String),
+    #[error("no file in {} is the shard {digest}", folder.display())]
+    Missing { digest: Digest, folder: PathBuf },
+    #[error("{} has the length of the shard {expected}, but its SHA-256 is {found}: it was altered", path.display())]
+    Altered { path: PathBuf, expected: Digest, found: Digest },
+    #[error("the shard {0} is quarantined")]
+    Quarantined(Digest),
 }
 
 impl Manifest {
@@ -132,6 +142,18 @@ impl Manifest {
         let manifest: Self = serde_json::from_str(text).map_err(ManifestError::NotJson)?;
         manifest.check()?;
         Ok(manifest)
+    }
+
+    /// Reads a manifest's file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is none.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ManifestError> {
+        let path = path.as_ref();
+        let unreadable = |source| ManifestError::Unreadable { path: path.to_owned(), source };
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        Self::from_text(&text).map_err(|error| ManifestError::In { path: path.to_owned(), cause: Box::new(error) })
     }
 
     /// The name of the training set.

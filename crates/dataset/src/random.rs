@@ -23,6 +23,8 @@ pub enum Use {
     TrainingBlocks,
     /// The order of the positions of a pool.
     TrainingPool,
+    /// The numbers with which a net begins.
+    TrainingWeights,
 }
 
 impl Use {
@@ -35,6 +37,7 @@ impl Use {
             Self::TrainingSet => b"chuhe:trainset:1",
             Self::TrainingBlocks => b"chuhe:trainblk:1",
             Self::TrainingPool => b"chuhe:trainpool1",
+            Self::TrainingWeights => b"chuhe:weights:1\0",
         }
     }
 }

@@ -12,7 +12,7 @@ mod pool;
 mod reader;
 
 pub(crate) use filter::result_for;
-pub use filter::{Filter, Rejected};
+pub use filter::{Filter, Games, Rejected};
 pub use order::WeightedSet;
 pub use packed::PackedPosition;
 pub use pool::Sample;

@@ -4,13 +4,13 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, num::NonZeroU32};
 
 use dataset::{
     Record,
     manifest::{Manifest, ManifestError},
     shard::Shard,
-    training::{Filter, PackedPosition, Place, Plan, Reader, Sample, TrainingError, WeightedSet},
+    training::{Filter, Games, PackedPosition, Place, Plan, Reader, Sample, TrainingError, WeightedSet},
 };
 use xiangqi::{Color, Move, Position};
 
@@ -25,7 +25,7 @@ fn set(seeds: &[u64], weight: u32) -> WeightedSet<Vec<u8>> {
 }
 
 fn plan(threads: usize) -> Plan {
-    Plan { seed: 3, blocks_in_pool: 3, filter: Filter::default(), threads }
+    Plan { seed: 3, blocks_in_pool: 3, games: Games::All, filter: Filter::default(), threads }
 }
 
 fn read(sets: Vec<WeightedSet<Vec<u8>>>, plan: &Plan, from: Place, count: usize) -> (Vec<Sample>, Place) {
@@ -183,4 +183,35 @@ fn manifests_name_what_they_list() {
     assert!(matches!(error, ManifestError::Twice(_)), "{error}");
     let error = Manifest::from_text(&text.replacen("manifest 1", "manifest 2", 1)).unwrap_err();
     assert_eq!(error.to_string(), "its format is `chuhe manifest 2`; this program reads `chuhe manifest 1`");
+}
+
+/// One game in so many is held out, whole, and no position is on both sides.
+#[test]
+fn games_are_held_out_whole() {
+    let one_in = NonZeroU32::new(5).unwrap();
+    let read_all = |games: Games| {
+        let blocks = set(&[0], 1).shards[0].index().len();
+        let plan = Plan { blocks_in_pool: blocks, games, ..plan(2) };
+        let mut reader = Reader::new(vec![set(&[0], 1)], &plan, Place::default()).unwrap();
+        let mut samples = Vec::new();
+        reader.read(&mut samples, 1).unwrap();
+        let mut all = samples.clone();
+        while reader.place().pool == 0 {
+            reader.read(&mut samples, 1).unwrap();
+            all.extend_from_slice(&samples);
+        }
+        (all.len() as u64, *reader.rejected())
+    };
+    let (all, _) = read_all(Games::All);
+    let (held_out, rejected) = read_all(Games::HeldOut(one_in));
+    let (others, others_rejected) = read_all(Games::NotHeldOut(one_in));
+    assert_eq!(held_out + others, all);
+    assert_eq!(rejected.other_games, others);
+    assert_eq!(others_rejected.other_games, held_out);
+    let header = common::header(0);
+    let games = common::games(&header, GAMES);
+    let labelled = games.iter().filter(|game| game.reason.is_label() && game.opening.seed % 5 == 0);
+    let scored = |game: &Record| game.moves.iter().filter(|scored| scored.score.is_some()).count() as u64;
+    assert_eq!(labelled.map(scored).sum::<u64>(), held_out);
+    assert!(held_out > 100);
 }

@@ -35,7 +35,7 @@ mod stacks;
 
 pub use inputs::{BUCKETS, INPUTS, PIECE_POINTS, View, inputs};
 pub use sizes::{Sizes, SizesError};
-pub use stacks::stack;
+pub use stacks::{stack, stack_of_pieces};
 
 pub(crate) use inputs::point;
 

@@ -5,7 +5,7 @@ use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 use anyhow::{Result, anyhow};
 use dataset::{
     shard,
-    training::{Filter, PackedPosition, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, PackedPosition, Place, Plan, Reader, WeightedSet},
 };
 use serde::Serialize;
 use xiangqi::{Color, Square};
@@ -83,6 +83,7 @@ impl Arguments {
         let plan = Plan {
             seed: self.seed,
             blocks_in_pool: self.pool as usize,
+            games: Games::All,
             filter: Filter {
                 in_check: self.no_checks,
                 captures: self.no_captures,

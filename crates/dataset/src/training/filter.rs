@@ -1,5 +1,7 @@
 //! Which positions are learned from.
 
+use std::num::NonZeroU32;
+
 use xiangqi::rules::Outcome;
 
 use crate::{
@@ -29,12 +31,39 @@ pub struct Filter {
     pub duplicates: bool,
 }
 
+/// Which games are read: some can be held out, whole, to see what was learned from the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Games {
+    /// All of them.
+    #[default]
+    All,
+    /// One in so many, chosen by their seeds.
+    HeldOut(NonZeroU32),
+    /// The others.
+    NotHeldOut(NonZeroU32),
+}
+
+impl Games {
+    /// Whether the game with this seed is read.
+    pub(super) fn take(self, seed: u64) -> bool {
+        // A seed's low bits are as random as the rest, and the moves do not depend on them alone.
+        let is_held_out = |one_in: NonZeroU32| seed.is_multiple_of(one_in.get().into());
+        match self {
+            Self::All => true,
+            Self::HeldOut(one_in) => is_held_out(one_in),
+            Self::NotHeldOut(one_in) => !is_held_out(one_in),
+        }
+    }
+}
+
 /// Why a position was left out; the first of the filter's reasons counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named like the filter's fields")]
 pub struct Rejected {
     /// The game ended by its ply cap.
     pub without_label: u64,
+    /// The game is not among those read.
+    pub other_games: u64,
     /// The move has no score.
     pub without_score: u64,
     pub in_check: u64,
@@ -51,13 +80,14 @@ impl Rejected {
     /// All of them.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        let by_game = self.without_label + self.contradicting + self.duplicates;
+        let by_game = self.without_label + self.other_games + self.contradicting + self.duplicates;
         let by_score = self.without_score + self.beyond;
         by_game + by_score + self.in_check + self.captures + self.before_ply + self.limit_above + self.repeated
     }
 
     pub(super) const fn add(&mut self, other: &Self) {
         self.without_label += other.without_label;
+        self.other_games += other.other_games;
         self.without_score += other.without_score;
         self.in_check += other.in_check;
         self.captures += other.captures;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use xiangqi::Move;
 
 use super::{
-    PackedPosition, TrainingError, WeightedSet,
+    PackedPosition, Plan, TrainingError, WeightedSet,
     filter::{Filter, Rejected, result_for},
     order::BlockPlace,
 };
@@ -45,11 +45,11 @@ pub(super) struct Pool {
 /// Reads a pool. It depends on nothing but what is given.
 pub(super) fn read<S: Source>(
     sets: &[WeightedSet<S>],
-    filter: &Filter,
+    plan: &Plan,
     blocks: &[BlockPlace],
-    seed: u64,
     number: u64,
 ) -> Result<Pool, TrainingError> {
+    let Plan { seed, games, ref filter, .. } = *plan;
     let mut pool = Pool::default();
     let mut game = Vec::new();
     let mut keys = Vec::new();
@@ -85,6 +85,9 @@ pub(super) fn read<S: Source>(
                 keys.clear();
                 if !Filter::labels(&record) {
                     rejected.without_label += game.len() as u64;
+                    game.clear();
+                } else if !games.take(record.opening.seed) {
+                    rejected.other_games += game.len() as u64;
                     game.clear();
                 }
                 for mut sample in game.drain(..) {

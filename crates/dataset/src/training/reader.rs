@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Filter, Rejected, Sample, WeightedSet,
+    Filter, Games, Rejected, Sample, WeightedSet,
     order::{BlockPlace, Order},
     pool::{self, Pool},
 };
@@ -23,6 +23,8 @@ pub struct Plan {
     pub seed: u64,
     /// How many blocks are mixed with each other: what memory allows; a block has some 9,000 positions of 56 bytes.
     pub blocks_in_pool: usize,
+    /// Which games are read.
+    pub games: Games,
     /// Which positions are left out.
     pub filter: Filter,
     /// How many threads read. They change nothing but the speed.
@@ -217,7 +219,7 @@ fn work<S: Source>(sets: &[WeightedSet<S>], plan: &Plan, tasks: &Mutex<Receiver<
             Err(_) => return,
         };
         let Ok(Task { number, blocks }) = task else { return };
-        let pool = pool::read(sets, &plan.filter, &blocks, plan.seed, number);
+        let pool = pool::read(sets, plan, &blocks, number);
         if answers.send((number, pool)).is_err() {
             return;
         }

@@ -30,7 +30,7 @@ impl View {
     /// How `side` sees the board when the kings stand here.
     #[must_use]
     #[inline]
-    pub(crate) fn from_kings(side: Color, own: Square, enemy: Square) -> Self {
+    pub fn from_kings(side: Color, own: Square, enemy: Square) -> Self {
         const E: u8 = 4;
         let own = if side == Color::Red { own } else { own.flipped() };
         let mirrored = own.file() > E || own.file() == E && enemy.file() > E;

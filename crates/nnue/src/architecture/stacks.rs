@@ -19,6 +19,17 @@ pub fn stack(position: &Position, stacks: usize) -> usize {
         .filter(|kind| FORCE[kind.index()] > 0)
         .map(|kind| FORCE[kind.index()] * position.by_kind(kind).count())
         .sum();
+    of_force(force, stacks)
+}
+
+/// The same for a position of which only the pieces are known.
+#[must_use]
+#[inline]
+pub fn stack_of_pieces(pieces: impl IntoIterator<Item = PieceKind>, stacks: usize) -> usize {
+    of_force(pieces.into_iter().map(|kind| FORCE[kind.index()]).sum(), stacks)
+}
+
+const fn of_force(force: u32, stacks: usize) -> usize {
     force as usize * stacks / (FULL_FORCE as usize + 1)
 }
 
@@ -29,7 +40,10 @@ mod tests {
     #[test]
     fn stacks_follow_the_force() {
         let stack_of = |fen: &str, stacks| stack(&Position::from_fen(fen).unwrap(), stacks);
+        let start = Position::start();
+        let kinds = || start.occupied().into_iter().map(|square| start.piece_at(square).unwrap().kind());
         for stacks in 1..=16 {
+            assert_eq!(stack_of_pieces(kinds(), stacks), stacks - 1);
             assert_eq!(stack_of(Position::START_FEN, stacks), stacks - 1);
             assert_eq!(stack_of("3akab2/9/9/9/9/9/9/9/9/3K5 w", stacks), 0);
         }

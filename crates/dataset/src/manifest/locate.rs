@@ -1,0 +1,84 @@
+//! The files of a training set, whatever they are called: a shard's name is its SHA-256.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{Entry, Manifest, ManifestError};
+use crate::{
+    Digest,
+    shard::{self, FileSource, Shard},
+};
+
+impl Manifest {
+    /// Its newest shards, the last ones, that have together at most so many positions; at least one.
+    #[must_use]
+    pub fn newest(&self, positions: u64) -> &[Entry] {
+        let mut left = positions;
+        let fitting = self.shards.iter().rev().take_while(|entry| match left.checked_sub(entry.positions) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        });
+        let count = fitting.count().max(1).min(self.shards.len());
+        &self.shards[self.shards.len() - count..]
+    }
+
+    /// Opens shards that lie in a folder, in this order. Every file is hashed: one that was altered is not there.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing, altered, listed among the `quarantined`, or no shard after all.
+    pub fn open(
+        entries: &[Entry],
+        folder: &Path,
+        quarantined: &BTreeSet<Digest>,
+    ) -> Result<Vec<Shard<FileSource>>, ManifestError> {
+        let files = files(folder, entries)?;
+        entries
+            .iter()
+            .map(|entry| {
+                let digest: Digest = entry.sha256.parse().map_err(|_| ManifestError::NotADigest(entry.sha256.clone()))?;
+                if quarantined.contains(&digest) {
+                    return Err(ManifestError::Quarantined(digest));
+                }
+                let path = files.get(&digest).ok_or_else(|| missing(digest, entries, folder, &files))?;
+                shard::open(path).map_err(|error| ManifestError::Shard { path: error.path, source: error.source })
+            })
+            .collect()
+    }
+}
+
+/// The files of a folder that are as long as one of these shards, by what they hold.
+fn files(folder: &Path, entries: &[Entry]) -> Result<BTreeMap<Digest, PathBuf>, ManifestError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |source: io::Error| ManifestError::Unreadable { path, source }
+    };
+    let lengths: BTreeSet<u64> = entries.iter().map(|entry| entry.bytes).collect();
+    let mut files = BTreeMap::new();
+    for file in fs::read_dir(folder).map_err(unreadable(folder))? {
+        let path = file.map_err(unreadable(folder))?.path();
+        let metadata = fs::metadata(&path).map_err(unreadable(&path))?;
+        if metadata.is_file() && lengths.contains(&metadata.len()) {
+            let digest = Digest::of(&fs::read(&path).map_err(unreadable(&path))?);
+            files.insert(digest, path);
+        }
+    }
+    Ok(files)
+}
+
+fn missing(digest: Digest, entries: &[Entry], folder: &Path, files: &BTreeMap<Digest, PathBuf>) -> ManifestError {
+    // A file of its length that is no other shard either was altered.
+    let is_listed = |found: &Digest| entries.iter().any(|entry| entry.sha256 == found.to_string());
+    let length = entries.iter().find(|entry| entry.sha256 == digest.to_string()).map(|entry| entry.bytes);
+    let is_as_long = |path: &Path| fs::metadata(path).map(|metadata| metadata.len()).ok() == length;
+    match files.iter().find(|(found, path)| !is_listed(found) && is_as_long(path)) {
+        Some((found, path)) => ManifestError::Altered { path: path.clone(), expected: digest, found: *found },
+        None => ManifestError::Missing { digest, folder: folder.to_owned() },
+    }
+}

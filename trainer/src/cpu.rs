@@ -1,0 +1,308 @@
+//! Learning on the processor, in Rust alone.
+//!
+//! A batch is cut into [`PARTS`] parts, whatever the number of threads. Each goes forward and through the layers on one
+//! thread; then each block of the transformer's columns is moved by one thread, with the gradients of all parts in their
+//! order. Every sum is taken in an order that the batch decides, so the same batches give the same bits on every
+//! machine, with any number of threads and any instruction set.
+
+mod layers;
+mod transformer;
+
+use rayon::prelude::*;
+
+use crate::{
+    backend::{Backend, BackendError, State, Totals},
+    batch::{Active, Batch},
+    loss::Loss,
+    model::{Array, Arrays, Shape},
+    optimizer::{Group, Optimizer, Step},
+    simd::{self, Loops},
+};
+use layers::{Layers, Scratch};
+pub use transformer::{LANES, Limits, Table, Transformer};
+use transformer::Sums;
+
+/// Into how many parts a batch is cut.
+const PARTS: usize = 32;
+
+/// The layers above the transformer, which are small: their gradients are summed up over the parts.
+const SMALL: [Array; 6] =
+    [Array::FirstBias, Array::First, Array::SecondBias, Array::Second, Array::OutputBias, Array::Output];
+
+/// A net that is learned on the processor.
+pub struct Cpu {
+    shape: Shape,
+    optimizer: Optimizer,
+    threads: rayon::ThreadPool,
+    transformer: Transformer,
+    head: Group,
+    head_gradient: Vec<f32>,
+    /// By place in [`SMALL`].
+    small: Vec<Group>,
+    layers: Layers,
+    parts: Vec<Part>,
+    steps: u64,
+}
+
+/// What a thread needs for a part of a batch.
+struct Part {
+    sums: Vec<Sums>,
+    scratch: Scratch,
+    gradients: Arrays,
+    /// The gradient of each position's value.
+    slopes: Vec<f32>,
+    values: Vec<f32>,
+    loss: f64,
+}
+
+/// The positions of a part.
+#[derive(Clone, Copy)]
+struct Range {
+    from: usize,
+    to: usize,
+}
+
+impl Range {
+    fn of(part: usize, length: usize) -> Self {
+        Self { from: part * length / PARTS, to: (part + 1) * length / PARTS }
+    }
+
+    fn of_slice<T>(self, slice: &[T]) -> &[T] {
+        &slice[self.from..self.to]
+    }
+}
+
+impl Cpu {
+    /// Takes up a net where its state says it is.
+    ///
+    /// # Errors
+    ///
+    /// If the threads cannot be had.
+    pub fn new(shape: Shape, optimizer: Optimizer, state: &State, threads: usize) -> Result<Self, BackendError> {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let threads = threads.map_err(|error| BackendError::Threads(error.to_string()))?;
+        let values = &state.values;
+        let table = table(values);
+        let limits = Limits { rows: Array::Transformer.limit(&shape), bias: Array::TransformerBias.limit(&shape) };
+        let mut layers = Layers::new(shape);
+        for array in SMALL {
+            layers.set(array, &values[array]);
+        }
+        let part = || Part {
+            sums: Vec::new(),
+            scratch: layers.scratch(),
+            gradients: small_zero(&shape),
+            slopes: Vec::new(),
+            values: Vec::new(),
+            loss: 0.0,
+        };
+        let mut cpu = Self {
+            shape,
+            optimizer,
+            threads,
+            transformer: Transformer::new(&table, &optimizer, limits, shape.fake_quantisation),
+            head: Group::new(values[Array::Head].clone(), &optimizer),
+            head_gradient: vec![0.0; values[Array::Head].len()],
+            small: SMALL.iter().map(|array| Group::new(values[*array].clone(), &optimizer)).collect(),
+            parts: (0..PARTS).map(|_| part()).collect(),
+            layers,
+            steps: state.steps,
+        };
+        cpu.put(&state.first, |group| &mut group.first);
+        cpu.put(&state.second, |group| &mut group.second);
+        if let Some(slow) = &state.slow {
+            cpu.put(slow, |group| &mut group.slow);
+        }
+        Ok(cpu)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_level(&mut self, level: simd::Level) {
+        self.transformer.set_level(level);
+    }
+
+    fn put(&mut self, arrays: &Arrays, pick: impl Fn(&mut Group) -> &mut Vec<f32>) {
+        self.transformer.scatter(&table(arrays), &pick);
+        pick(&mut self.head).clone_from(&arrays[Array::Head]);
+        for (group, array) in self.small.iter_mut().zip(SMALL) {
+            pick(group).clone_from(&arrays[array]);
+        }
+    }
+
+    fn take(&self, pick: impl Fn(&Group) -> &[f32]) -> Arrays {
+        let mut arrays = Arrays::zero(&self.shape);
+        (arrays[Array::Transformer], arrays[Array::Shared], arrays[Array::TransformerBias]) =
+            self.transformer.gather(&pick);
+        arrays[Array::Head] = pick(&self.head).to_vec();
+        for (group, array) in self.small.iter().zip(SMALL) {
+            arrays[array] = pick(group).to_vec();
+        }
+        arrays
+    }
+
+    /// Every part of a batch forward, and back through the layers if `learn`.
+    fn pass(&mut self, batch: &Batch, loss: Loss, learn: bool) {
+        let Self { transformer, layers, head, parts, threads, shape, .. } = self;
+        let (transformer, layers, head, stacks) = (&*transformer, &*layers, &*head.values, shape.sizes.stacks());
+        let weight = 1.0 / batch.len() as f32;
+        threads.install(|| {
+            parts.par_iter_mut().enumerate().for_each(|(number, part)| {
+                let range = Range::of(number, batch.len());
+                let counts = range.of_slice(&batch.counts);
+                part.sums.resize(counts.len() * transformer.blocks(), [[0.0; LANES]; 2]);
+                transformer.forward(range.of_slice(&batch.active), counts, &mut part.sums);
+                let pass = Pass { layers, head, stacks, loss, weight, learn, batch, range, part };
+                simd::run(transformer.level(), pass);
+            });
+        });
+    }
+
+    fn totals(&self) -> Totals {
+        // In the order of the parts.
+        Totals { loss: self.parts.iter().map(|part| part.loss).sum() }
+    }
+}
+
+fn table(arrays: &Arrays) -> Table<'_> {
+    Table { rows: &arrays[Array::Transformer], shared: &arrays[Array::Shared], bias: &arrays[Array::TransformerBias] }
+}
+
+/// Arrays that have numbers only for the small layers.
+fn small_zero(shape: &Shape) -> Arrays {
+    let mut arrays = Arrays::empty();
+    for array in SMALL {
+        arrays[array] = vec![0.0; array.len(shape)];
+    }
+    arrays
+}
+
+struct Pass<'a> {
+    layers: &'a Layers,
+    head: &'a [f32],
+    stacks: usize,
+    loss: Loss,
+    weight: f32,
+    learn: bool,
+    batch: &'a Batch,
+    range: Range,
+    part: &'a mut Part,
+}
+
+impl Loops for Pass<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { layers, head, stacks, loss, weight, learn, batch, range, part } = self;
+        let count = range.to - range.from;
+        part.loss = 0.0;
+        part.values.clear();
+        part.slopes.clear();
+        if learn {
+            for array in SMALL {
+                part.gradients[array].fill(0.0);
+            }
+        }
+        for place in 0..count {
+            let position = range.from + place;
+            let stack = usize::from(batch.stacks[position]);
+            let sums = &mut part.sums[place..];
+            let mut value = layers.forward(stack, sums, count, &mut part.scratch);
+            value += head_value(head, stacks, stack, &batch.active[position], batch.counts[position]);
+            let target = loss.target(batch.promised[position], batch.results[position]);
+            let (wrong, slope) = loss.of(value, target);
+            part.loss += f64::from(wrong);
+            part.values.push(value);
+            if learn {
+                let slope = slope * weight;
+                part.slopes.push(slope);
+                layers.backward(stack, slope, sums, count, &mut part.scratch, &mut part.gradients);
+            }
+        }
+    }
+}
+
+/// What the piece-square head adds to a position's value.
+#[inline(always)]
+fn head_value(head: &[f32], stacks: usize, stack: usize, active: &Active, count: u8) -> f32 {
+    let side = |active: &[u16]| -> f32 { active.iter().map(|input| head[usize::from(*input) * stacks + stack]).sum() };
+    let count = usize::from(count);
+    (side(&active[0][..count]) - side(&active[1][..count])) / 2.0
+}
+
+impl Backend for Cpu {
+    fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals {
+        self.pass(batch, loss, true);
+        self.steps += 1;
+        let step = self.optimizer.step(self.steps, learning_rate);
+        let Self { transformer, head, head_gradient, small, parts, threads, shape, layers, .. } = self;
+        let (shape, parts) = (*shape, &*parts);
+        threads.install(|| {
+            rayon::scope(|scope| {
+                for (number, block) in transformer.blocks_mut() {
+                    let step = &step;
+                    scope.spawn(move |_| {
+                        let parts = parts.iter().enumerate().map(|(part, it)| {
+                            let range = Range::of(part, batch.len());
+                            let count = range.to - range.from;
+                            let sums = &it.sums[number * count..][..count];
+                            (range.of_slice(&batch.active), range.of_slice(&batch.counts), sums)
+                        });
+                        block.step(parts, step);
+                    });
+                }
+                let step = &step;
+                scope.spawn(move |_| step_head(head, head_gradient, batch, parts, shape, step));
+                let small = &mut *small;
+                scope.spawn(move |_| {
+                    for (group, array) in small.iter_mut().zip(SMALL) {
+                        step_small(group, array, parts, shape, step);
+                    }
+                });
+            });
+        });
+        for (group, array) in small.iter().zip(SMALL) {
+            layers.set(array, &group.values);
+        }
+        self.totals()
+    }
+
+    fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals {
+        self.pass(batch, loss, false);
+        values.extend(self.parts.iter().flat_map(|part| &part.values));
+        self.totals()
+    }
+
+    fn state(&self) -> State {
+        State {
+            values: self.take(|group| &group.values),
+            first: self.take(|group| &group.first),
+            second: self.take(|group| &group.second),
+            slow: self.optimizer.lookahead.map(|_| self.take(|group| &group.slow)),
+            steps: self.steps,
+        }
+    }
+}
+
+fn step_head(head: &mut Group, gradient: &mut [f32], batch: &Batch, parts: &[Part], shape: Shape, step: &Step) {
+    let stacks = shape.sizes.stacks();
+    gradient.fill(0.0);
+    let slopes = parts.iter().flat_map(|part| &part.slopes);
+    for (place, slope) in slopes.enumerate() {
+        let (stack, count) = (usize::from(batch.stacks[place]), usize::from(batch.counts[place]));
+        for (active, slope) in batch.active[place].iter().zip([slope / 2.0, -slope / 2.0]) {
+            for input in &active[..count] {
+                gradient[usize::from(*input) * stacks + stack] += slope;
+            }
+        }
+    }
+    head.step(step, gradient, Array::Head.limit(&shape));
+}
+
+fn step_small(group: &mut Group, array: Array, parts: &[Part], shape: Shape, step: &Step) {
+    let mut sum = vec![0.0; group.values.len()];
+    for part in parts {
+        for (sum, gradient) in sum.iter_mut().zip(&part.gradients[array]) {
+            *sum += gradient;
+        }
+    }
+    group.step(step, &sum, array.limit(&shape));
+}

@@ -1,0 +1,287 @@
+//! The input layer: of thousands of inputs some thirty are on.
+//!
+//! Its table is cut into blocks of [`LANES`] columns, each small enough for a core's own cache. Forward, a thread sums
+//! the rows of its positions block by block. Backward, each block is one thread's own: it adds every position's gradient
+//! to the rows that were on, then moves the weights, so that no sum depends on how many threads there are and nothing
+//! needs sorting.
+
+use nnue::architecture::TRANSFORMER_ONE;
+
+use crate::{
+    batch::Active,
+    optimizer::{Group, Optimizer, Step},
+    simd::{self, Level, Loops},
+};
+
+/// How many columns a block has: half of the least width, so that both numbers of a pair are in the same place of their
+/// blocks, and two vectors of the widest instruction set.
+pub const LANES: usize = 32;
+
+/// The sums of one block for one position: the side to move's, then the other's.
+pub(crate) type Sums = [[f32; LANES]; 2];
+
+/// A table of weights and a bias.
+pub struct Transformer {
+    level: Level,
+    blocks: Vec<Block>,
+}
+
+/// [`LANES`] columns of the table.
+struct Block {
+    rows: Group,
+    /// Rows that groups of `shared` inputs add to their own: the input's number modulo their count says which.
+    shared: Option<Group>,
+    bias: Group,
+    /// The rows as they are used, where that is not what `rows` holds.
+    effective: Vec<f32>,
+    effective_bias: [f32; LANES],
+    gradient: Vec<f32>,
+    rounded: bool,
+    limits: Limits,
+}
+
+/// How far from zero numbers may go.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The weights of rows and shared rows.
+    pub rows: f32,
+    /// The biases.
+    pub bias: f32,
+}
+
+/// The numbers of a table, row by row.
+pub struct Table<'a> {
+    /// The weights.
+    pub rows: &'a [f32],
+    /// The shared weights; empty if there are none.
+    pub shared: &'a [f32],
+    /// The biases, as many as the table is wide.
+    pub bias: &'a [f32],
+}
+
+impl Transformer {
+    /// A table of which the optimiser remembers nothing. `rounded`: its numbers count as the integers that they become.
+    pub fn new(table: &Table<'_>, optimizer: &Optimizer, limits: Limits, rounded: bool) -> Self {
+        let width = table.bias.len();
+        assert!(width.is_multiple_of(LANES), "the width is a multiple of {LANES}");
+        let blocks = (0..width / LANES).map(|block| {
+            let columns = |values: &[f32]| columns(values, width, block);
+            let shared = (!table.shared.is_empty()).then(|| Group::new(columns(table.shared), optimizer));
+            let rows = Group::new(columns(table.rows), optimizer);
+            let mut block = Block {
+                effective: if rounded || shared.is_some() { vec![0.0; rows.values.len()] } else { Vec::new() },
+                gradient: vec![0.0; rows.values.len()],
+                rows,
+                shared,
+                bias: Group::new(columns(table.bias), optimizer),
+                effective_bias: [0.0; LANES],
+                rounded,
+                limits,
+            };
+            block.refresh();
+            block
+        });
+        Self { level: Level::best(), blocks: blocks.collect() }
+    }
+
+    /// Takes a worse instruction set than the best: for tests.
+    #[cfg(test)]
+    pub(crate) const fn set_level(&mut self, level: Level) {
+        self.level = level;
+    }
+
+    pub(crate) const fn level(&self) -> Level {
+        self.level
+    }
+
+    /// How many blocks of columns there are.
+    pub const fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The sums of some positions: for each block those of each position.
+    pub fn forward(&self, active: &[Active], counts: &[u8], sums: &mut [Sums]) {
+        assert!(active.len() == counts.len() && sums.len() == counts.len() * self.blocks.len());
+        for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
+            simd::run(self.level, Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums });
+        }
+    }
+
+    /// The blocks with their numbers, to be given to threads.
+    pub(crate) fn blocks_mut(&mut self) -> impl Iterator<Item = (usize, BlockStep<'_>)> {
+        let level = self.level;
+        self.blocks.iter_mut().map(move |block| BlockStep { level, block }).enumerate()
+    }
+
+    /// The rows of one of the three: weights, mean gradients, or mean squares.
+    pub(crate) fn gather(&self, pick: impl Fn(&Group) -> &[f32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+        let width = self.blocks.len() * LANES;
+        let join = |of: &dyn Fn(&Block) -> Option<&[f32]>| {
+            let parts: Vec<_> = self.blocks.iter().filter_map(of).collect();
+            let mut joined = vec![0.0; parts.iter().map(|part| part.len()).sum()];
+            for (block, part) in parts.into_iter().enumerate() {
+                for (row, part) in joined.chunks_exact_mut(width).zip(part.chunks_exact(LANES)) {
+                    row[block * LANES..][..LANES].copy_from_slice(part);
+                }
+            }
+            joined
+        };
+        (
+            join(&|block| Some(pick(&block.rows))),
+            join(&|block| block.shared.as_ref().map(&pick)),
+            join(&|block| Some(pick(&block.bias))),
+        )
+    }
+
+    /// Puts numbers in the place of one of the three.
+    pub(crate) fn scatter(&mut self, table: &Table<'_>, pick: impl Fn(&mut Group) -> &mut Vec<f32>) {
+        let width = self.blocks.len() * LANES;
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            *pick(&mut block.rows) = columns(table.rows, width, index);
+            if let Some(shared) = &mut block.shared {
+                *pick(shared) = columns(table.shared, width, index);
+            }
+            *pick(&mut block.bias) = columns(table.bias, width, index);
+            block.refresh();
+        }
+    }
+}
+
+/// The columns of a block.
+fn columns(values: &[f32], width: usize, block: usize) -> Vec<f32> {
+    values.chunks_exact(width).flat_map(|row| &row[block * LANES..][..LANES]).copied().collect()
+}
+
+impl Block {
+    fn effective(&self) -> &[f32] {
+        if self.effective.is_empty() { &self.rows.values } else { &self.effective }
+    }
+
+    /// Works out the rows as they are used.
+    #[inline(always)]
+    fn refresh(&mut self) {
+        const ONE: f32 = TRANSFORMER_ONE as f32;
+        if let Some(shared) = &self.shared {
+            let groups = self.rows.values.chunks_exact(shared.values.len());
+            for (effective, own) in self.effective.chunks_exact_mut(shared.values.len()).zip(groups) {
+                for ((effective, own), shared) in effective.iter_mut().zip(own).zip(&shared.values) {
+                    *effective = own + shared;
+                }
+            }
+        } else if self.rounded {
+            self.effective.copy_from_slice(&self.rows.values);
+        }
+        self.effective_bias.copy_from_slice(&self.bias.values);
+        if self.rounded {
+            for number in self.effective.iter_mut().chain(&mut self.effective_bias) {
+                *number = (*number * ONE).round_ties_even() / ONE;
+            }
+        }
+    }
+}
+
+/// A block that a thread has to itself.
+pub(crate) struct BlockStep<'a> {
+    level: Level,
+    block: &'a mut Block,
+}
+
+impl BlockStep<'_> {
+    /// Takes the gradients of all positions, part by part, and moves the weights.
+    pub(crate) fn step<'b>(self, parts: impl Iterator<Item = (&'b [Active], &'b [u8], &'b [Sums])>, step: &Step) {
+        let mut bias = [0.0; LANES];
+        self.block.gradient.fill(0.0);
+        for (active, counts, gradients) in parts {
+            let gradient = &mut self.block.gradient;
+            simd::run(self.level, Backward { gradient, bias: &mut bias, active, counts, gradients });
+        }
+        simd::run(self.level, Move { block: self.block, bias: &bias, step });
+    }
+}
+
+struct Forward<'a> {
+    rows: &'a [f32],
+    bias: &'a [f32; LANES],
+    active: &'a [Active],
+    counts: &'a [u8],
+    sums: &'a mut [Sums],
+}
+
+impl Loops for Forward<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let rows = self.rows.as_chunks::<LANES>().0;
+        for ((active, count), sums) in self.active.iter().zip(self.counts).zip(self.sums) {
+            for (active, sums) in active.iter().zip(sums) {
+                let mut sum = *self.bias;
+                for input in active.iter().take(usize::from(*count)) {
+                    let row = &rows[usize::from(*input)];
+                    for (sum, weight) in sum.iter_mut().zip(row) {
+                        *sum += weight;
+                    }
+                }
+                *sums = sum;
+            }
+        }
+    }
+}
+
+struct Backward<'a> {
+    gradient: &'a mut [f32],
+    bias: &'a mut [f32; LANES],
+    active: &'a [Active],
+    counts: &'a [u8],
+    gradients: &'a [Sums],
+}
+
+impl Loops for Backward<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let rows = self.gradient.as_chunks_mut::<LANES>().0;
+        let mut bias = *self.bias;
+        for ((active, count), gradients) in self.active.iter().zip(self.counts).zip(self.gradients) {
+            for (active, gradient) in active.iter().zip(gradients) {
+                // On a local copy the compiler keeps it in registers.
+                let gradient = *gradient;
+                if gradient == [0.0; LANES] {
+                    continue;
+                }
+                for input in active.iter().take(usize::from(*count)) {
+                    let row = &mut rows[usize::from(*input)];
+                    for (sum, gradient) in row.iter_mut().zip(&gradient) {
+                        *sum += gradient;
+                    }
+                }
+                for (sum, gradient) in bias.iter_mut().zip(&gradient) {
+                    *sum += gradient;
+                }
+            }
+        }
+        *self.bias = bias;
+    }
+}
+
+struct Move<'a> {
+    block: &'a mut Block,
+    bias: &'a [f32; LANES],
+    step: &'a Step,
+}
+
+impl Loops for Move<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { block, bias, step } = self;
+        if let Some(shared) = &mut block.shared {
+            let mut sums = vec![0.0; shared.values.len()];
+            for group in block.gradient.chunks_exact(sums.len()) {
+                for (sum, gradient) in sums.iter_mut().zip(group) {
+                    *sum += gradient;
+                }
+            }
+            shared.step(step, &sums, block.limits.rows);
+        }
+        block.rows.step(step, &block.gradient, block.limits.rows);
+        block.bias.step(step, bias, block.limits.bias);
+        block.refresh();
+    }
+}

@@ -1,0 +1,68 @@
+//! The same loops compiled for several instruction sets, chosen while the program runs.
+//!
+//! The loops are written element by element, and Rust never merges or reorders floating-point operations: all sets give
+//! the same bits.
+
+/// An instruction set that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Level {
+    /// The best that is here.
+    pub(crate) fn best() -> Self {
+        Self::all().pop().unwrap_or(Self::Baseline)
+    }
+
+    /// Those that are here, the best last.
+    pub(crate) fn all() -> Vec<Self> {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut, reason = "other processors have more"))]
+        let mut levels = vec![Self::Baseline];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                levels.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                levels.push(Self::Avx512);
+            }
+        }
+        levels
+    }
+}
+
+/// Loops that are worth it. `run` must be `#[inline(always)]`, or it is compiled for the least of all processors.
+pub(crate) trait Loops {
+    fn run(self);
+}
+
+/// Runs loops on an instruction set.
+#[allow(unsafe_code, reason = "a level exists only where its instructions do")]
+pub(crate) fn run(level: Level, loops: impl Loops) {
+    match level {
+        Level::Baseline => loops.run(),
+        // SAFETY: `Level::all` found the features that the function is compiled with.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2(loops) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512(loops) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(loops: impl Loops) {
+    loops.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,avx512f,avx512vl")]
+fn avx512(loops: impl Loops) {
+    loops.run();
+}

@@ -1,0 +1,27 @@
+//! What the tests learn from.
+
+use dataset::random::{Stream, Use};
+use nnue::architecture::{INPUTS, Sizes};
+use trainer::{batch::Batch, model::Shape};
+
+/// A small net.
+pub fn small() -> Shape {
+    Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: false }
+}
+
+/// Positions that never were: random inputs.
+pub fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
+    let mut stream = Stream::new(Use::BookOrder, seed, 0);
+    let mut batch = Batch::default();
+    for _ in 0..length {
+        let count = 3 + stream.below(30) as u8;
+        let mut side = || std::array::from_fn(|_| stream.below(INPUTS as u64) as u16);
+        let active = [side(), side()];
+        batch.active.push(active);
+        batch.counts.push(count);
+        batch.stacks.push(stream.below(shape.sizes.stacks() as u64) as u8);
+        batch.promised.push(stream.below(1000) as f32 / 1000.0);
+        batch.results.push(stream.below(3) as f32 / 2.0);
+    }
+    batch
+}
