@@ -1,0 +1,142 @@
+//! What the net learns from.
+
+use serde::Serialize;
+
+use super::{MOST_POSITIONS, RecipeError, RecipeFault, table::Table};
+
+/// What the net learns from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Data {
+    /// With fewer positions in all sources together, training is refused.
+    pub least_positions: u64,
+    /// Of so many games one is held out, whole, to validate with: 2 to 1,000,000.
+    pub validation_one_in: u32,
+    /// How many blocks are mixed with each other: 1 to 65,536. A block has some 9,000 positions of 56 bytes.
+    pub pool_blocks: u32,
+    /// Which positions are left out.
+    pub filter: Filter,
+    /// Where the games are; at least one source, and no two with the same manifest.
+    pub sources: Vec<Source>,
+}
+
+/// A set of games.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// The file of its manifest.
+    pub manifest: String,
+    /// Of every so many blocks read as all weights together, so many are of this source: 0 to 1,000,000.
+    pub weight: u32,
+    /// The window: only the last shards of the manifest that have together at most so many positions; all of them if
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest_positions: Option<u64>,
+}
+
+/// Which positions are left out, besides those without a label or a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+pub struct Filter {
+    /// Positions in which the side to move is in check.
+    pub in_check: bool,
+    /// Positions whose move takes something.
+    pub captures: bool,
+    /// Positions before so many plies of the game, its opening counted.
+    pub before_ply: u32,
+    /// Positions with scores further from even, in hundredths of a pawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<i32>,
+    /// Positions of which the score said that they were won by so much (in hundredths of a pawn), and which were lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradicting: Option<i32>,
+    /// Positions where the natural limit's counter, in plies, is higher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_above: Option<u32>,
+    /// Positions that stood before in their game.
+    pub repeated: bool,
+    /// Positions that are in their pool already.
+    pub duplicates: bool,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            in_check: true,
+            captures: true,
+            before_ply: 0,
+            beyond: None,
+            contradicting: None,
+            limit_above: None,
+            repeated: false,
+            duplicates: false,
+        }
+    }
+}
+
+impl Data {
+    pub(super) fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
+        table.only(&["least_positions", "validation_one_in", "pool_blocks", "filter", "sources"])?;
+        Ok(Self {
+            least_positions: table.whole("least_positions", 0..=MOST_POSITIONS)?.unwrap_or(0),
+            validation_one_in: table.whole("validation_one_in", 2..=1_000_000)?.unwrap_or(64),
+            pool_blocks: table.whole("pool_blocks", 1..=65_536)?.unwrap_or(64),
+            filter: Filter::read(&table.section("filter")?)?,
+            sources: Source::read_all(table)?,
+        })
+    }
+}
+
+impl Source {
+    fn read_all(data: &Table<'_>) -> Result<Vec<Self>, RecipeError> {
+        let tables = data.sections("sources")?;
+        let mut sources: Vec<Self> = Vec::with_capacity(tables.len());
+        for table in &tables {
+            let source = Self::read(table)?;
+            if let Some(twin) = sources.iter().position(|earlier| earlier.manifest == source.manifest) {
+                let (key, other) = (table.path_of(&"manifest"), tables[twin].path_of(&"manifest"));
+                let fault = RecipeFault::ManifestTwice { key, manifest: source.manifest, other };
+                return Err(table.error("manifest", fault));
+            }
+            sources.push(source);
+        }
+        if sources.iter().all(|source| source.weight == 0) {
+            return Err(tables[0].error("weight", RecipeFault::NoWeight(data.path_of(&"sources"))));
+        }
+        Ok(sources)
+    }
+
+    fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
+        table.only(&["manifest", "weight", "newest_positions"])?;
+        let manifest = table.text("manifest", "the name of a file", |text| !text.is_empty())?;
+        Ok(Self {
+            manifest: manifest.ok_or_else(|| table.missing("manifest"))?,
+            weight: table.whole("weight", 0..=1_000_000)?.unwrap_or(1),
+            newest_positions: table.whole("newest_positions", 1..=MOST_POSITIONS)?,
+        })
+    }
+}
+
+impl Filter {
+    fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
+        table.only(&[
+            "in_check",
+            "captures",
+            "before_ply",
+            "beyond",
+            "contradicting",
+            "limit_above",
+            "repeated",
+            "duplicates",
+        ])?;
+        let default = Self::default();
+        Ok(Self {
+            in_check: table.flag("in_check")?.unwrap_or(default.in_check),
+            captures: table.flag("captures")?.unwrap_or(default.captures),
+            before_ply: table.whole("before_ply", 0..=100_000)?.unwrap_or(default.before_ply),
+            beyond: table.whole("beyond", 1..=32_767)?,
+            contradicting: table.whole("contradicting", 1..=32_767)?,
+            limit_above: table.whole("limit_above", 0..=1_000)?,
+            repeated: table.flag("repeated")?.unwrap_or(default.repeated),
+            duplicates: table.flag("duplicates")?.unwrap_or(default.duplicates),
+        })
+    }
+}

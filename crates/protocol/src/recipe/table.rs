@@ -1,0 +1,221 @@
+//! A table of a recipe's text while it is read: what may stand in it, and where in the text what stands.
+
+use std::{
+    fmt::Display,
+    ops::{Bound, Range, RangeBounds, RangeInclusive},
+};
+
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::error::{RecipeError, RecipeFault, quoted};
+
+/// Above 0, at most 1.
+pub(super) const ABOVE_0_TO_1: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
+
+type Read<T> = Result<T, RecipeError>;
+
+/// A table, or the absence of one, which reads like an empty one.
+pub(super) struct Table<'t> {
+    text: &'t str,
+    /// Its path, with a dot behind; empty for the whole text.
+    path: String,
+    /// Where what is missing in it is missed.
+    offset: usize,
+    entries: Option<&'t DeTable<'t>>,
+}
+
+impl<'t> Table<'t> {
+    pub(super) fn root(text: &'t str, entries: &'t DeTable<'t>) -> Self {
+        Self { text, path: String::new(), offset: 0, entries: Some(entries) }
+    }
+
+    /// Refuses every key but these.
+    pub(super) fn only(&self, known: &'static [&'static str]) -> Read<()> {
+        let unknown = self.entries.into_iter().flatten().map(|(key, _)| key);
+        let unknown = unknown.filter(|key| !known.contains(&key.get_ref().as_ref()));
+        let Some(first) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
+        let section = match self.path.strip_suffix('.') {
+            None => "a recipe".to_owned(),
+            Some(path) => format!("`{path}`"),
+        };
+        let key = self.path_of(&first.get_ref().escape_debug());
+        Err(self.error_at(&first.span(), RecipeFault::Unknown { key, section, known }))
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The whole path of a key of this table.
+    pub(super) fn path_of(&self, key: &impl Display) -> String {
+        format!("{}{key}", self.path)
+    }
+
+    pub(super) fn missing(&self, key: &str) -> RecipeError {
+        RecipeError::new(self.text, self.offset, RecipeFault::Missing(self.path_of(&key)))
+    }
+
+    /// A fault of the value of a key, or of the table if that has no such key.
+    pub(super) fn error(&self, key: &str, fault: RecipeFault) -> RecipeError {
+        let offset = self.get(key).map_or(self.offset, |value| value.span().start);
+        RecipeError::new(self.text, offset, fault)
+    }
+
+    /// Refuses a key that has an effect only where another has one of the words `allowed`.
+    pub(super) fn only_with(
+        &self,
+        key: &str,
+        other: &str,
+        allowed: &'static [&'static str],
+        found: &'static str,
+    ) -> Read<()> {
+        if !self.has(key) {
+            return Ok(());
+        }
+        let (path, other) = (self.path_of(&key), self.path_of(&other));
+        Err(self.error(key, RecipeFault::OnlyWith { key: path, other, allowed, found }))
+    }
+
+    /// A table within this one.
+    pub(super) fn section(&self, key: &str) -> Read<Self> {
+        let path = format!("{}{key}.", self.path);
+        let Some(value) = self.get(key) else {
+            return Ok(Self { text: self.text, path, offset: self.offset, entries: None });
+        };
+        let DeValue::Table(entries) = value.get_ref() else {
+            return Err(self.refused(key, value, "a table".to_owned()));
+        };
+        Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries) })
+    }
+
+    /// A list of tables within this one; at least one.
+    pub(super) fn sections(&self, key: &str) -> Read<Vec<Self>> {
+        let value = self.get(key).ok_or_else(|| self.missing(key))?;
+        let refused = || self.refused(key, value, "a list of at least one table".to_owned());
+        let DeValue::Array(list) = value.get_ref() else { return Err(refused()) };
+        if list.is_empty() {
+            return Err(refused());
+        }
+        let tables = list.iter().enumerate().map(|(number, value)| {
+            let name = format!("{key}[{number}]");
+            let DeValue::Table(entries) = value.get_ref() else {
+                return Err(self.refused(&name, value, "a table".to_owned()));
+            };
+            let path = format!("{}{name}.", self.path);
+            Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries) })
+        });
+        tables.collect()
+    }
+
+    /// A text of which `is_allowed` holds, which `allowed` says in words.
+    pub(super) fn text(&self, key: &str, allowed: &str, is_allowed: fn(&str) -> bool) -> Read<Option<String>> {
+        self.value(
+            key,
+            || allowed.to_owned(),
+            |value| value.as_str().filter(|text| is_allowed(text)).map(ToOwned::to_owned),
+        )
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Read<Option<bool>> {
+        self.value(
+            key,
+            || "true or false".to_owned(),
+            |value| match value {
+                DeValue::Boolean(flag) => Some(*flag),
+                _ => None,
+            },
+        )
+    }
+
+    /// One of some words, each of which stands for something.
+    pub(super) fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Read<Option<T>> {
+        let allowed = || quoted(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>());
+        self.value(key, allowed, |value| {
+            let found = value.as_str()?;
+            words.iter().find(|(word, _)| *word == found).map(|(_, meaning)| *meaning)
+        })
+    }
+
+    pub(super) fn whole<T: Whole>(&self, key: &str, range: RangeInclusive<T>) -> Read<Option<T>> {
+        let allowed = || format!("a whole number from {} to {}", range.start(), range.end());
+        self.value(key, allowed, |value| whole(value, &range))
+    }
+
+    pub(super) fn multiple<T: Whole>(&self, key: &str, of: T, range: RangeInclusive<T>) -> Read<Option<T>> {
+        let allowed = || format!("a multiple of {of} from {} to {}", range.start(), range.end());
+        self.value(key, allowed, |value| whole(value, &range).filter(|&number| number.into() % of.into() == 0))
+    }
+
+    /// A number, with a point or without.
+    pub(super) fn number(&self, key: &str, range: impl RangeBounds<f64>) -> Read<Option<f64>> {
+        self.value(
+            key,
+            || format!("a number {}", words_of(&range)),
+            |value| {
+                let number: f64 = match value {
+                    DeValue::Integer(integer) => i128::from_str_radix(integer.as_str(), integer.radix()).ok()? as f64,
+                    DeValue::Float(float) => float.as_str().parse().ok()?,
+                    _ => return None,
+                };
+                // Zero has no sign here.
+                range.contains(&number).then_some(number + 0.0)
+            },
+        )
+    }
+
+    /// What a key says, if the table has it.
+    fn value<T>(
+        &self,
+        key: &str,
+        allowed: impl FnOnce() -> String,
+        read: impl FnOnce(&DeValue<'_>) -> Option<T>,
+    ) -> Read<Option<T>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        read(value.get_ref()).map(Some).ok_or_else(|| self.refused(key, value, allowed()))
+    }
+
+    fn get(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.entries?.get(key)
+    }
+
+    fn refused(&self, key: &str, value: &Spanned<DeValue<'_>>, allowed: String) -> RecipeError {
+        let found = match value.get_ref() {
+            DeValue::String(text) => format!("{text:?}"),
+            DeValue::Array(list) if list.is_empty() => "an empty list".to_owned(),
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+            // As it was written, with what stands between its digits.
+            _ => self.text.get(value.span()).unwrap_or_default().to_owned(),
+        };
+        self.error_at(&value.span(), RecipeFault::Value { key: self.path_of(&key), found, allowed })
+    }
+
+    fn error_at(&self, span: &Range<usize>, fault: RecipeFault) -> RecipeError {
+        RecipeError::new(self.text, span.start, fault)
+    }
+}
+
+/// The types of whole numbers that recipes have.
+pub(super) trait Whole: Copy + Display + Into<i128> + TryFrom<i128> + PartialOrd {}
+
+impl<T: Copy + Display + Into<i128> + TryFrom<i128> + PartialOrd> Whole for T {}
+
+fn whole<T: Whole>(value: &DeValue<'_>, range: &RangeInclusive<T>) -> Option<T> {
+    let DeValue::Integer(integer) = value else { return None };
+    let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok()?;
+    T::try_from(number).ok().filter(|number| range.contains(number))
+}
+
+/// A range in words; all that recipes have are bounded.
+fn words_of(range: &impl RangeBounds<f64>) -> String {
+    match (range.start_bound(), range.end_bound()) {
+        (Bound::Included(low), Bound::Included(high)) => format!("from {low} to {high}"),
+        (Bound::Included(low), Bound::Excluded(high)) => format!("from {low}, below {high}"),
+        (Bound::Excluded(low), Bound::Included(high)) => format!("above {low}, at most {high}"),
+        (Bound::Excluded(low), Bound::Excluded(high)) => format!("above {low}, below {high}"),
+        (Bound::Unbounded, _) | (_, Bound::Unbounded) => String::new(),
+    }
+}
