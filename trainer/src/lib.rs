@@ -1,10 +1,18 @@
 //! Makes nets from games.
 
+mod command;
 mod simd;
 
 pub mod backend;
 pub mod batch;
+pub mod checkpoint;
 pub mod cpu;
+pub mod data;
+pub mod export;
 pub mod loss;
 pub mod model;
 pub mod optimizer;
+pub mod run;
+pub mod schedule;
+
+pub use command::main;

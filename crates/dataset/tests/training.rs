@@ -25,7 +25,7 @@ fn set(seeds: &[u64], weight: u32) -> WeightedSet<Vec<u8>> {
 }
 
 fn plan(threads: usize) -> Plan {
-    Plan { seed: 3, blocks_in_pool: 3, games: Games::All, filter: Filter::default(), threads }
+    Plan { seed: 3, blocks_in_pool: 3, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads }
 }
 
 fn read(sets: Vec<WeightedSet<Vec<u8>>>, plan: &Plan, from: Place, count: usize) -> (Vec<Sample>, Place) {
@@ -41,6 +41,11 @@ fn threads_change_nothing_and_any_place_goes_on() {
     let (all, _) = read(sets(), &plan(1), Place::default(), 60_000);
     for threads in [2, 5] {
         assert!(read(sets(), &plan(threads), Place::default(), 60_000).0 == all, "{threads} threads");
+    }
+    // Everything, a little, and all but nothing of it kept.
+    for cache_bytes in [usize::MAX, 100_000, 1] {
+        let plan = Plan { cache_bytes, ..plan(2) };
+        assert!(read(sets(), &plan, Place::default(), 60_000).0 == all, "{cache_bytes} bytes kept");
     }
     for stop in [1, 9_999, 30_000] {
         let (_, place) = read(sets(), &plan(2), Place::default(), stop);

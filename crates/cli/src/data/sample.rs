@@ -2,13 +2,12 @@
 
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use dataset::{
     shard,
-    training::{Filter, Games, PackedPosition, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
 };
 use serde::Serialize;
-use xiangqi::{Color, Square};
 
 use crate::{Finding, stopwatch, threads};
 
@@ -94,6 +93,7 @@ impl Arguments {
                 repeated: self.no_repeated,
                 duplicates: self.no_duplicates,
             },
+            cache_bytes: 0,
             threads: self.threads.get(),
         };
         let mut reader = Reader::new(self.sets()?, &plan, self.from.unwrap_or_default())?;
@@ -106,7 +106,12 @@ impl Arguments {
                 left -= count;
                 for sample in samples.iter().filter(|_| !self.quiet) {
                     let line = Line {
-                        fen: fen(&sample.position, sample.limit_counter, sample.ply),
+                        fen: format!(
+                            "{} - - {} {}",
+                            sample.position.to_fen(),
+                            sample.limit_counter,
+                            sample.ply / 2 + 1
+                        ),
                         mv: sample.mv.to_string(),
                         score: sample.score,
                         result: sample.result,
@@ -150,17 +155,4 @@ fn place(text: &str) -> Result<Place, String> {
         Some(Place { pool: pool.parse().ok().filter(|pool| *pool < 1 << 40)?, sample: sample.parse().ok()? })
     });
     place.ok_or_else(|| "expected POOL,SAMPLE, as `--quiet` prints them".to_owned())
-}
-
-/// A packed position as text.
-fn fen(position: &PackedPosition, limit: u8, ply: u16) -> String {
-    let mut board = ['1'; Square::COUNT];
-    for (square, piece) in position.pieces() {
-        board[square.index()] = piece.letter();
-    }
-    let ranks = board.chunks(9).rev().map(|rank| rank.iter().collect::<String>());
-    let side = if position.turn() == Color::Red { 'w' } else { 'b' };
-    let text = format!("{} {side} - - {limit} {}", ranks.collect::<Vec<_>>().join("/"), ply / 2 + 1);
-    // Written and read again, empty points are counted as everyone counts them.
-    text.parse::<xiangqi::Fen>().map_or_else(|error| anyhow!(error).to_string(), |fen| fen.to_string())
 }

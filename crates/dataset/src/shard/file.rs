@@ -25,7 +25,7 @@ pub struct OpenError {
 /// If it cannot be read or is no shard.
 pub fn open(path: impl AsRef<Path>) -> Result<Shard<FileSource>, OpenError> {
     let path = path.as_ref();
-    let shard = File::open(path).map_err(ShardError::from).and_then(|file| Shard::new(FileSource(file)));
+    let shard = File::open(path).map_err(ShardError::from).and_then(|file| Shard::new(FileSource::from(file)));
     shard.map_err(|source| OpenError { path: path.to_owned(), source })
 }
 

@@ -43,7 +43,7 @@ pub(super) fn read_head(source: &impl Source) -> Result<Head, ShardError> {
 }
 
 /// A shard: its header and its index are in memory, its blocks are read when they are asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shard<S> {
     source: S,
     header: Header,

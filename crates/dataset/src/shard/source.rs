@@ -3,7 +3,7 @@
 //! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file that
 //! somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
 
-use std::{fs::File, io};
+use std::{fs::File, io, sync::Arc};
 
 /// Something with bytes.
 pub trait Source {
@@ -54,9 +54,15 @@ impl<S: Source + ?Sized> Source for &S {
     }
 }
 
-/// A file. Several threads may read it at once.
-#[derive(Debug)]
-pub struct FileSource(pub(super) File);
+/// A file. Several threads may read it at once; a clone is the same file.
+#[derive(Clone, Debug)]
+pub struct FileSource(Arc<File>);
+
+impl From<File> for FileSource {
+    fn from(file: File) -> Self {
+        Self(Arc::new(file))
+    }
+}
 
 impl Source for FileSource {
     fn size(&self) -> io::Result<u64> {
@@ -65,13 +71,13 @@ impl Source for FileSource {
 
     #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+        std::os::unix::fs::FileExt::read_exact_at(&*self.0, buffer, offset)
     }
 
     #[cfg(windows)]
     fn read_at(&self, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
-            let read = std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)?;
+            let read = std::os::windows::fs::FileExt::seek_read(&*self.0, buffer, offset)?;
             if read == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }

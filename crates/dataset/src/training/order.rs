@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Shards that are sampled together. Of every hundred blocks drawn, a set gives as many as its weight has of all.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WeightedSet<S> {
     /// Its shards.
     pub shards: Vec<Shard<S>>,
@@ -15,7 +15,7 @@ pub struct WeightedSet<S> {
 }
 
 /// A block, by its set, its shard there, and its place in that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BlockPlace {
     pub(super) set: u32,
     pub(super) shard: u32,

@@ -61,6 +61,33 @@ impl PackedPosition {
         (self.taken, self.pieces, self.black)
     }
 
+    /// The position as others write it, without counters.
+    #[must_use]
+    pub fn to_fen(&self) -> String {
+        let mut board = [None; Square::COUNT];
+        for (square, piece) in self.pieces() {
+            board[square.index()] = Some(piece.letter());
+        }
+        let mut text = String::with_capacity(80);
+        for rank in board.chunks(9).rev() {
+            let mut empty = 0_u8;
+            for point in rank.iter().copied().chain([Some('/')]) {
+                let Some(letter) = point else {
+                    empty += 1;
+                    continue;
+                };
+                if empty > 0 {
+                    text.push(char::from(b'0' + empty));
+                    empty = 0;
+                }
+                text.push(letter);
+            }
+        }
+        text.pop();
+        text.push_str(if self.turn() == Color::Red { " w" } else { " b" });
+        text
+    }
+
     /// The taken points.
     #[must_use]
     pub fn occupied(&self) -> Bitboard {

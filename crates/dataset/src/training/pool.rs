@@ -1,6 +1,10 @@
 //! A pool of positions.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use xiangqi::Move;
 
@@ -42,72 +46,134 @@ pub(super) struct Pool {
     pub(super) rejected: Rejected,
 }
 
-/// Reads a pool. It depends on nothing but what is given.
+/// What a filter leaves of a block.
+#[derive(Debug, Default)]
+pub(super) struct BlockSamples {
+    samples: Vec<Sample>,
+    rejected: Rejected,
+}
+
+/// Reads a pool. It depends on nothing but what is given; the cache only knows what some blocks hold.
 pub(super) fn read<S: Source>(
     sets: &[WeightedSet<S>],
     plan: &Plan,
+    cache: &Cache,
     blocks: &[BlockPlace],
     number: u64,
 ) -> Result<Pool, TrainingError> {
-    let Plan { seed, games, ref filter, .. } = *plan;
     let mut pool = Pool::default();
-    let mut game = Vec::new();
-    let mut keys = Vec::new();
     for place in blocks {
-        let shard = &sets[place.set as usize].shards[place.shard as usize];
-        let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
-        let block = shard.block(place.block as usize).map_err(at)?;
-        // Filled by one closure and emptied by the other, never at the same time.
-        let pending = std::cell::RefCell::new((&mut game, &mut keys));
-        let rejected = std::cell::RefCell::new(&mut pool.rejected);
-        let read = block.read_with(
-            |ply| {
-                let (game, keys) = &mut *pending.borrow_mut();
-                if filter.keeps(ply, keys, &mut rejected.borrow_mut()) {
-                    game.push(Sample {
-                        position: ply.position.into(),
-                        mv: ply.scored.mv,
-                        score: ply.scored.score.map_or(0, |score| score as i16),
-                        result: 0,
-                        limit_counter: ply.limit.counted().min(255) as u8,
-                        ply: (ply.number - 1).min(usize::from(u16::MAX)) as u16,
-                        set: place.set as u16,
-                        shard: place.shard as u16,
-                    });
-                }
-                if filter.repeated {
-                    keys.push(ply.position.key());
-                }
-            },
-            |_, record| {
-                let (game, keys) = &mut *pending.borrow_mut();
-                let mut rejected = rejected.borrow_mut();
-                keys.clear();
-                if !Filter::labels(&record) {
-                    rejected.without_label += game.len() as u64;
-                    game.clear();
-                } else if !games.take(record.opening.seed) {
-                    rejected.other_games += game.len() as u64;
-                    game.clear();
-                }
-                for mut sample in game.drain(..) {
-                    sample.result = result_for(record.outcome, sample.position.turn());
-                    if filter.contradicts(sample.score.into(), sample.result) {
-                        rejected.contradicting += 1;
-                    } else {
-                        pool.samples.push(sample);
-                    }
-                }
-            },
-        );
-        read.map_err(at)?;
+        let block = match cache.get(*place) {
+            Some(block) => block,
+            None => cache.keep(*place, read_block(sets, plan, *place)?),
+        };
+        pool.samples.extend_from_slice(&block.samples);
+        pool.rejected.add(&block.rejected);
     }
-    Stream::new(Use::TrainingPool, seed, number).shuffle(&mut pool.samples);
-    if filter.duplicates {
+    Stream::new(Use::TrainingPool, plan.seed, number).shuffle(&mut pool.samples);
+    if plan.filter.duplicates {
         let before = pool.samples.len();
         let mut seen = BTreeSet::new();
         pool.samples.retain(|sample| seen.insert(sample.position.sort_key()));
         pool.rejected.duplicates += (before - pool.samples.len()) as u64;
     }
     Ok(pool)
+}
+
+fn read_block<S: Source>(
+    sets: &[WeightedSet<S>],
+    plan: &Plan,
+    place: BlockPlace,
+) -> Result<BlockSamples, TrainingError> {
+    let Plan { games, ref filter, .. } = *plan;
+    let mut kept = BlockSamples::default();
+    let mut game = Vec::new();
+    let mut keys = Vec::new();
+    let shard = &sets[place.set as usize].shards[place.shard as usize];
+    let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
+    let block = shard.block(place.block as usize).map_err(at)?;
+    // Filled by one closure and emptied by the other, never at the same time.
+    let pending = RefCell::new((&mut game, &mut keys));
+    let rejected = RefCell::new(&mut kept.rejected);
+    let read = block.read_with(
+        |ply| {
+            let (game, keys) = &mut *pending.borrow_mut();
+            if filter.keeps(ply, keys, &mut rejected.borrow_mut()) {
+                game.push(Sample {
+                    position: ply.position.into(),
+                    mv: ply.scored.mv,
+                    score: ply.scored.score.map_or(0, |score| score as i16),
+                    result: 0,
+                    limit_counter: ply.limit.counted().min(255) as u8,
+                    ply: (ply.number - 1).min(usize::from(u16::MAX)) as u16,
+                    set: place.set as u16,
+                    shard: place.shard as u16,
+                });
+            }
+            if filter.repeated {
+                keys.push(ply.position.key());
+            }
+        },
+        |_, record| {
+            let (game, keys) = &mut *pending.borrow_mut();
+            let mut rejected = rejected.borrow_mut();
+            keys.clear();
+            if !Filter::labels(&record) {
+                rejected.without_label += game.len() as u64;
+                game.clear();
+            } else if !games.take(record.opening.seed) {
+                rejected.other_games += game.len() as u64;
+                game.clear();
+            }
+            for mut sample in game.drain(..) {
+                sample.result = result_for(record.outcome, sample.position.turn());
+                if filter.contradicts(sample.score.into(), sample.result) {
+                    rejected.contradicting += 1;
+                } else {
+                    kept.samples.push(sample);
+                }
+            }
+        },
+    );
+    read.map_err(at)?;
+    kept.samples.shrink_to_fit();
+    Ok(kept)
+}
+
+/// What blocks hold, as far as memory allows: those that were read first. Later rounds need not read them again.
+pub(super) struct Cache {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    bytes: usize,
+    blocks: BTreeMap<BlockPlace, Arc<BlockSamples>>,
+}
+
+impl Cache {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { most: bytes, kept: Mutex::default() }
+    }
+
+    fn get(&self, place: BlockPlace) -> Option<Arc<BlockSamples>> {
+        self.lock().blocks.get(&place).map(Arc::clone)
+    }
+
+    fn keep(&self, place: BlockPlace, block: BlockSamples) -> Arc<BlockSamples> {
+        let block = Arc::new(block);
+        let bytes = size_of_val(&*block.samples) + size_of::<BlockSamples>();
+        let mut kept = self.lock();
+        if kept.bytes + bytes <= self.most && !kept.blocks.contains_key(&place) {
+            kept.bytes += bytes;
+            kept.blocks.insert(place, Arc::clone(&block));
+        }
+        block
+    }
+
+    /// Nobody panics in the middle of a change.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -12,7 +12,7 @@ use std::{
 use super::{
     Filter, Games, Rejected, Sample, WeightedSet,
     order::{BlockPlace, Order},
-    pool::{self, Pool},
+    pool::{self, Cache, Pool},
 };
 use crate::shard::{ShardError, Source};
 
@@ -27,6 +27,9 @@ pub struct Plan {
     pub games: Games,
     /// Which positions are left out.
     pub filter: Filter,
+    /// How many bytes of what was read may be kept, so that it need not be read in every round. It changes nothing but
+    /// the speed.
+    pub cache_bytes: usize,
     /// How many threads read. They change nothing but the speed.
     pub threads: usize,
 }
@@ -95,13 +98,15 @@ impl Reader {
             order.draw();
         }
         let sets = Arc::new(sets);
+        let cache = Arc::new(Cache::new(plan.cache_bytes));
         let (tasks, receiver) = mpsc::channel::<Task>();
         let receiver = Arc::new(Mutex::new(receiver));
         let (sender, answers) = mpsc::channel();
         let threads = (0..plan.threads.max(1)).map(|_| {
-            let (sets, receiver, sender) = (Arc::clone(&sets), Arc::clone(&receiver), sender.clone());
+            let (sets, cache) = (Arc::clone(&sets), Arc::clone(&cache));
+            let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
             let plan = *plan;
-            thread::spawn(move || work(&sets, &plan, &receiver, &sender))
+            thread::spawn(move || work(&sets, &plan, &cache, &receiver, &sender))
         });
         let threads = threads.collect();
         let mut reader = Self {
@@ -189,6 +194,20 @@ impl Reader {
         Ok(())
     }
 
+    /// Puts what is left of the pool at the place into `samples`, which is emptied first; that may be nothing.
+    ///
+    /// # Errors
+    ///
+    /// If a shard cannot be read.
+    pub fn read_pool(&mut self, samples: &mut Vec<Sample>) -> Result<(), TrainingError> {
+        samples.clear();
+        let from = self.place.sample as usize;
+        samples.extend_from_slice(&self.pool()?.samples[from..]);
+        self.place = Place { pool: self.place.pool + 1, sample: 0 };
+        self.current = None;
+        Ok(())
+    }
+
     /// Where it stands: a reader with the same plan and sets that starts there hands out what comes next here.
     #[must_use]
     pub const fn place(&self) -> Place {
@@ -212,14 +231,20 @@ impl Drop for Reader {
     }
 }
 
-fn work<S: Source>(sets: &[WeightedSet<S>], plan: &Plan, tasks: &Mutex<Receiver<Task>>, answers: &Sender<Answer>) {
+fn work<S: Source>(
+    sets: &[WeightedSet<S>],
+    plan: &Plan,
+    cache: &Cache,
+    tasks: &Mutex<Receiver<Task>>,
+    answers: &Sender<Answer>,
+) {
     loop {
         let task = match tasks.lock() {
             Ok(tasks) => tasks.recv(),
             Err(_) => return,
         };
         let Ok(Task { number, blocks }) = task else { return };
-        let pool = pool::read(sets, plan, &blocks, number);
+        let pool = pool::read(sets, plan, cache, &blocks, number);
         if answers.send((number, pool)).is_err() {
             return;
         }

@@ -1,0 +1,166 @@
+//! A run on disk: everything that its next step depends on, in one file that is there whole or not at all.
+//!
+//! It is a safetensors file, which other tools read too; its metadata say what run it is of and how far that is.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use dataset::training::Place;
+use safetensors::{
+    Dtype, SafeTensors,
+    tensor::{Metadata, TensorView},
+};
+
+use crate::{
+    backend::State,
+    model::{Array, Arrays, Shape},
+};
+
+const FORMAT: &str = "chuhe checkpoint 1";
+
+/// A run as it is after some steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// The net.
+    pub state: State,
+    /// Where the next batch begins.
+    pub place: Place,
+    /// What the run is of: its recipe, data and sizes. A run goes on only from a checkpoint of its own.
+    pub run: String,
+    /// The sums that are being collected for the next line of the metrics, and whatever else the run remembers.
+    pub progress: BTreeMap<String, String>,
+}
+
+/// Why there is no checkpoint.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum CheckpointError {
+    #[error("{}: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    #[error("{}: {cause}", path.display())]
+    Unwritable { path: PathBuf, cause: io::Error },
+    #[error("{}: not a checkpoint: {what}", path.display())]
+    Foreign { path: PathBuf, what: String },
+    #[error("{}: its {array} has the dimensions {found:?}; the recipe's has {expected:?}", path.display())]
+    Dimensions { path: PathBuf, array: String, found: Vec<usize>, expected: Vec<usize> },
+}
+
+/// What a checkpoint has of each array.
+const KINDS: [&str; 4] = ["", ".first-moment", ".second-moment", ".slow"];
+
+impl Checkpoint {
+    /// Writes it in place of the one before, which is there until this one is safe on disk.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn write(&self, path: &Path, shape: &Shape) -> Result<(), CheckpointError> {
+        let unwritable = |cause| CheckpointError::Unwritable { path: path.to_owned(), cause };
+        let bytes = self.to_bytes(shape).map_err(|error| unwritable(io::Error::other(error)))?;
+        write_whole(path, &bytes).map_err(unwritable)
+    }
+
+    fn to_bytes(&self, shape: &Shape) -> Result<Vec<u8>, safetensors::SafeTensorError> {
+        let arrays = [Some(&self.state.values), Some(&self.state.first), Some(&self.state.second), self.state.slow.as_ref()];
+        let mut tensors = Vec::new();
+        for (arrays, kind) in arrays.into_iter().zip(KINDS) {
+            let Some(arrays) = arrays else { continue };
+            for array in Array::ALL {
+                let bytes: Vec<u8> = arrays[array].iter().flat_map(|number| number.to_le_bytes()).collect();
+                tensors.push((format!("{}{kind}", array.name()), array.dimensions(shape), bytes));
+            }
+        }
+        let mut views = Vec::with_capacity(tensors.len());
+        for (name, dimensions, bytes) in &tensors {
+            views.push((name, TensorView::new(Dtype::F32, dimensions.clone(), bytes)?));
+        }
+        // A map without an order would give another file each time: all of it is one text.
+        let facts = Facts {
+            format: FORMAT.to_owned(),
+            run: self.run.clone(),
+            steps: self.state.steps,
+            pool: self.place.pool,
+            sample: self.place.sample,
+            progress: self.progress.clone(),
+        };
+        let facts = serde_json::to_string(&facts).expect("its keys are words");
+        safetensors::serialize(views, Some(HashMap::from([("chuhe".to_owned(), facts)])))
+    }
+
+    /// Reads one of a net of this shape.
+    ///
+    /// # Errors
+    ///
+    /// If it is none, or of another shape.
+    pub fn read(path: &Path, shape: &Shape) -> Result<Self, CheckpointError> {
+        let foreign = |what: String| CheckpointError::Foreign { path: path.to_owned(), what };
+        let bytes = fs::read(path).map_err(|cause| CheckpointError::Unreadable { path: path.to_owned(), cause })?;
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| foreign(error.to_string()))?;
+        let facts = facts_of(&metadata).map_err(foreign)?;
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| foreign(error.to_string()))?;
+        let mut sets = KINDS.iter().map(|kind| {
+            let mut arrays = Arrays::empty();
+            for array in Array::ALL {
+                let name = format!("{}{kind}", array.name());
+                let tensor = tensors.tensor(&name).map_err(|error| foreign(error.to_string()))?;
+                let (found, expected) = (tensor.shape().to_vec(), array.dimensions(shape));
+                if found != expected || tensor.dtype() != Dtype::F32 {
+                    return Err(CheckpointError::Dimensions { path: path.to_owned(), array: name, found, expected });
+                }
+                let numbers = tensor.data().as_chunks().0;
+                arrays[array] = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            }
+            Ok(arrays)
+        });
+        let mut next = || sets.next().expect("there are four kinds");
+        let (values, first, second, slow) = (next()?, next()?, next()?, next());
+        let has_slow = tensors.tensor(&format!("{}{}", Array::Head.name(), KINDS[3])).is_ok();
+        let slow = if has_slow { Some(slow?) } else { None };
+        Ok(Self {
+            state: State { values, first, second, slow, steps: facts.steps },
+            place: Place { pool: facts.pool, sample: facts.sample },
+            run: facts.run,
+            progress: facts.progress,
+        })
+    }
+}
+
+/// What a checkpoint says of itself.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    format: String,
+    run: String,
+    steps: u64,
+    pool: u64,
+    sample: u64,
+    progress: BTreeMap<String, String>,
+}
+
+fn facts_of(metadata: &Metadata) -> Result<Facts, String> {
+    let text = metadata.metadata().as_ref().and_then(|metadata| metadata.get("chuhe"));
+    let text = text.ok_or("it says nothing of a run of Chuhe")?;
+    let facts: Facts = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if facts.format == FORMAT { Ok(facts) } else { Err(format!("its format is `{}`, not `{FORMAT}`", facts.format)) }
+}
+
+/// Puts a file in the place of another at once: after a crash there is the old one or the new one, whole.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let part = folder.join(format!(".{name}.{}.part", std::process::id()));
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written?;
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,64 @@
+//! The command line.
+
+mod export;
+mod terminal;
+mod train;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Makes nets from games: learns what a recipe says from shards, and rounds what it learned to the integers that engines
+/// run.
+#[derive(Debug, Parser)]
+#[command(name = "chuhe-trainer", version, term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Train(train::Arguments),
+    Export(export::Arguments),
+}
+
+/// Runs the program; the process's exit status comes back: 0 done, 1 learning failed, 2 bad input.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out = io::stdout().lock();
+    let result = match &arguments.command {
+        Command::Train(arguments) => arguments.run(&mut out),
+        Command::Export(arguments) => arguments.run(&mut out),
+    };
+    match result.and_then(|code| Ok(out.flush().map(|()| code)?)) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "chuhe-trainer: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Reads a recipe's file.
+fn read_recipe(path: &std::path::Path) -> Result<protocol::recipe::Recipe> {
+    use anyhow::Context as _;
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    protocol::recipe::Recipe::from_text(&text).with_context(|| path.display().to_string())
+}
+
+/// Reads a number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| (1..=1024).contains(number));
+    number.ok_or_else(|| "the number of threads is between 1 and 1024".to_owned())
+}
+
+/// As many as the machine has cores.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+}

@@ -1,0 +1,118 @@
+//! What a run shows while it goes on: a bar on a terminal, plain lines elsewhere.
+
+use std::{
+    io::{IsTerminal as _, Write as _, stderr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::run::{Line, Observer};
+
+/// Plain lines come at most so often, but for the ends of epochs.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// Standard error.
+pub(super) struct Terminal {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    steps: u64,
+    stop: Arc<AtomicBool>,
+    begun: Clock,
+    last: Clock,
+    /// The step and positions at which the rate is counted from.
+    from: (u64, u64),
+    rate: f64,
+    validation: Option<f64>,
+}
+
+#[derive(Clone, Copy)]
+struct Clock(Instant);
+
+#[allow(clippy::disallowed_methods, reason = "this is the edge: a speed is shown, nothing depends on it")]
+impl Clock {
+    fn now() -> Self {
+        Self(Instant::now())
+    }
+
+    fn passed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+impl Terminal {
+    pub(super) fn new(quiet: bool) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        // The second one kills, as it would without us.
+        let handler = move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        };
+        // Where no handler can be had an interrupt kills at once, and the run goes on from its last checkpoint.
+        let _ = ctrlc::set_handler(handler);
+        let now = Clock::now();
+        Self { bar: None, quiet, steps: 0, stop, begun: now, last: now, from: (0, 0), rate: 0.0, validation: None }
+    }
+
+    pub(super) fn was_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish();
+        }
+    }
+}
+
+impl Observer for Terminal {
+    fn begins(&mut self, step: u64, steps: u64) {
+        self.steps = steps;
+        self.begun = Clock::now();
+        self.last = self.begun;
+        self.from = (step, u64::MAX);
+        if !self.quiet && stderr().is_terminal() {
+            let bar = ProgressBar::new(steps).with_position(step);
+            let style = ProgressStyle::with_template("{bar:30} step {pos} of {len}, {eta} left | {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            self.bar = Some(bar);
+        }
+    }
+
+    fn reports(&mut self, line: &Line) {
+        let per_step = line.positions / line.step.max(1);
+        let seconds = self.begun.passed().as_secs_f64();
+        self.rate = (line.step.saturating_sub(self.from.0) * per_step) as f64 / seconds.max(1e-9);
+        self.validation = line.validation_loss.or(self.validation);
+        let validation = self.validation.map_or(String::new(), |loss| format!(", held out {loss:.6}"));
+        let message = format!(
+            "{:.0} positions/s, loss {:.6}{validation}, learning rate {:.2e}",
+            self.rate, line.loss, line.learning_rate
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_position(line.step);
+            bar.set_message(message);
+        } else if !self.quiet && (line.validation_loss.is_some() || self.last.passed() >= PAUSE) {
+            self.last = Clock::now();
+            let left = (self.steps.saturating_sub(line.step) * per_step) as f64 / self.rate.max(1.0);
+            // Whoever closed standard error does not want to know.
+            let _ = writeln!(
+                stderr(),
+                "epoch {} step {} of {}: {message}, {left:.0} s left",
+                line.epoch,
+                line.step,
+                self.steps
+            );
+        }
+    }
+
+    fn wants_to_stop(&self) -> bool {
+        self.was_stopped()
+    }
+}

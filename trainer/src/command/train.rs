@@ -1,0 +1,112 @@
+//! `chuhe-trainer train`: from a recipe to a net.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context as _, Result, bail};
+use dataset::Digest;
+
+use super::{cores, export, read_recipe, terminal::Terminal, threads};
+use crate::{
+    checkpoint::write_whole,
+    data::TrainingData,
+    run::{self, Conditions, Folder, RunError},
+};
+
+/// Learn what a recipe says, and write the net that comes of it
+///
+/// All that the run is lies in the folder `--out`: its recipe, its checkpoint, its figures, and in the end the net. Killed
+/// at any time, the same command goes on where the last checkpoint is and ends with the same bytes; neither threads nor
+/// processor change one.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The recipe (TOML); docs/FORMATS.md says what can stand in it, nets/recipes/ has examples
+    recipe: PathBuf,
+    /// The folder of the run; it is made if it is not there
+    #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
+    out: Option<PathBuf>,
+    /// Where the shards are [default: beside their manifest]
+    #[arg(long, value_name = "DIR")]
+    shards: Option<PathBuf>,
+    /// A file with the SHA-256 of shards that must not be learned from, one a line
+    #[arg(long, value_name = "FILE")]
+    quarantine: Option<PathBuf>,
+    /// How many threads learn [default: as many as there are cores]
+    #[arg(long, value_name = "T", value_parser = threads)]
+    threads: Option<usize>,
+    /// How many threads read
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads)]
+    readers: usize,
+    /// How much memory may hold positions that were read, so that they need not be read again in each round
+    #[arg(long, value_name = "MIB", default_value_t = 2_048)]
+    cache: u32,
+    /// After how many steps a checkpoint is written, at the latest; one is at the end of each epoch
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    checkpoint_steps: u64,
+    /// Print the recipe with all defaults, and do nothing
+    #[arg(long)]
+    print_config: bool,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
+        let recipe = read_recipe(&self.recipe)?;
+        if self.print_config {
+            write!(out, "{}", recipe.to_text())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let Some(path) = &self.out else { bail!("--out is missing") };
+        let beside = self.recipe.parent().unwrap_or(Path::new("."));
+        let data = TrainingData::open(&recipe, beside, self.shards.as_deref(), &self.quarantined()?)?;
+        fs::create_dir_all(path).with_context(|| format!("--out {}", path.display()))?;
+        let folder = Folder::new(path);
+        let threads = self.threads.unwrap_or_else(cores);
+        let conditions = Conditions {
+            threads,
+            readers: self.readers,
+            cache_bytes: (self.cache as usize) << 20,
+            checkpoint_steps: self.checkpoint_steps,
+        };
+        let resolved = folder.file("recipe.toml");
+        if !run::is_run(path) {
+            write_whole(&resolved, recipe.to_text().as_bytes()).with_context(|| resolved.display().to_string())?;
+        }
+        let mut terminal = Terminal::new(self.json);
+        let finished = match run::train(&recipe, &data, &folder, &conditions, &mut terminal) {
+            Ok(finished) => finished,
+            Err(error @ (RunError::NotANumber { .. } | RunError::Explosion { .. })) => {
+                terminal.finish();
+                writeln!(std::io::stderr(), "chuhe-trainer: {error}")?;
+                return Ok(ExitCode::FAILURE);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        terminal.finish();
+        if terminal.was_stopped() {
+            let steps = finished.state.steps;
+            writeln!(std::io::stderr(), "chuhe-trainer: stopped at step {steps}; the same command goes on from there")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        export::write(&recipe, &data, &folder, &finished, threads, self.json, out)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn quarantined(&self) -> Result<BTreeSet<Digest>> {
+        let Some(path) = &self.quarantine else { return Ok(BTreeSet::new()) };
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        lines
+            .map(|(number, line)| {
+                line.trim().parse().with_context(|| format!("{}, line {}", path.display(), number + 1))
+            })
+            .collect()
+    }
+}

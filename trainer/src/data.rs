@@ -1,0 +1,253 @@
+//! The data of a run: the shards that a recipe names, each on its own scale, and batches that are ready before they are
+//! asked for.
+
+mod loader;
+
+use std::{
+    collections::BTreeSet,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
+
+use dataset::{
+    Digest,
+    manifest::{Entry, Manifest, ManifestError},
+    shard::FileSource,
+    training::{Filter, Games, Place, Plan, Reader, TrainingError, WeightedSet},
+};
+use protocol::recipe;
+
+use crate::batch::Batch;
+pub use loader::{Loader, Ready};
+
+/// Why a recipe's data cannot be learned from.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum DataError {
+    #[error("{}: {cause}", manifest.display())]
+    Manifest { manifest: PathBuf, cause: ManifestError },
+    #[error("the recipe's data have {found} positions; it asks for at least {least} (`data.least_positions`)")]
+    TooSmall { found: u64, least: u64 },
+    #[error("{}: the scores of no shard say anything of the results: there is no scale to read them on", manifest.display())]
+    NoScale { manifest: PathBuf },
+    #[error(transparent)]
+    Reading(#[from] TrainingError),
+    #[error("no game is held out that a filter leaves something of: nothing to measure the net by (`data.validation_one_in`)")]
+    NothingHeldOut,
+}
+
+/// A source of a recipe, opened.
+struct Source {
+    /// The name of its training set.
+    manifest: Digest,
+    entries: Vec<Entry>,
+    weight: u32,
+    /// The scale of each shard, in hundredths of a pawn.
+    scales: Vec<f32>,
+}
+
+/// The data that a recipe names.
+pub struct TrainingData {
+    sources: Vec<Source>,
+    sets: Vec<WeightedSet<FileSource>>,
+    filter: Filter,
+    one_in: NonZeroU32,
+    pool_blocks: usize,
+    seed: u64,
+    stacks: usize,
+}
+
+/// What is known of a source, for a net's manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceSummary {
+    /// The name of its training set.
+    pub manifest: Digest,
+    /// How many shards of it were read.
+    pub shards: usize,
+    /// Their positions.
+    pub positions: u64,
+    /// The source's weight.
+    pub weight: u32,
+}
+
+impl TrainingData {
+    /// Opens everything. Manifests are named from `folder`; shards lie beside their manifest or in `shards`.
+    ///
+    /// # Errors
+    ///
+    /// If something is missing, altered, quarantined, or too small.
+    pub fn open(
+        recipe: &recipe::Recipe,
+        folder: &Path,
+        shards: Option<&Path>,
+        quarantined: &BTreeSet<Digest>,
+    ) -> Result<Self, DataError> {
+        let mut sources = Vec::new();
+        let mut sets = Vec::new();
+        for source in &recipe.data.sources {
+            let path = folder.join(&source.manifest);
+            let failed = |cause| DataError::Manifest { manifest: path.clone(), cause };
+            // The error of a file names it already.
+            let manifest = Manifest::from_file(&path).map_err(|cause| match cause {
+                ManifestError::In { cause, .. } => failed(*cause),
+                cause => failed(cause),
+            })?;
+            let entries = manifest.newest(source.newest_positions.unwrap_or(u64::MAX));
+            let beside = shards.or(path.parent()).unwrap_or(Path::new("."));
+            let opened = Manifest::open(entries, beside, quarantined).map_err(failed)?;
+            let scales = scales(entries).ok_or_else(|| DataError::NoScale { manifest: path.clone() })?;
+            sets.push(WeightedSet { shards: opened, weight: source.weight });
+            sources.push(Source { manifest: manifest.hash(), entries: entries.to_vec(), weight: source.weight, scales });
+        }
+        let found = sources.iter().flat_map(|source| &source.entries).map(|entry| entry.positions).sum();
+        let least = recipe.data.least_positions;
+        if found < least {
+            return Err(DataError::TooSmall { found, least });
+        }
+        Ok(Self {
+            sources,
+            sets,
+            filter: filter(&recipe.data.filter),
+            one_in: NonZeroU32::new(recipe.data.validation_one_in).unwrap_or(NonZeroU32::MIN),
+            pool_blocks: recipe.data.pool_blocks as usize,
+            seed: recipe.seeds.order,
+            stacks: recipe.architecture.stacks as usize,
+        })
+    }
+
+    /// What was opened.
+    #[must_use]
+    pub fn summary(&self) -> Vec<SourceSummary> {
+        let summary = |source: &Source| SourceSummary {
+            manifest: source.manifest,
+            shards: source.entries.len(),
+            positions: source.entries.iter().map(|entry| entry.positions).sum(),
+            weight: source.weight,
+        };
+        self.sources.iter().map(summary).collect()
+    }
+
+    /// The mean scale of what is drawn, in hundredths of a pawn: sources by their weights, shards by their positions.
+    #[must_use]
+    pub fn mean_scale(&self) -> f32 {
+        let mut sum = 0.0;
+        let mut weight = 0.0;
+        for source in &self.sources {
+            let positions: u64 = source.entries.iter().map(|entry| entry.positions).sum();
+            for (entry, scale) in source.entries.iter().zip(&source.scales) {
+                let share = f64::from(source.weight) * entry.positions as f64 / positions.max(1) as f64;
+                sum += share * f64::from(*scale);
+                weight += share;
+            }
+        }
+        (sum / weight) as f32
+    }
+
+    /// Positions of games that are held out, at most so many, in batches of so many; always the same ones.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or they cannot be read.
+    pub fn held_out(&self, most: usize, batch: usize) -> Result<Vec<Batch>, DataError> {
+        let blocks: usize = self.sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum();
+        // A block has about 9,000 positions, of which a filter leaves perhaps half.
+        let wanted = most.saturating_mul(self.one_in.get() as usize) / 4_000 + 16;
+        let plan = Plan {
+            seed: self.seed,
+            blocks_in_pool: blocks.min(wanted),
+            games: Games::HeldOut(self.one_in),
+            filter: self.filter,
+            cache_bytes: 0,
+            threads: 1,
+        };
+        let mut reader = Reader::new(self.share_sets(), &plan, Place::default())?;
+        let mut samples = Vec::new();
+        reader.read_pool(&mut samples)?;
+        samples.truncate(most);
+        if samples.is_empty() {
+            return Err(DataError::NothingHeldOut);
+        }
+        let scales = self.scales();
+        Ok(samples
+            .chunks(batch)
+            .map(|samples| {
+                let mut batch = Batch::default();
+                for sample in samples {
+                    batch.push(sample, self.stacks, scales.of(sample));
+                }
+                batch
+            })
+            .collect())
+    }
+
+    /// Samples of games that are held out, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub fn held_out_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
+        let plan = Plan {
+            seed: self.seed,
+            blocks_in_pool: 64,
+            games: Games::HeldOut(self.one_in),
+            filter: self.filter,
+            cache_bytes: 0,
+            threads: 1,
+        };
+        let mut reader = Reader::new(self.share_sets(), &plan, Place::default())?;
+        let mut samples = Vec::new();
+        reader.read(&mut samples, most)?;
+        Ok(samples)
+    }
+
+    /// Batches of so many positions, from a place on.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to read.
+    pub fn load(&self, batch: usize, from: Place, threads: usize, cache_bytes: usize) -> Result<Loader, DataError> {
+        let plan = Plan {
+            seed: self.seed,
+            blocks_in_pool: self.pool_blocks,
+            games: Games::NotHeldOut(self.one_in),
+            filter: self.filter,
+            cache_bytes,
+            threads,
+        };
+        let reader = Reader::new(self.share_sets(), &plan, from)?;
+        Ok(Loader::new(reader, self.scales(), batch, self.stacks))
+    }
+
+    fn share_sets(&self) -> Vec<WeightedSet<FileSource>> {
+        self.sets.clone()
+    }
+
+    fn scales(&self) -> Scales {
+        Scales(self.sources.iter().map(|source| source.scales.clone()).collect())
+    }
+}
+
+/// The scale of each shard of each source.
+#[derive(Clone, Debug)]
+pub(crate) struct Scales(Vec<Vec<f32>>);
+
+impl Scales {
+    pub(crate) fn of(&self, sample: &dataset::training::Sample) -> f32 {
+        self.0[usize::from(sample.set)][usize::from(sample.shard)]
+    }
+}
+
+/// The scales of shards; one that says nothing of its own has the mean of the others.
+fn scales(entries: &[Entry]) -> Option<Vec<f32>> {
+    let known = || entries.iter().filter_map(|entry| entry.scale_tenths.map(|scale| (scale, entry.positions)));
+    let weight: u64 = known().map(|(_, positions)| positions).sum();
+    let sum: u64 = known().map(|(scale, positions)| u64::from(scale) * positions).sum();
+    let mean = (weight > 0).then(|| (sum as f64 / weight as f64 / 10.0) as f32)?;
+    Some(entries.iter().map(|entry| entry.scale_tenths.map_or(mean, |tenths| tenths as f32 / 10.0)).collect())
+}
+
+fn filter(filter: &recipe::Filter) -> Filter {
+    let recipe::Filter { in_check, captures, before_ply, beyond, contradicting, limit_above, repeated, duplicates } =
+        *filter;
+    Filter { in_check, captures, before_ply, beyond, contradicting, limit_above, repeated, duplicates }
+}

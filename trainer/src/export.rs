@@ -1,0 +1,146 @@
+//! From floating point to the integers of a net's file, and what was lost on the way.
+
+use std::sync::Arc;
+
+use dataset::training::Sample;
+use nnue::{
+    Evaluator, Kernel, Net, NetError, Parameters, StackParameters,
+    architecture::{INPUTS, OUTPUT_ONE, TRANSFORMER_ONE, WEIGHT_ONE},
+};
+use xiangqi::Position;
+
+use crate::model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape, VALUE_ONE};
+
+/// Why there is no net.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum ExportError {
+    #[error("{} has a number that is none, at place {place}", array.name())]
+    NotANumber { array: Array, place: usize },
+    #[error("{} has {value} at place {place}, which as an integer is {rounded}: beyond the {least} to {most} of its type", array.name())]
+    Beyond { array: Array, place: usize, value: f32, rounded: f64, least: i64, most: i64 },
+    #[error("{0}")]
+    Refused(NetError),
+}
+
+/// Rounds a net to integers.
+///
+/// # Errors
+///
+/// If a number does not fit its type.
+pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Parameters, ExportError> {
+    let sizes = shape.sizes;
+    let one = |array: Array| -> f64 {
+        match array {
+            Array::TransformerBias | Array::Transformer | Array::Shared => f64::from(TRANSFORMER_ONE),
+            Array::Head => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
+            Array::OutputBias => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
+            Array::FirstBias | Array::SecondBias => f64::from(SUM_ONE),
+            Array::First | Array::Second => f64::from(WEIGHT_ONE),
+            Array::Output => f64::from(OUTPUT_WEIGHT_ONE),
+        }
+    };
+    let round = |array: Array, values: &[f32], least: i64, most: i64| -> Result<Vec<i64>, ExportError> {
+        let numbers = values.iter().enumerate().map(|(place, value)| {
+            let rounded = (f64::from(*value) * one(array)).round_ties_even();
+            if rounded.is_nan() {
+                Err(ExportError::NotANumber { array, place })
+            } else if rounded < least as f64 || rounded > most as f64 {
+                Err(ExportError::Beyond { array, place, value: *value, rounded, least, most })
+            } else {
+                Ok(rounded as i64)
+            }
+        });
+        numbers.collect()
+    };
+    let narrow = |array, values: &[f32]| -> Result<Vec<i16>, ExportError> {
+        Ok(round(array, values, i16::MIN.into(), i16::MAX.into())?.into_iter().map(|it| it as i16).collect())
+    };
+    let wide = |array, values: &[f32]| -> Result<Vec<i32>, ExportError> {
+        Ok(round(array, values, i32::MIN.into(), i32::MAX.into())?.into_iter().map(|it| it as i32).collect())
+    };
+    // −128 is left out: kernels negate weights.
+    let tiny = |array, values: &[f32]| -> Result<Vec<i8>, ExportError> {
+        Ok(round(array, values, -127, 127)?.into_iter().map(|it| it as i8).collect())
+    };
+    let part = |array: Array, stack: usize| {
+        let length = values[array].len() / sizes.stacks();
+        &values[array][stack * length..][..length]
+    };
+    let stacks = (0..sizes.stacks()).map(|stack| {
+        Ok(StackParameters {
+            first_bias: wide(Array::FirstBias, part(Array::FirstBias, stack))?,
+            first: tiny(Array::First, part(Array::First, stack))?,
+            second_bias: wide(Array::SecondBias, part(Array::SecondBias, stack))?,
+            second: tiny(Array::Second, part(Array::Second, stack))?,
+            output_bias: wide(Array::OutputBias, part(Array::OutputBias, stack))?[0],
+            output: narrow(Array::Output, part(Array::Output, stack))?,
+        })
+    });
+    let parameters = Parameters {
+        sizes,
+        description: description.to_owned(),
+        transformer_bias: narrow(Array::TransformerBias, &values[Array::TransformerBias])?,
+        transformer: narrow(Array::Transformer, &values.merged_transformer(shape))?,
+        head: wide(Array::Head, &values[Array::Head])?,
+        stacks: stacks.collect::<Result<_, ExportError>>()?,
+    };
+    debug_assert_eq!(parameters.transformer.len(), INPUTS * sizes.width());
+    Ok(parameters)
+}
+
+/// Puts neurons that are often on beside each other, so that more of the chunks that inference visits are all zero.
+///
+/// `on` says how often each pair of the transformer was on. The net means the same.
+#[must_use]
+pub fn order_by_activity(shape: &Shape, values: &Arrays, on: &[u64]) -> Arrays {
+    let (width, half) = (shape.sizes.width(), shape.sizes.width() / 2);
+    let mut order: Vec<usize> = (0..half).collect();
+    order.sort_by_key(|pair| std::cmp::Reverse(on[*pair]));
+    let mut ordered = values.clone();
+    for array in [Array::TransformerBias, Array::Transformer, Array::Shared, Array::First] {
+        for (to, from) in ordered[array].chunks_exact_mut(width).zip(values[array].chunks_exact(width)) {
+            for (place, pair) in order.iter().enumerate() {
+                to[place] = from[*pair];
+                to[half + place] = from[half + pair];
+            }
+        }
+    }
+    ordered
+}
+
+/// How far the integers are from the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Difference {
+    /// How many positions were compared.
+    pub positions: usize,
+    /// The mean distance, in hundredths of a pawn.
+    pub mean: f64,
+    /// The greatest.
+    pub most: f64,
+    /// The mean of the differences, which is zero unless rounding leans to one side.
+    pub lean: f64,
+}
+
+/// Compares a net with the model's values of the same positions.
+///
+/// # Panics
+///
+/// If a sample is no position: shards hold none such.
+#[must_use]
+pub fn compare(net: &Arc<Net>, samples: &[Sample], values: &[f32]) -> Difference {
+    let mut evaluator = Evaluator::new(Arc::clone(net), Kernel::best());
+    let mut difference = Difference { positions: samples.len(), ..Difference::default() };
+    for (sample, value) in samples.iter().zip(values) {
+        let position = Position::from_fen(&sample.position.to_fen()).expect("it comes from a game");
+        evaluator.reset(&position);
+        let by = f64::from(evaluator.evaluate(&position)) - f64::from(value * VALUE_ONE);
+        difference.mean += by.abs();
+        difference.lean += by;
+        difference.most = difference.most.max(by.abs());
+    }
+    let count = samples.len().max(1) as f64;
+    difference.mean /= count;
+    difference.lean /= count;
+    difference
+}
