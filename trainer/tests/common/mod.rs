@@ -5,12 +5,12 @@ use nnue::architecture::{INPUTS, Sizes};
 use trainer::{batch::Batch, model::Shape};
 
 /// A small net.
-pub fn small() -> Shape {
+pub(crate) fn small() -> Shape {
     Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: false }
 }
 
 /// Positions that never were: random inputs.
-pub fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
+pub(crate) fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
     let mut stream = Stream::new(Use::BookOrder, seed, 0);
     let mut batch = Batch::default();
     for _ in 0..length {

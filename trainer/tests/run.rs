@@ -1,0 +1,154 @@
+//! Runs as users make them: killed and gone on with, refused, stopped when learning fails.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "common/games.rs"]
+mod games;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+use games::Folder;
+
+fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    command.arg("train").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file(out)).args(more);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+}
+
+fn same(folder: &Folder, one: &str, other: &str) {
+    for name in ["net.nnue", "metrics.jsonl", "checkpoint.safetensors"] {
+        let read = |run: &str| fs::read(folder.file(run).join(name)).unwrap();
+        assert!(read(one) == read(other), "{name}");
+    }
+}
+
+/// Waits until a file has changed so many times, or the process has ended.
+fn wait_for_changes(child: &mut std::process::Child, file: &Path, changes: usize) {
+    let modified = || fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
+    let mut last = modified();
+    let mut seen = 0;
+    while seen < changes && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+        let now = modified();
+        seen += usize::from(now != last);
+        last = now;
+    }
+}
+
+#[test]
+fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
+    let schedule = "batch = 250\nepochs = 4\npositions_per_epoch = 10_000\n";
+    let folder = Folder::new("killed", schedule, "[optimizer]\nkind = \"ranger\"");
+    let unbroken = run(&mut trainer(&folder, "unbroken", &["--threads", "1"]));
+    assert!(unbroken.status.success(), "{}", String::from_utf8_lossy(&unbroken.stderr));
+    let mut killed = 0;
+    for (changes, threads, steps) in [(2, "2", "7"), (5, "1", "11"), (1, "3", "3"), (9, "2", "4"), (4, "1", "1000")] {
+        let mut child =
+            trainer(&folder, "broken", &["--threads", threads, "--checkpoint-steps", steps]).spawn().unwrap();
+        wait_for_changes(&mut child, &folder.file("broken").join("checkpoint.safetensors"), changes);
+        killed += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(killed >= 2, "it ended before it could be killed");
+    assert!(run(&mut trainer(&folder, "broken", &[])).status.success());
+    same(&folder, "unbroken", "broken");
+    // Once more, it has nothing to do and changes nothing.
+    assert!(run(&mut trainer(&folder, "broken", &[])).status.success());
+    same(&folder, "unbroken", "broken");
+}
+
+#[test]
+fn what_is_learned_lowers_the_loss_of_held_out_games() {
+    let folder = Folder::new("learns", "batch = 500\nepochs = 6\npositions_per_epoch = 10_000\n", "");
+    let output = run(&mut trainer(&folder, "out", &["--json"]));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(answer["difference"]["mean"].as_f64().unwrap() < 10.0, "{answer}");
+    let metrics = fs::read_to_string(folder.file("out").join("metrics.jsonl")).unwrap();
+    let losses: Vec<f64> = metrics
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["validation_loss"].as_f64())
+        .collect();
+    assert_eq!(losses.len(), 6);
+    assert!(losses[5] < 0.97 * losses[0], "{losses:?}");
+}
+
+#[test]
+fn a_loss_that_explodes_stops_the_run_with_its_last_good_checkpoint() {
+    let schedule = "batch = 250\nepochs = 40\npositions_per_epoch = 5_000\nkind = \"constant\"\nlearning_rate = 1.0";
+    let folder = Folder::new("explodes", schedule, "[stop]\nexplosion = 1.05\n");
+    let output = run(&mut trainer(&folder, "out", &["--checkpoint-steps", "10"]));
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{sentence}");
+    let last = sentence.lines().last().unwrap();
+    assert!(last.contains("times the best so far") && last.contains("is the last good checkpoint, at step"), "{last}");
+    assert!(folder.file("out").join("checkpoint.safetensors").exists());
+    assert!(!folder.file("out").join("net.nnue").exists());
+}
+
+#[test]
+fn what_cannot_be_trained_is_said_in_a_sentence() {
+    let refused = |folder: &Folder, more: &[&str]| {
+        let output = run(&mut trainer(folder, "out", more));
+        let sentence = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{sentence}");
+        assert_eq!(sentence.lines().count(), 1, "{sentence}");
+        assert!(output.stdout.is_empty());
+        sentence
+    };
+    let schedule = "epochs = 1\npositions_per_epoch = 1_000\n";
+    let folder = Folder::new("refused", schedule, "");
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    let with = |from: &str, to: &str| fs::write(folder.file("recipe.toml"), recipe.replace(from, to)).unwrap();
+
+    with("pool_blocks", "pool_bloks");
+    assert!(refused(&folder, &[]).contains("recipe.toml: line 9, column 1: "));
+    with("[data]", "[data]\nleast_positions = 10_000");
+    assert!(refused(&folder, &[]).contains("the recipe's data have 9836 positions; it asks for at least 10000"));
+    with("stacks = 2", "stacks = 2\ninputs = \"kings-attackers\"");
+    assert!(refused(&folder, &[]).contains("`architecture.inputs`"));
+    with("set.json", "nowhere.json");
+    assert!(refused(&folder, &[]).contains("nowhere.json"));
+    with("[schedule]", "[start]\ncheckpoint = \"nothing\"\n[schedule]");
+    assert!(refused(&folder, &[]).contains("`start.checkpoint`: nothing: "));
+
+    with("", "");
+    let digest = {
+        let manifest: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(folder.file("set.json")).unwrap()).unwrap();
+        manifest["shards"][0]["sha256"].as_str().unwrap().to_owned()
+    };
+    let list = folder.file("quarantine");
+    fs::write(&list, format!("\n{digest}\n")).unwrap();
+    let quarantine = ["--quarantine", list.to_str().unwrap()];
+    assert!(refused(&folder, &quarantine).ends_with(&format!("set.json: the shard {digest} is quarantined\n")));
+    fs::write(&list, "xyz\n").unwrap();
+    assert!(refused(&folder, &quarantine).contains("quarantine, line 1: a digest is 64"));
+
+    // Another run's folder is not written into.
+    assert!(run(&mut trainer(&folder, "out", &[])).status.success());
+    with("name = \"test\"", "name = \"other\"");
+    assert!(refused(&folder, &[]).contains("a checkpoint of another run"));
+    fs::write(folder.file("out").join("checkpoint.safetensors"), "nothing").unwrap();
+    assert!(refused(&folder, &[]).contains("checkpoint.safetensors: not a checkpoint: "));
+
+    let mut games = fs::read(folder.file("games.chuhe")).unwrap();
+    games[1000] ^= 1;
+    fs::write(folder.file("games.chuhe"), games).unwrap();
+    with("", "");
+    assert!(refused(&folder, &[]).contains("it was altered"));
+    fs::remove_file(folder.file("games.chuhe")).unwrap();
+    assert!(refused(&folder, &[]).contains(&format!("is the shard {digest}")));
+}
