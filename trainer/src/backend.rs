@@ -44,6 +44,8 @@ pub struct Totals {
 pub enum BackendError {
     #[error("the threads cannot be had: {0}")]
     Threads(String),
+    #[error("there is no graphics card {number}; libtorch sees {cards}")]
+    NoCard { number: usize, cards: usize },
 }
 
 /// Something that learns.

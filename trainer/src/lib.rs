@@ -14,5 +14,7 @@ pub mod model;
 pub mod optimizer;
 pub mod run;
 pub mod schedule;
+#[cfg(feature = "torch")]
+pub mod torch;
 
 pub use command::main;

@@ -50,6 +50,33 @@ pub struct Step {
     blend: Option<f32>,
 }
 
+/// A step's numbers, for backends that do it in their own way.
+#[cfg(feature = "torch")]
+pub(crate) struct Numbers {
+    pub(crate) keep: f64,
+    pub(crate) beta1: f64,
+    pub(crate) beta2: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) rate: f64,
+    pub(crate) root: Option<f64>,
+    pub(crate) blend: Option<f64>,
+}
+
+#[cfg(feature = "torch")]
+impl Step {
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers {
+            keep: self.keep.into(),
+            beta1: self.beta1.into(),
+            beta2: self.beta2.into(),
+            epsilon: self.epsilon.into(),
+            rate: self.rate.into(),
+            root: self.root.map(Into::into),
+            blend: self.blend.map(Into::into),
+        }
+    }
+}
+
 impl Optimizer {
     /// The step with this number, counted from 1.
     #[must_use]
