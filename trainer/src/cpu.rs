@@ -19,8 +19,7 @@ use crate::{
     simd::{self, Loops},
 };
 use layers::{Layers, Scratch};
-pub use transformer::{LANES, Limits, Table, Transformer};
-use transformer::Sums;
+pub use transformer::{LANES, Limits, Sums, Table, Transformer};
 
 /// Into how many parts a batch is cut.
 const PARTS: usize = 32;

@@ -18,7 +18,7 @@ use crate::{
 pub const LANES: usize = 32;
 
 /// The sums of one block for one position: the side to move's, then the other's.
-pub(crate) type Sums = [[f32; LANES]; 2];
+pub type Sums = [[f32; LANES]; 2];
 
 /// A table of weights and a bias.
 pub struct Transformer {
@@ -105,6 +105,21 @@ impl Transformer {
         for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
             simd::run(self.level, Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums });
         }
+    }
+
+    /// Learns from the gradients of the sums of some positions, which come in parts: for each part what was on, how many
+    /// inputs, and the gradients as [`forward`](Self::forward) gives sums.
+    pub fn learn(&mut self, threads: &rayon::ThreadPool, parts: &[(&[Active], &[u8], &[Sums])], step: &Step) {
+        threads.scope(|scope| {
+            for (number, block) in self.blocks_mut() {
+                scope.spawn(move |_| {
+                    let parts = parts.iter().map(|(active, counts, gradients)| {
+                        (*active, *counts, &gradients[number * counts.len()..][..counts.len()])
+                    });
+                    block.step(parts, step);
+                });
+            }
+        });
     }
 
     /// The blocks with their numbers, to be given to threads.

@@ -1,0 +1,303 @@
+//! `scripts/bench-trainer`: positions a second, ours beside libtorch's in the same run. Figures: docs/BENCHMARKS.md.
+//!
+//! * *The shape*: 512 per side from 32 active of 20,000 inputs, joined 1,024, then 32, then 1, clipped, `AdamW`, batch
+//!   16,384. Once as plain tch has it (`embedding_bag`, autograd, its own optimiser), once with our input layer under
+//!   tch's dense layers. Inputs are drawn evenly, which no real position's are.
+//! * *Our net* on the games that the recipe in `CHUHE_RECIPE` names, with the reader and without.
+//!
+//! Rounds alternate, so that what else the machine does falls on both.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and stops where it cannot go on")]
+#![allow(clippy::disallowed_methods, reason = "it measures time")]
+
+use std::{collections::BTreeSet, env, path::Path, time::Instant};
+
+use dataset::training::Place;
+use trainer::{
+    backend::{Backend, State},
+    cpu::Cpu,
+    data::TrainingData,
+    loss::Loss,
+    model::{Arrays, Head},
+    run::Plan,
+};
+
+fn main() {
+    let number = |name: &str, default: usize| env::var(name).map_or(default, |text| text.parse().unwrap());
+    let (threads, rounds, steps) = (number("THREADS", 2), number("ROUNDS", 3), number("STEPS", 8));
+    println!("{threads} threads, {rounds} rounds of {steps} steps");
+    #[cfg(feature = "torch")]
+    shape::compare(threads, rounds, steps);
+    #[cfg(not(feature = "torch"))]
+    println!("the shape beside libtorch: skipped, it needs the feature `torch`");
+    match env::var("CHUHE_RECIPE") {
+        Ok(recipe) => own_net(Path::new(&recipe), threads, rounds, 8 * steps),
+        Err(_) => println!("our net on real games: skipped, CHUHE_RECIPE names no recipe"),
+    }
+}
+
+fn report(what: &str, rates: &mut [f64]) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    let median = rates[rates.len() / 2];
+    println!("{what}: median {median:.0} positions/s, from {:.0} to {:.0}", rates[0], rates[rates.len() - 1]);
+    median
+}
+
+fn timed(positions: usize, work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    positions as f64 / start.elapsed().as_secs_f64()
+}
+
+fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
+    let recipe = protocol::recipe::Recipe::from_text(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let data = TrainingData::open(&recipe, path.parent().unwrap(), None, &BTreeSet::new()).unwrap();
+    let plan = Plan::new(&recipe, &data).unwrap();
+    let batch = recipe.schedule.batch as usize;
+    let state = State::new(&plan.shape, Arrays::initial(&plan.shape, Head::PieceValues, 1), &plan.optimizer);
+    let mut cpu = Cpu::new(plan.shape, plan.optimizer, &state, threads).unwrap();
+    let loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
+    let mut loader = data.load(batch, Place::default(), 1, 4 << 30).unwrap();
+    let held: Vec<_> = (0..16).map(|_| loader.next().unwrap().batch).collect();
+    // A round through all games, so that what can be kept is kept, as it is in all epochs but the first.
+    let positions: u64 = data.summary().iter().map(|source| source.positions).sum();
+    for _ in 0..positions / batch as u64 {
+        let used = loader.next().unwrap().batch;
+        loader.give_back(used);
+    }
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        without.push(timed(steps * batch, || {
+            for step in 0..steps {
+                cpu.step(&held[step % held.len()], loss, 1e-3);
+            }
+        }));
+        with.push(timed(steps * batch, || {
+            for _ in 0..steps {
+                let ready = loader.next().unwrap();
+                cpu.step(&ready.batch, loss, 1e-3);
+                loader.give_back(ready.batch);
+            }
+        }));
+    }
+    let sizes = plan.shape.sizes;
+    let without = report(&format!("our net, {sizes}, batches in memory"), &mut without);
+    let with = report("the same, read from shards", &mut with);
+    println!("with the reader {:.1} % of without", 100.0 * with / without);
+}
+
+#[cfg(feature = "torch")]
+mod shape {
+    //! The shape that trainers are compared by.
+
+    use dataset::random::{Stream, Use};
+    use rayon::prelude::*;
+    use tch::{
+        Device, Kind, Reduction, Tensor,
+        nn::{self, OptimizerConfig as _},
+    };
+    use trainer::{
+        batch::Active,
+        cpu::{LANES, Limits, Sums, Table, Transformer},
+        optimizer::{Method, Optimizer},
+    };
+
+    use super::{report, timed};
+
+    const ROWS: usize = 20_000;
+    const WIDTH: usize = 512;
+    const ACTIVE: usize = 32;
+    const BATCH: usize = 16_384;
+    const HIDDEN: i64 = 32;
+    const RATE: f64 = 1e-3;
+    /// Batches that are drawn beforehand and gone round.
+    const BATCHES: usize = 4;
+
+    pub(super) fn compare(threads: usize, rounds: usize, steps: usize) {
+        tch::set_num_threads(threads as i32);
+        let mut plain = Plain::new();
+        let mut ours = Ours::new(threads);
+        for step in 0..2 {
+            plain.step(step);
+            ours.step(step);
+        }
+        let (mut plain_rates, mut our_rates) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            plain_rates.push(timed(steps * BATCH, || (0..steps).for_each(|step| plain.step(step))));
+            our_rates.push(timed(steps * BATCH, || (0..steps).for_each(|step| ours.step(step))));
+        }
+        let plain = report("plain tch, embedding_bag", &mut plain_rates);
+        let ours = report("our input layer under tch", &mut our_rates);
+        println!("ours {:.2} times plain", ours / plain);
+    }
+
+    /// The dense layers above the joined sides.
+    struct Dense {
+        hidden: nn::Linear,
+        output: nn::Linear,
+    }
+
+    impl Dense {
+        fn new(path: &nn::Path<'_>) -> Self {
+            Self {
+                hidden: nn::linear(path / "hidden", 2 * WIDTH as i64, HIDDEN, nn::LinearConfig::default()),
+                output: nn::linear(path / "output", HIDDEN, 1, nn::LinearConfig::default()),
+            }
+        }
+
+        fn loss(&self, joined: &Tensor, targets: &Tensor) -> Tensor {
+            let value = joined.apply(&self.hidden).clamp(0.0, 1.0).apply(&self.output);
+            value.sigmoid().mse_loss(targets, Reduction::Mean)
+        }
+    }
+
+    fn targets() -> Tensor {
+        Tensor::rand([BATCH as i64, 1], (Kind::Float, Device::Cpu))
+    }
+
+    struct Plain {
+        table: Tensor,
+        bias: Tensor,
+        dense: Dense,
+        optimizer: nn::Optimizer,
+        offsets: Tensor,
+        batches: Vec<([Tensor; 2], Tensor)>,
+        _store: nn::VarStore,
+    }
+
+    impl Plain {
+        fn new() -> Self {
+            let store = nn::VarStore::new(Device::Cpu);
+            let root = store.root();
+            let table = root.var("table", &[ROWS as i64, WIDTH as i64], nn::Init::Randn { mean: 0.0, stdev: 0.05 });
+            let bias = root.var("bias", &[WIDTH as i64], nn::Init::Const(0.3));
+            let dense = Dense::new(&root);
+            let optimizer = nn::AdamW::default().build(&store, RATE).unwrap();
+            let side = || Tensor::randint(ROWS as i64, [(BATCH * ACTIVE) as i64], (Kind::Int64, Device::Cpu));
+            let batches = (0..BATCHES).map(|_| ([side(), side()], targets())).collect();
+            let offsets = Tensor::arange(BATCH as i64, (Kind::Int64, Device::Cpu)) * ACTIVE as i64;
+            Self { table, bias, dense, optimizer, offsets, batches, _store: store }
+        }
+
+        fn step(&mut self, step: usize) {
+            let (sides, targets) = &self.batches[step % BATCHES];
+            let sums = sides.each_ref().map(|side| {
+                // Mode 0 sums the rows of a bag.
+                let bags =
+                    Tensor::embedding_bag(&self.table, side, &self.offsets, false, 0, false, None::<Tensor>, false);
+                bags.0 + &self.bias
+            });
+            let joined = Tensor::cat(&sums, 1).clamp(0.0, 1.0);
+            self.optimizer.backward_step(&self.dense.loss(&joined, targets));
+        }
+    }
+
+    struct Ours {
+        threads: rayon::ThreadPool,
+        transformer: Transformer,
+        rule: Optimizer,
+        steps: u64,
+        dense: Dense,
+        optimizer: nn::Optimizer,
+        batches: Vec<(Vec<Active>, Tensor)>,
+        counts: Vec<u8>,
+        sums: Vec<Sums>,
+        joined: Vec<f32>,
+        _store: nn::VarStore,
+    }
+
+    /// Positions that a thread takes at once.
+    const PART: usize = 512;
+    const BLOCKS: usize = WIDTH / LANES;
+
+    impl Ours {
+        fn new(threads: usize) -> Self {
+            let store = nn::VarStore::new(Device::Cpu);
+            let dense = Dense::new(&store.root());
+            let optimizer = nn::AdamW::default().build(&store, RATE).unwrap();
+            let rule = Optimizer {
+                method: Method::AdamW,
+                beta1: 0.9,
+                beta2: 0.999,
+                epsilon: 1e-8,
+                weight_decay: 0.01,
+                lookahead: None,
+            };
+            let mut stream = Stream::new(Use::BookOrder, 1, 1);
+            let rows: Vec<f32> = (0..ROWS * WIDTH).map(|_| stream.below(1 << 16) as f32 / 655_360.0 - 0.05).collect();
+            let table = Table { rows: &rows, shared: &[], bias: &[0.3; WIDTH] };
+            let limits = Limits { rows: 4.0, bias: 4.0 };
+            let mut side = || std::array::from_fn(|_| stream.below(ROWS as u64) as u16);
+            let batches = (0..BATCHES).map(|_| ((0..BATCH).map(|_| [side(), side()]).collect(), targets()));
+            Self {
+                threads: rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap(),
+                transformer: Transformer::new(&table, &rule, limits, false),
+                rule,
+                steps: 0,
+                dense,
+                optimizer,
+                batches: batches.collect(),
+                counts: vec![ACTIVE as u8; BATCH],
+                sums: vec![[[0.0; LANES]; 2]; BATCH * BLOCKS],
+                joined: vec![0.0; BATCH * 2 * WIDTH],
+                _store: store,
+            }
+        }
+
+        #[allow(unsafe_code, reason = "libtorch reads and writes memory that is ours")]
+        fn step(&mut self, step: usize) {
+            let (active, targets) = &self.batches[step % BATCHES];
+            let Self { threads, transformer, counts, sums, joined, .. } = self;
+            let forward = &*transformer;
+            threads.install(|| {
+                let parts = active.par_chunks(PART).zip(sums.par_chunks_mut(PART * BLOCKS));
+                parts.zip(joined.par_chunks_mut(PART * 2 * WIDTH)).for_each(|((active, sums), joined)| {
+                    forward.forward(active, &counts[..active.len()], sums);
+                    for (block, sums) in sums.chunks_exact(active.len()).enumerate() {
+                        for (sums, joined) in sums.iter().zip(joined.chunks_exact_mut(2 * WIDTH)) {
+                            for (side, sums) in sums.iter().enumerate() {
+                                let joined = &mut joined[side * WIDTH + block * LANES..][..LANES];
+                                for (joined, sum) in joined.iter_mut().zip(sums) {
+                                    *joined = sum.clamp(0.0, 1.0);
+                                }
+                            }
+                        }
+                    }
+                });
+            });
+            let size = [BATCH as i64, 2 * WIDTH as i64];
+            // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its graph, which end with this
+            // function, and is not written while they live.
+            let leaf = unsafe { Tensor::from_blob(joined.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu) };
+            let leaf = leaf.set_requires_grad(true);
+            self.optimizer.backward_step(&self.dense.loss(&leaf, targets));
+            let gradient = leaf.grad();
+            assert!(gradient.is_contiguous() && gradient.kind() == Kind::Float && gradient.size() == size);
+            // SAFETY: contiguous floats of `size`, as asserted, which live as long as `gradient`.
+            let slopes = unsafe { std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), joined.len()) };
+            threads.install(|| {
+                let parts = sums.par_chunks_mut(PART * BLOCKS).zip(slopes.par_chunks(PART * 2 * WIDTH));
+                parts.for_each(|(sums, slopes)| {
+                    let length = slopes.len() / (2 * WIDTH);
+                    for (block, sums) in sums.chunks_exact_mut(length).enumerate() {
+                        for (sums, slopes) in sums.iter_mut().zip(slopes.chunks_exact(2 * WIDTH)) {
+                            for (side, sums) in sums.iter_mut().enumerate() {
+                                let slopes = &slopes[side * WIDTH + block * LANES..][..LANES];
+                                for (sum, slope) in sums.iter_mut().zip(slopes) {
+                                    *sum = if *sum > 0.0 && *sum < 1.0 { *slope } else { 0.0 };
+                                }
+                            }
+                        }
+                    }
+                });
+            });
+            self.steps += 1;
+            let rule = self.rule.step(self.steps, RATE);
+            let parts: Vec<_> = (active.chunks(PART))
+                .zip(sums.chunks(PART * BLOCKS))
+                .map(|(active, sums)| (active, &counts[..active.len()], sums))
+                .collect();
+            transformer.learn(threads, &parts, &rule);
+        }
+    }
+}
