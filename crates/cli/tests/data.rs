@@ -61,21 +61,19 @@ fn every_fault_is_a_line_with_game_and_ply() {
     let shard = Shard::new(fs::read(GAMES).unwrap()).unwrap();
     let mut writer = ShardWriter::new(Vec::new(), shard.header().clone()).unwrap();
     let mut expected = String::new();
-    shard
-        .read(|number, mut record| {
-            if number % 20 == 3 {
-                let reason = record.reason;
-                record.reason = if reason == Reason::PlyCap { Reason::AdjudicatedDraw } else { Reason::PlyCap };
-                let (ply, outcome) = (record.opening.moves.len() + record.moves.len(), record.outcome);
-                writeln!(
-                    expected,
-                    "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}"
-                )
-                .unwrap();
-            }
-            writer.add(&record).unwrap();
-        })
-        .unwrap();
+    for (number, mut record) in shard.records().map(Result::unwrap) {
+        if number % 20 == 3 {
+            let reason = record.reason;
+            record.reason = if reason == Reason::PlyCap { Reason::AdjudicatedDraw } else { Reason::PlyCap };
+            let (ply, outcome) = (record.opening.moves.len() + record.moves.len(), record.outcome);
+            writeln!(
+                expected,
+                "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}"
+            )
+            .unwrap();
+        }
+        writer.add(&record).unwrap();
+    }
     fs::write(folder.join("wrong.chuhe"), writer.finish().unwrap().0).unwrap();
     let output = data(&folder, &["verify", "wrong.chuhe"]);
     assert_eq!(output.status.code(), Some(1));
@@ -96,15 +94,13 @@ fn games_leave_in_every_format() {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let shard = Shard::new(fs::read(GAMES).unwrap()).unwrap();
     let lines: Vec<Value> = read("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    shard
-        .read(|number, record| {
-            let line = &lines[number as usize];
-            assert_eq!(
-                (&line["digest"], &line["reason"]),
-                (&record.digest().to_string().into(), &record.reason.name().into())
-            );
-        })
-        .unwrap();
+    for (number, record) in shard.records().map(Result::unwrap) {
+        let line = &lines[number as usize];
+        assert_eq!(
+            (&line["digest"], &line["reason"]),
+            (&record.digest().to_string().into(), &record.reason.name().into())
+        );
+    }
     let games = selfplay::pgn::read(&read("pgn")).unwrap();
     let record = shard.game(9).unwrap();
     let moves: Vec<_> = record.opening.moves.iter().copied().chain(record.moves.iter().map(|it| it.mv)).collect();

@@ -49,8 +49,7 @@ fn digests_and_files_are_equal_with_one_and_two_threads() {
     let shard = Shard::new(bytes).unwrap();
     let header = shard.header();
     assert_eq!((header.settings.hard_nodes, header.openings.plies, header.seed, header.first_game), (200, 8, 7, 0));
-    let mut records = Vec::new();
-    shard.read(|_, record| records.push(record)).unwrap();
+    let records: Vec<Record> = shard.records().map(|game| game.unwrap().1).collect();
     let mut digest = RunDigest::default();
     for record in &records {
         digest.add(record);

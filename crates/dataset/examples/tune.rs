@@ -13,9 +13,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tuner = Tuner::default();
     for path in arguments {
         let shard = shard::open(path)?;
-        let mut failure = None;
-        shard.read(|number, record| failure = tuner.add(shard.header(), number, &record).err().or(failure.take()))?;
-        failure.map_or(Ok(()), Err)?;
+        for game in shard.records() {
+            let (number, record) = game?;
+            tuner.add(shard.header(), number, &record)?;
+        }
     }
     fs::write(target, tuner.priors())?;
     Ok(())

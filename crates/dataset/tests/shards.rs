@@ -16,12 +16,13 @@ use xiangqi::Move;
 
 fn read(bytes: &[u8]) -> Result<Vec<Record>, ShardError> {
     let shard = Shard::new(bytes.to_vec())?;
-    let mut records = Vec::new();
-    shard.read(|number, record| {
-        assert_eq!(number, shard.header().first_game + records.len() as u64);
-        records.push(record);
-    })?;
-    Ok(records)
+    let numbers = shard.header().first_game..;
+    let games = numbers.zip(shard.records()).map(|(expected, game)| {
+        let (number, record) = game?;
+        assert_eq!(number, expected);
+        Ok(record)
+    });
+    games.collect()
 }
 
 proptest! {

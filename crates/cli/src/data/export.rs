@@ -64,15 +64,11 @@ impl Arguments {
         let mut games = 0_u64;
         for path in &self.files {
             let shard = shard::open(path)?;
-            let mut written = Ok(());
-            let read = shard.read(|number, record| {
-                if written.is_ok() {
-                    written = exporter.game(shard.header(), number, &record);
-                    games += 1;
-                }
-            });
-            written.context("--out")?;
-            read.with_context(|| path.display().to_string())?;
+            for game in shard.records() {
+                let (number, record) = game.with_context(|| path.display().to_string())?;
+                exporter.game(shard.header(), number, &record).context("--out")?;
+                games += 1;
+            }
         }
         exporter.finish().context("--out")?;
         writeln!(out, "{games} games")?;

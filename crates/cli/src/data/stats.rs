@@ -46,7 +46,9 @@ impl Arguments {
             let shard = shard::open(path)?;
             counter.add(&shard).with_context(|| path.display().to_string())?;
             if let Some(against) = &mut against {
-                shard.read(|_, record| against.add(&record)).with_context(|| path.display().to_string())?;
+                for game in shard.records() {
+                    against.add(&game.with_context(|| path.display().to_string())?.1);
+                }
             }
         }
         let answer = Answer { stats: counter.finish(), against };
