@@ -75,7 +75,7 @@ fn every_fault_is_a_line_with_game_and_ply() {
         writer.add(&record).unwrap();
     }
     fs::write(folder.join("wrong.chuhe"), writer.finish().unwrap().0).unwrap();
-    let output = data(&folder, &["verify", "wrong.chuhe"]);
+    let output = data(&folder, &["verify", "wrong.chuhe", "--threads", "3"]);
     assert_eq!(output.status.code(), Some(1));
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(

@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -67,7 +68,7 @@ fn digests_and_files_are_equal_with_one_and_two_threads() {
             assert_eq!(count, found, "{name}");
         }
     }
-    assert_eq!(verify_shard(&shard, None).unwrap().faults, []);
+    assert_eq!(verify_shard(&shard, None, NonZeroUsize::MIN).unwrap().faults, []);
 }
 
 #[test]

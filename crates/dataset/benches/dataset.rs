@@ -2,6 +2,8 @@
 //!
 //! The games are 64 of self-play at 2,000 nodes (`tests/data/selfplay-64.chuhe`).
 
+use std::num::NonZeroUsize;
+
 use dataset::{
     Record,
     shard::{Shard, ShardWriter},
@@ -39,7 +41,7 @@ fn decode(bencher: Bencher<'_, '_>) {
 fn verify(bencher: Bencher<'_, '_>) {
     let shard = shard();
     bencher.counter(ItemsCount::new(shard.positions())).bench_local(|| {
-        assert!(verify_shard(&shard, None).expect("the file of the tests").faults.is_empty());
+        assert!(verify_shard(&shard, None, NonZeroUsize::MIN).expect("the file of the tests").faults.is_empty());
     });
 }
 

@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::num::NonZeroUsize;
+
 use dataset::{
     MOST_SCORE, Record, RunDigest,
     codec::{BlockDecoder, CodecError, Ply},
@@ -85,7 +87,7 @@ fn files_of_the_past_are_read_and_written_the_same() {
     assert_eq!(digest.digest().to_string(), "38857e09cb8086415dda861f9cd5ea2696134de78388af1b8f1b36af6566a6d9");
     let shard = Shard::new(&bytes[..]).unwrap();
     assert!(common::shard(shard.header(), &records) == bytes);
-    assert_eq!(verify_shard(&shard, None).unwrap().faults, []);
+    assert_eq!(verify_shard(&shard, None, NonZeroUsize::MIN).unwrap().faults, []);
     // Everything included.
     assert!(bytes.len() as u64 * 10 < shard.positions() * 16, "{} bytes", bytes.len());
 }
