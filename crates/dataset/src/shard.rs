@@ -17,8 +17,9 @@ mod recover;
 mod source;
 mod writer;
 
+pub use crate::new_file::NewFile;
 pub use error::ShardError;
-pub use file::{NewFile, OpenError, open};
+pub use file::{OpenError, open};
 pub use layout::{BlockEntry, EXTENSION, VERSION};
 pub use reader::{Block, Shard};
 pub use recover::{Recovered, recover};

@@ -8,10 +8,7 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use dataset::{
-    Header, Record,
-    shard::{self, NewFile},
-};
+use dataset::{Header, NewFile, Record, shard};
 
 use crate::Finding;
 

@@ -3,7 +3,7 @@
 use std::{fs, io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use dataset::shard::{NewFile, recover};
+use dataset::{NewFile, shard::recover};
 
 use crate::Finding;
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Display, io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use dataset::{
-    shard::{self, NewFile},
+    NewFile, shard,
     stats::{Counter, Stats},
 };
 use serde::Serialize;
@@ -53,9 +53,7 @@ impl Arguments {
         }
         let answer = Answer { stats: counter.finish(), against };
         if let Some(path) = &self.svg {
-            let mut file = NewFile::begin(path).context("--svg")?;
-            file.write_all(svg::draw(&answer.stats).as_bytes()).context("--svg")?;
-            file.finish().context("--svg")?;
+            NewFile::write(path, svg::draw(&answer.stats).as_bytes()).context("--svg")?;
         }
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{Header, Record, shard::NewFile};
+use dataset::{Header, NewFile, Record};
 use selfplay::{
     Note,
     pgn::{Comment, PgnGame},
