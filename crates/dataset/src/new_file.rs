@@ -24,7 +24,7 @@ impl NewFile {
     /// If it exists, or cannot be made.
     pub fn begin(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
+        let name = name_of(&path).ok_or_else(|| names_none(&path))?;
         let folder = folder_of(&path);
         fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
         if path.try_exists().map_err(|error| named(&path, &error))? {
@@ -111,6 +111,12 @@ fn give_name(part: &Path, path: &Path) -> io::Result<()> {
     fs::rename(part, path).map_err(|error| named(path, &error))
 }
 
+/// A path may name a folder instead, or the folder above: `a/`, `.`, `..`, `/`.
+fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?;
+    path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()).then(|| name.to_string_lossy().into_owned())
+}
+
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -122,6 +128,10 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 fn exists(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists already; nothing is written over", path.display()))
+}
+
+fn names_none(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` names no file", path.display()))
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
@@ -171,6 +181,18 @@ mod tests {
         given_up.write_all(b"half").unwrap();
         drop(given_up);
         assert_eq!(folder.names(), ["deep"]);
+    }
+
+    #[test]
+    fn a_path_that_names_no_file_is_refused_before_anything_is_written() {
+        let folder = Folder::new("none");
+        for end in ["", ".", "..", "a/", "a/."] {
+            let path = folder.0.join(end).join("");
+            let error = NewFile::begin(&path).err().unwrap().to_string();
+            assert_eq!(error, format!("`{}` names no file", path.display()));
+        }
+        assert_eq!(NewFile::begin("..").err().unwrap().to_string(), "`..` names no file");
+        assert_eq!(folder.names(), [""; 0]);
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! Shards as files.
 
-use std::{
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use super::{FileSource, Shard, ShardError};
 
@@ -24,6 +21,6 @@ pub struct OpenError {
 /// If it cannot be read or is no shard.
 pub fn open(path: impl AsRef<Path>) -> Result<Shard<FileSource>, OpenError> {
     let path = path.as_ref();
-    let shard = File::open(path).map_err(ShardError::from).and_then(|file| Shard::new(FileSource(file)));
+    let shard = FileSource::open(path).map_err(ShardError::from).and_then(Shard::new);
     shard.map_err(|source| OpenError { path: path.to_owned(), source })
 }

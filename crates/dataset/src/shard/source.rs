@@ -3,7 +3,7 @@
 //! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file that
 //! somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
 
-use std::{fs::File, io};
+use std::{fs::File, io, path::Path};
 
 /// Something with bytes.
 pub trait Source {
@@ -56,7 +56,18 @@ impl<S: Source + ?Sized> Source for &S {
 
 /// A file. Several threads may read it at once.
 #[derive(Debug)]
-pub struct FileSource(pub(super) File);
+pub struct FileSource(File);
+
+impl FileSource {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        File::open(path).map(Self)
+    }
+}
 
 impl Source for FileSource {
     fn size(&self) -> io::Result<u64> {
