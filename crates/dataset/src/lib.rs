@@ -6,7 +6,8 @@
 //! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
 //! * [`codec`]: how games become bytes; [`shard`]: how these become files.
 //! * [`verify`]: whether games are what they say, found out by playing them again.
-//! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random order.
+//! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random
+//!   order.
 //! * [`stats`]: what is in them; [`sfen`]: the records of other trainers.
 //! * [`NewFile`]: writing any file so that it is whole or not there.
 

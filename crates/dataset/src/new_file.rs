@@ -49,8 +49,8 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// If somebody has made such a file meanwhile, or the disk fails. What is whole and could not be named stays where it
-    /// is, and the error says where.
+    /// If somebody has made such a file meanwhile, or the disk fails. What is whole and could not be named stays where
+    /// it is, and the error says where.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;

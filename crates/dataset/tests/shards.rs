@@ -74,8 +74,8 @@ proptest! {
     }
 }
 
-/// The file is that of `chuhe selfplay --games 64 --nodes 2000 --seed 7`. If this fails, files of the past can no longer be
-/// read, or are no longer written the same: that is another version.
+/// The file is that of `chuhe selfplay --games 64 --nodes 2000 --seed 7`. If this fails, files of the past can no
+/// longer be read, or are no longer written the same: that is another version.
 #[test]
 fn files_of_the_past_are_read_and_written_the_same() {
     let bytes = include_bytes!("data/selfplay-64.chuhe");

@@ -176,8 +176,8 @@ impl<S: Source> Shard<S> {
         found.ok_or_else(none)
     }
 
-    /// All games in order, each with its number. A block is read when its first game is asked for; where one is damaged,
-    /// an error stands for what cannot be read of it.
+    /// All games in order, each with its number. A block is read when its first game is asked for; where one is
+    /// damaged, an error stands for what cannot be read of it.
     pub fn records(&self) -> impl Iterator<Item = Result<(u64, Record), ShardError>> {
         (0..self.index.len()).flat_map(|block| {
             let mut games = Vec::with_capacity(self.index[block].games as usize);

@@ -1,7 +1,7 @@
 //! Bytes that can be read from any place: files, memory.
 //!
-//! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file that
-//! somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
+//! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file
+//! that somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
 
 use std::{fs::File, io, path::Path};
 
