@@ -2,12 +2,13 @@
 
 use std::{
     fs,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use anyhow::{Context as _, Result};
+use dataset::NewFile;
 use nnue::{Evaluator, FileError, Kernel, Net, Parameters, architecture::Sizes};
 use serde::Serialize;
 use xiangqi::{Color, Fen};
@@ -72,7 +73,7 @@ struct Eval {
 /// Its layers hold small random numbers, so that it costs what a trained net costs.
 #[derive(Debug, clap::Args)]
 struct Untrained {
-    /// Where to
+    /// The file to write; nothing is written over
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The transformer's sums for each side
@@ -217,24 +218,8 @@ impl Untrained {
     fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let sizes = Sizes::new(self.width, self.first, self.second, self.stacks)?;
         let bytes = Parameters::from_piece_values(sizes, self.seed).to_bytes();
-        write_whole(&self.file, &bytes).with_context(|| format!("cannot write {}", self.file.display()))?;
+        NewFile::write(&self.file, &bytes)?;
         writeln!(out, "{} {}", Net::from_bytes(&bytes)?.hash(), self.file.display())?;
         Ok(Finding::Holds)
     }
-}
-
-/// Writes a file as a whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    let mut partial = name.to_owned();
-    partial.push(".partial");
-    let partial = path.with_file_name(partial);
-    let written = fs::File::create(&partial).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&partial, path)).inspect_err(|_| {
-        // What is there is no net; that it could not be removed either changes nothing.
-        let _ = fs::remove_file(&partial);
-    })
 }

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, Result};
-use dataset::shard::{EXTENSION, NewFile, ShardWriter};
+use dataset::{
+    NewFile,
+    shard::{EXTENSION, ShardWriter},
+};
 use engine::Evaluation;
 use nnue::{Kernel, Net};
 use selfplay::{

@@ -61,23 +61,21 @@ fn every_fault_is_a_line_with_game_and_ply() {
     let shard = Shard::new(fs::read(GAMES).unwrap()).unwrap();
     let mut writer = ShardWriter::new(Vec::new(), shard.header().clone()).unwrap();
     let mut expected = String::new();
-    shard
-        .read(|number, mut record| {
-            if number % 20 == 3 {
-                let reason = record.reason;
-                record.reason = if reason == Reason::PlyCap { Reason::AdjudicatedDraw } else { Reason::PlyCap };
-                let (ply, outcome) = (record.opening.moves.len() + record.moves.len(), record.outcome);
-                writeln!(
-                    expected,
-                    "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}"
-                )
-                .unwrap();
-            }
-            writer.add(&record).unwrap();
-        })
-        .unwrap();
+    for (number, mut record) in shard.records().map(Result::unwrap) {
+        if number % 20 == 3 {
+            let reason = record.reason;
+            record.reason = if reason == Reason::PlyCap { Reason::AdjudicatedDraw } else { Reason::PlyCap };
+            let (ply, outcome) = (record.opening.moves.len() + record.moves.len(), record.outcome);
+            writeln!(
+                expected,
+                "wrong.chuhe: game {number} ply {ply}: recorded {outcome} by ply_cap; it is {outcome} by {reason}"
+            )
+            .unwrap();
+        }
+        writer.add(&record).unwrap();
+    }
     fs::write(folder.join("wrong.chuhe"), writer.finish().unwrap().0).unwrap();
-    let output = data(&folder, &["verify", "wrong.chuhe"]);
+    let output = data(&folder, &["verify", "wrong.chuhe", "--threads", "3"]);
     assert_eq!(output.status.code(), Some(1));
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(
@@ -96,21 +94,24 @@ fn games_leave_in_every_format() {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let shard = Shard::new(fs::read(GAMES).unwrap()).unwrap();
     let lines: Vec<Value> = read("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    shard
-        .read(|number, record| {
-            let line = &lines[number as usize];
-            assert_eq!(
-                (&line["digest"], &line["reason"]),
-                (&record.digest().to_string().into(), &record.reason.name().into())
-            );
-        })
-        .unwrap();
+    for (number, record) in shard.records().map(Result::unwrap) {
+        let line = &lines[number as usize];
+        assert_eq!(
+            (&line["digest"], &line["reason"]),
+            (&record.digest().to_string().into(), &record.reason.name().into())
+        );
+    }
     let games = selfplay::pgn::read(&read("pgn")).unwrap();
     let record = shard.game(9).unwrap();
     let moves: Vec<_> = record.opening.moves.iter().copied().chain(record.moves.iter().map(|it| it.mv)).collect();
     assert_eq!(games.len(), 64);
     assert_eq!(games[9].moves.iter().map(|(mv, _)| *mv).collect::<Vec<_>>(), moves);
     assert_eq!(games[9].outcome, Some(record.outcome));
+    // The score in pawns, and nothing that the record does not know.
+    let comments = record.opening.moves.iter().map(|_| "opening".to_owned());
+    let scores =
+        record.moves.iter().map(|it| it.score.map_or(String::new(), |it| format!("{:+.2}", f64::from(it) / 100.0)));
+    assert!(games[9].moves.iter().map(|(_, comment)| comment).eq(comments.chain(scores).collect::<Vec<_>>().iter()));
     let csv = read("csv");
     let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 9836);
@@ -126,12 +127,39 @@ fn games_leave_in_every_format() {
 }
 
 #[test]
+fn bad_input_is_named_and_leaves_nothing_behind() {
+    let folder = new_folder("data-bad");
+    fs::write(folder.join("notes"), "no shard").unwrap();
+    let refused = |arguments: &[&str]| {
+        let output = data(&folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["notes"], "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let not = "chuhe: notes: not a shard: it does not begin as one\n";
+    assert_eq!(refused(&["export", GAMES, "notes", "--format", "csv", "--out", "new/it"]), not);
+    assert_eq!(refused(&["recover", "notes", "--out", "it"]), not);
+    let names_none = |what: &str| format!("chuhe: --out: `{what}` names no file\n");
+    for out in [".", "..", "new/"] {
+        assert_eq!(refused(&["export", GAMES, "--format", "csv", "--out", out]), names_none(out));
+    }
+    // Something that never ends.
+    #[cfg(unix)]
+    assert_eq!(
+        refused(&["recover", "/dev/zero", "--out", "it"]),
+        "chuhe: /dev/zero: not a shard: it does not begin as one\n"
+    );
+}
+
+#[test]
 fn counts_add_up_and_sets_have_names() {
     let folder = new_folder("data-stats");
     let answer: Value =
         serde_json::from_str(&text(&data(&folder, &["stats", GAMES, "--json", "--svg", "s.svg"]))).unwrap();
     let sum = |what: &str| answer[what].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>();
     assert_eq!(["outcomes", "reasons", "lengths"].map(sum), [64; 3]);
+    assert_eq!(answer["outcomes"].as_object().unwrap().len(), 3);
     assert_eq!(["scores", "pieces"].map(sum), [9836; 2]);
     assert_eq!(answer["bytes"], fs::metadata(GAMES).unwrap().len());
     assert!(answer["bytes_per_position"].as_f64().unwrap() < 1.6);

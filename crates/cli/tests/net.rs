@@ -46,10 +46,14 @@ fn a_net_is_written_described_and_found_sound() {
     let again = folder.join("again.nnue");
     chuhe(&["untrained", again.to_str().unwrap(), "--width", "128", "--stacks", "2", "--seed", "5"]);
     assert_eq!(fs::read(&file).unwrap(), fs::read(&again).unwrap());
-    chuhe(&["untrained", again.to_str().unwrap(), "--width", "128", "--stacks", "2", "--seed", "6"]);
-    assert_ne!(fs::read(&file).unwrap(), fs::read(&again).unwrap());
-    // Nothing half-written stays behind.
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    let other = folder.join("other.nnue");
+    chuhe(&["untrained", other.to_str().unwrap(), "--width", "128", "--stacks", "2", "--seed", "6"]);
+    assert_ne!(fs::read(&file).unwrap(), fs::read(&other).unwrap());
+    // Nothing is written over, and nothing half-written stays behind.
+    let over = chuhe(&["untrained", path, "--width", "128", "--stacks", "2", "--seed", "6"]);
+    assert_eq!(over.status.code(), Some(2));
+    assert_eq!(fs::read(&file).unwrap(), fs::read(&again).unwrap());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The games are 64 of self-play at 2,000 nodes (`tests/data/selfplay-64.chuhe`).
 
+use std::num::NonZeroUsize;
+
 use dataset::{
     Record,
     shard::{Shard, ShardWriter},
@@ -21,16 +23,17 @@ fn shard() -> Shard<&'static [u8]> {
 }
 
 fn records() -> Vec<Record> {
-    let mut records = Vec::new();
-    shard().read(|_, record| records.push(record)).expect("the file of the tests");
-    records
+    shard().records().map(|game| game.expect("the file of the tests").1).collect()
 }
 
 #[divan::bench]
 fn decode(bencher: Bencher<'_, '_>) {
     let shard = shard();
     bencher.counter(ItemsCount::new(shard.positions())).bench_local(|| {
-        shard.read(|_, record| drop(black_box(record))).expect("the file of the tests");
+        for block in 0..shard.index().len() {
+            let read = shard.block(block).and_then(|block| block.read(|_, record| drop(black_box(record))));
+            read.expect("the file of the tests");
+        }
     });
 }
 
@@ -38,7 +41,7 @@ fn decode(bencher: Bencher<'_, '_>) {
 fn verify(bencher: Bencher<'_, '_>) {
     let shard = shard();
     bencher.counter(ItemsCount::new(shard.positions())).bench_local(|| {
-        assert!(verify_shard(&shard, None).expect("the file of the tests").faults.is_empty());
+        assert!(verify_shard(&shard, None, NonZeroUsize::MIN).expect("the file of the tests").faults.is_empty());
     });
 }
 

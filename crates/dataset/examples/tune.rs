@@ -1,7 +1,8 @@
 //! Counts the odds with which every block begins, over the games of some shards, and writes them where the codec has
 //! them. That makes another format: raise the version.
 //!
-//! `cargo run --release -p chuhe-dataset --features tuning --example tune -- crates/dataset/src/codec/priors.bin SHARD…`
+//! `cargo run --release -p chuhe-dataset --features tuning --example tune -- crates/dataset/src/codec/priors.bin
+//! SHARD…`
 
 use std::{env, error::Error, fs};
 
@@ -13,9 +14,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tuner = Tuner::default();
     for path in arguments {
         let shard = shard::open(path)?;
-        let mut failure = None;
-        shard.read(|number, record| failure = tuner.add(shard.header(), number, &record).err().or(failure.take()))?;
-        failure.map_or(Ok(()), Err)?;
+        for game in shard.records() {
+            let (number, record) = game?;
+            tuner.add(shard.header(), number, &record)?;
+        }
     }
     fs::write(target, tuner.priors())?;
     Ok(())

@@ -12,8 +12,8 @@ use crate::{
 
 pub use binary::HeaderError;
 
-/// What the games of a shard are a function of, beside their numbers. Who played them and when is not in it: equal games
-/// make equal files.
+/// What the games of a shard are a function of, beside their numbers. Who played them and when is not in it: equal
+/// games make equal files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The nodes of the engine's bench: engines with the same play the same games.

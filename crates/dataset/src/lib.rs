@@ -6,8 +6,10 @@
 //! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
 //! * [`codec`]: how games become bytes; [`shard`]: how these become files.
 //! * [`verify`]: whether games are what they say, found out by playing them again.
-//! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random order.
+//! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random
+//!   order.
 //! * [`stats`]: what is in them; [`sfen`]: the records of other trainers.
+//! * [`NewFile`]: writing any file so that it is whole or not there.
 
 pub mod codec;
 pub mod manifest;
@@ -24,11 +26,13 @@ mod adjudication;
 mod bytes;
 mod digest;
 mod header;
+mod new_file;
 mod record;
 mod settings;
 
 pub use adjudication::{Adjudication, DrawRule, WinRule};
 pub use digest::{Digest, ParseDigestError};
 pub use header::{Header, HeaderError};
+pub use new_file::NewFile;
 pub use record::{MOST_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
 pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

@@ -1,7 +1,7 @@
 //! Random numbers that are part of the format: games played long ago are checked with them.
 //!
-//! The stream is that of the cipher `ChaCha8`, with eight rounds, as published; what is made of it is made here. Libraries change how they
-//! sample, and floating-point numbers differ between machines; neither is used.
+//! The stream is that of the cipher `ChaCha8`, with eight rounds, as published; what is made of it is made here.
+//! Libraries change how they sample, and floating-point numbers differ between machines; neither is used.
 
 use rand_chacha::{
     ChaCha8Rng,

@@ -1,7 +1,7 @@
 //! What is kept of a game.
 //!
-//! A game is a function of its shard's header and its number; the record holds what a search decided: the attempt that was
-//! kept of the opening's walks, the moves and their scores, and how it ended.
+//! A game is a function of its shard's header and its number; the record holds what a search decided: the attempt that
+//! was kept of the opening's walks, the moves and their scores, and how it ended.
 
 use std::{fmt, str::FromStr};
 
@@ -134,9 +134,9 @@ impl Record {
     /// The digest of the decoded record, whatever file it is in.
     ///
     /// What is hashed: the words `chuhe record 1`, then rule set, position at the start, outcome and reason as text,
-    /// each ended by a zero byte; then, little-endian, seed and attempt in eight bytes each, the number of the opening's
-    /// moves in four and each move in two ([`Move::to_bits`]), the number of further moves in four and each in two with
-    /// its score in two, −32768 if it has none.
+    /// each ended by a zero byte; then, little-endian, seed and attempt in eight bytes each, the number of the
+    /// opening's moves in four and each move in two ([`Move::to_bits`]), the number of further moves in four and each
+    /// in two with its score in two, −32768 if it has none.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
 //! The score→result scale: how sure a score of a hundred is, in the games it comes from.
 //!
-//! An evaluation's unit drifts from net to net: what one calls 100 wins more often than what the next calls 100. One scale
-//! for games of several nets would mislabel all of them, so each entry of a manifest has its own, fitted on its own
-//! games: the `s` for which `1 / (1 + exp(-score / s))`, a draw counting half, has the greatest likelihood.
+//! An evaluation's unit drifts from net to net: what one calls 100 wins more often than what the next calls 100. One
+//! scale for games of several nets would mislabel all of them, so each entry of a manifest has its own, fitted on its
+//! own games: the `s` for which `1 / (1 + exp(-score / s))`, a draw counting half, has the greatest likelihood.
 //!
 //! No record, move or digest depends on it, but a manifest's hash does. So the sums are taken in whole numbers, and the
 //! rest with a software `exp`, always in the same order: the same games give the same bits on every machine.

@@ -6,8 +6,8 @@
 //! footer  tag, length, index, totals, check, length, magic
 //! ```
 //!
-//! A check is the beginning of a SHA-256 over the head's check, the block's place and everything in the block: a block of
-//! another file, or from another place in this one, is as wrong as a flipped bit. `docs/FORMATS.md` has every field.
+//! A check is the beginning of a SHA-256 over the head's check, the block's place and everything in the block: a block
+//! of another file, or from another place in this one, is as wrong as a flipped bit. `docs/FORMATS.md` has every field.
 
 mod error;
 mod file;
@@ -17,8 +17,9 @@ mod recover;
 mod source;
 mod writer;
 
+pub use crate::new_file::NewFile;
 pub use error::ShardError;
-pub use file::{NewFile, OpenError, open};
+pub use file::{OpenError, open};
 pub use layout::{BlockEntry, EXTENSION, VERSION};
 pub use reader::{Block, Shard};
 pub use recover::{Recovered, recover};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use xiangqi::rules::Outcome;
 
 use crate::{
     codec::Ply,
@@ -97,6 +98,9 @@ impl Counter {
         self.keys.sort_unstable();
         self.stats.duplicate_positions = self.keys.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
         self.stats.bytes_per_position = self.stats.bytes as f64 / (self.stats.positions as f64).max(1.0);
+        for outcome in [Outcome::RedWins, Outcome::BlackWins, Outcome::Draw] {
+            self.stats.outcomes.entry(outcome.name()).or_default();
+        }
         for reason in Reason::all() {
             self.stats.reasons.entry(reason.name()).or_default();
         }

@@ -1,9 +1,9 @@
 //! Validation by replay: whether games are what they say they are.
 //!
-//! A shard's bytes are checked by its reader, and what comes out of it is legal. Here every game is played again under the
-//! arbiter: did it go on as long as it went on, did it end when it ended, with this outcome and for this reason? What the
-//! scores decided is decided again from the scores and the header's thresholds. A label that differs is a [`Fault`]; the
-//! game must not be learned from.
+//! A shard's bytes are checked by its reader, and what comes out of it is legal. Here every game is played again under
+//! the arbiter: did it go on as long as it went on, did it end when it ended, with this outcome and for this reason?
+//! What the scores decided is decided again from the scores and the header's thresholds. A label that differs is a
+//! [`Fault`]; the game must not be learned from.
 //!
 //! Whether an engine would have made these moves is not asked here: that needs an engine, and is what audits are for.
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use game::verify_game;
-pub use shard::{Report, Verifier, verify_shard};
+pub use shard::{Report, StartOf, Verifier, verify_shard};
 
 /// Something that is not as it should be in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]

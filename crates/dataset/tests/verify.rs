@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroUsize};
 
 use dataset::{
     Reason, Record,
@@ -15,7 +15,11 @@ use dataset::{
 use xiangqi::rules::{self, Outcome};
 
 fn verify(header: &dataset::Header, games: &[Record]) -> Report {
-    verify_shard(&Shard::new(common::shard(header, games)).unwrap(), None).unwrap()
+    let shard = Shard::new(common::shard(header, games)).unwrap();
+    let [report, again] =
+        [1, 3].map(|threads| verify_shard(&shard, None, NonZeroUsize::new(threads).unwrap()).unwrap());
+    assert_eq!(report, again);
+    report
 }
 
 #[test]
@@ -115,10 +119,54 @@ fn games_that_go_on_stop_early_or_come_twice_are_caught() {
     let fault = verifier.verify(first, &games[0]).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Duplicate { of: first });
     let fault = {
-        let start_of = |_| "4k4/9/9/9/9/9/9/R8/R8/3K5 w".parse().unwrap();
+        let start_of = |_: u64| -> xiangqi::Fen { "4k4/9/9/9/9/9/9/R8/R8/3K5 w".parse().unwrap() };
         let header = common::with_book(header.clone());
         let game = common::game(&header, first);
         dataset::verify::Verifier::new(&header, Some(&start_of)).verify(first, &game).unwrap_err()
     };
     assert_eq!(fault.kind, FaultKind::Start);
+}
+
+/// Blocks are verified in any order; what is said of them is not.
+#[test]
+fn faults_of_many_blocks_are_the_same_for_any_number_of_threads() {
+    let mut header = common::with_book(common::header(0));
+    // Games of a move are soon played a second time, in other blocks too.
+    (header.openings.plies, header.settings.ply_cap) = (0, 1);
+    let mut games = common::games(&header, 400);
+    for number in [0, 63, 64, 200, 399] {
+        games[number].reason = Reason::AdjudicatedDraw;
+    }
+    let mut bytes = common::shard(&header, &games);
+    let shard = Shard::new(&bytes).unwrap();
+    let with = |threads| verify_shard(&shard, None, NonZeroUsize::new(threads).unwrap()).unwrap();
+    let report = with(1);
+    let numbers: Vec<_> = report.faults.iter().map(|fault| fault.game).collect();
+    assert!(numbers.is_sorted() && report.games == 400, "{numbers:?}");
+    let moves = |game: u64| {
+        let game = &games[(game - header.first_game) as usize];
+        (&game.opening.start, game.moves[0].mv)
+    };
+    let across = report.faults.iter().filter(|fault| match fault.kind {
+        FaultKind::Duplicate { of } => {
+            assert_eq!(moves(of), moves(fault.game));
+            (of - header.first_game) / 64 != (fault.game - header.first_game) / 64
+        }
+        _ => false,
+    });
+    assert!(across.count() > 10, "{numbers:?}");
+    assert_eq!(report.faults.iter().filter(|fault| matches!(fault.kind, FaultKind::Label { .. })).count(), 5);
+    for threads in [2, 3, 16] {
+        assert_eq!(with(threads), report, "{threads} threads");
+    }
+    // Of damaged blocks the first is named.
+    let damaged = [2, 5].map(|block| shard.index()[block].offset as usize + 20);
+    for place in damaged {
+        bytes[place] ^= 1;
+    }
+    let shard = Shard::new(&bytes).unwrap();
+    for threads in [1, 3] {
+        let error = verify_shard(&shard, None, NonZeroUsize::new(threads).unwrap()).unwrap_err().to_string();
+        assert!(error.starts_with("block 2 at byte "), "{error}");
+    }
 }

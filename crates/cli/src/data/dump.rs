@@ -31,14 +31,10 @@ impl Arguments {
             if let Some(number) = self.game {
                 print_game(shard.header(), number, &shard.game(number).with_context(named)?, out)?;
             } else if !self.header {
-                let mut printed = Ok(());
-                let read = shard.read(|number, record| {
-                    if printed.is_ok() {
-                        printed = print_game(shard.header(), number, &record, out);
-                    }
-                });
-                printed?;
-                read.with_context(named)?;
+                for game in shard.records() {
+                    let (number, record) = game.with_context(named)?;
+                    print_game(shard.header(), number, &record, out)?;
+                }
             }
         }
         Ok(Finding::Holds)

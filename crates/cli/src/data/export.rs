@@ -8,10 +8,7 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use dataset::{
-    Header, Record,
-    shard::{self, NewFile},
-};
+use dataset::{Header, NewFile, Record, shard};
 
 use crate::Finding;
 
@@ -53,6 +50,8 @@ trait Exporter {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        // Before anything is made: what is no shard leaves nothing behind, no folder either.
+        let shards = self.files.iter().map(shard::open).collect::<Result<Vec<_>, _>>()?;
         let file = NewFile::begin(&self.out).context("--out")?;
         let mut exporter: Box<dyn Exporter> = match self.format {
             Format::Jsonl => Box::new(games::Jsonl(file)),
@@ -62,17 +61,12 @@ impl Arguments {
             Format::Parquet => Box::new(parquet::Parquet::begin(file)?),
         };
         let mut games = 0_u64;
-        for path in &self.files {
-            let shard = shard::open(path)?;
-            let mut written = Ok(());
-            let read = shard.read(|number, record| {
-                if written.is_ok() {
-                    written = exporter.game(shard.header(), number, &record);
-                    games += 1;
-                }
-            });
-            written.context("--out")?;
-            read.with_context(|| path.display().to_string())?;
+        for (path, shard) in self.files.iter().zip(&shards) {
+            for game in shard.records() {
+                let (number, record) = game.with_context(|| path.display().to_string())?;
+                exporter.game(shard.header(), number, &record).context("--out")?;
+                games += 1;
+            }
         }
         exporter.finish().context("--out")?;
         writeln!(out, "{games} games")?;

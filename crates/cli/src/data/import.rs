@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use dataset::{
+    NewFile,
     sfen::{Entry, LENGTH},
-    shard::NewFile,
 };
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use dataset::{manifest::Manifest, shard::NewFile};
+use dataset::{NewFile, manifest::Manifest};
 
 use crate::Finding;
 

@@ -1,9 +1,12 @@
 //! `chuhe data recover`: what is whole of a file that was cut.
 
-use std::{fs, io::Write, path::PathBuf};
+use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use dataset::shard::{NewFile, recover};
+use dataset::{
+    NewFile,
+    shard::{FileSource, recover},
+};
 
 use crate::Finding;
 
@@ -23,9 +26,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
-        let bytes = fs::read(&self.file).with_context(|| self.file.display().to_string())?;
+        let source = FileSource::open(&self.file).with_context(|| self.file.display().to_string())?;
         let mut file = NewFile::begin(&self.out).context("--out")?;
-        let recovered = recover(&bytes, &mut file).with_context(|| self.file.display().to_string())?;
+        let recovered = recover(&source, &mut file).with_context(|| self.file.display().to_string())?;
         file.finish().context("--out")?;
         let (games, positions, lost) = (recovered.games, recovered.positions, recovered.lost_bytes);
         if self.json {

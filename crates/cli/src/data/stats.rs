@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Display, io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use dataset::{
-    shard::{self, NewFile},
+    NewFile, shard,
     stats::{Counter, Stats},
 };
 use serde::Serialize;
@@ -46,14 +46,14 @@ impl Arguments {
             let shard = shard::open(path)?;
             counter.add(&shard).with_context(|| path.display().to_string())?;
             if let Some(against) = &mut against {
-                shard.read(|_, record| against.add(&record)).with_context(|| path.display().to_string())?;
+                for game in shard.records() {
+                    against.add(&game.with_context(|| path.display().to_string())?.1);
+                }
             }
         }
         let answer = Answer { stats: counter.finish(), against };
         if let Some(path) = &self.svg {
-            let mut file = NewFile::begin(path).context("--svg")?;
-            file.write_all(svg::draw(&answer.stats).as_bytes()).context("--svg")?;
-            file.finish().context("--svg")?;
+            NewFile::write(path, svg::draw(&answer.stats).as_bytes()).context("--svg")?;
         }
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;

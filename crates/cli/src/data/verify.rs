@@ -1,13 +1,16 @@
 //! `chuhe data verify`: whether games are what they say.
 
-use std::{io::Write, path::PathBuf};
+use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use dataset::{shard, verify::verify_shard};
+use dataset::{
+    shard,
+    verify::{StartOf, verify_shard},
+};
 use selfplay::Book;
 use serde::Serialize;
 
-use crate::{Finding, stopwatch};
+use crate::{Finding, stopwatch, threads};
 
 /// Play all games of shards again and compare: openings, moves, scores, outcomes, reasons
 ///
@@ -21,6 +24,9 @@ pub(crate) struct Arguments {
     /// The book that games of a book began with [default: starts are taken as recorded]
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
+    /// How many threads verify; what is found does not depend on it
+    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
+    threads: NonZeroUsize,
     /// Answer as one JSON object
     #[arg(long)]
     json: bool,
@@ -76,8 +82,8 @@ impl Arguments {
             bail!("--book: not the book of {}: its SHA-256 is {}", path.display(), book.hash());
         }
         let start_of = book.as_ref().map(|book| |seed: u64| book.pick(seed).clone());
-        let start_of = start_of.as_ref().map(|start_of| start_of as &dyn Fn(u64) -> xiangqi::Fen);
-        let report = verify_shard(&shard, start_of).with_context(|| path.display().to_string())?;
+        let start_of = start_of.as_ref().map(|start_of| start_of as &StartOf<'_>);
+        let report = verify_shard(&shard, start_of, self.threads).with_context(|| path.display().to_string())?;
         answer.games += report.games;
         answer.positions += report.positions;
         answer.faults.extend(report.faults.into_iter().map(|fault| Line {

@@ -176,13 +176,16 @@ impl<S: Source> Shard<S> {
         found.ok_or_else(none)
     }
 
-    /// Reads all games in order.
-    ///
-    /// # Errors
-    ///
-    /// If a block is damaged; `each` has seen the games before.
-    pub fn read(&self, mut each: impl FnMut(u64, Record)) -> Result<(), ShardError> {
-        (0..self.index.len()).try_for_each(|block| self.block(block)?.read(&mut each))
+    /// All games in order, each with its number. A block is read when its first game is asked for; where one is
+    /// damaged, an error stands for what cannot be read of it.
+    pub fn records(&self) -> impl Iterator<Item = Result<(u64, Record), ShardError>> {
+        (0..self.index.len()).flat_map(|block| {
+            let mut games = Vec::with_capacity(self.index[block].games as usize);
+            let read =
+                self.block(block).and_then(|block| block.read(|number, record| games.push(Ok((number, record)))));
+            games.extend(read.err().map(Err));
+            games
+        })
     }
 }
 

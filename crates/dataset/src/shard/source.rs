@@ -1,9 +1,9 @@
 //! Bytes that can be read from any place: files, memory.
 //!
-//! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file that
-//! somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
+//! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file
+//! that somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
 
-use std::{fs::File, io, sync::Arc};
+use std::{fs::File, io, path::Path, sync::Arc};
 
 /// Something with bytes.
 pub trait Source {
@@ -58,9 +58,14 @@ impl<S: Source + ?Sized> Source for &S {
 #[derive(Clone, Debug)]
 pub struct FileSource(Arc<File>);
 
-impl From<File> for FileSource {
-    fn from(file: File) -> Self {
-        Self(Arc::new(file))
+impl FileSource {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self(Arc::new(File::open(path)?)))
     }
 }
 

@@ -1,6 +1,14 @@
 //! All games of a shard.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    num::NonZeroUsize,
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
 
 use sha2::{Digest as _, Sha256};
 use xiangqi::Fen;
@@ -12,19 +20,20 @@ use crate::{
     shard::{Shard, ShardError, Source},
 };
 
+/// Says from where the game with a seed starts: whoever has the header's book knows.
+pub type StartOf<'a> = dyn Fn(u64) -> Fen + Sync + 'a;
+
 /// Verifies games one after the other, and knows those it has seen.
 pub struct Verifier<'a> {
-    header: &'a Header,
-    start_of: Option<&'a dyn Fn(u64) -> Fen>,
-    seen: BTreeMap<[u8; 16], u64>,
+    games: Games<'a>,
+    seen: Seen,
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of games under this header. `start_of` says from where the game with a seed starts: whoever has the
-    /// header's book knows; without it, starts are taken as they are recorded.
+    /// A verifier of games under this header. Without `start_of`, starts are taken as they are recorded.
     #[must_use]
-    pub fn new(header: &'a Header, start_of: Option<&'a dyn Fn(u64) -> Fen>) -> Self {
-        Self { header, start_of, seen: BTreeMap::new() }
+    pub fn new(header: &'a Header, start_of: Option<&'a StartOf<'a>>) -> Self {
+        Self { games: Games { header, start_of }, seen: Seen::default() }
     }
 
     /// Verifies a game.
@@ -33,6 +42,20 @@ impl<'a> Verifier<'a> {
     ///
     /// With the first thing that is wrong with it.
     pub fn verify(&mut self, number: u64, record: &Record) -> Result<(), Fault> {
+        let moves = self.games.verify(number, record)?;
+        self.seen.add(number, moves)
+    }
+}
+
+/// What a game is held to that needs no other game.
+#[derive(Clone, Copy)]
+struct Games<'a> {
+    header: &'a Header,
+    start_of: Option<&'a StartOf<'a>>,
+}
+
+impl Games<'_> {
+    fn verify(self, number: u64, record: &Record) -> Result<Moves, Fault> {
         if let Some(start_of) = self.start_of
             && self.header.openings.book.is_some()
             && start_of(self.header.seed_of(number)) != record.opening.start
@@ -40,21 +63,39 @@ impl<'a> Verifier<'a> {
             return Err(Fault { game: number, ply: None, kind: FaultKind::Start });
         }
         verify_game(self.header, number, record)?;
-        match self.seen.insert(moves_of(record), number) {
-            None => Ok(()),
-            Some(of) => Err(Fault { game: number, ply: None, kind: FaultKind::Duplicate { of } }),
-        }
+        Ok(moves_of(record))
     }
 }
 
 /// The moves of a game and where it starts, as half a SHA-256: nobody finds two of one.
-fn moves_of(record: &Record) -> [u8; 16] {
+type Moves = [u8; 16];
+
+fn moves_of(record: &Record) -> Moves {
     let mut bytes = Vec::with_capacity(2 * (record.opening.moves.len() + record.moves.len()) + 100);
     let moves = record.opening.moves.iter().copied().chain(record.moves.iter().map(|scored| scored.mv));
     bytes.extend(moves.flat_map(|mv| mv.to_bits().to_le_bytes()));
     bytes.extend(record.opening.start.to_string().bytes());
     let digest: [u8; 32] = Sha256::digest(bytes).into();
     *digest.first_chunk().expect("a digest is longer than its half")
+}
+
+/// Sound games and their numbers.
+#[derive(Default)]
+struct Seen(BTreeMap<Moves, u64>);
+
+impl Seen {
+    /// Adds a game; one that is there already is a fault, which names the first.
+    fn add(&mut self, number: u64, moves: Moves) -> Result<(), Fault> {
+        match self.0.entry(moves) {
+            Entry::Vacant(place) => {
+                place.insert(number);
+                Ok(())
+            }
+            Entry::Occupied(first) => {
+                Err(Fault { game: number, ply: None, kind: FaultKind::Duplicate { of: *first.get() } })
+            }
+        }
+    }
 }
 
 /// What was found in a shard.
@@ -68,27 +109,93 @@ pub struct Report {
     pub faults: Vec<Fault>,
 }
 
-/// Verifies a shard. Every block is read; a game that cannot be read is a fault, which stands for the games behind
-/// it in its block as well.
+/// Verifies a shard, its blocks on so many threads; the report does not depend on how many. Every block is read; a game
+/// that cannot be read is a fault, which stands for the games behind it in its block as well.
 ///
 /// # Errors
 ///
 /// If a block is damaged: then it is not what was written, and says nothing.
-pub fn verify_shard<S: Source>(shard: &Shard<S>, start_of: Option<&dyn Fn(u64) -> Fen>) -> Result<Report, ShardError> {
-    let mut verifier = Verifier::new(shard.header(), start_of);
-    let mut report = Report::default();
-    for block in 0..shard.index().len() {
-        let read = shard.block(block)?.read(|number, record| {
-            report.games += 1;
-            report.positions += record.moves.len() as u64;
-            report.faults.extend(verifier.verify(number, &record).err());
-        });
-        match read {
-            Err(ShardError::Game { game, cause, .. }) => {
-                report.faults.push(Fault { game, ply: None, kind: FaultKind::Unreadable(cause) });
-            }
-            other => other?,
+pub fn verify_shard<S: Source + Sync>(
+    shard: &Shard<S>,
+    start_of: Option<&StartOf<'_>>,
+    threads: NonZeroUsize,
+) -> Result<Report, ShardError> {
+    let games = Games { header: shard.header(), start_of };
+    let blocks = shard.index().len();
+    let mut sum = Sum::default();
+    if threads.get() == 1 {
+        for block in 0..blocks {
+            sum.add(verify_block(shard, games, block)?);
         }
+        return Ok(sum.report);
     }
-    Ok(report)
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, verified) = mpsc::channel();
+        for _ in 0..threads.get().min(blocks) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let block = next.fetch_add(1, Ordering::Relaxed);
+                    // Nobody listens any more when a block before was damaged.
+                    if block >= blocks || sender.send((block, verify_block(shard, games, block))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        // Blocks come as they are ready, and are added in their order.
+        let mut early = BTreeMap::new();
+        for (block, found) in verified {
+            early.insert(block, found);
+            while let Some(entry) = early.first_entry().filter(|entry| *entry.key() == sum.blocks) {
+                sum.add(entry.remove()?);
+            }
+        }
+        Ok(sum.report)
+    })
+}
+
+/// A block's games, each with its moves or what is wrong with it.
+#[derive(Default)]
+struct Verified {
+    games: Vec<(u64, Result<Moves, Fault>)>,
+    positions: u64,
+    unreadable: Option<Fault>,
+}
+
+fn verify_block(shard: &Shard<impl Source>, games: Games<'_>, block: usize) -> Result<Verified, ShardError> {
+    let mut verified = Verified::default();
+    let read = shard.block(block)?.read(|number, record| {
+        verified.positions += record.moves.len() as u64;
+        verified.games.push((number, games.verify(number, &record)));
+    });
+    match read {
+        Err(ShardError::Game { game, cause, .. }) => {
+            verified.unreadable = Some(Fault { game, ply: None, kind: FaultKind::Unreadable(cause) });
+        }
+        other => other?,
+    }
+    Ok(verified)
+}
+
+/// Blocks in their order.
+#[derive(Default)]
+struct Sum {
+    blocks: usize,
+    seen: Seen,
+    report: Report,
+}
+
+impl Sum {
+    fn add(&mut self, Verified { games, positions, unreadable }: Verified) {
+        let Self { blocks, seen, report } = self;
+        *blocks += 1;
+        report.games += games.len() as u64;
+        report.positions += positions;
+        let faults =
+            games.into_iter().filter_map(|(number, found)| found.and_then(|moves| seen.add(number, moves)).err());
+        report.faults.extend(faults.chain(unreadable));
+    }
 }

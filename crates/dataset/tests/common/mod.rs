@@ -1,4 +1,5 @@
-//! Games for tests: random moves under the arbiter, with scores that wander. No engine is needed for a game to be a game.
+//! Games for tests: random moves under the arbiter, with scores that wander. No engine is needed for a game to be a
+//! game.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 

@@ -3,11 +3,8 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{Header, Record, shard::NewFile};
-use selfplay::{
-    Note,
-    pgn::{Comment, PgnGame},
-};
+use dataset::{Header, NewFile, Record};
+use selfplay::pgn::PgnGame;
 use serde::Serialize;
 use xiangqi::notation::Notation;
 
@@ -71,8 +68,8 @@ impl Exporter for Pgn {
         ];
         let opening = record.opening.moves.iter().map(|mv| (*mv, "opening".to_owned()));
         let moves = record.moves.iter().map(|scored| {
-            let note = Note { score: scored.score, ..Note::default() };
-            (scored.mv, scored.score.map_or(String::new(), |_| Comment(note).to_string()))
+            // A record knows the score, and neither depth nor time nor nodes, which a `Comment` would claim.
+            (scored.mv, scored.score.map_or(String::new(), |score| format!("{:+.2}", f64::from(score) / 100.0)))
         });
         let game = PgnGame {
             tags: tags.map(|(name, value)| (name.to_owned(), value)).to_vec(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use dataset::{Header, Record, ScoredMove, shard::NewFile};
+use dataset::{Header, NewFile, Record, ScoredMove};
 use parquet::{
     data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type},
     file::{properties::WriterProperties, writer::SerializedFileWriter},

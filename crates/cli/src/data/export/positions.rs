@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{Header, Record, ScoredMove, sfen::Entry, shard::NewFile};
+use dataset::{Header, NewFile, Record, ScoredMove, sfen::Entry};
 use xiangqi::{Fen, rules::Game};
 
 use super::Exporter;

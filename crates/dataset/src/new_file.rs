@@ -1,0 +1,230 @@
+//! Files that are written so that a name stands for a whole file or for none.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+/// A file that has no name before it is whole and safe on disk. Until then it is called `.NAME.<process>.part` and lies
+/// beside; one that a crash left behind can be recovered. Nothing is ever written over, such leftovers included.
+pub struct NewFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: io::BufWriter<File>,
+    keep: bool,
+}
+
+impl NewFile {
+    /// Begins a file that does not exist yet; its folder is made if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If it exists, or cannot be made.
+    pub fn begin(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_owned();
+        let name = name_of(&path).ok_or_else(|| names_none(&path))?;
+        let folder = folder_of(&path);
+        fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
+        if path.try_exists().map_err(|error| named(&path, &error))? {
+            return Err(exists(&path));
+        }
+        let (part, file) = new_part(folder, &name)?;
+        Ok(Self { path, part, file: io::BufWriter::new(file), keep: false })
+    }
+
+    /// Writes a small file at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin) and [`finish`](Self::finish).
+    pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+        let mut file = Self::begin(path)?;
+        file.write_all(bytes)?;
+        file.finish()
+    }
+
+    /// Gives the file its name, after all of it and before its name is safe on disk.
+    ///
+    /// # Errors
+    ///
+    /// If somebody has made such a file meanwhile, or the disk fails. What is whole and could not be named stays where
+    /// it is, and the error says where.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        self.keep = true;
+        give_name(&self.part, &self.path).map_err(|error| {
+            let kept = format!("{error}; what should have been there is in {}", self.part.display());
+            io::Error::new(error.kind(), kept)
+        })?;
+        sync_folder(folder_of(&self.path))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What is not whole is not left behind, unless the process died.
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// The file beside. In a container the process of an earlier run had the same number as this one, perhaps, and left
+/// something behind: that is worth keeping.
+fn new_part(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
+    let mut again = String::new();
+    for attempt in 1.. {
+        let part = folder.join(format!(".{name}.{}{again}.part", process::id()));
+        match File::create_new(&part) {
+            Ok(file) => return Ok((part, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => again = format!("-{attempt}"),
+            Err(error) => return Err(named(&part, &error)),
+        }
+    }
+    unreachable!("there are more numbers than files")
+}
+
+/// Unlike a renaming, a link fails if somebody has made such a file meanwhile. Not every file system has links (memory
+/// sticks have none): there it is looked for before the renaming.
+fn give_name(part: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(part, path) {
+        Ok(()) => return fs::remove_file(part),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(path)),
+        Err(_) => {}
+    }
+    if path.try_exists().map_err(|error| named(path, &error))? {
+        return Err(exists(path));
+    }
+    fs::rename(part, path).map_err(|error| named(path, &error))
+}
+
+/// A path may name a folder instead, or the folder above: `a/`, `.`, `..`, `/`.
+fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?;
+    path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()).then(|| name.to_string_lossy().into_owned())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name is in its folder, and safe when that is. Windows has no such thing.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn exists(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists already; nothing is written over", path.display()))
+}
+
+fn names_none(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` names no file", path.display()))
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that is empty and no longer there afterwards.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("new-file-{name}-{}", process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_name_stands_for_a_whole_file() {
+        let folder = Folder::new("whole");
+        let path = folder.0.join("deep/file");
+        let mut file = NewFile::begin(&path).unwrap();
+        file.write_all(b"some").unwrap();
+        assert!(!path.exists());
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"some");
+        assert_eq!(NewFile::begin(&path).err().unwrap().kind(), io::ErrorKind::AlreadyExists);
+        let mut given_up = NewFile::begin(folder.0.join("other")).unwrap();
+        given_up.write_all(b"half").unwrap();
+        drop(given_up);
+        assert_eq!(folder.names(), ["deep"]);
+    }
+
+    #[test]
+    fn a_path_that_names_no_file_is_refused_before_anything_is_written() {
+        let folder = Folder::new("none");
+        for end in ["", ".", "..", "a/", "a/."] {
+            let path = folder.0.join(end).join("");
+            let error = NewFile::begin(&path).err().unwrap().to_string();
+            assert_eq!(error, format!("`{}` names no file", path.display()));
+        }
+        assert_eq!(NewFile::begin("..").err().unwrap().to_string(), "`..` names no file");
+        assert_eq!(folder.names(), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_crash_left_behind_is_kept() {
+        let folder = Folder::new("leftover");
+        let left = folder.0.join(format!(".file.{}.part", process::id()));
+        fs::write(&left, b"games").unwrap();
+        NewFile::write(folder.0.join("file"), b"more games").unwrap();
+        assert_eq!(fs::read(left).unwrap(), b"games");
+        assert_eq!(fs::read(folder.0.join("file")).unwrap(), b"more games");
+        assert_eq!(folder.names().len(), 2);
+    }
+
+    #[test]
+    fn what_is_whole_is_kept_though_its_name_was_taken() {
+        let folder = Folder::new("taken");
+        let path = folder.0.join("file");
+        let mut file = NewFile::begin(&path).unwrap();
+        file.write_all(b"games").unwrap();
+        fs::write(&path, b"somebody else's").unwrap();
+        let error = file.finish().unwrap_err();
+        assert_eq!(
+            (error.kind(), fs::read(&path).unwrap()),
+            (io::ErrorKind::AlreadyExists, b"somebody else's".to_vec())
+        );
+        let part = format!(".file.{}.part", process::id());
+        assert!(
+            error
+                .to_string()
+                .ends_with(&format!("; what should have been there is in {}", folder.0.join(&part).display())),
+            "{error}"
+        );
+        assert_eq!(fs::read(folder.0.join(part)).unwrap(), b"games");
+    }
+}
