@@ -253,8 +253,9 @@ mod shape {
                 let parts = active.par_chunks(PART).zip(sums.par_chunks_mut(PART * BLOCKS));
                 parts.zip(joined.par_chunks_mut(PART * 2 * WIDTH)).for_each(|((active, sums), joined)| {
                     forward.forward(active, &counts[..active.len()], sums);
-                    for (block, sums) in sums.chunks_exact(active.len()).enumerate() {
-                        for (sums, joined) in sums.iter().zip(joined.chunks_exact_mut(2 * WIDTH)) {
+                    for (place, joined) in joined.chunks_exact_mut(2 * WIDTH).enumerate() {
+                        let sums = sums[place..].iter().step_by(active.len());
+                        for (block, sums) in sums.enumerate() {
                             for (side, sums) in sums.iter().enumerate() {
                                 let joined = &mut joined[side * WIDTH + block * LANES..][..LANES];
                                 for (joined, sum) in joined.iter_mut().zip(sums) {
@@ -279,8 +280,9 @@ mod shape {
                 let parts = sums.par_chunks_mut(PART * BLOCKS).zip(slopes.par_chunks(PART * 2 * WIDTH));
                 parts.for_each(|(sums, slopes)| {
                     let length = slopes.len() / (2 * WIDTH);
-                    for (block, sums) in sums.chunks_exact_mut(length).enumerate() {
-                        for (sums, slopes) in sums.iter_mut().zip(slopes.chunks_exact(2 * WIDTH)) {
+                    for (place, slopes) in slopes.chunks_exact(2 * WIDTH).enumerate() {
+                        let sums = sums[place..].iter_mut().step_by(length);
+                        for (block, sums) in sums.enumerate() {
                             for (side, sums) in sums.iter_mut().enumerate() {
                                 let slopes = &slopes[side * WIDTH + block * LANES..][..LANES];
                                 for (sum, slope) in sums.iter_mut().zip(slopes) {

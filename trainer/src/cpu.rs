@@ -6,6 +6,8 @@
 //! machine, with any number of threads and any instruction set.
 
 mod layers;
+#[cfg(test)]
+mod tests;
 mod transformer;
 
 use rayon::prelude::*;

@@ -30,6 +30,8 @@ use crate::{
     model::Arrays,
     schedule,
 };
+#[cfg(feature = "torch")]
+use crate::torch::Torch;
 pub use metrics::{Line, Metrics, MetricsError};
 pub use plan::{Plan, PlanError};
 pub use progress::{Observer, Silent};
@@ -102,9 +104,22 @@ impl Folder {
     }
 }
 
-/// How a run is made, beside its recipe: nothing of this changes a bit of it.
+/// What learns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Learner {
+    /// The processor, with the same bits everywhere.
+    #[default]
+    Processor,
+    /// libtorch.
+    #[cfg(feature = "torch")]
+    Torch(crate::torch::Where),
+}
+
+/// How a run is made, beside its recipe. On the processor nothing of this changes a bit of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
+    /// What learns.
+    pub learner: Learner,
     /// How many threads learn.
     pub threads: usize,
     /// How many threads read.
@@ -209,7 +224,11 @@ impl<'a> Run<'a> {
         };
         let metrics = Metrics::open(&folder.file("metrics.jsonl"), state.steps)?;
         let steps = state.steps;
-        let backend = Box::new(Cpu::new(plan.shape, plan.optimizer, &state, conditions.threads)?);
+        let backend: Box<dyn Backend> = match conditions.learner {
+            Learner::Processor => Box::new(Cpu::new(plan.shape, plan.optimizer, &state, conditions.threads)?),
+            #[cfg(feature = "torch")]
+            Learner::Torch(place) => Box::new(Torch::new(plan.shape, plan.optimizer, &state, place)?),
+        };
         let mut run = Self { recipe, plan, folder, backend, metrics, place, name, stretch, best, saved: steps, steps };
         if !path.exists() {
             // So that there is always something to go back to.

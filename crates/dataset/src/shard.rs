@@ -17,7 +17,6 @@ mod recover;
 mod source;
 mod writer;
 
-pub use crate::new_file::NewFile;
 pub use error::ShardError;
 pub use file::{OpenError, open};
 pub use layout::{BlockEntry, EXTENSION, VERSION};

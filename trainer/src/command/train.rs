@@ -15,7 +15,7 @@ use super::{cores, export, read_recipe, terminal::Terminal, threads};
 use crate::{
     checkpoint::write_whole,
     data::TrainingData,
-    run::{self, Conditions, Folder, RunError},
+    run::{self, Conditions, Folder, Learner, RunError},
 };
 
 /// Learn what a recipe says, and write the net that comes of it
@@ -36,6 +36,9 @@ pub(super) struct Arguments {
     /// A file with the SHA-256 of shards that must not be learned from, one a line
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
+    /// What learns: cpu (the same bits everywhere), or torch or cuda or cuda:N where this program has libtorch in it
+    #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = learner)]
+    backend: Learner,
     /// How many threads learn [default: as many as there are cores]
     #[arg(long, value_name = "T", value_parser = threads)]
     threads: Option<usize>,
@@ -70,6 +73,7 @@ impl Arguments {
         let folder = Folder::new(path);
         let threads = self.threads.unwrap_or_else(cores);
         let conditions = Conditions {
+            learner: self.backend,
             threads,
             readers: self.readers,
             cache_bytes: (self.cache as usize) << 20,
@@ -108,5 +112,24 @@ impl Arguments {
                 line.trim().parse().with_context(|| format!("{}, line {}", path.display(), number + 1))
             })
             .collect()
+    }
+}
+
+fn learner(text: &str) -> Result<Learner, String> {
+    #[cfg(feature = "torch")]
+    {
+        use crate::torch::Where;
+        if text == "torch" {
+            return Ok(Learner::Torch(Where::Processor));
+        }
+        let number = text.strip_prefix("cuda").map(|rest| if rest.is_empty() { ":0" } else { rest });
+        if let Some(number) = number.and_then(|rest| rest.strip_prefix(':')?.parse().ok()) {
+            return Ok(Learner::Torch(Where::Card(number)));
+        }
+    }
+    match text {
+        "cpu" => Ok(Learner::Processor),
+        _ if cfg!(feature = "torch") => Err("there are cpu, torch, cuda and cuda:N".to_owned()),
+        _ => Err("this program was built without libtorch; there is only cpu".to_owned()),
     }
 }

@@ -1,0 +1,57 @@
+//! What cannot be seen from outside: instruction sets change no bit.
+
+use dataset::random::{Stream, Use};
+use nnue::architecture::{INPUTS, Sizes};
+
+use super::Cpu;
+use crate::{
+    backend::{Backend as _, State},
+    batch::Batch,
+    loss::Loss,
+    model::{Arrays, Head, Shape},
+    optimizer::{Method, Optimizer},
+    simd::Level,
+};
+
+fn batch(shape: &Shape) -> Batch {
+    let mut stream = Stream::new(Use::BookOrder, 5, 0);
+    let mut batch = Batch::default();
+    for _ in 0..300 {
+        let mut side = || std::array::from_fn(|_| stream.below(INPUTS as u64) as u16);
+        batch.active.push([side(), side()]);
+        batch.counts.push(2 + stream.below(31) as u8);
+        batch.stacks.push(stream.below(shape.sizes.stacks() as u64) as u8);
+        batch.promised.push(stream.below(1000) as f32 / 1000.0);
+        batch.results.push(stream.below(3) as f32 / 2.0);
+    }
+    batch
+}
+
+#[test]
+fn instruction_sets_change_no_bit() {
+    let optimizer = Optimizer {
+        method: Method::AdamW,
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+        weight_decay: 0.01,
+        lookahead: None,
+    };
+    for fake_quantisation in [false, true] {
+        let shape = Shape { sizes: Sizes::new(192, 16, 24, 2).unwrap(), factorised: true, fake_quantisation };
+        let batch = batch(&shape);
+        let begun = State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 7), &optimizer);
+        let learned = |level: Level| {
+            let mut cpu = Cpu::new(shape, optimizer, &begun, 2).unwrap();
+            cpu.set_level(level);
+            for _ in 0..3 {
+                cpu.step(&batch, Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 }, 1e-3);
+            }
+            cpu.state()
+        };
+        let baseline = learned(Level::Baseline);
+        for level in Level::all() {
+            assert!(learned(level) == baseline, "{level:?}");
+        }
+    }
+}
