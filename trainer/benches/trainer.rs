@@ -98,7 +98,7 @@ mod shape {
     };
     use trainer::{
         batch::Active,
-        cpu::{LANES, Limits, Sums, Table, Transformer},
+        cpu::{Gradients, LANES, Limits, Sums, Table, Transformer},
         optimizer::{Method, Optimizer},
     };
 
@@ -207,7 +207,7 @@ mod shape {
     }
 
     /// Positions that a thread takes at once.
-    const PART: usize = 512;
+    const PART: usize = 256;
     const BLOCKS: usize = WIDTH / LANES;
 
     impl Ours {
@@ -269,13 +269,15 @@ mod shape {
             let size = [BATCH as i64, 2 * WIDTH as i64];
             // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its graph, which end with this
             // function, and is not written while they live.
-            let leaf = unsafe { Tensor::from_blob(joined.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu) };
+            let leaf =
+                unsafe { Tensor::from_blob(joined.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu) };
             let leaf = leaf.set_requires_grad(true);
             self.optimizer.backward_step(&self.dense.loss(&leaf, targets));
             let gradient = leaf.grad();
             assert!(gradient.is_contiguous() && gradient.kind() == Kind::Float && gradient.size() == size);
             // SAFETY: contiguous floats of `size`, as asserted, which live as long as `gradient`.
-            let slopes = unsafe { std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), joined.len()) };
+            let slopes =
+                unsafe { std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), joined.len()) };
             threads.install(|| {
                 let parts = sums.par_chunks_mut(PART * BLOCKS).zip(slopes.par_chunks(PART * 2 * WIDTH));
                 parts.for_each(|(sums, slopes)| {
@@ -297,9 +299,9 @@ mod shape {
             let rule = self.rule.step(self.steps, RATE);
             let parts: Vec<_> = (active.chunks(PART))
                 .zip(sums.chunks(PART * BLOCKS))
-                .map(|(active, sums)| (active, &counts[..active.len()], sums))
+                .map(|(active, sums)| Gradients { active, counts: &counts[..active.len()], gradients: sums })
                 .collect();
-            transformer.learn(threads, &parts, &rule);
+            threads.scope(|scope| transformer.learn(scope, &parts, &rule));
         }
     }
 }

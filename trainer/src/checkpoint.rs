@@ -65,7 +65,8 @@ impl Checkpoint {
     }
 
     fn to_bytes(&self, shape: &Shape) -> Result<Vec<u8>, safetensors::SafeTensorError> {
-        let arrays = [Some(&self.state.values), Some(&self.state.first), Some(&self.state.second), self.state.slow.as_ref()];
+        let arrays =
+            [Some(&self.state.values), Some(&self.state.first), Some(&self.state.second), self.state.slow.as_ref()];
         let mut tensors = Vec::new();
         for (arrays, kind) in arrays.into_iter().zip(KINDS) {
             let Some(arrays) = arrays else { continue };

@@ -21,7 +21,7 @@ use crate::{
     simd::{self, Loops},
 };
 use layers::{Layers, Scratch};
-pub use transformer::{LANES, Limits, Sums, Table, Transformer};
+pub use transformer::{Gradients, LANES, Limits, Sums, Table, Transformer};
 
 /// Into how many parts a batch is cut.
 const PARTS: usize = 32;
@@ -236,28 +236,22 @@ impl Backend for Cpu {
         let step = self.optimizer.step(self.steps, learning_rate);
         let Self { transformer, head, head_gradient, small, parts, threads, shape, layers, .. } = self;
         let (shape, parts) = (*shape, &*parts);
-        threads.install(|| {
-            rayon::scope(|scope| {
-                for (number, block) in transformer.blocks_mut() {
-                    let step = &step;
-                    scope.spawn(move |_| {
-                        let parts = parts.iter().enumerate().map(|(part, it)| {
-                            let range = Range::of(part, batch.len());
-                            let count = range.to - range.from;
-                            let sums = &it.sums[number * count..][..count];
-                            (range.of_slice(&batch.active), range.of_slice(&batch.counts), sums)
-                        });
-                        block.step(parts, step);
-                    });
+        let gradients: Vec<_> = parts
+            .iter()
+            .enumerate()
+            .map(|(number, part)| {
+                let range = Range::of(number, batch.len());
+                let (active, counts) = (range.of_slice(&batch.active), range.of_slice(&batch.counts));
+                Gradients { active, counts, gradients: &part.sums }
+            })
+            .collect();
+        threads.scope(|scope| {
+            transformer.learn(scope, &gradients, &step);
+            scope.spawn(|_| step_head(head, head_gradient, batch, parts, shape, &step));
+            scope.spawn(|_| {
+                for (group, array) in small.iter_mut().zip(SMALL) {
+                    step_small(group, array, parts, shape, &step);
                 }
-                let step = &step;
-                scope.spawn(move |_| step_head(head, head_gradient, batch, parts, shape, step));
-                let small = &mut *small;
-                scope.spawn(move |_| {
-                    for (group, array) in small.iter_mut().zip(SMALL) {
-                        step_small(group, array, parts, shape, step);
-                    }
-                });
             });
         });
         for (group, array) in small.iter().zip(SMALL) {

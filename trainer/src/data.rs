@@ -32,7 +32,9 @@ pub enum DataError {
     NoScale { manifest: PathBuf },
     #[error(transparent)]
     Reading(#[from] TrainingError),
-    #[error("no game is held out that a filter leaves something of: nothing to measure the net by (`data.validation_one_in`)")]
+    #[error(
+        "no game is held out that a filter leaves something of: nothing to measure the net by (`data.validation_one_in`)"
+    )]
     NothingHeldOut,
 }
 
@@ -97,7 +99,12 @@ impl TrainingData {
             let opened = Manifest::open(entries, beside, quarantined).map_err(failed)?;
             let scales = scales(entries).ok_or_else(|| DataError::NoScale { manifest: path.clone() })?;
             sets.push(WeightedSet { shards: opened, weight: source.weight });
-            sources.push(Source { manifest: manifest.hash(), entries: entries.to_vec(), weight: source.weight, scales });
+            sources.push(Source {
+                manifest: manifest.hash(),
+                entries: entries.to_vec(),
+                weight: source.weight,
+                scales,
+            });
         }
         let found = sources.iter().flat_map(|source| &source.entries).map(|entry| entry.positions).sum();
         let least = recipe.data.least_positions;

@@ -91,8 +91,7 @@ impl Optimizer {
                 let most = 2.0 / (1.0 - self.beta2) - 1.0;
                 let length = most - 2.0 * time * decay2 / (1.0 - decay2);
                 if length > 5.0 {
-                    let rectified = ((length - 4.0) * (length - 2.0) * most)
-                        / ((most - 4.0) * (most - 2.0) * length);
+                    let rectified = ((length - 4.0) * (length - 2.0) * most) / ((most - 4.0) * (most - 2.0) * length);
                     (mean * libm::sqrt(rectified), Some(root))
                 } else {
                     (mean, None)
@@ -136,8 +135,16 @@ impl Group {
     /// A step; no number ends further from zero than `limit`.
     #[inline(always)]
     pub(crate) fn step(&mut self, step: &Step, gradient: &[f32], limit: f32) {
+        self.step_part(0, step, gradient, limit);
+    }
+
+    /// A step of the numbers from a place on, as many as there are gradients.
+    #[inline(always)]
+    pub(crate) fn step_part(&mut self, from: usize, step: &Step, gradient: &[f32], limit: f32) {
         let Step { keep, beta1, beta2, epsilon, rate, root, blend } = *step;
-        let numbers = self.values.iter_mut().zip(&mut self.first).zip(&mut self.second).zip(gradient);
+        let part = from..from + gradient.len();
+        let (values, first) = (&mut self.values[part.clone()], &mut self.first[part.clone()]);
+        let numbers = values.iter_mut().zip(first).zip(&mut self.second[part.clone()]).zip(gradient);
         if let Some(root) = root {
             for (((value, first), second), gradient) in numbers {
                 *first = beta1 * *first + (1.0 - beta1) * gradient;
@@ -153,7 +160,7 @@ impl Group {
             }
         }
         if let Some(blend) = blend {
-            for (value, slow) in self.values.iter_mut().zip(&mut self.slow) {
+            for (value, slow) in self.values[part.clone()].iter_mut().zip(&mut self.slow[part]) {
                 *slow += blend * (*value - *slow);
                 *value = *slow;
             }

@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 use dataset::training::Place;
 use protocol::recipe::Recipe;
 
+#[cfg(feature = "torch")]
+use crate::torch::Torch;
 use crate::{
     backend::{Backend, BackendError, State},
     batch::Batch,
@@ -30,8 +32,6 @@ use crate::{
     model::Arrays,
     schedule,
 };
-#[cfg(feature = "torch")]
-use crate::torch::Torch;
 pub use metrics::{Line, Metrics, MetricsError};
 pub use plan::{Plan, PlanError};
 pub use progress::{Observer, Silent};

@@ -260,4 +260,3 @@ impl Backend for Torch {
         }
     }
 }
-

@@ -27,7 +27,8 @@ fn begun(shape: Shape, optimizer: &Optimizer) -> State {
 
 #[test]
 fn values_gradients_and_steps_agree_with_autograd() {
-    let ranger = Optimizer { method: Method::RAdam, lookahead: Some(Lookahead { steps: 2, blend: 0.5 }), ..optimizer() };
+    let ranger =
+        Optimizer { method: Method::RAdam, lookahead: Some(Lookahead { steps: 2, blend: 0.5 }), ..optimizer() };
     for optimizer in [optimizer(), ranger] {
         for factorised in [false, true] {
             let shape = Shape { factorised, ..common::small() };

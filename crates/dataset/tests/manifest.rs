@@ -85,7 +85,9 @@ fn missing_altered_and_quarantined_shards_are_refused() {
 fn a_window_takes_the_last_shards_that_fit() {
     let (_folder, manifest) = Folder::new("window");
     let of = |count: usize| manifest.shards[3 - count..].iter().map(|entry| entry.positions).sum::<u64>();
-    for (positions, count) in [(0, 1), (of(1), 1), (of(2) - 1, 1), (of(2), 2), (of(3) - 1, 2), (of(3), 3), (u64::MAX, 3)] {
+    for (positions, count) in
+        [(0, 1), (of(1), 1), (of(2) - 1, 1), (of(2), 2), (of(3) - 1, 2), (of(3), 3), (u64::MAX, 3)]
+    {
         assert_eq!(manifest.newest(positions).len(), count, "{positions}");
         assert_eq!(manifest.newest(positions).last(), manifest.shards.last());
     }

@@ -3,12 +3,12 @@
 //! Sums are taken in vectors of [`VECTOR`] neurons or weights and in a fixed order, so that every instruction set gives
 //! the same bits.
 
-use nnue::architecture::{ACTIVATION_ONE, PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT};
+use nnue::architecture::{
+    ACTIVATION_ONE, PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
+};
 
 use super::transformer::{LANES, Sums};
-use crate::{
-    model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape},
-};
+use crate::model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape};
 
 const VECTOR: usize = 8;
 

@@ -1,9 +1,8 @@
 //! The input layer: of thousands of inputs some thirty are on.
 //!
-//! Its table is cut into blocks of [`LANES`] columns, each small enough for a core's own cache. Forward, a thread sums
-//! the rows of its positions block by block. Backward, each block is one thread's own: it adds every position's gradient
-//! to the rows that were on, then moves the weights, so that no sum depends on how many threads there are and nothing
-//! needs sorting.
+//! Its table is cut into blocks of [`LANES`] columns, small enough for a core's own cache where there are some thousand
+//! inputs. Forward, a thread sums the rows of its positions block by block. Backward, each block is one thread's own: it
+//! adds up every row's gradient and moves its weights, so that no sum depends on how many threads there are.
 
 use nnue::architecture::TRANSFORMER_ONE;
 
@@ -103,29 +102,19 @@ impl Transformer {
     pub fn forward(&self, active: &[Active], counts: &[u8], sums: &mut [Sums]) {
         assert!(active.len() == counts.len() && sums.len() == counts.len() * self.blocks.len());
         for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
-            simd::run(self.level, Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums });
+            simd::run(
+                self.level,
+                Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums },
+            );
         }
     }
 
-    /// Learns from the gradients of the sums of some positions, which come in parts: for each part what was on, how many
-    /// inputs, and the gradients as [`forward`](Self::forward) gives sums.
-    pub fn learn(&mut self, threads: &rayon::ThreadPool, parts: &[(&[Active], &[u8], &[Sums])], step: &Step) {
-        threads.scope(|scope| {
-            for (number, block) in self.blocks_mut() {
-                scope.spawn(move |_| {
-                    let parts = parts.iter().map(|(active, counts, gradients)| {
-                        (*active, *counts, &gradients[number * counts.len()..][..counts.len()])
-                    });
-                    block.step(parts, step);
-                });
-            }
-        });
-    }
-
-    /// The blocks with their numbers, to be given to threads.
-    pub(crate) fn blocks_mut(&mut self) -> impl Iterator<Item = (usize, BlockStep<'_>)> {
+    /// Learns from the gradients of the sums of some positions, which come in parts.
+    pub fn learn<'a>(&'a mut self, scope: &rayon::Scope<'a>, parts: &'a [Gradients<'a>], step: &'a Step) {
         let level = self.level;
-        self.blocks.iter_mut().map(move |block| BlockStep { level, block }).enumerate()
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            scope.spawn(move |_| block.learn(level, number, parts, step));
+        }
     }
 
     /// The rows of one of the three: weights, mean gradients, or mean squares.
@@ -195,22 +184,33 @@ impl Block {
     }
 }
 
-/// A block that a thread has to itself.
-pub(crate) struct BlockStep<'a> {
-    level: Level,
-    block: &'a mut Block,
+/// A part of a batch: what was on, how many inputs, and the gradients of the sums, as [`Transformer::forward`] gives sums.
+#[derive(Clone, Copy)]
+pub struct Gradients<'a> {
+    /// What was on.
+    pub active: &'a [Active],
+    /// How many inputs.
+    pub counts: &'a [u8],
+    /// For each block those of each position.
+    pub gradients: &'a [Sums],
 }
 
-impl BlockStep<'_> {
-    /// Takes the gradients of all positions, part by part, and moves the weights.
-    pub(crate) fn step<'b>(self, parts: impl Iterator<Item = (&'b [Active], &'b [u8], &'b [Sums])>, step: &Step) {
+impl<'a> Gradients<'a> {
+    fn of_block(&self, number: usize) -> &'a [Sums] {
+        &self.gradients[number * self.counts.len()..][..self.counts.len()]
+    }
+}
+
+impl Block {
+    /// Adds the gradients of all positions to the rows that were on, part by part, and moves the weights.
+    fn learn(&mut self, level: Level, number: usize, parts: &[Gradients<'_>], step: &Step) {
         let mut bias = [0.0; LANES];
-        self.block.gradient.fill(0.0);
-        for (active, counts, gradients) in parts {
-            let gradient = &mut self.block.gradient;
-            simd::run(self.level, Backward { gradient, bias: &mut bias, active, counts, gradients });
+        for part in parts {
+            let Gradients { active, counts, .. } = *part;
+            let (gradient, gradients) = (&mut *self.gradient, part.of_block(number));
+            simd::run(level, Backward { gradient, bias: &mut bias, active, counts, gradients });
         }
-        simd::run(self.level, Move { block: self.block, bias: &bias, step });
+        simd::run(level, Move { block: self, bias: &bias, step });
     }
 }
 
@@ -296,6 +296,7 @@ impl Loops for Move<'_> {
             shared.step(step, &sums, block.limits.rows);
         }
         block.rows.step(step, &block.gradient, block.limits.rows);
+        block.gradient.fill(0.0);
         block.bias.step(step, bias, block.limits.bias);
         block.refresh();
     }

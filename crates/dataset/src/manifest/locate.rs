@@ -42,7 +42,8 @@ impl Manifest {
         entries
             .iter()
             .map(|entry| {
-                let digest: Digest = entry.sha256.parse().map_err(|_| ManifestError::NotADigest(entry.sha256.clone()))?;
+                let digest: Digest =
+                    entry.sha256.parse().map_err(|_| ManifestError::NotADigest(entry.sha256.clone()))?;
                 if quarantined.contains(&digest) {
                     return Err(ManifestError::Quarantined(digest));
                 }
