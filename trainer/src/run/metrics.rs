@@ -82,8 +82,7 @@ impl Metrics {
             if reader.read_line(&mut text).map_err(failed)? == 0 || !text.ends_with('\n') {
                 return Ok(lines);
             }
-            let not_metrics =
-                |cause| MetricsError::NotMetrics { path: path.to_owned(), line: lines.len() + 1, cause };
+            let not_metrics = |cause| MetricsError::NotMetrics { path: path.to_owned(), line: lines.len() + 1, cause };
             let line = serde_json::from_str(&text).map_err(not_metrics)?;
             lines.push(line);
         }
