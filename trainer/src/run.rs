@@ -316,6 +316,8 @@ impl<'a> Run<'a> {
         observer.reports(&line);
         let times = self.recipe.stop.explosion;
         if loss > times * self.best {
+            // So that it can be seen.
+            Views::write(self.folder, &self.recipe.name)?;
             let (step, best, checkpoint, path) = (self.steps, self.best, self.saved, self.folder.checkpoint());
             return Err(RunError::Explosion { step, loss, times, best, checkpoint, path });
         }

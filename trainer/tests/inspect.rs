@@ -148,7 +148,12 @@ fn a_net_is_looked_into() {
     let svg = picture("one.svg");
     assert_eq!(svg, picture("two.svg"));
     assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"));
-    assert!(svg.contains("transformer.weight · 529.2 k") && svg.contains("enemy cannon") && svg.contains(">Stacks<"));
+    assert!(
+        svg.contains("transformer.weight · 529.2 k")
+            && svg.contains(">enemy<")
+            && svg.contains(">cannon ")
+            && svg.contains(">Stacks<")
+    );
 
     let text = answer(&["inspect", "out"], &folder);
     assert!(text.starts_with("layers 4134 → 2 × 128 → 8 → 16 → 1, 2 stacks\nsteps 20\narray "), "{text}");

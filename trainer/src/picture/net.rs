@@ -1,7 +1,5 @@
 //! A net on one page: its weights, what it thinks of pieces on points, and which of its neurons work.
 
-use xiangqi::Color;
-
 use super::{
     Page, Scale,
     boards::Board,
@@ -14,8 +12,8 @@ use crate::{
 };
 
 const WIDTH: f64 = 880.0;
-const LEFT: f64 = 40.0;
-const RIGHT: f64 = WIDTH - 40.0;
+const LEFT: f64 = 50.0;
+const RIGHT: f64 = WIDTH - 30.0;
 
 /// How many neurons' rows are shown.
 const NEURONS: usize = 4;
@@ -80,7 +78,10 @@ fn head(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     let (size, across, down) = (9.0, 116.0, 124.0);
     for (place, (mean, board)) in boards.iter().enumerate() {
         let (x, y) = (LEFT + (place % 7) as f64 * across, top + 48.0 + (place / 7) as f64 * down);
-        page.text("small", x, y + 10.0, format_args!("{} {}", of(board), brief(*mean)));
+        if place % 7 == 0 {
+            page.text("small end", LEFT - 5.0, y + 65.0, if place == 0 { "own" } else { "enemy" });
+        }
+        page.text("small", x, y + 10.0, format_args!("{} {}", board.piece.kind().name(), brief(*mean)));
         board.draw(page, (x, y + 16.0), size, full);
     }
     top + 48.0 + 2.0 * down + 20.0
@@ -122,12 +123,6 @@ fn rows(page: &mut Page, top: f64, subject: &Subject) -> f64 {
         page.text("small middle", x, end - 2.0, board.piece.kind().name());
     }
     end + 24.0
-}
-
-/// Whose piece a board is for.
-fn of(board: &Board) -> String {
-    let piece = board.piece;
-    format!("{} {}", if piece.color() == Color::Red { "own" } else { "enemy" }, piece.kind().name())
 }
 
 /// How often each neuron is on, the busiest first.
