@@ -10,6 +10,7 @@ use std::{
 };
 
 use dataset::training::Place;
+use nnue::architecture::Sizes;
 use safetensors::{
     Dtype, SafeTensors,
     tensor::{Metadata, TensorView},
@@ -92,11 +93,35 @@ impl Checkpoint {
         safetensors::serialize(views, Some(HashMap::from([("chuhe".to_owned(), facts)])))
     }
 
+    /// What kind of net a checkpoint has. Whether rounding was simulated is not in it.
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn shape(path: &Path) -> Result<Shape, CheckpointError> {
+        let foreign = |what: String| CheckpointError::Foreign { path: path.to_owned(), what };
+        let bytes = fs::read(path).map_err(|cause| CheckpointError::Unreadable { path: path.to_owned(), cause })?;
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| foreign(error.to_string()))?;
+        facts_of(&metadata).map_err(foreign)?;
+        let last = |array: Array, dimensions: usize| {
+            let found = metadata.info(array.name()).map(|info| info.shape.clone()).unwrap_or_default();
+            if found.len() == dimensions { Ok(found) } else { Err(foreign(format!("it has no {}", array.name()))) }
+        };
+        let width = last(Array::TransformerBias, 1)?[0];
+        let (first, second) = (last(Array::FirstBias, 2)?, last(Array::SecondBias, 2)?);
+        let sizes = Sizes::new(width, first[1], second[1], first[0]).map_err(|error| foreign(error.to_string()))?;
+        Ok(Shape { sizes, factorised: last(Array::Shared, 2)?[0] > 0, fake_quantisation: false })
+    }
+
     /// Reads one of a net of this shape.
     ///
     /// # Errors
     ///
     /// If it is none, or of another shape.
+    ///
+    /// # Panics
+    ///
+    /// Never: four kinds of arrays are four.
     pub fn read(path: &Path, shape: &Shape) -> Result<Self, CheckpointError> {
         let foreign = |what: String| CheckpointError::Foreign { path: path.to_owned(), what };
         let bytes = fs::read(path).map_err(|cause| CheckpointError::Unreadable { path: path.to_owned(), cause })?;

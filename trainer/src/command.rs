@@ -1,6 +1,8 @@
 //! The command line.
 
+mod data;
 mod export;
+mod inspect;
 mod terminal;
 mod train;
 
@@ -25,6 +27,7 @@ struct Arguments {
 enum Command {
     Train(train::Arguments),
     Export(export::Arguments),
+    Inspect(inspect::Arguments),
 }
 
 /// Runs the program; the process's exit status comes back: 0 done, 1 learning failed, 2 bad input.
@@ -35,6 +38,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Train(arguments) => arguments.run(&mut out),
         Command::Export(arguments) => arguments.run(&mut out),
+        Command::Inspect(arguments) => arguments.run(&mut out),
     };
     match result.and_then(|code| Ok(out.flush().map(|()| code)?)) {
         Ok(code) => code,

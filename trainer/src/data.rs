@@ -24,8 +24,10 @@ pub use loader::{Loader, Ready};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum DataError {
-    #[error("{}: {cause}", manifest.display())]
-    Manifest { manifest: PathBuf, cause: ManifestError },
+    #[error("{}", manifest.display())]
+    Manifest { manifest: PathBuf, source: ManifestError },
+    #[error("{}", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
     #[error("the recipe's data have {found} positions; it asks for at least {least} (`data.least_positions`)")]
     TooSmall { found: u64, least: u64 },
     #[error("{}: the scores of no shard say anything of the results: there is no scale to read them on", manifest.display())]
@@ -88,14 +90,16 @@ impl TrainingData {
         let mut sets = Vec::new();
         for source in &recipe.data.sources {
             let path = folder.join(&source.manifest);
-            let failed = |cause| DataError::Manifest { manifest: path.clone(), cause };
-            // The error of a file names it already.
-            let manifest = Manifest::from_file(&path).map_err(|cause| match cause {
-                ManifestError::In { cause, .. } => failed(*cause),
-                cause => failed(cause),
-            })?;
+            // Some errors of files name them already.
+            let failed = |source| match source {
+                ManifestError::In { cause, .. } => DataError::Manifest { manifest: path.clone(), source: *cause },
+                ManifestError::Unreadable { path, source } => DataError::Unreadable { path, source },
+                source => DataError::Manifest { manifest: path.clone(), source },
+            };
+            let manifest = Manifest::from_file(&path).map_err(failed)?;
             let entries = manifest.newest(source.newest_positions.unwrap_or(u64::MAX));
-            let beside = shards.or(path.parent()).unwrap_or(Path::new("."));
+            let beside = shards.or(path.parent()).filter(|folder| !folder.as_os_str().is_empty());
+            let beside = beside.unwrap_or(Path::new("."));
             let opened = Manifest::open(entries, beside, quarantined).map_err(failed)?;
             let scales = scales(entries).ok_or_else(|| DataError::NoScale { manifest: path.clone() })?;
             sets.push(WeightedSet { shards: opened, weight: source.weight });
@@ -156,6 +160,26 @@ impl TrainingData {
     ///
     /// If there are none, or they cannot be read.
     pub fn held_out(&self, most: usize, batch: usize) -> Result<Vec<Batch>, DataError> {
+        let samples = self.held_out_samples(most)?;
+        let scales = self.scales();
+        Ok(samples
+            .chunks(batch)
+            .map(|samples| {
+                let mut batch = Batch::default();
+                for sample in samples {
+                    batch.push(sample, self.stacks, scales.of(sample));
+                }
+                batch
+            })
+            .collect())
+    }
+
+    /// Samples of games that are held out, at most so many and none twice; always the same ones.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or they cannot be read.
+    pub fn held_out_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
         let blocks: usize = self.sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum();
         // A block has about 9,000 positions, of which a filter leaves perhaps half.
         let wanted = most.saturating_mul(self.one_in.get() as usize) / 4_000 + 16;
@@ -171,40 +195,7 @@ impl TrainingData {
         let mut samples = Vec::new();
         reader.read_pool(&mut samples)?;
         samples.truncate(most);
-        if samples.is_empty() {
-            return Err(DataError::NothingHeldOut);
-        }
-        let scales = self.scales();
-        Ok(samples
-            .chunks(batch)
-            .map(|samples| {
-                let mut batch = Batch::default();
-                for sample in samples {
-                    batch.push(sample, self.stacks, scales.of(sample));
-                }
-                batch
-            })
-            .collect())
-    }
-
-    /// Samples of games that are held out, at most so many.
-    ///
-    /// # Errors
-    ///
-    /// If they cannot be read.
-    pub fn held_out_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
-        let plan = Plan {
-            seed: self.seed,
-            blocks_in_pool: 64,
-            games: Games::HeldOut(self.one_in),
-            filter: self.filter,
-            cache_bytes: 0,
-            threads: 1,
-        };
-        let mut reader = Reader::new(self.share_sets(), &plan, Place::default())?;
-        let mut samples = Vec::new();
-        reader.read(&mut samples, most)?;
-        Ok(samples)
+        if samples.is_empty() { Err(DataError::NothingHeldOut) } else { Ok(samples) }
     }
 
     /// Batches of so many positions, from a place on.

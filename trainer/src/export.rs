@@ -23,6 +23,18 @@ pub enum ExportError {
     Refused(NetError),
 }
 
+/// What 1.0 is in an array's integers.
+#[must_use]
+pub fn one(array: Array) -> f64 {
+    match array {
+        Array::TransformerBias | Array::Transformer | Array::Shared => f64::from(TRANSFORMER_ONE),
+        Array::Head | Array::OutputBias => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
+        Array::FirstBias | Array::SecondBias => f64::from(SUM_ONE),
+        Array::First | Array::Second => f64::from(WEIGHT_ONE),
+        Array::Output => f64::from(OUTPUT_WEIGHT_ONE),
+    }
+}
+
 /// Rounds a net to integers.
 ///
 /// # Errors
@@ -30,16 +42,6 @@ pub enum ExportError {
 /// If a number does not fit its type.
 pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Parameters, ExportError> {
     let sizes = shape.sizes;
-    let one = |array: Array| -> f64 {
-        match array {
-            Array::TransformerBias | Array::Transformer | Array::Shared => f64::from(TRANSFORMER_ONE),
-            Array::Head => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
-            Array::OutputBias => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
-            Array::FirstBias | Array::SecondBias => f64::from(SUM_ONE),
-            Array::First | Array::Second => f64::from(WEIGHT_ONE),
-            Array::Output => f64::from(OUTPUT_WEIGHT_ONE),
-        }
-    };
     let round = |array: Array, values: &[f32], least: i64, most: i64| -> Result<Vec<i64>, ExportError> {
         let numbers = values.iter().enumerate().map(|(place, value)| {
             let rounded = (f64::from(*value) * one(array)).round_ties_even();
@@ -87,6 +89,29 @@ pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Par
     };
     debug_assert_eq!(parameters.transformer.len(), INPUTS * sizes.width());
     Ok(parameters)
+}
+
+/// What integers mean: a net whose rows share nothing. Rounding it again gives the same
+/// integers, as long as they have no more than 22 bits.
+#[must_use]
+pub fn dequantise(parameters: &Parameters) -> (Shape, Arrays) {
+    fn float<T: Copy + Into<f64>>(array: Array, numbers: &[T]) -> impl Iterator<Item = f32> {
+        numbers.iter().map(move |number| ((*number).into() / one(array)) as f32)
+    }
+    let shape = Shape { sizes: parameters.sizes, factorised: false, fake_quantisation: false };
+    let mut arrays = Arrays::empty();
+    arrays[Array::TransformerBias].extend(float(Array::TransformerBias, &parameters.transformer_bias));
+    arrays[Array::Transformer].extend(float(Array::Transformer, &parameters.transformer));
+    arrays[Array::Head].extend(float(Array::Head, &parameters.head));
+    for stack in &parameters.stacks {
+        arrays[Array::FirstBias].extend(float(Array::FirstBias, &stack.first_bias));
+        arrays[Array::First].extend(float(Array::First, &stack.first));
+        arrays[Array::SecondBias].extend(float(Array::SecondBias, &stack.second_bias));
+        arrays[Array::Second].extend(float(Array::Second, &stack.second));
+        arrays[Array::OutputBias].extend(float(Array::OutputBias, &[stack.output_bias]));
+        arrays[Array::Output].extend(float(Array::Output, &stack.output));
+    }
+    (shape, arrays)
 }
 
 /// Puts neurons that are often on beside each other, so that more of the chunks that inference visits are all zero.
@@ -143,4 +168,27 @@ pub fn compare(net: &Arc<Net>, samples: &[Sample], values: &[f32]) -> Difference
     difference.mean /= count;
     difference.lean /= count;
     difference
+}
+
+#[cfg(test)]
+mod tests {
+    use nnue::architecture::Sizes;
+
+    use super::*;
+
+    #[test]
+    fn what_integers_mean_becomes_the_same_integers() {
+        for seed in 0..4 {
+            let mut parameters = Parameters::random(Sizes::new(128, 8, 16, 3).unwrap(), seed);
+            let stacks = parameters.stacks.iter_mut();
+            let biases =
+                stacks.flat_map(|it| it.first_bias.iter_mut().chain(&mut it.second_bias).chain([&mut it.output_bias]));
+            for number in biases.chain(&mut parameters.head) {
+                *number = (*number).clamp(-(1 << 22), 1 << 22);
+            }
+            let (shape, arrays) = dequantise(&parameters);
+            let again = quantise(&shape, &arrays, &parameters.description).unwrap();
+            assert!(again == parameters, "{seed}");
+        }
+    }
 }

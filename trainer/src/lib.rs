@@ -5,13 +5,17 @@ mod simd;
 
 pub mod backend;
 pub mod batch;
+pub mod card;
 pub mod checkpoint;
 pub mod cpu;
 pub mod data;
+pub mod events;
 pub mod export;
+pub mod inspect;
 pub mod loss;
 pub mod model;
 pub mod optimizer;
+pub mod picture;
 pub mod run;
 pub mod schedule;
 #[cfg(feature = "torch")]

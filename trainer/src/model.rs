@@ -108,10 +108,9 @@ impl Array {
             Self::Head => vec![INPUTS, stacks],
             Self::FirstBias => vec![stacks, first],
             Self::First => vec![stacks, first, width],
-            Self::SecondBias => vec![stacks, second],
+            Self::SecondBias | Self::Output => vec![stacks, second],
             Self::Second => vec![stacks, second, 2 * first],
             Self::OutputBias => vec![stacks],
-            Self::Output => vec![stacks, second],
         }
     }
 

@@ -7,6 +7,7 @@
 //! | `recipe.toml` | the recipe with every default written out |
 //! | `checkpoint.safetensors` | where it stands |
 //! | `metrics.jsonl` | a line for each stretch of steps, and one for each epoch |
+//! | `curves.svg`, `events.out.tfevents.chuhe` | the same to look at: as a picture, and for TensorBoard |
 //! | `net.nnue`, `net.json`, `net.md` | what came of it: the net, its manifest, its card |
 //!
 //! Killed at any time, it goes on from its checkpoint and ends with the bytes it would have ended with.
@@ -14,10 +15,14 @@
 mod metrics;
 mod plan;
 mod progress;
+mod views;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use dataset::training::Place;
+use dataset::{Digest, training::Place};
 use protocol::recipe::Recipe;
 
 #[cfg(feature = "torch")]
@@ -35,6 +40,7 @@ use crate::{
 pub use metrics::{Line, Metrics, MetricsError};
 pub use plan::{Plan, PlanError};
 pub use progress::{Observer, Silent};
+pub use views::Views;
 
 /// A line of metrics stands for so many steps.
 const STRETCH: u64 = 50;
@@ -56,8 +62,12 @@ pub enum RunError {
     Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     Metrics(#[from] MetricsError),
+    #[error("{}: {cause}", path.display())]
+    View { path: PathBuf, cause: std::io::Error },
     #[error("{}: it is a checkpoint of another run, with other data or another recipe; name another folder, or remove this one", .0.display())]
     OtherRun(PathBuf),
+    #[error("{}: it was learned by {theirs}, not {ours}: name the same `--backend`", path.display())]
+    OtherLearner { path: PathBuf, theirs: String, ours: &'static str },
     #[error(
         "step {step}: the loss is no number; {} is the last good checkpoint, at step {checkpoint}. A smaller learning rate may help",
         path.display()
@@ -74,6 +84,10 @@ pub enum RunError {
 pub struct Finished {
     /// The net.
     pub state: State,
+    /// The files that learning began with.
+    pub parents: Vec<Digest>,
+    /// What learned.
+    pub learner: String,
     /// The loss of the held-out positions in the end.
     pub validation_loss: f64,
     /// How many these are.
@@ -113,6 +127,20 @@ pub enum Learner {
     /// libtorch.
     #[cfg(feature = "torch")]
     Torch(crate::torch::Where),
+}
+
+impl Learner {
+    /// Its name in checkpoints and manifests, with the version where that is not the trainer's.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Processor => "cpu",
+            #[cfg(feature = "torch")]
+            Self::Torch(crate::torch::Where::Processor) => "libtorch 2.11.0 on the processor",
+            #[cfg(feature = "torch")]
+            Self::Torch(crate::torch::Where::Card(_)) => "libtorch 2.11.0 on a graphics card",
+        }
+    }
 }
 
 /// How a run is made, beside its recipe. On the processor nothing of this changes a bit of it.
@@ -163,14 +191,61 @@ pub fn train(
         if epoch_ends || step.is_multiple_of(conditions.checkpoint_steps) || observer.wants_to_stop() {
             run.save()?;
         }
+        if epoch_ends {
+            Views::write(folder, &recipe.name)?;
+        }
         if observer.wants_to_stop() {
             break;
         }
     }
+    Views::write(folder, &recipe.name)?;
     // A run that had ended already is measured again.
     let validation_loss = validation_loss.unwrap_or_else(|| run.validate(&held_out));
     let held_out = held_out.iter().map(Batch::len).sum();
-    Ok(Finished { state: run.backend.state(), validation_loss, held_out })
+    let learner = run.learner.name().to_owned();
+    Ok(Finished { state: run.backend.state(), parents: run.parents, learner, validation_loss, held_out })
+}
+
+/// What came of a run so far, from its checkpoint.
+///
+/// # Errors
+///
+/// If there is no checkpoint of this recipe and these data, or the held-out positions cannot be read.
+pub fn finished(recipe: &Recipe, data: &TrainingData, folder: &Folder, threads: usize) -> Result<Finished, RunError> {
+    let plan = Plan::new(recipe, data)?;
+    let path = folder.checkpoint();
+    let checkpoint = Checkpoint::read(&path, &plan.shape)?;
+    if checkpoint.run != Plan::name(recipe, data) {
+        return Err(RunError::OtherRun(path));
+    }
+    let parents = parents_of(&checkpoint);
+    let held_out = data.held_out(HELD_OUT, recipe.schedule.batch as usize)?;
+    let mut backend = Cpu::new(plan.shape, plan.optimizer, &checkpoint.state, threads)?;
+    let validation_loss = mean_loss(&mut backend, plan.validation_loss(recipe), &held_out);
+    let held_out = held_out.iter().map(Batch::len).sum();
+    let learner = learner_of(&checkpoint).to_owned();
+    Ok(Finished { state: checkpoint.state, parents, learner, validation_loss, held_out })
+}
+
+fn mean_loss(backend: &mut dyn Backend, loss: Loss, held_out: &[Batch]) -> f64 {
+    let mut values = Vec::new();
+    let sum: f64 = held_out.iter().map(|batch| backend.evaluate(batch, loss, &mut values).loss).sum();
+    sum / values.len() as f64
+}
+
+/// The key under which a checkpoint remembers what learning began with.
+const PARENTS: &str = "parents";
+
+/// What learned a checkpoint.
+const LEARNER: &str = "learner";
+
+fn learner_of(checkpoint: &Checkpoint) -> &str {
+    checkpoint.progress.get(LEARNER).map_or("", String::as_str)
+}
+
+fn parents_of(checkpoint: &Checkpoint) -> Vec<Digest> {
+    let text = checkpoint.progress.get(PARENTS).map_or("", String::as_str);
+    text.split_whitespace().filter_map(|digest| digest.parse().ok()).collect()
 }
 
 struct Run<'a> {
@@ -182,6 +257,9 @@ struct Run<'a> {
     place: Place,
     /// The name of what it is a run of.
     name: String,
+    /// The files that learning began with.
+    parents: Vec<Digest>,
+    learner: Learner,
     /// Losses since the last line of metrics.
     stretch: Stretch,
     /// The least loss of any stretch.
@@ -205,11 +283,11 @@ impl<'a> Run<'a> {
         folder: &'a Folder,
         conditions: &Conditions,
     ) -> Result<(Self, Place), RunError> {
-        let name = plan.name(recipe, data);
+        let name = Plan::name(recipe, data);
         let path = folder.checkpoint();
         let mut stretch = Stretch::default();
         let mut best = f64::INFINITY;
-        let (state, place) = if path.exists() {
+        let (state, place, parents) = if path.exists() {
             let checkpoint = Checkpoint::read(&path, &plan.shape)?;
             if checkpoint.run != name {
                 return Err(RunError::OtherRun(path));
@@ -218,9 +296,14 @@ impl<'a> Run<'a> {
             stretch.loss = f64::from_bits(number("stretch_loss_bits").unwrap_or(0));
             stretch.positions = number("stretch_positions").unwrap_or(0);
             best = number("best_loss_bits").map_or(best, f64::from_bits);
-            (checkpoint.state, checkpoint.place)
+            let (theirs, ours) = (learner_of(&checkpoint), conditions.learner.name());
+            if theirs != ours {
+                return Err(RunError::OtherLearner { theirs: theirs.to_owned(), ours, path });
+            }
+            let parents = parents_of(&checkpoint);
+            (checkpoint.state, checkpoint.place, parents)
         } else {
-            (plan.initial_state(recipe)?, Place::default())
+            (plan.initial_state(recipe)?, Place::default(), plan.parents()?)
         };
         let metrics = Metrics::open(&folder.file("metrics.jsonl"), state.steps)?;
         let steps = state.steps;
@@ -229,7 +312,22 @@ impl<'a> Run<'a> {
             #[cfg(feature = "torch")]
             Learner::Torch(place) => Box::new(Torch::new(plan.shape, plan.optimizer, &state, place)?),
         };
-        let mut run = Self { recipe, plan, folder, backend, metrics, place, name, stretch, best, saved: steps, steps };
+        let learner = conditions.learner;
+        let mut run = Self {
+            recipe,
+            plan,
+            folder,
+            backend,
+            metrics,
+            place,
+            name,
+            parents,
+            learner,
+            stretch,
+            best,
+            saved: steps,
+            steps,
+        };
         if !path.exists() {
             // So that there is always something to go back to.
             run.save()?;
@@ -263,9 +361,7 @@ impl<'a> Run<'a> {
     fn validate(&mut self, held_out: &[Batch]) -> f64 {
         // Measured by the results and scores alike, whatever the mixture of the epoch: epochs can be compared.
         let loss = self.plan.validation_loss(self.recipe);
-        let mut values = Vec::new();
-        let sum: f64 = held_out.iter().map(|batch| self.backend.evaluate(batch, loss, &mut values).loss).sum();
-        sum / values.len() as f64
+        mean_loss(&mut *self.backend, loss, held_out)
     }
 
     fn report(&mut self, validation_loss: Option<f64>, observer: &mut impl Observer) -> Result<(), RunError> {
@@ -285,6 +381,8 @@ impl<'a> Run<'a> {
         observer.reports(&line);
         let times = self.recipe.stop.explosion;
         if loss > times * self.best {
+            // So that it can be seen.
+            Views::write(self.folder, &self.recipe.name)?;
             let (step, best, checkpoint, path) = (self.steps, self.best, self.saved, self.folder.checkpoint());
             return Err(RunError::Explosion { step, loss, times, best, checkpoint, path });
         }
@@ -300,7 +398,13 @@ impl<'a> Run<'a> {
             ("stretch_positions", self.stretch.positions),
             ("best_loss_bits", self.best.to_bits()),
         ];
-        let progress = progress.into_iter().map(|(key, value)| (key.to_owned(), value.to_string())).collect();
+        let mut progress: BTreeMap<_, _> =
+            progress.into_iter().map(|(key, value)| (key.to_owned(), value.to_string())).collect();
+        progress.insert(LEARNER.to_owned(), self.learner.name().to_owned());
+        if !self.parents.is_empty() {
+            let parents: Vec<String> = self.parents.iter().map(ToString::to_string).collect();
+            progress.insert(PARENTS.to_owned(), parents.join(" "));
+        }
         let checkpoint =
             Checkpoint { state: self.backend.state(), place: self.place, run: self.name.clone(), progress };
         checkpoint.write(&self.folder.checkpoint(), &self.plan.shape)?;

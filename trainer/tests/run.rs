@@ -27,7 +27,7 @@ fn run(command: &mut Command) -> Output {
 }
 
 fn same(folder: &Folder, one: &str, other: &str) {
-    for name in ["net.nnue", "metrics.jsonl", "checkpoint.safetensors"] {
+    for name in ["net.nnue", "metrics.jsonl", "checkpoint.safetensors", "curves.svg", "events.out.tfevents.chuhe"] {
         let read = |run: &str| fs::read(folder.file(run).join(name)).unwrap();
         assert!(read(one) == read(other), "{name}");
     }
@@ -95,6 +95,7 @@ fn a_loss_that_explodes_stops_the_run_with_its_last_good_checkpoint() {
     let last = sentence.lines().last().unwrap();
     assert!(last.contains("times the best so far") && last.contains("is the last good checkpoint, at step"), "{last}");
     assert!(folder.file("out").join("checkpoint.safetensors").exists());
+    assert!(folder.file("out").join("curves.svg").exists());
     assert!(!folder.file("out").join("net.nnue").exists());
 }
 

@@ -4,5 +4,7 @@
 //! texts, never files or sockets, and knows nothing of boards, nets or data: whoever uses a text gives it its effect.
 //!
 //! * [`recipe`]: how a net is to be trained.
+//! * [`net`]: what made one.
 
+pub mod net;
 pub mod recipe;

@@ -1,32 +1,37 @@
-//! `chuhe-trainer export`: from a run to a net's file.
+//! `chuhe-trainer export`: from a run to a net's file, with its manifest and its card.
 
-use std::{io::Write, path::PathBuf, process::ExitCode, sync::Arc};
+use std::{collections::BTreeSet, io::Write, path::PathBuf, process::ExitCode, sync::Arc};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use nnue::{Net, Parameters};
 use protocol::recipe::Recipe;
 
-use super::{cores, read_recipe};
+use super::{cores, data, read_recipe};
 use crate::{
     batch::Batch,
+    card::{self, Maker, Work},
     checkpoint::write_whole,
     data::TrainingData,
     export::{self, Difference},
-    model::{Arrays, Shape},
-    run::{self, Finished, Folder, Plan},
+    run::{self, Finished, Folder, Metrics, Plan},
 };
 
 /// Write the net of a run as it stands
+///
+/// Into the run's folder go `net.nnue`, its manifest `net.json`, which says what made it, and its card `net.md`, which says
+/// the same to people.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The folder of the run
     run: PathBuf,
-    /// The recipe that it follows, whose data the integers are compared on
+    /// The recipe that it follows [default: recipe.toml in its folder; then name --manifests]
     #[arg(long, value_name = "FILE")]
-    recipe: PathBuf,
-    /// Where the shards are [default: beside their manifest]
-    #[arg(long, value_name = "DIR")]
-    shards: Option<PathBuf>,
+    recipe: Option<PathBuf>,
+    #[command(flatten)]
+    data: data::Arguments,
+    /// What the net's file says of itself [default: the recipe's name]
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
     /// Answer as one JSON object
     #[arg(long)]
     json: bool,
@@ -37,60 +42,79 @@ const COMPARED: usize = 10_000;
 
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        let recipe = read_recipe(&self.recipe)?;
-        let beside = self.recipe.parent().unwrap_or(std::path::Path::new("."));
-        let data = TrainingData::open(&recipe, beside, self.shards.as_deref(), &std::collections::BTreeSet::new())?;
         let folder = Folder::new(&self.run);
-        let plan = Plan::new(&recipe, &data)?;
-        let state = crate::checkpoint::Checkpoint::read(&folder.checkpoint(), &plan.shape)?.state;
-        let finished = Finished { state, validation_loss: f64::NAN, held_out: 0 };
-        write(&recipe, &data, &folder, &finished, cores(), self.json, out)?;
+        let path = self.recipe.clone().unwrap_or_else(|| folder.file("recipe.toml"));
+        let recipe = read_recipe(&path)?;
+        let data = self.data.open(&recipe, &path, &BTreeSet::new())?;
+        let threads = cores();
+        let finished = run::finished(&recipe, &data, &folder, threads)?;
+        let export = Export { recipe: &recipe, data: &data, folder: &folder, finished: &finished, threads };
+        export.write(self.description.as_deref(), self.json, out)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Rounds what a run has learned, compares, and writes it into the run's folder.
-pub(super) fn write(
-    recipe: &Recipe,
-    data: &TrainingData,
-    folder: &Folder,
-    finished: &Finished,
-    threads: usize,
-    json: bool,
-    out: &mut impl Write,
-) -> Result<()> {
-    let plan = Plan::new(recipe, data)?;
-    let samples = data.held_out_samples(COMPARED)?;
-    let mut batch = Batch::default();
-    for sample in &samples {
-        batch.push(sample, plan.shape.sizes.stacks(), plan.scale);
-    }
-    let values = run::values_of(&plan, &finished.state.values, &batch, threads)?;
-    let parameters = quantise(recipe, &plan.shape, &finished.state.values)?;
-    let net = Arc::new(Net::new(&parameters)?);
-    let difference = export::compare(&net, &samples, &values);
-    let path = folder.file("net.nnue");
-    write_whole(&path, &parameters.to_bytes()).with_context(|| path.display().to_string())?;
-    let Difference { positions, mean, most, lean } = difference;
-    if json {
-        let answer = serde_json::json!({
-            "net": net.hash().to_string(), "file": path, "steps": finished.state.steps,
-            "validation_loss": finished.validation_loss, "held_out": finished.held_out, "difference": difference,
-        });
-        writeln!(out, "{answer}")?;
-    } else {
-        writeln!(out, "steps {}", finished.state.steps)?;
-        writeln!(out, "validation loss {:.6} over {} positions", finished.validation_loss, finished.held_out)?;
-        writeln!(
-            out,
-            "integers against model, {positions} positions: mean {mean:.2}, greatest {most:.2}, lean {lean:.2} hundredths of a pawn"
-        )?;
-        writeln!(out, "file {}", path.display())?;
-        writeln!(out, "net {}", net.hash())?;
-    }
-    Ok(())
+/// What a run has come to.
+pub(super) struct Export<'a> {
+    pub(super) recipe: &'a Recipe,
+    pub(super) data: &'a TrainingData,
+    pub(super) folder: &'a Folder,
+    pub(super) finished: &'a Finished,
+    pub(super) threads: usize,
 }
 
-fn quantise(recipe: &Recipe, shape: &Shape, values: &Arrays) -> Result<Parameters> {
-    Ok(export::quantise(shape, values, &recipe.name)?)
+impl Export<'_> {
+    /// Rounds what was learned, compares, and writes net, manifest and card into the run's folder.
+    pub(super) fn write(&self, description: Option<&str>, json: bool, out: &mut impl Write) -> Result<()> {
+        let Self { recipe, data, folder, finished, threads } = *self;
+        let plan = Plan::new(recipe, data)?;
+        let samples = data.held_out_samples(COMPARED)?;
+        let mut batch = Batch::default();
+        for sample in &samples {
+            batch.push(sample, plan.shape.sizes.stacks(), plan.scale);
+        }
+        let values = run::values_of(&plan, &finished.state.values, &batch, threads)?;
+        let words = description.unwrap_or(&recipe.name);
+        if words.len() > Parameters::MAX_DESCRIPTION {
+            bail!("--description has {} bytes; a net's may have {}", words.len(), Parameters::MAX_DESCRIPTION);
+        }
+        let parameters = export::quantise(&plan.shape, &finished.state.values, words)?;
+        let net = Arc::new(Net::new(&parameters)?);
+        let difference = export::compare(&net, &samples, &values);
+        let steps = finished.state.steps;
+        let lines = Metrics::read_lines(&folder.file("metrics.jsonl"))?;
+        let training_loss = lines.iter().rfind(|line| line.step <= steps).map(|line| line.loss);
+        let maker = Maker::here(finished.learner.clone(), threads);
+        let (scale, net_hash) = (plan.scale, *net.hash().as_bytes());
+        let work = Work { recipe, data, finished, scale, net: net_hash, training_loss, difference };
+        let manifest = card::manifest(&work, maker);
+        let card = card::card(&manifest, recipe, description);
+        // The net last: where it is, what is said of it is there too.
+        let path = folder.file("net.nnue");
+        for (path, bytes) in [
+            (folder.file("net.json"), manifest.to_text().into_bytes()),
+            (folder.file("net.md"), card.into_bytes()),
+            (path.clone(), parameters.to_bytes()),
+        ] {
+            write_whole(&path, &bytes).with_context(|| path.display().to_string())?;
+        }
+        let Difference { positions, mean, most, lean } = difference;
+        if json {
+            let answer = serde_json::json!({
+                "net": net.hash().to_string(), "file": path, "steps": steps,
+                "validation_loss": finished.validation_loss, "held_out": finished.held_out, "difference": difference,
+            });
+            writeln!(out, "{answer}")?;
+        } else {
+            writeln!(out, "steps {steps}")?;
+            writeln!(out, "validation loss {:.6} over {} positions", finished.validation_loss, finished.held_out)?;
+            writeln!(
+                out,
+                "integers against model, {positions} positions: mean {mean:.2}, greatest {most:.2}, lean {lean:.2} hundredths of a pawn"
+            )?;
+            writeln!(out, "file {}", path.display())?;
+            writeln!(out, "net {}", net.hash())?;
+        }
+        Ok(())
+    }
 }

@@ -1,20 +1,13 @@
 //! `chuhe-trainer train`: from a recipe to a net.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{collections::BTreeSet, fs, io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 use dataset::Digest;
 
-use super::{cores, export, read_recipe, terminal::Terminal, threads};
+use super::{cores, data, export::Export, read_recipe, terminal::Terminal, threads};
 use crate::{
     checkpoint::write_whole,
-    data::TrainingData,
     run::{self, Conditions, Folder, Learner, RunError},
 };
 
@@ -30,9 +23,8 @@ pub(super) struct Arguments {
     /// The folder of the run; it is made if it is not there
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     out: Option<PathBuf>,
-    /// Where the shards are [default: beside their manifest]
-    #[arg(long, value_name = "DIR")]
-    shards: Option<PathBuf>,
+    #[command(flatten)]
+    data: data::Arguments,
     /// A file with the SHA-256 of shards that must not be learned from, one a line
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
@@ -67,8 +59,7 @@ impl Arguments {
             return Ok(ExitCode::SUCCESS);
         }
         let Some(path) = &self.out else { bail!("--out is missing") };
-        let beside = self.recipe.parent().unwrap_or(Path::new("."));
-        let data = TrainingData::open(&recipe, beside, self.shards.as_deref(), &self.quarantined()?)?;
+        let data = self.data.open(&recipe, &self.recipe, &self.quarantined()?)?;
         fs::create_dir_all(path).with_context(|| format!("--out {}", path.display()))?;
         let folder = Folder::new(path);
         let threads = self.threads.unwrap_or_else(cores);
@@ -99,7 +90,8 @@ impl Arguments {
             writeln!(std::io::stderr(), "chuhe-trainer: stopped at step {steps}; the same command goes on from there")?;
             return Ok(ExitCode::SUCCESS);
         }
-        export::write(&recipe, &data, &folder, &finished, threads, self.json, out)?;
+        let export = Export { recipe: &recipe, data: &data, folder: &folder, finished: &finished, threads };
+        export.write(None, self.json, out)?;
         Ok(ExitCode::SUCCESS)
     }
 

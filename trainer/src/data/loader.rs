@@ -43,6 +43,11 @@ impl Loader {
     /// # Errors
     ///
     /// If a shard cannot be read, or a filter leaves nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the thread that reads has panicked.
+    #[allow(clippy::should_implement_trait, reason = "it never ends, and it can fail")]
     pub fn next(&mut self) -> Result<Ready, DataError> {
         let batches = self.batches.as_ref().expect("they end with the loader");
         Ok(batches.recv().expect("the thread lives as long as the loader")?)

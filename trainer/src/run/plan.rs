@@ -80,7 +80,7 @@ impl Plan {
     }
 
     /// The name of what a run is of: two runs of one name are the same run.
-    pub(super) fn name(&self, recipe: &Recipe, data: &TrainingData) -> String {
+    pub(super) fn name(recipe: &Recipe, data: &TrainingData) -> String {
         let sources: Vec<_> =
             data.summary().iter().map(|it| format!("{} {} {}", it.manifest, it.shards, it.weight)).collect();
         Digest::of(format!("{}\n{}", recipe.to_text(), sources.join("\n")).as_bytes()).to_string()
@@ -98,6 +98,15 @@ impl Plan {
             Arrays::initial(&self.shape, head, recipe.seeds.weights)
         };
         Ok(State::new(&self.shape, values, &self.optimizer))
+    }
+
+    /// The files that learning begins with.
+    pub(super) fn parents(&self) -> Result<Vec<Digest>, PlanError> {
+        let digest = |path: &PathBuf| {
+            let bytes = std::fs::read(path).map_err(|cause| CheckpointError::Unreadable { path: path.clone(), cause });
+            Ok(Digest::of(&bytes.map_err(PlanError::Start)?))
+        };
+        self.start.iter().map(digest).collect()
     }
 
     /// The loss of an epoch, the first being 0.

@@ -1,0 +1,220 @@
+//! What is said of a net: its manifest for programs, its card for people.
+//!
+//! Both say what made the net, and nothing of when or how fast: whoever repeats the run gets the same texts.
+
+use std::fmt::{self, Write as _};
+
+use nnue::architecture::INPUTS;
+use protocol::{
+    net::{Architecture, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Source, Validation, Versions},
+    recipe::Recipe,
+};
+
+use crate::{
+    data::{SourceSummary, TrainingData},
+    export::Difference,
+    run::{Finished, Learner, Views},
+    simd::Level,
+};
+
+/// What learned, and on what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// The backend, with its version where that is not the trainer's.
+    pub backend: String,
+    /// The instruction set.
+    pub instruction_set: String,
+    /// How many threads learned.
+    pub threads: usize,
+}
+
+impl Maker {
+    /// What learned, on this machine.
+    #[must_use]
+    pub fn here(backend: String, threads: usize) -> Self {
+        let instruction_set = format!("{:?}", Level::best()).to_lowercase();
+        Self { backend, instruction_set, threads }
+    }
+}
+
+/// A net that came of a run.
+pub struct Work<'a> {
+    /// How it was made.
+    pub recipe: &'a Recipe,
+    /// Of what.
+    pub data: &'a TrainingData,
+    /// What came of it.
+    pub finished: &'a Finished,
+    /// The scale of its scores, in hundredths of a pawn.
+    pub scale: f32,
+    /// The SHA-256 of its file.
+    pub net: [u8; 32],
+    /// The last mean of the training loss.
+    pub training_loss: Option<f64>,
+    /// What rounding cost.
+    pub difference: Difference,
+}
+
+/// The manifest of a net.
+#[must_use]
+pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
+    let Work { recipe, data, finished, .. } = work;
+    let protocol::recipe::Architecture { width, first, second, stacks, .. } = recipe.architecture;
+    let source = |it: SourceSummary| Source {
+        manifest: (*it.manifest.as_bytes()).into(),
+        shards: it.shards as u64,
+        positions: it.positions,
+        weight: it.weight,
+    };
+    let Difference { positions, mean, most, lean } = work.difference;
+    NetManifest {
+        format: Format::One,
+        name: recipe.name.clone(),
+        net: work.net.into(),
+        architecture: Architecture { width, first, second, stacks },
+        parents: finished.parents.iter().map(|parent| (*parent.as_bytes()).into()).collect(),
+        data: data.summary().into_iter().map(source).collect(),
+        recipe: RecipeText::of(recipe),
+        seeds: Seeds { weights: recipe.seeds.weights, order: recipe.seeds.order },
+        versions: Versions { chuhe: env!("CARGO_PKG_VERSION").to_owned(), backend: maker.backend },
+        hardware: Hardware { instruction_set: maker.instruction_set, threads: maker.threads as u32 },
+        steps: finished.state.steps,
+        positions: finished.state.steps * u64::from(recipe.schedule.batch),
+        scale: work.scale,
+        training_loss: work.training_loss,
+        validation: Validation { loss: finished.validation_loss, positions: finished.held_out as u64 },
+        quantisation: Quantisation { mean, most, lean, positions: positions as u64 },
+    }
+}
+
+/// The card of a net: its manifest in Markdown. `description` is what its file says where that is not its name.
+///
+/// # Panics
+///
+/// Never: a string takes everything.
+#[must_use]
+pub fn card(manifest: &NetManifest, recipe: &Recipe, description: Option<&str>) -> String {
+    let mut card = String::new();
+    write(&mut card, manifest, recipe, description).expect("a string takes everything");
+    card
+}
+
+fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Option<&str>) -> fmt::Result {
+    let NetManifest { name, net, architecture, .. } = it;
+    let Architecture { width, first, second, stacks } = architecture;
+    writeln!(card, "# {name}\n")?;
+    if let Some(description) = description {
+        writeln!(card, "{description}\n")?;
+    }
+    let positions: u64 = it.data.iter().map(|source| source.positions).sum();
+    writeln!(card, "A net for xiangqi that learned from games of self-play with {} positions.\n", grouped(positions))?;
+    writeln!(card, "| | |\n|---|---|")?;
+    writeln!(card, "| file | `net.nnue` |\n| SHA-256 | `{net}` |")?;
+    writeln!(card, "| layers | {INPUTS} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
+    writeln!(
+        card,
+        "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",
+        it.scale
+    )?;
+    writeln!(card, "\nAll of this, and the recipe, is in `net.json`, where programs read it.\n")?;
+    writeln!(card, "## What it learned from\n")?;
+    writeln!(card, "| manifest | its SHA-256 | shards | positions | weight |\n|---|---|--:|--:|--:|")?;
+    for (source, named) in it.data.iter().zip(&recipe.data.sources) {
+        let Source { manifest, shards, positions, weight } = source;
+        writeln!(card, "| `{}` | `{manifest}` | {shards} | {} | {weight} |", named.manifest, grouped(*positions))?;
+    }
+    let one_in = recipe.data.validation_one_in;
+    writeln!(card, "\nOne game in {one_in} was held out, whole: it was measured by them and never learned from them.")?;
+    match &it.parents[..] {
+        [] => writeln!(card, "It began from nothing, with the weights' seed {}.", it.seeds.weights)?,
+        parents => {
+            for parent in parents {
+                writeln!(card, "It began from the checkpoint `{parent}` (SHA-256).")?;
+            }
+        }
+    }
+    figures(card, it, recipe)?;
+    how(card, it, recipe, description)
+}
+
+fn figures(card: &mut String, it: &NetManifest, recipe: &Recipe) -> fmt::Result {
+    let NetManifest { validation, quantisation, .. } = it;
+    writeln!(card, "\n## How it went\n\n![losses and learning rate]({})\n", Views::CURVES)?;
+    writeln!(card, "| | |\n|---|--:|")?;
+    let planned = recipe.schedule.steps();
+    let steps =
+        if it.steps == planned { grouped(planned) } else { format!("{} of {}", grouped(it.steps), grouped(planned)) };
+    writeln!(card, "| steps of {} positions | {steps} |", grouped(recipe.schedule.batch.into()))?;
+    writeln!(card, "| positions learned from, with repetitions | {} |", grouped(it.positions))?;
+    if let Some(loss) = it.training_loss {
+        writeln!(card, "| training loss, last stretch (power {}) | {loss:.6} |", recipe.loss.exponent)?;
+    }
+    writeln!(
+        card,
+        "| held-out loss (squares), {} positions | {:.6} |",
+        grouped(validation.positions),
+        validation.loss
+    )?;
+    let Quantisation { mean, most, lean, positions } = quantisation;
+    writeln!(
+        card,
+        "| integers against model, {} positions, hundredths of a pawn | mean {mean:.2}, most {most:.2}, lean {lean:+.2} |",
+        grouped(*positions)
+    )?;
+    writeln!(card, "\nA loss says nothing of strength. A match does:\n")?;
+    writeln!(card, "```\nchuhe match --a net:net.nnue --b plain --pairs 1000 --nodes 2000 --sprt 0,10\n```")
+}
+
+fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Option<&str>) -> fmt::Result {
+    let name = &it.name;
+    writeln!(card, "\n## How to make it again\n")?;
+    writeln!(card, "Put the manifests above and their shards into one folder, and there:\n")?;
+    writeln!(card, "```\njq -j .recipe.text net.json > recipe.toml")?;
+    writeln!(card, "chuhe-trainer train recipe.toml --out {name}")?;
+    if let Some(description) = description {
+        let quoted = description.replace('\'', "'\\''");
+        writeln!(card, "chuhe-trainer export {name} --manifests . --description '{quoted}'")?;
+    }
+    writeln!(card, "sha256sum {name}/net.nnue\n```\n")?;
+    if let Some(start) = &recipe.start {
+        writeln!(card, "The checkpoint that it began from must be at `{}`.", start.checkpoint)?;
+    }
+    if it.steps < recipe.schedule.steps() {
+        writeln!(card, "This net is of step {}, where the run was stopped or looked at.", grouped(it.steps))?;
+    }
+    if it.versions.backend == Learner::Processor.name() {
+        writeln!(card, "Any machine gets the same bytes, whatever its instruction set and number of threads.\n")?;
+    } else {
+        writeln!(card, "Another machine gets a net like it, not the same bytes.\n")?;
+    }
+    let (Versions { chuhe, backend }, Hardware { instruction_set, threads }) = (&it.versions, &it.hardware);
+    writeln!(
+        card,
+        "Made by chuhe-trainer {chuhe}, backend {backend}, {instruction_set}, {threads} threads, by this recipe:\n"
+    )?;
+    writeln!(card, "```toml\n{}```", it.recipe.text)
+}
+
+/// A count with its digits in groups.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        let expected = ["0", "999", "1,000", "12,345", "1,234,567"];
+        assert_eq!([0, 999, 1_000, 12_345, 1_234_567].map(grouped), expected);
+    }
+}

@@ -1,0 +1,128 @@
+//! `chuhe-trainer inspect`: what a net looks like from within.
+
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context as _, Result};
+
+use super::{data, read_recipe};
+use crate::{
+    batch::Batch,
+    checkpoint::write_whole,
+    inspect::{Activity, Inspection, Statistics, Subject},
+    picture,
+};
+
+/// Look into a run, a checkpoint, or a net: how its weights are spread, which neurons are dead
+///
+/// With a recipe, or with --manifests for the run's own, the net also works on positions that it did not learn from:
+/// which neurons are on, how often, and how many positions each stack has.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The folder of a run, a checkpoint (.safetensors), or a net (.nnue)
+    what: PathBuf,
+    /// A recipe, on whose held-out positions the net works [default: the run's own, if --manifests or --shards is given]
+    #[arg(long, value_name = "FILE")]
+    recipe: Option<PathBuf>,
+    #[command(flatten)]
+    data: data::Arguments,
+    /// On how many positions it works
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    positions: u32,
+    /// Draw it, too: histograms, boards, activity
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
+        let subject = Subject::read(&self.what)?;
+        let batch = self.batch(subject.shape.sizes.stacks())?;
+        let inspection = Inspection::of(&subject, batch.as_ref());
+        if let Some(path) = &self.svg {
+            let name = self.what.file_name().map_or_else(|| "net".into(), |name| name.to_string_lossy());
+            let svg = picture::net(&name, &subject, &inspection);
+            write_whole(path, svg.as_bytes()).with_context(|| format!("--svg {}", path.display()))?;
+        }
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string(&inspection)?)?;
+        } else {
+            print(&inspection, out)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The positions to work on, if any are named.
+    fn batch(&self, stacks: usize) -> Result<Option<Batch>> {
+        let own = || {
+            let named = self.data.manifests.is_some() || self.data.shards.is_some();
+            let folder = if self.what.is_dir() { Some(self.what.as_path()) } else { self.what.parent() };
+            named.then(|| folder.unwrap_or(Path::new(".")).join("recipe.toml"))
+        };
+        let Some(path) = self.recipe.clone().or_else(own) else { return Ok(None) };
+        let recipe = read_recipe(&path)?;
+        let data = self.data.open(&recipe, &path, &BTreeSet::new())?;
+        let mut batch = Batch::default();
+        for sample in data.held_out_samples(self.positions as usize)? {
+            batch.push(&sample, stacks, 1.0);
+        }
+        Ok(Some(batch))
+    }
+}
+
+fn print(inspection: &Inspection, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "layers {}", inspection.sizes)?;
+    if let Some(steps) = inspection.steps {
+        writeln!(out, "steps {steps}")?;
+    }
+    writeln!(
+        out,
+        "{:<20}{:>9}{:>11}{:>11}{:>11}{:>11}{:>10}{:>9}",
+        "array", "count", "mean", "deviation", "least", "greatest", "at limit", "zero"
+    )?;
+    for it in &inspection.arrays {
+        let Statistics { array, count, mean, deviation, least, greatest, at_limit, zero, .. } = it;
+        let (at_limit, zero) = (at_limit * 100.0, zero * 100.0);
+        writeln!(
+            out,
+            "{array:<20}{count:>9}{mean:>11.5}{deviation:>11.5}{least:>11.5}{greatest:>11.5}{at_limit:>9.2}%{zero:>8.2}%"
+        )?;
+    }
+    let it = inspection.unreachable;
+    writeln!(
+        out,
+        "never on by their weights: {} pairs, {} of the first layer, {} of the second",
+        it.pairs, it.first, it.second
+    )?;
+    inspection.activity.iter().try_for_each(|activity| print_activity(activity, out))
+}
+
+fn print_activity(activity: &Activity, out: &mut impl Write) -> Result<()> {
+    let positions: u64 = activity.positions.iter().sum();
+    writeln!(out, "on {positions} positions:")?;
+    for layer in &activity.layers {
+        writeln!(out, "{:<20}{} of {} neurons never on", layer.layer, layer.never_on, layer.neurons.len())?;
+    }
+    writeln!(out, "{:<8}{:>10}  {:<14}{:>9}{:>11}{:>8}", "stack", "positions", "layer", "on", "saturated", "mean")?;
+    for (stack, positions) in activity.positions.iter().enumerate() {
+        for layer in &activity.layers {
+            let share = layer.stacks[stack];
+            let (on, saturated) = (share.on * 100.0, share.saturated * 100.0);
+            writeln!(
+                out,
+                "{:<8}{positions:>10}  {:<14}{on:>8.2}%{saturated:>10.2}%{:>8.4}",
+                stack + 1,
+                layer.layer,
+                share.mean
+            )?;
+        }
+    }
+    Ok(())
+}
