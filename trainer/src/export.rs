@@ -116,13 +116,15 @@ pub fn dequantise(parameters: &Parameters) -> (Shape, Arrays) {
 
 /// Puts neurons that are often on beside each other, so that more of the chunks that inference visits are all zero.
 ///
-/// `on` says how often each pair of the transformer was on. The net means the same.
+/// `on` says how often each pair of the transformer was on. The net means the same, to the bit.
 #[must_use]
-pub fn order_by_activity(shape: &Shape, values: &Arrays, on: &[u64]) -> Arrays {
+pub fn order_by_activity(shape: &Shape, values: &Arrays, on: &[f64]) -> Arrays {
     let (width, half) = (shape.sizes.width(), shape.sizes.width() / 2);
     let mut order: Vec<usize> = (0..half).collect();
-    order.sort_by_key(|pair| std::cmp::Reverse(on[*pair]));
+    order.sort_by(|one, other| on[*other].total_cmp(&on[*one]));
     let mut ordered = values.clone();
+    // The first layer's columns are the pairs of the side to move, then those of the other; the transformer's are the
+    // lower halves of all pairs, then the upper ones. Both move alike.
     for array in [Array::TransformerBias, Array::Transformer, Array::Shared, Array::First] {
         for (to, from) in ordered[array].chunks_exact_mut(width).zip(values[array].chunks_exact(width)) {
             for (place, pair) in order.iter().enumerate() {
@@ -175,6 +177,7 @@ mod tests {
     use nnue::architecture::Sizes;
 
     use super::*;
+    use crate::model::Head;
 
     #[test]
     fn what_integers_mean_becomes_the_same_integers() {
@@ -190,5 +193,60 @@ mod tests {
             let again = quantise(&shape, &arrays, &parameters.description).unwrap();
             assert!(again == parameters, "{seed}");
         }
+    }
+
+    const START: &str = "rheakaehr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RHEAKAEHR w";
+    const LATER: &str = "2eakae2/9/4h4/p3p3p/2p6/6P2/P3P3P/4C4/4A4/R1E1KAE2 b";
+
+    fn shape() -> Shape {
+        Shape { sizes: Sizes::new(128, 8, 16, 2).unwrap(), factorised: true, fake_quantisation: false }
+    }
+
+    fn scores(parameters: &Parameters) -> Vec<i32> {
+        let net = Arc::new(Net::new(parameters).unwrap());
+        let mut evaluator = Evaluator::new(net, Kernel::best());
+        [START, LATER]
+            .map(|fen| {
+                let position = Position::from_fen(fen).unwrap();
+                evaluator.reset(&position);
+                evaluator.evaluate(&position)
+            })
+            .to_vec()
+    }
+
+    #[test]
+    fn order_changes_no_score() {
+        let shape = shape();
+        let mut values = Arrays::initial(&shape, Head::Zero, 5);
+        for output in &mut values[Array::Output] {
+            *output *= 20.0;
+        }
+        let on: Vec<f64> = (0..64).map(|pair| f64::from(pair * 29 % 64)).collect();
+        let ordered = order_by_activity(&shape, &values, &on);
+        assert!(ordered != values);
+        let (before, after) = (quantise(&shape, &values, "").unwrap(), quantise(&shape, &ordered, "").unwrap());
+        assert!(before.transformer != after.transformer);
+        assert_eq!(scores(&before), scores(&after));
+        assert!(scores(&before).iter().any(|score| *score != 0));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let shape = shape();
+        let values = Arrays::initial(&shape, Head::Zero, 5);
+        let with = |array: Array, value: f32| {
+            let mut values = values.clone();
+            values[array][3] = value;
+            quantise(&shape, &values, "").unwrap_err().to_string()
+        };
+        assert_eq!(
+            with(Array::First, 2.0),
+            "first.weight has 2 at place 3, which as an integer is 128: beyond the -127 to 127 of its type"
+        );
+        assert_eq!(
+            with(Array::Output, -50.0),
+            "output.weight has -50 at place 3, which as an integer is -40315: beyond the -32768 to 32767 of its type"
+        );
+        assert_eq!(with(Array::Shared, f32::NAN), "transformer.weight has a number that is none, at place 3");
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     checkpoint::write_whole,
     data::TrainingData,
     export::{self, Difference},
+    inspect::Activity,
     run::{self, Finished, Folder, Metrics, Plan},
 };
 
@@ -78,7 +79,10 @@ impl Export<'_> {
         if words.len() > Parameters::MAX_DESCRIPTION {
             bail!("--description has {} bytes; a net's may have {}", words.len(), Parameters::MAX_DESCRIPTION);
         }
-        let parameters = export::quantise(&plan.shape, &finished.state.values, words)?;
+        let learned = &finished.state.values;
+        let on = Activity::of(&export::quantise(&plan.shape, learned, words)?, &batch).layers.swap_remove(0).neurons;
+        let ordered = export::order_by_activity(&plan.shape, learned, &on);
+        let parameters = export::quantise(&plan.shape, &ordered, words)?;
         let net = Arc::new(Net::new(&parameters)?);
         let difference = export::compare(&net, &samples, &values);
         let steps = finished.state.steps;
