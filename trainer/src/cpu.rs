@@ -1,6 +1,6 @@
 //! Learning on the processor, in Rust alone.
 //!
-//! A batch is cut into [`PARTS`] parts, whatever the number of threads. Each goes forward and through the layers on one
+//! A batch is cut into `PARTS` parts, whatever the number of threads. Each goes forward and through the layers on one
 //! thread; then each block of the transformer's columns is moved by one thread, with the gradients of all parts in their
 //! order. Every sum is taken in an order that the batch decides, so the same batches give the same bits on every
 //! machine, with any number of threads and any instruction set.

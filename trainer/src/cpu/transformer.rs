@@ -60,6 +60,11 @@ pub struct Table<'a> {
 
 impl Transformer {
     /// A table of which the optimiser remembers nothing. `rounded`: its numbers count as the integers that they become.
+    ///
+    /// # Panics
+    ///
+    /// If the table's width is no multiple of [`LANES`].
+    #[must_use]
     pub fn new(table: &Table<'_>, optimizer: &Optimizer, limits: Limits, rounded: bool) -> Self {
         let width = table.bias.len();
         assert!(width.is_multiple_of(LANES), "the width is a multiple of {LANES}");
@@ -94,11 +99,16 @@ impl Transformer {
     }
 
     /// How many blocks of columns there are.
+    #[must_use]
     pub const fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
     /// The sums of some positions: for each block those of each position.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many counts as positions, and sums for every block.
     pub fn forward(&self, active: &[Active], counts: &[u8], sums: &mut [Sums]) {
         assert!(active.len() == counts.len() && sums.len() == counts.len() * self.blocks.len());
         for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
@@ -258,7 +268,7 @@ impl Loops for Backward<'_> {
             for (active, gradient) in active.iter().zip(gradients) {
                 // On a local copy the compiler keeps it in registers.
                 let gradient = *gradient;
-                if gradient == [0.0; LANES] {
+                if gradient.iter().fold(0, |bits, gradient| bits | gradient.to_bits()) == 0 {
                     continue;
                 }
                 for input in active.iter().take(usize::from(*count)) {
