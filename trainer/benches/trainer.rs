@@ -99,7 +99,7 @@ mod shape {
     use trainer::{
         batch::Active,
         cpu::{Gradients, LANES, Limits, Sums, Table, Transformer},
-        optimizer::{Method, Optimizer},
+        optimizer::Optimizer,
     };
 
     use super::{report, timed};
@@ -215,14 +215,7 @@ mod shape {
             let store = nn::VarStore::new(Device::Cpu);
             let dense = Dense::new(&store.root());
             let optimizer = nn::AdamW::default().build(&store, RATE).unwrap();
-            let rule = Optimizer {
-                method: Method::AdamW,
-                beta1: 0.9,
-                beta2: 0.999,
-                epsilon: 1e-8,
-                weight_decay: 0.01,
-                lookahead: None,
-            };
+            let rule = Optimizer::default();
             let mut stream = Stream::new(Use::BookOrder, 1, 1);
             let rows: Vec<f32> = (0..ROWS * WIDTH).map(|_| stream.below(1 << 16) as f32 / 655_360.0 - 0.05).collect();
             let table = Table { rows: &rows, shared: &[], bias: &[0.3; WIDTH] };

@@ -2,7 +2,7 @@
 
 use dataset::training::Sample;
 use nnue::architecture::{View, stack_of_pieces};
-use xiangqi::{Color, Piece, PieceKind, Square};
+use xiangqi::{Piece, PieceKind, Square};
 
 /// No position has more pieces.
 pub const MOST_ACTIVE: usize = 32;
@@ -85,5 +85,3 @@ fn features(sample: &Sample, stacks: usize) -> (Active, u8, u8) {
     let stack = stack_of_pieces(pieces.iter().map(|(_, piece)| piece.kind()), stacks);
     (active, count as u8, stack as u8)
 }
-
-const _: () = assert!(Color::ALL.len() == 2);

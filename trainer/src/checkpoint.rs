@@ -4,12 +4,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::{self, File},
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use dataset::training::Place;
+use dataset::{NewFile, training::Place};
 use nnue::architecture::Sizes;
 use safetensors::{
     Dtype, SafeTensors,
@@ -62,7 +61,7 @@ impl Checkpoint {
     pub fn write(&self, path: &Path, shape: &Shape) -> Result<(), CheckpointError> {
         let unwritable = |cause| CheckpointError::Unwritable { path: path.to_owned(), cause };
         let bytes = self.to_bytes(shape).map_err(|error| unwritable(io::Error::other(error)))?;
-        write_whole(path, &bytes).map_err(unwritable)
+        NewFile::replace(path, &bytes).map_err(unwritable)
     }
 
     fn to_bytes(&self, shape: &Shape) -> Result<Vec<u8>, safetensors::SafeTensorError> {
@@ -172,21 +171,4 @@ fn facts_of(metadata: &Metadata) -> Result<Facts, String> {
     let text = text.ok_or("it says nothing of a run of Chuhe")?;
     let facts: Facts = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if facts.format == FORMAT { Ok(facts) } else { Err(format!("its format is `{}`, not `{FORMAT}`", facts.format)) }
-}
-
-/// Puts a file in the place of another at once: after a crash there is the old one or the new one, whole.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let part = folder.join(format!(".{name}.{}.part", std::process::id()));
-    let written = File::create(&part).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&part, path)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written?;
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

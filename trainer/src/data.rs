@@ -191,7 +191,7 @@ impl TrainingData {
             cache_bytes: 0,
             threads: 1,
         };
-        let mut reader = Reader::new(self.share_sets(), &plan, Place::default())?;
+        let mut reader = Reader::new(self.sets.clone(), &plan, Place::default())?;
         let mut samples = Vec::new();
         reader.read_pool(&mut samples)?;
         samples.truncate(most);
@@ -212,12 +212,8 @@ impl TrainingData {
             cache_bytes,
             threads,
         };
-        let reader = Reader::new(self.share_sets(), &plan, from)?;
+        let reader = Reader::new(self.sets.clone(), &plan, from)?;
         Ok(Loader::new(reader, self.scales(), batch, self.stacks))
-    }
-
-    fn share_sets(&self) -> Vec<WeightedSet<FileSource>> {
-        self.sets.clone()
     }
 
     fn scales(&self) -> Scales {

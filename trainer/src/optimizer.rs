@@ -28,6 +28,13 @@ pub struct Optimizer {
     pub lookahead: Option<Lookahead>,
 }
 
+impl Default for Optimizer {
+    /// `AdamW` with the field's usual numbers, which are also a recipe's.
+    fn default() -> Self {
+        Self { method: Method::AdamW, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.01, lookahead: None }
+    }
+}
+
 /// A second, slower set of weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lookahead {

@@ -171,18 +171,19 @@ pub fn train(
     observer: &mut impl Observer,
 ) -> Result<Finished, RunError> {
     let plan = Plan::new(recipe, data)?;
-    let (mut run, place) = Run::begin(recipe, data, plan, folder, conditions)?;
+    let mut run = Run::begin(recipe, data, plan, folder, conditions)?;
     let held_out = data.held_out(HELD_OUT, recipe.schedule.batch as usize)?;
-    let mut loader = data.load(recipe.schedule.batch as usize, place, conditions.readers, conditions.cache_bytes)?;
+    let mut loader =
+        data.load(recipe.schedule.batch as usize, run.place, conditions.readers, conditions.cache_bytes)?;
     let (steps, per_epoch) = (recipe.schedule.steps(), recipe.schedule.steps_per_epoch());
-    observer.begins(run.step(), steps);
+    observer.begins(run.steps, steps);
     let mut validation_loss = None;
-    while run.step() < steps {
+    while run.steps < steps {
         let ready = loader.next()?;
         run.learn(&ready.batch)?;
         run.place = ready.next;
         loader.give_back(ready.batch);
-        let step = run.step();
+        let step = run.steps;
         let epoch_ends = step.is_multiple_of(per_epoch);
         validation_loss = epoch_ends.then(|| run.validate(&held_out));
         if epoch_ends || step.is_multiple_of(STRETCH) {
@@ -275,14 +276,14 @@ struct Stretch {
 }
 
 impl<'a> Run<'a> {
-    /// A run at its beginning, or where its checkpoint says; and where in the data that is.
+    /// A run at its beginning, or where its checkpoint says.
     fn begin(
         recipe: &'a Recipe,
         data: &TrainingData,
         plan: Plan,
         folder: &'a Folder,
         conditions: &Conditions,
-    ) -> Result<(Self, Place), RunError> {
+    ) -> Result<Self, RunError> {
         let name = Plan::name(recipe, data);
         let path = folder.checkpoint();
         let mut stretch = Stretch::default();
@@ -332,11 +333,7 @@ impl<'a> Run<'a> {
             // So that there is always something to go back to.
             run.save()?;
         }
-        Ok((run, place))
-    }
-
-    const fn step(&self) -> u64 {
-        self.steps
+        Ok(run)
     }
 
     fn loss(&self) -> Loss {

@@ -15,10 +15,6 @@ use trainer::{
 
 const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 };
 
-fn optimizer() -> Optimizer {
-    Optimizer { method: Method::AdamW, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.01, lookahead: None }
-}
-
 fn learn(shape: Shape, optimizer: Optimizer, threads: usize, steps: u64) -> State {
     let state = State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 7), &optimizer);
     let mut cpu = Cpu::new(shape, optimizer, &state, threads).unwrap();
@@ -29,8 +25,8 @@ fn learn(shape: Shape, optimizer: Optimizer, threads: usize, steps: u64) -> Stat
 }
 
 fn loss_of(shape: Shape, values: &Arrays, batch: &Batch) -> f64 {
-    let state = State::new(&shape, values.clone(), &optimizer());
-    let mut cpu = Cpu::new(shape, optimizer(), &state, 1).unwrap();
+    let state = State::new(&shape, values.clone(), &Optimizer::default());
+    let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 1).unwrap();
     cpu.evaluate(batch, LOSS, &mut Vec::new()).loss / batch.len() as f64
 }
 
@@ -41,8 +37,8 @@ fn gradients_are_what_the_loss_changes_by() {
         let shape = Shape { factorised, ..common::small() };
         let values = Arrays::initial(&shape, Head::PieceValues, 3);
         let batch = common::batch(&shape, 9, 64);
-        let state = State::new(&shape, values.clone(), &optimizer());
-        let mut cpu = Cpu::new(shape, optimizer(), &state, 2).unwrap();
+        let state = State::new(&shape, values.clone(), &Optimizer::default());
+        let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 2).unwrap();
         cpu.step(&batch, LOSS, 0.0);
         let gradients = cpu.state().first;
         for array in Array::ALL.into_iter().filter(|array| array.len(&shape) > 0) {
@@ -68,8 +64,12 @@ fn gradients_are_what_the_loss_changes_by() {
 #[test]
 fn threads_change_no_bit() {
     for optimizer in [
-        optimizer(),
-        Optimizer { method: Method::RAdam, lookahead: Some(Lookahead { steps: 3, blend: 0.5 }), ..optimizer() },
+        Optimizer::default(),
+        Optimizer {
+            method: Method::RAdam,
+            lookahead: Some(Lookahead { steps: 3, blend: 0.5 }),
+            ..Optimizer::default()
+        },
     ] {
         for fake_quantisation in [false, true] {
             let shape = Shape { fake_quantisation, ..common::small() };
@@ -82,8 +82,11 @@ fn threads_change_no_bit() {
 /// Everything that a next step depends on is in the state.
 #[test]
 fn a_state_goes_on_as_if_nothing_had_been() {
-    let optimizer =
-        Optimizer { method: Method::RAdam, lookahead: Some(Lookahead { steps: 4, blend: 0.5 }), ..optimizer() };
+    let optimizer = Optimizer {
+        method: Method::RAdam,
+        lookahead: Some(Lookahead { steps: 4, blend: 0.5 }),
+        ..Optimizer::default()
+    };
     let shape = common::small();
     let unbroken = learn(shape, optimizer, 2, 9);
     let state = learn(shape, optimizer, 2, 5);
@@ -99,7 +102,7 @@ fn a_state_goes_on_as_if_nothing_had_been() {
 fn a_teacher_is_learned() {
     let shape = Shape { factorised: false, ..common::small() };
     let sure = Loss { exponent: 2.0, lambda: 1.0, scale: 0.75 };
-    let optimizer = Optimizer { weight_decay: 0.0, ..optimizer() };
+    let optimizer = Optimizer { weight_decay: 0.0, ..Optimizer::default() };
     let mut teacher_values = Arrays::initial(&shape, Head::PieceValues, 99);
     // A begun net says little beside its head: make its layers speak.
     for array in [Array::Output, Array::First, Array::Second] {

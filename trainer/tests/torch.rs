@@ -16,10 +16,6 @@ use trainer::{
 
 const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 };
 
-fn optimizer() -> Optimizer {
-    Optimizer { method: Method::AdamW, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.01, lookahead: None }
-}
-
 /// A net whose activations are anywhere but at the edges where a gradient is a matter of taste.
 fn begun(shape: Shape, optimizer: &Optimizer) -> State {
     State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 11), optimizer)
@@ -27,9 +23,12 @@ fn begun(shape: Shape, optimizer: &Optimizer) -> State {
 
 #[test]
 fn values_gradients_and_steps_agree_with_autograd() {
-    let ranger =
-        Optimizer { method: Method::RAdam, lookahead: Some(Lookahead { steps: 2, blend: 0.5 }), ..optimizer() };
-    for optimizer in [optimizer(), ranger] {
+    let ranger = Optimizer {
+        method: Method::RAdam,
+        lookahead: Some(Lookahead { steps: 2, blend: 0.5 }),
+        ..Optimizer::default()
+    };
+    for optimizer in [Optimizer::default(), ranger] {
         for factorised in [false, true] {
             let shape = Shape { factorised, ..common::small() };
             let state = begun(shape, &optimizer);
@@ -72,9 +71,9 @@ fn values_gradients_and_steps_agree_with_autograd() {
 #[test]
 fn fake_quantisation_agrees() {
     let shape = Shape { fake_quantisation: true, ..common::small() };
-    let state = begun(shape, &optimizer());
-    let mut cpu = Cpu::new(shape, optimizer(), &state, 2).unwrap();
-    let mut torch = Torch::new(shape, optimizer(), &state, Where::Processor).unwrap();
+    let state = begun(shape, &Optimizer::default());
+    let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 2).unwrap();
+    let mut torch = Torch::new(shape, Optimizer::default(), &state, Where::Processor).unwrap();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let batch = common::batch(&shape, 1, 500);
     cpu.evaluate(&batch, LOSS, &mut ours);
@@ -87,7 +86,7 @@ fn fake_quantisation_agrees() {
 #[test]
 fn a_card_that_is_not_there_is_said() {
     let shape = common::small();
-    let state = begun(shape, &optimizer());
-    let error = Torch::new(shape, optimizer(), &state, Where::Card(99)).err().unwrap().to_string();
+    let state = begun(shape, &Optimizer::default());
+    let error = Torch::new(shape, Optimizer::default(), &state, Where::Card(99)).err().unwrap().to_string();
     assert!(error.starts_with("there is no graphics card 99; libtorch sees "), "{error}");
 }

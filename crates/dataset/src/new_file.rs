@@ -45,6 +45,24 @@ impl NewFile {
         file.finish()
     }
 
+    /// Puts a small file in the place of another, if there is one: after a crash there is the old one or the new one, whole.
+    ///
+    /// # Errors
+    ///
+    /// If the path names no file, or the disk fails; then the old one is still there.
+    pub fn replace(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+        let path = path.as_ref();
+        let name = name_of(path).ok_or_else(|| names_none(path))?;
+        let folder = folder_of(path);
+        let (part, mut file) = new_part(folder, &name)?;
+        let replaced = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&part, path));
+        if replaced.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        replaced?;
+        sync_folder(folder)
+    }
+
     /// Gives the file its name, after all of it and before its name is safe on disk.
     ///
     /// # Errors
@@ -181,6 +199,21 @@ mod tests {
         given_up.write_all(b"half").unwrap();
         drop(given_up);
         assert_eq!(folder.names(), ["deep"]);
+    }
+
+    #[test]
+    fn what_is_replaced_is_whole() {
+        let folder = Folder::new("replaced");
+        let path = folder.0.join("file");
+        for bytes in [b"some".as_slice(), b"other", b""] {
+            NewFile::replace(&path, bytes).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+        // What is in the way and cannot be replaced stays, and nothing is left beside it.
+        fs::create_dir(folder.0.join("deep")).unwrap();
+        assert!(NewFile::replace(folder.0.join("deep"), b"some").is_err());
+        assert!(NewFile::replace(folder.0.join("nowhere/file"), b"some").is_err());
+        assert_eq!(folder.names(), ["deep", "file"]);
     }
 
     #[test]

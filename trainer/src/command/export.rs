@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, io::Write, path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
+use dataset::NewFile;
 use nnue::{Net, Parameters};
 use protocol::recipe::Recipe;
 
@@ -10,7 +11,6 @@ use super::{cores, data, read_recipe};
 use crate::{
     batch::Batch,
     card::{self, Maker, Work},
-    checkpoint::write_whole,
     data::TrainingData,
     export::{self, Difference},
     inspect::Activity,
@@ -100,7 +100,7 @@ impl Export<'_> {
             (folder.file("net.md"), card.into_bytes()),
             (path.clone(), parameters.to_bytes()),
         ] {
-            write_whole(&path, &bytes).with_context(|| path.display().to_string())?;
+            NewFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
         }
         let Difference { positions, mean, most, lean } = difference;
         if json {

@@ -8,11 +8,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use dataset::NewFile;
 
 use super::{data, read_recipe};
 use crate::{
     batch::Batch,
-    checkpoint::write_whole,
     inspect::{Activity, Inspection, Statistics, Subject},
     picture,
 };
@@ -49,7 +49,7 @@ impl Arguments {
         if let Some(path) = &self.svg {
             let name = self.what.file_name().map_or_else(|| "net".into(), |name| name.to_string_lossy());
             let svg = picture::net(&name, &subject, &inspection);
-            write_whole(path, svg.as_bytes()).with_context(|| format!("--svg {}", path.display()))?;
+            NewFile::replace(path, svg.as_bytes()).with_context(|| format!("--svg {}", path.display()))?;
         }
         if self.json {
             writeln!(out, "{}", serde_json::to_string(&inspection)?)?;

@@ -3,13 +3,10 @@
 use std::{collections::BTreeSet, fs, io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
-use dataset::Digest;
+use dataset::{Digest, NewFile};
 
 use super::{cores, data, export::Export, read_recipe, terminal::Terminal, threads};
-use crate::{
-    checkpoint::write_whole,
-    run::{self, Conditions, Folder, Learner, RunError},
-};
+use crate::run::{self, Conditions, Folder, Learner, RunError};
 
 /// Learn what a recipe says, and write the net that comes of it
 ///
@@ -72,7 +69,7 @@ impl Arguments {
         };
         let resolved = folder.file("recipe.toml");
         if !run::is_run(path) {
-            write_whole(&resolved, recipe.to_text().as_bytes()).with_context(|| resolved.display().to_string())?;
+            NewFile::replace(&resolved, recipe.to_text().as_bytes()).with_context(|| resolved.display().to_string())?;
         }
         let mut terminal = Terminal::new(self.json);
         let finished = match run::train(&recipe, &data, &folder, &conditions, &mut terminal) {

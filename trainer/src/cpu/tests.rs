@@ -9,7 +9,7 @@ use crate::{
     batch::Batch,
     loss::Loss,
     model::{Arrays, Head, Shape},
-    optimizer::{Method, Optimizer},
+    optimizer::Optimizer,
     simd::Level,
 };
 
@@ -29,14 +29,7 @@ fn batch(shape: &Shape) -> Batch {
 
 #[test]
 fn instruction_sets_change_no_bit() {
-    let optimizer = Optimizer {
-        method: Method::AdamW,
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        weight_decay: 0.01,
-        lookahead: None,
-    };
+    let optimizer = Optimizer::default();
     for fake_quantisation in [false, true] {
         let shape = Shape { sizes: Sizes::new(192, 16, 24, 2).unwrap(), factorised: true, fake_quantisation };
         let batch = batch(&shape);

@@ -47,15 +47,6 @@ impl Plan {
     /// If no net of this program is like that.
     pub fn new(recipe: &Recipe, data: &TrainingData) -> Result<Self, PlanError> {
         let scale = recipe.loss.output_scale.map_or_else(|| data.mean_scale(), |scale| scale as f32);
-        Self::with_scale(recipe, scale)
-    }
-
-    /// The same where the data are not at hand.
-    ///
-    /// # Errors
-    ///
-    /// If no net of this program is like that.
-    pub fn with_scale(recipe: &Recipe, scale: f32) -> Result<Self, PlanError> {
         let recipe::Architecture { inputs, width, first, second, stacks, factorised, .. } = recipe.architecture;
         if inputs != Inputs::Kings {
             return Err(PlanError::Inputs);

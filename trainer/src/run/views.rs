@@ -1,7 +1,9 @@
 //! The figures of a run to look at, made anew from its metrics each time: what a killed run wrote too much is gone.
 
 use super::{Folder, Metrics, RunError};
-use crate::{checkpoint::write_whole, events, picture};
+use dataset::NewFile;
+
+use crate::{events, picture};
 
 /// What is made of a run's metrics.
 pub struct Views;
@@ -21,7 +23,7 @@ impl Views {
             [(Self::CURVES, picture::curves(name, &lines).into_bytes()), (events::FILE, events::of_lines(&lines))];
         for (file, bytes) in views {
             let path = folder.file(file);
-            write_whole(&path, &bytes).map_err(|cause| RunError::View { path, cause })?;
+            NewFile::replace(&path, &bytes).map_err(|cause| RunError::View { path, cause })?;
         }
         Ok(())
     }
