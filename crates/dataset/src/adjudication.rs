@@ -2,12 +2,14 @@
 //!
 //! An adjudication is a function of the recorded scores and these thresholds: whoever has the record decides the same.
 
+use serde::{Deserialize, Serialize};
 use xiangqi::{Color, rules::Outcome};
 
 use crate::record::{Reason, Score};
 
 /// A game is won when both players have said so for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WinRule {
     /// How good the position is for the winner, at least.
     pub score: Score,
@@ -16,7 +18,8 @@ pub struct WinRule {
 }
 
 /// A game is drawn when neither player has had anything for a while, late enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DrawRule {
     /// How far from even the scores are, at most.
     pub score: Score,
@@ -27,11 +30,14 @@ pub struct DrawRule {
 }
 
 /// When games end by their scores; never, by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Adjudication {
     /// When they are won.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub win: Option<WinRule>,
     /// When they are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawRule>,
 }
 

@@ -2,9 +2,11 @@
 
 mod binary;
 
+use serde::{Deserialize, Serialize};
 use xiangqi::rules::RuleSet;
 
 use crate::{
+    as_text,
     digest::Digest,
     random::game_seed,
     settings::{GameSettings, OpeningPolicy},
@@ -14,13 +16,16 @@ pub use binary::HeaderError;
 
 /// What the games of a shard are a function of, beside their numbers. Who played them and when is not in it: equal
 /// games make equal files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Header {
     /// The nodes of the engine's bench: engines with the same play the same games.
     pub bench_signature: u64,
     /// The net that played; none for the plain evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net: Option<Digest>,
     /// The rulebook.
+    #[serde(with = "as_text")]
     pub rules: RuleSet,
     /// How games were played.
     pub settings: GameSettings,

@@ -9,8 +9,10 @@
 //! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random
 //!   order.
 //! * [`stats`]: what is in them; [`sfen`]: the records of other trainers.
+//! * [`as_text`]: values that are written as their own text.
 //! * [`NewFile`]: writing any file so that it is whole or not there.
 
+pub mod as_text;
 pub mod codec;
 pub mod manifest;
 pub mod opening;

@@ -54,6 +54,8 @@ pub use schedule::{Schedule, ScheduleKind};
 
 use table::Table;
 
+use crate::name::is_name;
+
 /// More positions than anyone has; the steps of the longest run can still be counted.
 const MOST_POSITIONS: u64 = 1_000_000_000_000;
 
@@ -135,12 +137,4 @@ impl Recipe {
     pub fn to_text(&self) -> String {
         toml::to_string(self).expect("its keys are words and its numbers below 2⁶³")
     }
-}
-
-/// Names become names of files and folders, so none is `..` or looks like an option.
-fn is_name(text: &str) -> bool {
-    let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    text.len() <= 64
-        && text.bytes().all(inside)
-        && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }

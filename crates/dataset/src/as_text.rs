@@ -1,0 +1,48 @@
+//! Values that texts hold as their own text: for `#[serde(with = "dataset::as_text")]`.
+
+use std::{
+    fmt::{self, Display},
+    marker::PhantomData,
+    str::FromStr,
+};
+
+use serde::{
+    Deserializer, Serializer,
+    de::{self, Visitor},
+};
+
+/// Writes a value's text.
+///
+/// # Errors
+///
+/// If whoever writes fails.
+pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Reads a value's text.
+///
+/// # Errors
+///
+/// If it is none.
+pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: Display>,
+    D: Deserializer<'de>,
+{
+    deserializer.deserialize_str(Parsed(PhantomData))
+}
+
+struct Parsed<T>(PhantomData<T>);
+
+impl<T: FromStr<Err: Display>> Visitor<'_> for Parsed<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(|error| E::custom(format_args!("{error}: {text:?}")))
+    }
+}

@@ -1,0 +1,11 @@
+//! Names that become names of files and folders.
+
+/// Whether a text is such a name: 1 to 64 letters, digits, `.`, `_` or `-`, of which the first is a letter or digit, so
+/// that none is `..` or looks like an option.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    text.len() <= 64
+        && text.bytes().all(inside)
+        && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+}

@@ -1,0 +1,56 @@
+//! Campaigns are read strictly, and what is read can be run.
+
+use protocol::campaign::{Campaign, CampaignError};
+
+const SMALL: &str = include_str!("../../../nets/campaigns/small.toml");
+
+#[test]
+fn the_example_is_a_campaign_and_says_the_same_when_written_again() {
+    let campaign = Campaign::from_text(SMALL).unwrap();
+    assert_eq!(campaign.name, "small");
+    assert_eq!(campaign.gate.batch_pairs, 8);
+    assert_eq!(campaign.selfplay.settings.soft_nodes, Some(500));
+    assert_eq!(Campaign::from_text(&campaign.to_text()).unwrap(), campaign);
+}
+
+#[test]
+fn a_candidate_s_recipe_has_its_name_and_its_games() {
+    let campaign = Campaign::from_text(SMALL).unwrap();
+    let recipe = campaign.recipe_for("small-2", &[("old.json".to_owned(), 1), ("new.json".to_owned(), 2)]).unwrap();
+    assert_eq!((recipe.name.as_str(), recipe.architecture.width), ("small-2", 128));
+    let sources: Vec<_> = recipe.data.sources.iter().map(|source| (source.manifest.as_str(), source.weight)).collect();
+    assert_eq!(sources, [("old.json", 1), ("new.json", 2)]);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    let cases = [
+        ("seed = 1", "sead = 1", "line 6, column 1: unknown field `sead`"),
+        ("rules = \"cxr\"", "rules = \"chess\"", "line 5, column 9: "),
+        (
+            "soft_nodes = 500",
+            "soft_nodes = 0",
+            "`selfplay.settings.soft_nodes` is 0; it must be a whole number from 1 to",
+        ),
+        ("name = \"small\"", "name = \"../x\"", "`name` is \"../x\"; it must be 1 to 64 letters"),
+        ("elo1 = 30.0", "elo1 = 0.0", "`gate`: "),
+        ("width = 128", "width = 127", "`recipe`: "),
+        (
+            "[recipe.architecture]",
+            "[recipe]\nname = \"x\"\n[recipe.architecture]",
+            "`recipe.name` is not for a campaign",
+        ),
+        (
+            "[recipe.data.filter]",
+            "[recipe.data]\nsources = []\n[recipe.data.filter]",
+            "`recipe.data.sources` is not for",
+        ),
+        ("[gate]", "[gate]\nbatch_pairs = 0", "`gate.batch_pairs` is 0"),
+    ];
+    for (good, bad, message) in cases {
+        assert_eq!(SMALL.matches(good).count(), 1, "{good}");
+        let error: CampaignError = Campaign::from_text(&SMALL.replace(good, bad)).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with(message) && !text.contains('\n'), "{text}");
+    }
+}
