@@ -15,6 +15,7 @@ pub(crate) fn block(data: &[u8]) {
     let header = Header {
         bench_signature: 1,
         net: None,
+        opponent: None,
         rules: RuleSet::ALL[usize::from(shape % 5)],
         settings: GameSettings {
             hash_mebibytes: 1,

@@ -14,8 +14,25 @@ use crate::{
 
 pub use binary::HeaderError;
 
+/// Whom a net is compared with, in match games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opponent {
+    /// Its net; none for the plain evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net: Option<Digest>,
+    /// It begins no new iteration of a search after so many nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft_nodes: Option<u64>,
+    /// No search of it has more nodes.
+    pub hard_nodes: u64,
+}
+
 /// What the games of a shard are a function of, beside their numbers. Who played them and when is not in it: equal
 /// games make equal files.
+///
+/// In a match games 2p and 2p+1 are the two of pair p: they have one seed, and so one opening. The header's net and
+/// nodes are those of entrant A, who is Red in games with even numbers; the opponent, B, is Red in the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -24,6 +41,9 @@ pub struct Header {
     /// The net that played; none for the plain evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net: Option<Digest>,
+    /// Against whom; none for self-play.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opponent: Option<Opponent>,
     /// The rulebook.
     #[serde(with = "as_text")]
     pub rules: RuleSet,
@@ -41,7 +61,19 @@ impl Header {
     /// The seed of the game with this number.
     #[must_use]
     pub fn seed_of(&self, number: u64) -> u64 {
-        game_seed(self.seed, number)
+        game_seed(self.seed, self.pair_of(number).unwrap_or(number))
+    }
+
+    /// To which pair the game with this number belongs; none in self-play.
+    #[must_use]
+    pub fn pair_of(&self, number: u64) -> Option<u64> {
+        self.opponent.map(|_| number / 2)
+    }
+
+    /// Whether these are the numbers of the two games of a pair.
+    #[must_use]
+    pub fn are_pair(&self, one: u64, other: u64) -> bool {
+        one != other && self.pair_of(one).is_some_and(|pair| self.pair_of(other) == Some(pair))
     }
 
     /// How many moves a game can have after its opening.
@@ -57,6 +89,7 @@ impl Header {
         let fields = [
             ("bench_signature", self.bench_signature == other.bench_signature),
             ("net", self.net == other.net),
+            ("opponent", self.opponent == other.opponent),
             ("rules", self.rules == other.rules),
             ("hash_mebibytes", mine.hash_mebibytes == theirs.hash_mebibytes),
             ("soft_nodes", mine.soft_nodes == theirs.soft_nodes),

@@ -34,7 +34,7 @@ mod settings;
 
 pub use adjudication::{Adjudication, DrawRule, WinRule};
 pub use digest::{Digest, ParseDigestError};
-pub use header::{Header, HeaderError};
+pub use header::{Header, HeaderError, Opponent};
 pub use new_file::NewFile;
 pub use record::{MOST_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
 pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

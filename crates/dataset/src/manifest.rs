@@ -64,6 +64,8 @@ pub struct Entry {
 pub struct Provenance {
     pub bench_signature: u64,
     pub net: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opponent: Option<OpponentProvenance>,
     pub rules: String,
     pub hard_nodes: u64,
     pub soft_nodes: Option<u64>,
@@ -71,6 +73,16 @@ pub struct Provenance {
     pub random_plies: u32,
     pub seed: u64,
     pub first_game: u64,
+}
+
+/// Against whom, in a shard of match games; there is nothing of it in the text of others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "named like the header's fields")]
+pub struct OpponentProvenance {
+    pub net: Option<String>,
+    pub hard_nodes: u64,
+    pub soft_nodes: Option<u64>,
 }
 
 /// Why there is no manifest.
@@ -220,6 +232,11 @@ impl Entry {
         let provenance = Provenance {
             bench_signature: header.bench_signature,
             net: header.net.map(|net| net.to_string()),
+            opponent: header.opponent.map(|opponent| OpponentProvenance {
+                net: opponent.net.map(|net| net.to_string()),
+                hard_nodes: opponent.hard_nodes,
+                soft_nodes: opponent.soft_nodes,
+            }),
             rules: header.rules.name().to_owned(),
             hard_nodes: header.settings.hard_nodes,
             soft_nodes: header.settings.soft_nodes,

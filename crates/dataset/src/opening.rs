@@ -11,6 +11,9 @@ use xiangqi::{
 
 use crate::random::{Stream, Use};
 
+/// Of so many attempts a player keeps one, or there is no opening: no game has a later one.
+pub const MOST_ATTEMPTS: u64 = 10_000;
+
 /// How openings are walked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walker {

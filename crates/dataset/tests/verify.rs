@@ -127,6 +127,32 @@ fn games_that_go_on_stop_early_or_come_twice_are_caught() {
     assert_eq!(fault.kind, FaultKind::Start);
 }
 
+/// Where both entrants think alike; between pairs it is as in self-play.
+#[test]
+fn both_games_of_a_pair_may_be_the_same() {
+    let mut header = common::header(0);
+    let opponent = dataset::Opponent { net: None, soft_nodes: None, hard_nodes: 2_000 };
+    (header.opponent, header.first_game) = (Some(opponent), 10);
+    assert_eq!(
+        [10, 11, 12].map(|number| header.seed_of(number)),
+        [5, 5, 6].map(|pair| common::header(0).seed_of(pair))
+    );
+    assert!(header.are_pair(10, 11) && header.are_pair(11, 10) && !header.are_pair(11, 12) && !header.are_pair(10, 10));
+    let game = common::game(&header, 10);
+    assert_eq!(verify(&header, &[game.clone(), game.clone()]).faults, []);
+    // From one position without random moves all pairs begin alike.
+    let mut header = common::with_book(header);
+    (header.openings.plies, header.settings.ply_cap) = (0, 1);
+    let games = common::games(&header, 100);
+    let mut found = 0;
+    for fault in verify(&header, &games).faults {
+        let FaultKind::Duplicate { of } = fault.kind else { panic!("{fault}") };
+        assert_ne!(of / 2, fault.game / 2);
+        found += 1;
+    }
+    assert!(found > 10, "{found}");
+}
+
 /// Blocks are verified in any order; what is said of them is not.
 #[test]
 fn faults_of_many_blocks_are_the_same_for_any_number_of_threads() {

@@ -240,6 +240,7 @@ impl Campaign {
         Header {
             bench_signature,
             net: champion,
+            opponent: None,
             rules: self.rules,
             settings: self.selfplay.settings,
             openings: self.selfplay.openings,

@@ -94,6 +94,7 @@ impl Run {
         Header {
             bench_signature: engine::bench::SIGNATURE,
             net,
+            opponent: None,
             rules: self.openings.rules,
             settings: self.settings,
             openings: OpeningPolicy {

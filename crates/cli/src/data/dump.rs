@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use dataset::{Header, Record, shard};
+use dataset::{Digest, Header, Record, shard};
 
 use crate::Finding;
 
@@ -42,10 +42,15 @@ impl Arguments {
 }
 
 fn print_header(header: &Header, out: &mut impl Write) -> Result<()> {
-    let net = header.net.map_or("the plain evaluation".to_owned(), |net| net.to_string());
+    let name = |net: Option<Digest>| net.map_or("the plain evaluation".to_owned(), |net| net.to_string());
+    let soft = |nodes: Option<u64>| nodes.map_or(String::new(), |nodes| format!(", soft {nodes}"));
     let (settings, openings) = (&header.settings, &header.openings);
-    writeln!(out, "  net {net}, bench {}, rules {}", header.bench_signature, header.rules)?;
-    let soft = settings.soft_nodes.map_or(String::new(), |nodes| format!(", soft {nodes}"));
+    writeln!(out, "  net {}, bench {}, rules {}", name(header.net), header.bench_signature, header.rules)?;
+    if let Some(opponent) = header.opponent {
+        let (net, nodes) = (name(opponent.net), opponent.hard_nodes);
+        writeln!(out, "  in pairs against {net}, nodes {nodes}{}", soft(opponent.soft_nodes))?;
+    }
+    let soft = soft(settings.soft_nodes);
     let (nodes, hash, cap) = (settings.hard_nodes, settings.hash_mebibytes, settings.ply_cap);
     writeln!(out, "  nodes {nodes}{soft}, hash {hash} MiB, ply cap {cap}")?;
     if let Some(rule) = settings.adjudication.win {

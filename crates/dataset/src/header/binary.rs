@@ -1,8 +1,9 @@
 //! The header as bytes. Every value is held to what a header may say, so that nothing behind it needs second thoughts.
+//! A match's header ends with the opponent; one of self-play ends before.
 
 use xiangqi::rules::RuleSet;
 
-use super::Header;
+use super::{Header, Opponent};
 use crate::{
     adjudication::{Adjudication, DrawRule, WinRule},
     bytes::Cursor,
@@ -36,7 +37,7 @@ impl Header {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(160);
-        let Self { bench_signature, net, rules, settings, openings, seed, first_game } = self;
+        let Self { bench_signature, net, opponent, rules, settings, openings, seed, first_game } = self;
         out.extend(bench_signature.to_le_bytes());
         option(&mut out, net.as_ref().map(|net| *net.as_bytes()));
         out.push(RuleSet::ALL.iter().position(|it| it == rules).map_or(u8::MAX, |place| place as u8));
@@ -54,6 +55,11 @@ impl Header {
         option(&mut out, filter.map(|(nodes, bound)| [&nodes[..], &bound[..]].concat()));
         out.extend(seed.to_le_bytes());
         out.extend(first_game.to_le_bytes());
+        if let Some(Opponent { net, soft_nodes, hard_nodes }) = opponent {
+            option(&mut out, net.as_ref().map(|net| *net.as_bytes()));
+            option(&mut out, soft_nodes.map(u64::to_le_bytes));
+            out.extend(hard_nodes.to_le_bytes());
+        }
         out
     }
 
@@ -64,15 +70,19 @@ impl Header {
     /// If it has another length or a value that no header has.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HeaderError> {
         let mut fields = Fields(Cursor::new(bytes));
-        let header = Self {
+        let mut header = Self {
             bench_signature: fields.u64()?,
             net: fields.option("net", Fields::digest)?,
+            opponent: None,
             rules: fields.rules()?,
             settings: fields.settings()?,
             openings: fields.openings()?,
             seed: fields.u64()?,
             first_game: fields.u64()?,
         };
+        if !fields.0.is_empty() {
+            header.opponent = Some(fields.opponent()?);
+        }
         if !fields.0.is_empty() {
             return Err(HeaderError::Length);
         }
@@ -121,6 +131,14 @@ impl Fields<'_> {
         }
     }
 
+    fn opponent(&mut self) -> Result<Opponent, HeaderError> {
+        Ok(Opponent {
+            net: self.option("opponent_net", Self::digest)?,
+            soft_nodes: self.option("opponent_soft_nodes", Self::u64)?,
+            hard_nodes: self.u64()?,
+        })
+    }
+
     fn rules(&mut self) -> Result<RuleSet, HeaderError> {
         let place = self.0.u8().ok_or(HeaderError::Length)?;
         RuleSet::ALL.get(usize::from(place)).copied().ok_or(HeaderError::Field("rules"))
@@ -166,6 +184,7 @@ mod tests {
         Header {
             bench_signature: 123_456_789,
             net: Some(Digest::of(b"net")),
+            opponent: None,
             rules: RuleSet::Wikibook,
             settings: GameSettings {
                 hash_mebibytes: 16,
@@ -196,8 +215,27 @@ mod tests {
         bare.openings = OpeningPolicy { book: None, plies: 0, filter: None };
         for header in [full(), bare] {
             let bytes = header.to_bytes();
-            assert_eq!(Header::from_bytes(&bytes), Ok(header));
+            assert_eq!(Header::from_bytes(&bytes), Ok(header.clone()));
             for length in 0..bytes.len() {
+                assert_eq!(Header::from_bytes(&bytes[..length]), Err(HeaderError::Length), "{length}");
+            }
+            assert_eq!(Header::from_bytes(&[&bytes[..], &[0]].concat()), Err(HeaderError::Length));
+            match_headers_round_trip(&header);
+        }
+    }
+
+    fn match_headers_round_trip(header: &Header) {
+        let plain = Opponent { net: None, soft_nodes: None, hard_nodes: 7 };
+        let net = Opponent { net: Some(Digest::of(b"other")), soft_nodes: Some(3), hard_nodes: 7 };
+        for opponent in [plain, net] {
+            let own = header.to_bytes();
+            let with = Header { opponent: Some(opponent), ..header.clone() };
+            let bytes = with.to_bytes();
+            // Nothing of self-play is said otherwise because there are matches.
+            assert_eq!(bytes[..own.len()], own);
+            assert_eq!(Header::from_bytes(&bytes), Ok(with.clone()));
+            assert_eq!(with.differences(header), ["opponent"]);
+            for length in own.len() + 1..bytes.len() {
                 assert_eq!(Header::from_bytes(&bytes[..length]), Err(HeaderError::Length), "{length}");
             }
             assert_eq!(Header::from_bytes(&[&bytes[..], &[0]].concat()), Err(HeaderError::Length));
@@ -218,5 +256,7 @@ mod tests {
         bytes[8] = 1;
         bytes[41] = 5;
         assert_eq!(Header::from_bytes(&bytes), Err(HeaderError::Field("rules")));
+        let other = [&full().to_bytes()[..], &[2]].concat();
+        assert_eq!(Header::from_bytes(&other), Err(HeaderError::Field("opponent_net")));
     }
 }

@@ -26,14 +26,14 @@ pub type StartOf<'a> = dyn Fn(u64) -> Fen + Sync + 'a;
 /// Verifies games one after the other, and knows those it has seen.
 pub struct Verifier<'a> {
     games: Games<'a>,
-    seen: Seen,
+    seen: Seen<'a>,
 }
 
 impl<'a> Verifier<'a> {
     /// A verifier of games under this header. Without `start_of`, starts are taken as they are recorded.
     #[must_use]
     pub fn new(header: &'a Header, start_of: Option<&'a StartOf<'a>>) -> Self {
-        Self { games: Games { header, start_of }, seen: Seen::default() }
+        Self { games: Games { header, start_of }, seen: Seen::new(header) }
     }
 
     /// Verifies a game.
@@ -80,17 +80,25 @@ fn moves_of(record: &Record) -> Moves {
 }
 
 /// Sound games and their numbers.
-#[derive(Default)]
-struct Seen(BTreeMap<Moves, u64>);
+struct Seen<'a> {
+    header: &'a Header,
+    first: BTreeMap<Moves, u64>,
+}
 
-impl Seen {
-    /// Adds a game; one that is there already is a fault, which names the first.
+impl<'a> Seen<'a> {
+    const fn new(header: &'a Header) -> Self {
+        Self { header, first: BTreeMap::new() }
+    }
+
+    /// Adds a game; one that is there already is a fault, which names the first. But the two games of a pair begin
+    /// alike, and go on alike where both entrants think alike: that is no fault.
     fn add(&mut self, number: u64, moves: Moves) -> Result<(), Fault> {
-        match self.0.entry(moves) {
+        match self.first.entry(moves) {
             Entry::Vacant(place) => {
                 place.insert(number);
                 Ok(())
             }
+            Entry::Occupied(first) if self.header.are_pair(*first.get(), number) => Ok(()),
             Entry::Occupied(first) => {
                 Err(Fault { game: number, ply: None, kind: FaultKind::Duplicate { of: *first.get() } })
             }
@@ -122,7 +130,7 @@ pub fn verify_shard<S: Source + Sync>(
 ) -> Result<Report, ShardError> {
     let games = Games { header: shard.header(), start_of };
     let blocks = shard.index().len();
-    let mut sum = Sum::default();
+    let mut sum = Sum { blocks: 0, seen: Seen::new(shard.header()), report: Report::default() };
     if threads.get() == 1 {
         for block in 0..blocks {
             sum.add(verify_block(shard, games, block)?);
@@ -181,14 +189,13 @@ fn verify_block(shard: &Shard<impl Source>, games: Games<'_>, block: usize) -> R
 }
 
 /// Blocks in their order.
-#[derive(Default)]
-struct Sum {
+struct Sum<'a> {
     blocks: usize,
-    seen: Seen,
+    seen: Seen<'a>,
     report: Report,
 }
 
-impl Sum {
+impl Sum<'_> {
     fn add(&mut self, Verified { games, positions, unreadable }: Verified) {
         let Self { blocks, seen, report } = self;
         *blocks += 1;
