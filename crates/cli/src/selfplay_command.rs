@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use dataset::{
     NewFile,
     shard::{EXTENSION, ShardWriter},
@@ -21,14 +21,17 @@ use crate::{Finding, stopwatch, threads, thresholds::Thresholds};
 /// Let a net play games against itself, for training
 ///
 /// A game is a function of net, rules, settings and seed: whoever runs the same command gets the same games, and the
-/// digest says so, whatever the number of threads. They are written to a shard in DIR, `games-seed<S>-<N>.chuhe`, which
-/// appears when all games are there; `chuhe data` reads it. Of a run that was killed, `chuhe data recover` saves the games
+/// digest says so, whatever the number of threads. They are written to a shard in DIR, `games-seed<S>-<N>.chuhe`
+/// (`games-seed<S>-<N>-from<F>.chuhe` if the first is not 0), which appears when all games are there; `chuhe data` reads it. Of a run that was killed, `chuhe data recover` saves the games
 /// in the `.part` beside.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How many games are played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     games: u64,
+    /// The number of the first game; the games of a run can so be played in parts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u64,
     /// The most nodes of a search
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
@@ -102,7 +105,11 @@ impl Arguments {
         let book_hash = book.as_ref().map(|book| book.hash().to_string());
         let run = self.plan(evaluation, book);
 
-        let path = self.out.join(format!("games-seed{}-{}.{EXTENSION}", self.seed, self.games));
+        if self.first.checked_add(self.games).is_none() {
+            bail!("--first: so many games from there on have no numbers");
+        }
+        let from = if self.first == 0 { String::new() } else { format!("-from{}", self.first) };
+        let path = self.out.join(format!("games-seed{}-{}{from}.{EXTENSION}", self.seed, self.games));
         let file = NewFile::begin(&path).context("--out")?;
         let mut shard = ShardWriter::new(file, run.header()).context("--out")?;
         let mut answer = Answer {
@@ -150,6 +157,7 @@ impl Arguments {
         let filter = self.opening_bound.map(|bound| Filter { nodes: self.opening_nodes, bound });
         Run {
             evaluation,
+            opponent: None,
             settings: GameSettings {
                 hash_mebibytes: self.hash as usize,
                 soft_nodes: self.soft_nodes,
@@ -159,6 +167,7 @@ impl Arguments {
             },
             openings: Openings { rules: self.rules, book, plies, filter: filter.filter(|_| plies > 0) },
             seed: self.seed,
+            first: self.first,
             games: self.games,
             threads: self.threads.get(),
         }

@@ -72,6 +72,22 @@ fn digests_and_files_are_equal_with_one_and_two_threads() {
 }
 
 #[test]
+fn a_run_can_be_played_in_parts() {
+    let folder = new_folder("selfplay-parts");
+    for more in [&[][..], &["--first", "3"]] {
+        assert!(run(&folder, more).status.success());
+    }
+    let shard = |name: &str| Shard::new(fs::read(folder.join(name)).unwrap()).unwrap();
+    let (whole, part) = (shard("games-seed7-4.chuhe"), shard("games-seed7-4-from3.chuhe"));
+    assert_eq!(part.header().first_game, 3);
+    assert_eq!(part.game(3).unwrap(), whole.game(3).unwrap());
+    assert_eq!(part.game(6).unwrap().opening.seed, whole.header().seed_of(6));
+    let output = run(&folder, &["--first", &u64::MAX.to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.stderr, b"chuhe: --first: so many games from there on have no numbers\n");
+}
+
+#[test]
 fn nothing_is_written_over_and_nothing_half_written() {
     let folder = new_folder("selfplay-kept");
     fs::create_dir_all(&folder).unwrap();

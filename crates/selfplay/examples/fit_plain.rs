@@ -53,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn play(games: u64, nodes: u64, seed: u64, threads: usize) -> Result<Vec<Sample>, Box<dyn Error>> {
     let run = Run {
         evaluation: Evaluation::Plain,
+        opponent: None,
         settings: GameSettings {
             hash_mebibytes: 16,
             soft_nodes: None,
@@ -67,6 +68,7 @@ fn play(games: u64, nodes: u64, seed: u64, threads: usize) -> Result<Vec<Sample>
             filter: Some(Filter { nodes: 1000, bound: 300 }),
         },
         seed,
+        first: 0,
         games,
         threads,
     };

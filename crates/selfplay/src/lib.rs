@@ -1,7 +1,7 @@
 //! Playing: games for training, which are functions of their settings and seed, and matches, which say who is stronger.
 //!
-//! * [`selfplay`] plays a net against itself. Whoever has the same settings and seed plays the same game to the bit;
-//!   a [`Record`] is what is kept of it.
+//! * [`selfplay`] plays a net against itself, or two in pairs for a proof of who is stronger. Whoever has the same
+//!   settings and seed plays the same game to the bit; a [`Record`] is what is kept of it. A [`Control`] holds it up.
 //! * [`play_match`] plays pairs of games between two [`Player`]s, each pair from one opening with colours swapped, and
 //!   evaluates them in order. Players are engines of ours ([`EnginePlayer`]) or whatever else implements the trait.
 //! * [`Openings`] are where both begin: random walks that an evaluation found even, or a [`Book`].
@@ -11,6 +11,7 @@
 
 mod arbiter;
 mod book;
+mod control;
 mod matches;
 mod openings;
 mod ordered;
@@ -27,6 +28,7 @@ pub use dataset::{
 
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
 pub use book::{Book, BookError};
+pub use control::Control;
 pub use matches::{Abort, BrokenOff, Entrant, FaultReport, LoneGame, MatchPlan, PairReport, Standing, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use own::EnginePlayer;

@@ -9,6 +9,7 @@ use xiangqi::{Color, rules::Outcome};
 
 use crate::{
     arbiter::{self, Conditions, Ending, Interruption, PlayedGame},
+    control::{Control, Leave},
     openings::{NoOpening, OpeningOrder},
     ordered::in_order,
     player::{FaultKind, Player},
@@ -179,7 +180,7 @@ fn result_of_a(outcome: Outcome, second: bool) -> GameResult {
 }
 
 /// The engine that judges openings is always the same: they are functions of the seed.
-const JUDGE: Settings = Settings { hash_mebibytes: 16, threads: 1, evaluation: engine::Evaluation::Plain };
+pub(crate) const JUDGE: Settings = Settings { hash_mebibytes: 16, threads: 1, evaluation: engine::Evaluation::Plain };
 
 /// The players and the judge of openings that a thread has.
 struct Table<'a> {
@@ -202,8 +203,10 @@ pub fn play_match<'a>(
 ) -> Result<Standing, Box<BrokenOff>> {
     let mut standing = Standing::default();
     let table = || Table { players: None, judge: Engine::new(&JUDGE) };
-    let work = |table: &mut Table<'a>, number, stop: &AtomicBool| play_pair(plan, enter, table, number, stop);
-    let played = in_order(plan.pairs, plan.threads, table, work, |_, pair: PairReport| {
+    let control = Control::default();
+    let work =
+        |table: &mut Table<'a>, number, leave: &Leave<'_>| play_pair(plan, enter, table, number, leave.unwanted());
+    let played = in_order(plan.pairs, plan.threads, &control, table, work, |_, pair: PairReport| {
         let counted = standing.count(&pair, plan.test.as_ref());
         let flow = report(&pair, &standing)?;
         counted.map_err(Abort::from)?;

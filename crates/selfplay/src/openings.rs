@@ -1,6 +1,10 @@
 //! Where games begin.
 
-use dataset::{EvaluationFilter as Filter, Opening, opening::Walker, random::game_seed};
+use dataset::{
+    EvaluationFilter as Filter, Opening,
+    opening::{MOST_ATTEMPTS, Walker},
+    random::game_seed,
+};
 use engine::{Engine, Limits};
 use xiangqi::{
     Fen,
@@ -38,22 +42,45 @@ impl Openings {
     /// # Errors
     ///
     /// If no walk is kept.
+    ///
+    /// # Panics
+    ///
+    /// Never: nobody asks it to give up.
     pub fn choose(&self, seed: u64, engine: &mut Engine) -> Result<Opening, NoOpening> {
-        let start = self.book.as_ref().map_or_else(Fen::start, |book| book.pick(seed).clone());
-        self.choose_from(start, seed, engine)
+        let chosen = self.choose_while(seed, engine, &mut || true)?;
+        Ok(chosen.expect("the choice goes on until it is made"))
     }
 
-    fn choose_from(&self, start: Fen, seed: u64, engine: &mut Engine) -> Result<Opening, NoOpening> {
-        const MOST: u64 = 10_000;
+    /// [`choose`](Self::choose), asking before each walk whether to go on; `None` if not.
+    pub(crate) fn choose_while(
+        &self,
+        seed: u64,
+        engine: &mut Engine,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Opening>, NoOpening> {
+        let start = self.book.as_ref().map_or_else(Fen::start, |book| book.pick(seed).clone());
+        self.choose_from(start, seed, engine, goes_on)
+    }
+
+    fn choose_from(
+        &self,
+        start: Fen,
+        seed: u64,
+        engine: &mut Engine,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Opening>, NoOpening> {
         let walker = Walker { start, rules: self.rules, plies: self.plies };
-        for attempt in 0..MOST {
+        for attempt in 0..MOST_ATTEMPTS {
+            if !goes_on() {
+                return Ok(None);
+            }
             let Ok(game) = walker.walk(seed, attempt) else { continue };
             if self.filter.is_none_or(|filter| keeps(filter, &game, engine)) {
                 let moves = game.moves().collect();
-                return Ok(Opening { rules: self.rules, start: walker.start, seed, attempt, moves });
+                return Ok(Some(Opening { rules: self.rules, start: walker.start, seed, attempt, moves }));
             }
         }
-        Err(NoOpening { start: walker.start.to_string(), plies: self.plies, attempts: MOST })
+        Err(NoOpening { start: walker.start.to_string(), plies: self.plies, attempts: MOST_ATTEMPTS })
     }
 }
 
@@ -85,11 +112,16 @@ impl OpeningOrder {
     /// # Errors
     ///
     /// If no walk is kept.
+    ///
+    /// # Panics
+    ///
+    /// Never: nobody asks it to give up.
     pub fn of_pair(&self, pair: u64, engine: &mut Engine) -> Result<Opening, NoOpening> {
         let start = match &self.openings.book {
             Some(book) => book.positions()[self.order[(pair % self.order.len() as u64) as usize]].clone(),
             None => Fen::start(),
         };
-        self.openings.choose_from(start, game_seed(self.seed, pair), engine)
+        let chosen = self.openings.choose_from(start, game_seed(self.seed, pair), engine, &mut || true)?;
+        Ok(chosen.expect("the choice goes on until it is made"))
     }
 }

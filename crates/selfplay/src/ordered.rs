@@ -4,42 +4,46 @@ use std::{
     collections::BTreeMap,
     ops::ControlFlow,
     sync::{
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
         mpsc,
     },
     thread,
 };
 
+use crate::control::{Control, Leave};
+
 /// Does the pieces of work `0..count` on some threads; `receive` gets the results in order, without gaps, until it
-/// breaks or a piece fails.
+/// breaks, a piece fails, or `control` ends it. A piece that was begun is only then given up when `control` stops or
+/// nobody wants its result.
 ///
-/// Each thread makes itself a worker. `work` may look at the flag, which says that nothing more is wanted, and give up
-/// with `None`.
+/// Each thread makes itself a worker. `work` may ask its leave whether it is to go on, and give up with `None`.
 pub(crate) fn in_order<W, T: Send, E: Send>(
     count: u64,
     threads: usize,
+    control: &Control,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, u64, &AtomicBool) -> Result<Option<T>, E> + Sync,
+    work: impl Fn(&mut W, u64, &Leave<'_>) -> Result<Option<T>, E> + Sync,
     mut receive: impl FnMut(u64, T) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E> {
-    let stop = AtomicBool::new(false);
+    let leave = Leave::new(control);
     let next = AtomicU64::new(0);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         // Also when `receive` panics, or a worker.
-        let _stopping = StopOnDrop(&stop);
+        let _taking = TakeOnDrop(&leave);
         for _ in 0..threads.max(1) {
             let sender = sender.clone();
-            let (stop, next, worker, work) = (&stop, &next, &worker, &work);
+            let (leave, next, worker, work) = (&leave, &next, &worker, &work);
             scope.spawn(move || {
-                let _stopping = StopOnPanic(stop);
+                let _taking = TakeOnPanic(leave);
                 let mut worker = worker();
-                while !stop.load(Relaxed) {
+                // Asked before a number is taken: what was taken is done, and leaves no gap.
+                while leave.begins() {
                     let number = next.fetch_add(1, Relaxed);
                     if number >= count {
                         break;
                     }
-                    let Some(result) = work(&mut worker, number, stop).transpose() else { break };
+                    let Some(result) = work(&mut worker, number, leave).transpose() else { break };
                     // After a failure nothing later is received, and a worker that failed would do so again.
                     let failed = result.is_err();
                     if sender.send((number, result)).is_err() || failed {
@@ -64,20 +68,20 @@ pub(crate) fn in_order<W, T: Send, E: Send>(
     })
 }
 
-struct StopOnDrop<'a>(&'a AtomicBool);
+struct TakeOnDrop<'a>(&'a Leave<'a>);
 
-impl Drop for StopOnDrop<'_> {
+impl Drop for TakeOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Relaxed);
+        self.0.take();
     }
 }
 
-struct StopOnPanic<'a>(&'a AtomicBool);
+struct TakeOnPanic<'a>(&'a Leave<'a>);
 
-impl Drop for StopOnPanic<'_> {
+impl Drop for TakeOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.store(true, Relaxed);
+            self.0.take();
         }
     }
 }
@@ -88,7 +92,7 @@ mod tests {
 
     fn run(count: u64, threads: usize, last: u64, bad: u64) -> (Vec<u64>, Result<(), u64>) {
         let mut seen = Vec::new();
-        let work = |(): &mut (), number, _: &AtomicBool| {
+        let work = |(): &mut (), number, _: &Leave<'_>| {
             if number % 3 == 0 {
                 thread::yield_now();
             }
@@ -97,6 +101,7 @@ mod tests {
         let result = in_order(
             count,
             threads,
+            &Control::default(),
             || (),
             work,
             |number, square| {
@@ -115,6 +120,29 @@ mod tests {
             assert_eq!(run(100, threads, 41, 1000), ((0..=41).collect(), Ok(())));
             assert_eq!(run(100, threads, 1000, 17), ((0..17).collect(), Err(17)));
             assert_eq!(run(0, threads, 1000, 17), (vec![], Ok(())));
+        }
+    }
+
+    #[test]
+    fn what_was_begun_is_finished_unless_it_is_stopped() {
+        for (threads, stop) in [(1, false), (3, false), (7, false), (1, true)] {
+            let (control, begun) = (Control::default(), AtomicU64::new(0));
+            let work = |(): &mut (), number, leave: &Leave<'_>| {
+                begun.fetch_add(1, Relaxed);
+                if number == 5 {
+                    if stop { control.stop() } else { control.finish() }
+                }
+                Ok::<_, ()>(leave.goes_on().then_some(number))
+            };
+            let mut received = 0;
+            let count = |_, _| {
+                received += 1;
+                Ok(ControlFlow::Continue(()))
+            };
+            in_order(1_000_000, threads, &control, || (), work, count).expect("no work fails");
+            let begun = begun.into_inner();
+            assert!(begun < 1_000_000);
+            assert_eq!(received, if stop { 5 } else { begun }, "{threads} threads");
         }
     }
 }

@@ -8,13 +8,14 @@ use engine::Evaluation;
 use nnue::{Kernel, Net, architecture::Sizes};
 use selfplay::{
     Adjudication, Digest, DrawRule, Filter, Openings, Reason, Record, RunDigest, WinRule,
-    selfplay::{GameSettings, Run, play_game},
+    selfplay::{GameSettings, Run},
 };
 use xiangqi::rules::{Game, Outcome, RuleSet, Status};
 
 fn run(threads: usize) -> Run {
     Run {
         evaluation: Evaluation::Plain,
+        opponent: None,
         settings: GameSettings {
             hash_mebibytes: 1,
             soft_nodes: None,
@@ -29,6 +30,7 @@ fn run(threads: usize) -> Run {
             filter: Some(Filter { nodes: 100, bound: 200 }),
         },
         seed: 7,
+        first: 0,
         games: 4,
         threads,
     }
@@ -70,12 +72,12 @@ fn games_do_not_depend_on_the_kernel() {
 
 /// On an engine that has played others before, and in the worst order.
 #[test]
-fn a_game_is_played_again_from_its_seed() {
+fn a_game_is_played_again_from_its_number() {
     let run = run(1);
     let (records, ..) = play(&run);
-    let mut engine = run.engine();
-    for record in records.iter().rev() {
-        let again = play_game(&mut engine, &run.settings, &run.openings, record.opening.seed).unwrap();
+    let mut players = run.players();
+    for (number, record) in records.iter().enumerate().rev() {
+        let again = run.game(&mut players, number as u64).unwrap();
         assert_eq!(again.record, *record);
         assert_eq!(again.record.digest(), record.digest());
     }
@@ -89,10 +91,10 @@ fn a_game_without_a_search_for_its_opening_forgets_what_was_before() {
     run.openings.filter = None;
     run.games = 2;
     let (records, ..) = play(&run);
-    let mut engine = run.engine();
-    for record in [&records[0], &records[0], &records[1], &records[0]] {
-        let again = play_game(&mut engine, &run.settings, &run.openings, record.opening.seed).unwrap();
-        assert_eq!(again.record, *record);
+    let mut players = run.players();
+    for number in [0, 0, 1, 0] {
+        let again = run.game(&mut players, number).unwrap();
+        assert_eq!(again.record, records[number as usize]);
     }
 }
 

@@ -1,0 +1,80 @@
+//! One game of a run.
+
+use dataset::{Reason, Record, ScoredMove};
+use engine::{Engine, Limits, score::MATE};
+use xiangqi::{
+    Color,
+    rules::{Outcome, Status},
+};
+
+use super::{Finished, Others, Players, Run};
+use crate::{matches::Entrant, openings::NoOpening};
+
+/// An engine and what it may use for a move.
+struct Seat<'a> {
+    engine: &'a mut Engine,
+    limits: Limits,
+}
+
+impl<'a> Seat<'a> {
+    fn new(engine: &'a mut Engine, soft_nodes: Option<u64>, hard_nodes: u64) -> Self {
+        engine.new_game();
+        Self { engine, limits: Limits { soft_nodes, hard_nodes: Some(hard_nodes), ..Limits::default() } }
+    }
+}
+
+impl Run {
+    /// Plays a game, asking before each move whether to go on; `None` if not.
+    pub(super) fn game_while(
+        &self,
+        players: &mut Players,
+        number: u64,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Finished>, NoOpening> {
+        let Players { a, others } = players;
+        let judge = others.as_mut().map_or(&mut *a, |others| &mut others.judge);
+        let seed = self.header().seed_of(number);
+        let Some(opening) = self.openings.choose_while(seed, judge, goes_on)? else { return Ok(None) };
+        let settings = &self.settings;
+        let mut a = Seat::new(a, settings.soft_nodes, settings.hard_nodes);
+        let mut b = match (others, &self.opponent) {
+            (Some(Others { b, .. }), Some(opponent)) => Some(Seat::new(b, opponent.soft_nodes, opponent.hard_nodes)),
+            _ => None,
+        };
+        let mut game = opening.game();
+        let mut moves: Vec<ScoredMove> = Vec::new();
+        let mut nodes = 0;
+        let (outcome, reason) = loop {
+            if let Status::Over(ending) = game.status() {
+                break (ending.outcome, Reason::Rules(ending.reason));
+            }
+            let scores = moves.iter().map(|scored| scored.score);
+            let verdict = settings.adjudication.verdict(scores, opening.moves.len(), !game.position().turn());
+            if let Some(verdict) = verdict {
+                break verdict;
+            }
+            if game.len() >= settings.ply_cap as usize {
+                break (Outcome::Draw, Reason::PlyCap);
+            }
+            if !goes_on() {
+                return Ok(None);
+            }
+            let Seat { engine, limits } = match &mut b {
+                Some(b) if of_opponent(number, game.position().turn()) => b,
+                _ => &mut a,
+            };
+            let report = engine.search(&game, limits);
+            nodes += report.nodes;
+            let mv = report.best_move().expect("there is a legal move while the game goes on");
+            // A search that was stopped before it had a score says so by one that is beyond all.
+            moves.push(ScoredMove { mv, score: report.score().filter(|score| score.abs() <= MATE) });
+            game.push_legal(mv);
+        };
+        Ok(Some(Finished { record: Record { opening, moves, outcome, reason }, nodes }))
+    }
+}
+
+/// Whether a colour is the opponent's in the match game with this number.
+fn of_opponent(number: u64, color: Color) -> bool {
+    Entrant::playing(color, number % 2 == 1) == Entrant::B
+}

@@ -1,0 +1,148 @@
+//! Match games that are kept as records: functions of their header and number like those of self-play.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::num::NonZeroUsize;
+
+use common::{match_run, net, play, run};
+use dataset::{
+    manifest::Entry,
+    shard::{Shard, ShardWriter},
+    verify::verify_shard,
+};
+use engine::{Engine, Evaluation, Limits, Settings};
+use selfplay::{
+    Book, Record,
+    selfplay::{Mismatch, Opponent, Run},
+};
+use xiangqi::{Color, rules::RuleSet};
+
+#[test]
+fn some_games_of_a_run_are_the_same_alone() {
+    for run in [run(20, 1), match_run(20, 1)] {
+        let all = play(&run);
+        for threads in [1, 2] {
+            let some = Run { first: 6, games: 4, threads, ..run.clone() };
+            assert_eq!(some.header().first_game, 6);
+            assert_eq!(play(&some), all[6..10]);
+        }
+        assert_eq!(play(&Run { threads: 3, ..run.clone() }), all);
+        // On players that have played others before, and from the last to the first.
+        let mut players = run.players();
+        for number in [19, 7, 6, 0] {
+            assert_eq!(run.game(&mut players, number as u64).unwrap().record, all[number], "game {number}");
+        }
+    }
+}
+
+/// Two new engines for each game, and nothing else that a run has.
+#[test]
+fn each_entrant_plays_its_colour_in_each_game_of_a_pair() {
+    let run = match_run(4, 2);
+    let opponent = run.opponent.clone().unwrap();
+    for (number, record) in play(&run).into_iter().enumerate() {
+        let engine = |evaluation: &Evaluation| {
+            let settings = Settings { hash_mebibytes: 1, threads: 1, evaluation: evaluation.clone() };
+            Engine::new(&settings)
+        };
+        let mut engines = [engine(&run.evaluation), engine(&opponent.evaluation)];
+        let limits = [Limits::nodes(60), Limits { soft_nodes: Some(20), ..Limits::nodes(40) }];
+        let red = number % 2;
+        let mut game = record.opening.game();
+        for scored in &record.moves {
+            let entrant = if game.position().turn() == Color::Red { red } else { 1 - red };
+            let report = engines[entrant].search(&game, &limits[entrant]);
+            let score = report.score().filter(|score| score.abs() <= engine::score::MATE);
+            assert_eq!((report.best_move(), score), (Some(scored.mv), scored.score), "game {number}");
+            game.push(scored.mv).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_pair_has_one_opening_whoever_plays() {
+    let records = play(&match_run(6, 1));
+    let openings = |records: &[Record]| records.iter().map(|record| record.opening.clone()).collect::<Vec<_>>();
+    for pair in openings(&records).chunks(2) {
+        assert_eq!(pair[0], pair[1]);
+    }
+    let opponent = Opponent { evaluation: Evaluation::Plain, soft_nodes: None, hard_nodes: 1 };
+    let mut others = Run { evaluation: net(), opponent: Some(opponent), ..match_run(6, 1) };
+    others.settings.hash_mebibytes = 2;
+    assert_eq!(openings(&play(&others)), openings(&records));
+    let [first, second, ..] = &records[..] else { unreachable!("six games") };
+    assert_ne!(first.moves, second.moves);
+}
+
+fn shard(run: &Run) -> Vec<u8> {
+    let mut writer = ShardWriter::new(Vec::new(), run.header()).unwrap();
+    for record in play(run) {
+        writer.add(&record).unwrap();
+    }
+    writer.finish().unwrap().0
+}
+
+/// Even where both entrants are one, and so both games of a pair.
+#[test]
+fn match_games_are_kept_and_verified_like_others() {
+    let mut same = match_run(6, 2);
+    same.opponent = Some(Opponent { evaluation: Evaluation::Plain, soft_nodes: None, hard_nodes: 60 });
+    for run in [Run { first: 4, ..match_run(6, 2) }, same] {
+        let bytes = shard(&run);
+        let shard = Shard::new(&bytes).unwrap();
+        assert_eq!(shard.header(), &run.header());
+        let report = verify_shard(&shard, None, NonZeroUsize::MIN).unwrap();
+        assert_eq!((report.games, report.faults), (6, Vec::new()));
+        let entry = Entry::of(&bytes).unwrap();
+        let opponent = entry.provenance.opponent.unwrap();
+        assert_eq!(opponent.net, run.header().opponent.unwrap().net.map(|net| net.to_string()));
+    }
+    let bytes = shard(&run(2, 1));
+    assert!(!serde_json::to_string(&Entry::of(&bytes).unwrap()).unwrap().contains("opponent"));
+}
+
+#[test]
+fn a_run_is_made_from_its_header_and_nothing_else() {
+    let line = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b\n";
+    let book = Book::from_bytes(line.as_bytes(), RuleSet::Cxr).unwrap();
+    let mut run = Run { first: 3, ..match_run(1, 1) };
+    run.openings.book = Some(book.clone());
+    let header = run.header();
+    let given = |evaluation, opponent, book| Run::from_header(&header, evaluation, opponent, book);
+    let again = given(Evaluation::Plain, Some(net()), Some(book.clone())).unwrap();
+    assert_eq!((again.header(), again.games, again.threads), (header.clone(), 1, 1));
+    assert_eq!(play(&again), play(&run));
+
+    let refused = |given: Result<Run, Mismatch>| given.unwrap_err().to_string();
+    let hash = header.opponent.unwrap().net.unwrap();
+    assert_eq!(
+        refused(given(Evaluation::Plain, Some(Evaluation::Plain), Some(book.clone()))),
+        format!("the opponent's net should be {hash}, and is the plain evaluation")
+    );
+    assert_eq!(
+        refused(given(net(), Some(net()), Some(book.clone()))),
+        format!("the net should be the plain evaluation, and is {hash}")
+    );
+    assert_eq!(
+        refused(given(Evaluation::Plain, Some(net()), None)),
+        format!("the book should be {}, and is none", book.hash())
+    );
+    assert_eq!(
+        refused(given(Evaluation::Plain, None, Some(book))),
+        "the games are of a match, and no opponent is given"
+    );
+    let own = common::run(1, 1).header();
+    assert_eq!(
+        refused(Run::from_header(&own, Evaluation::Plain, Some(net()), None)),
+        "the games are of self-play, and an opponent is given"
+    );
+    let mut older = own;
+    older.bench_signature = 1;
+    let signature = engine::bench::SIGNATURE;
+    assert_eq!(
+        refused(Run::from_header(&older, Evaluation::Plain, None, None)),
+        format!("the games are of engines with the bench signature 1; that of this one is {signature}")
+    );
+}
