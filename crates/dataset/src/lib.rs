@@ -1,7 +1,7 @@
 //! Games as data.
 //!
 //! * [`opening`]: where a game begins, as a function of a few numbers, without an engine: whoever checks a game walks
-//!   its opening again.
+//!   its opening again; a [`Book`] has other positions than the first to start from.
 //! * [`random`]: the random numbers behind it, the same on every machine and in every build.
 //! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
 //! * [`codec`]: how games become bytes; [`shard`]: how these become files.
@@ -25,6 +25,7 @@ pub mod training;
 pub mod verify;
 
 mod adjudication;
+mod book;
 mod bytes;
 mod digest;
 mod header;
@@ -33,6 +34,7 @@ mod record;
 mod settings;
 
 pub use adjudication::{Adjudication, DrawRule, WinRule};
+pub use book::{Book, BookError};
 pub use digest::{Digest, ParseDigestError};
 pub use header::{Header, HeaderError, Opponent};
 pub use new_file::NewFile;

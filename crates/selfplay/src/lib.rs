@@ -10,7 +10,6 @@
 //! Nothing here reads a clock: matches under time get a [`Timer`].
 
 mod arbiter;
-mod book;
 mod control;
 mod matches;
 mod openings;
@@ -22,12 +21,11 @@ pub mod selfplay;
 mod timing;
 
 pub use dataset::{
-    Adjudication, Digest, DrawRule, EvaluationFilter as Filter, GameSettings, Opening, Reason, Record, RunDigest,
-    ScoredMove, WinRule,
+    Adjudication, Book, BookError, Digest, DrawRule, EvaluationFilter as Filter, GameSettings, Opening, Reason, Record,
+    RunDigest, ScoredMove, WinRule,
 };
 
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
-pub use book::{Book, BookError};
 pub use control::Control;
 pub use matches::{Abort, BrokenOff, Entrant, FaultReport, LoneGame, MatchPlan, PairReport, Standing, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};

@@ -1,7 +1,7 @@
 //! Where games begin.
 
 use dataset::{
-    EvaluationFilter as Filter, Opening,
+    Book, EvaluationFilter as Filter, Opening,
     opening::{MOST_ATTEMPTS, Walker},
     random::game_seed,
 };
@@ -10,8 +10,6 @@ use xiangqi::{
     Fen,
     rules::{Game, RuleSet},
 };
-
-use crate::book::Book;
 
 /// The opening policy: from where games start, how many random moves they begin with, and which of these are kept.
 #[derive(Clone, Debug)]

@@ -15,11 +15,10 @@ mod given;
 use std::ops::ControlFlow;
 
 pub use dataset::GameSettings;
-use dataset::{Digest, Header, OpeningPolicy, Record};
+use dataset::{Book, Digest, Header, OpeningPolicy, Record};
 use engine::{Engine, Evaluation};
 
 use crate::{
-    book::Book,
     control::{Control, Leave},
     matches::JUDGE,
     openings::{NoOpening, Openings},

@@ -3,11 +3,11 @@
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use dataset::Book;
 use dataset::{
     shard,
     verify::{StartOf, verify_shard},
 };
-use selfplay::Book;
 use serde::Serialize;
 
 use crate::{Finding, stopwatch, threads};

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use dataset::{Digest, Header};
+use dataset::{Book, Digest, Header};
 use engine::{Evaluation, bench};
 
 use super::{Opponent, Run, net_of};
-use crate::{book::Book, openings::Openings};
+use crate::openings::Openings;
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

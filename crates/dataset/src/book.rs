@@ -5,13 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dataset::{
-    Digest,
-    random::{Stream, Use},
-};
 use xiangqi::{
     Fen, FenError,
     rules::{Game, Reason, RuleSet, Status},
+};
+
+use crate::{
+    digest::Digest,
+    random::{Stream, Use},
 };
 
 /// A book of positions.
