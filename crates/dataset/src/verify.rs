@@ -49,6 +49,8 @@ pub enum FaultKind {
     Score { score: Score },
     #[error("its opening is not the walk of its seed and attempt")]
     Opening,
+    #[error("no player keeps attempt {attempt} of its opening")]
+    Attempt { attempt: u64 },
     #[error("it starts from a position that is not the book's for its seed")]
     Start,
     #[error("the same moves as game {of}")]

@@ -114,6 +114,12 @@ fn games_that_go_on_stop_early_or_come_twice_are_caught() {
     // Another number has another seed, and so another opening.
     let fault = verify_game(&header, first + 1, &games[0]).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Opening);
+    // Nobody judged openings, and so nobody had a choice among them.
+    let mut unjudged = header.clone();
+    unjudged.openings.filter = None;
+    let late = (0_u64..).find(|&index| games[index as usize].opening.attempt == 2).unwrap();
+    let fault = verify_game(&unjudged, first + late, &games[late as usize]).unwrap_err();
+    assert_eq!(fault.to_string(), format!("game {}: no player keeps attempt 2 of its opening", first + late));
     let mut verifier = dataset::verify::Verifier::new(&header, None);
     assert_eq!(verifier.verify(first, &games[0]), Ok(()));
     let fault = verifier.verify(first, &games[0]).unwrap_err();

@@ -3,9 +3,8 @@
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use dataset::Book;
 use dataset::{
-    shard,
+    Book, shard,
     verify::{StartOf, verify_shard},
 };
 use serde::Serialize;

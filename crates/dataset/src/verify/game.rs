@@ -5,8 +5,8 @@ use xiangqi::rules::{Game, Outcome, Status};
 use super::{Fault, FaultKind};
 use crate::{
     Header,
-    opening::Walker,
-    record::{MOST_SCORE, Reason, Record},
+    opening::{MOST_ATTEMPTS, Walker},
+    record::{MOST_SCORE, Opening, Reason, Record},
 };
 
 /// Plays a game again. The first thing that is wrong with it comes back.
@@ -22,6 +22,9 @@ pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), 
     let same_walk = walked.is_ok_and(|walked| walked.moves == opening.moves);
     if !same_walk || opening.seed != header.seed_of(number) || opening.rules != header.rules {
         return fault(None, FaultKind::Opening);
+    }
+    if !may_be_kept(header, &walker, opening) {
+        return fault(None, FaultKind::Attempt { attempt: opening.attempt });
     }
     let mut game = Game::new(opening.start.clone(), header.rules);
     for &mv in &opening.moves {
@@ -46,6 +49,14 @@ pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), 
         Some((outcome, reason)) => fault(ply, FaultKind::Label { recorded_outcome, recorded_reason, outcome, reason }),
         None => fault(ply, FaultKind::Stops { recorded_outcome, recorded_reason }),
     }
+}
+
+/// Whether a player may have kept this attempt, as far as can be known without the engine that judged. Where none judged,
+/// the first walk that is an opening was kept; and where nothing is drawn all walks are one.
+fn may_be_kept(header: &Header, walker: &Walker, opening: &Opening) -> bool {
+    let judged = header.openings.filter.is_some() && header.openings.plies > 0;
+    opening.attempt < MOST_ATTEMPTS
+        && (judged || (0..opening.attempt).all(|attempt| walker.stroll(opening.seed, attempt).is_err()))
 }
 
 /// How the game ended after so many moves, if it did: in the order in which players ask.

@@ -4,8 +4,8 @@
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use dataset::{
-    Adjudication, Digest, DrawRule, GameSettings, Header, MOST_SCORE, Opening, OpeningPolicy, Reason, Record, Score,
-    ScoredMove, WinRule,
+    Adjudication, Digest, DrawRule, EvaluationFilter, GameSettings, Header, MOST_SCORE, Opening, OpeningPolicy, Reason,
+    Record, Score, ScoredMove, WinRule,
     opening::Walker,
     random::{Stream, Use},
 };
@@ -30,7 +30,8 @@ pub(crate) fn header(seed: u64) -> Header {
             adjudication: if seed % 3 == 1 { Adjudication::default() } else { Adjudication { win, draw } },
             ply_cap: 260,
         },
-        openings: OpeningPolicy { book: None, plies: 6, filter: None },
+        // What was judged may be any attempt.
+        openings: OpeningPolicy { book: None, plies: 6, filter: Some(EvaluationFilter { nodes: 100, bound: 200 }) },
         seed,
         first_game: seed % 1000,
     }
@@ -42,7 +43,8 @@ pub(crate) fn game(header: &Header, number: u64) -> Record {
     let mut stream = Stream::new(Use::BookOrder, seed, 77);
     let start = if header.openings.book.is_some() { book_position(&mut stream) } else { Fen::start() };
     let walker = Walker { start: start.clone(), rules: header.rules, plies: header.openings.plies };
-    let (attempt, mut game) = walker.first(seed, stream.below(3)).expect("an opening");
+    let judged = header.openings.filter.is_some() && header.openings.plies > 0;
+    let (attempt, mut game) = walker.first(seed, if judged { stream.below(3) } else { 0 }).expect("an opening");
     let opening = Opening { rules: header.rules, start, seed, attempt, moves: game.moves().collect() };
     let mut moves: Vec<ScoredMove> = Vec::new();
     let mut red_score: Score = 0;
