@@ -8,7 +8,7 @@
 
 use std::ops::RangeInclusive;
 
-use dataset::{Digest, EvaluationFilter, GameSettings, Header, OpeningPolicy};
+use dataset::{Digest, EvaluationFilter, GameSettings, Header, OpeningPolicy, Opponent};
 use serde::{Deserialize, Serialize};
 use stats::{EloModel, Hypotheses, Sprt};
 use xiangqi::rules::RuleSet;
@@ -75,6 +75,10 @@ pub struct Generation {
     /// After a rejection, so many more positions are played, in hundredths of the generation's.
     #[serde(default = "more")]
     pub more_percent: u32,
+    /// While a net is trained and tested, games go on until there are so many more positions, in hundredths of what was
+    /// wanted: they are of the same generation, and the next training has them.
+    #[serde(default = "ahead")]
+    pub ahead_percent: u32,
     /// After so many generations the campaign is complete; it goes on for ever if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
@@ -130,6 +134,10 @@ const fn candidates() -> u32 {
 
 const fn more() -> u32 {
     50
+}
+
+const fn ahead() -> u32 {
+    25
 }
 
 impl Default for Gate {
@@ -240,12 +248,41 @@ impl Campaign {
         Header {
             bench_signature,
             net: champion,
-            opponent: None,
             rules: self.rules,
             settings: self.selfplay.settings,
             openings: self.selfplay.openings,
             seed,
             first_game: 0,
+            opponent: None,
+        }
+    }
+
+    /// What the games of a candidate against the champion are a function of.
+    #[must_use]
+    pub fn match_header(
+        &self,
+        bench_signature: u64,
+        candidate: Option<Digest>,
+        champion: Option<Digest>,
+        seed: u64,
+    ) -> Header {
+        let gate = &self.gate;
+        let own = (u128::from(gate.nodes) * u128::from(gate.candidate_nodes_percent) / 100) as u64;
+        Header {
+            bench_signature,
+            net: candidate,
+            rules: self.rules,
+            settings: GameSettings {
+                hash_mebibytes: gate.hash_mebibytes,
+                soft_nodes: None,
+                hard_nodes: own.max(1),
+                adjudication: dataset::Adjudication::default(),
+                ply_cap: gate.ply_cap,
+            },
+            openings: OpeningPolicy { book: gate.book, plies: gate.random_plies, filter: gate.filter },
+            seed,
+            first_game: 0,
+            opponent: Some(Opponent { net: champion, soft_nodes: None, hard_nodes: gate.nodes }),
         }
     }
 
@@ -272,6 +309,7 @@ impl Campaign {
         within("generation.window", generation.window.into(), 1..=1_000)?;
         within("generation.most_candidates", generation.most_candidates.into(), 1..=1_000)?;
         within("generation.more_percent", generation.more_percent.into(), 1..=1_000)?;
+        within("generation.ahead_percent", generation.ahead_percent.into(), 0..=1_000)?;
         within("generation.most", generation.most.unwrap_or(1).into(), 1..=1_000_000)?;
         within("gate.batch_pairs", gate.batch_pairs.into(), 1..=10_000)?;
         within("gate.most_pairs", gate.most_pairs.into(), 1..=10_000_000)?;

@@ -194,6 +194,12 @@ impl Lease {
     pub fn numbers(&self) -> std::ops::Range<u64> {
         self.terms.first_game..self.terms.first_game.saturating_add(self.games)
     }
+
+    /// The nets that play, by their hashes.
+    pub fn nets(&self) -> impl Iterator<Item = Digest> {
+        let opponent = self.terms.opponent.as_ref().and_then(|opponent| opponent.net);
+        self.terms.net.into_iter().chain(opponent)
+    }
 }
 
 /// What a worker should know.

@@ -1,0 +1,181 @@
+//! Matches: how they stand, what was decided, and what a later quarantine makes of it.
+
+use dataset::Header;
+use protocol::campaign::Gate;
+use serde_json::json;
+use stats::{Decision, Hypotheses, Sprt};
+
+use super::{nets, steps};
+use crate::{
+    clock::Time,
+    events::{Event, note_with},
+    gate::{self, Verdict},
+    store::{Connection, Failure, Outcome},
+    work::{counting, header_of, lock_job},
+};
+
+/// A match between two nets, outside all campaigns. Of `rating` matches all pairs are played; of others as many as
+/// the test wants.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn create(
+    connection: &mut Connection<'_>,
+    now: Time,
+    kind: &str,
+    header: &Header,
+    gate: &Gate,
+) -> Outcome<i64> {
+    let text = serde_json::to_string(gate).map_err(|error| Failure::Broken(error.to_string()))?;
+    let limit = i64::from(gate.most_pairs) * 2;
+    steps::create_job(connection, now, None, kind, header, Some(text), Some(limit)).await
+}
+
+pub(super) async fn set_state(connection: &mut Connection<'_>, now: Time, job: i64, state: &str) -> Outcome<()> {
+    let query = "UPDATE jobs SET state = $2, closed = CASE WHEN $2 = 'closed' THEN $3 ELSE NULL END
+                 WHERE id = $1 AND state <> $2";
+    sqlx::query(query).bind(job).bind(state.to_owned()).bind(now.0).execute(connection.raw()).await?;
+    Ok(())
+}
+
+pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &Verdict) -> Outcome<()> {
+    let text = serde_json::to_string(verdict).map_err(|error| Failure::Broken(error.to_string()))?;
+    let query = "UPDATE jobs SET decision = $2 WHERE id = $1";
+    sqlx::query(query).bind(job).bind(text).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// How many games of a passed gate are still to be audited; if none are on their way, more are chosen.
+pub(super) async fn missing_audits(
+    connection: &mut Connection<'_>,
+    job: i64,
+    verdict: &Verdict,
+    percent: u32,
+) -> Outcome<Option<i64>> {
+    let below = verdict.pairs as i64 * 2;
+    let audited = counting::audited(connection, job, below).await?;
+    let needed = (audited.games * i64::from(percent) + 99) / 100;
+    let query = "SELECT COUNT(*) FROM comparisons WHERE job = $1 AND state IN ('waiting', 'different') AND first < $2";
+    let open: i64 = sqlx::query_scalar(query).bind(job).bind(below).fetch_one(connection.raw()).await?;
+    let missing = needed - audited.clean;
+    if missing <= 0 && open == 0 {
+        return Ok(None);
+    }
+    if audited.waiting < missing && open == 0 {
+        // Which shards, nobody can foresee: their hashes hang on games that were not played yet.
+        let query = "UPDATE shards SET audit = 'wanted' WHERE id = (
+                         SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
+                         JOIN workers ON workers.id = shards.worker
+                         WHERE shards.job = $1 AND segments.first < $2 AND shards.audit = 'none' AND workers.trusted = 0
+                         AND shards.state = 'validated' ORDER BY shards.hash LIMIT 1)";
+        sqlx::query(query).bind(job).bind(below).execute(connection.raw()).await?;
+    }
+    Ok(Some(missing.max(open)))
+}
+
+/// How a match stands.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Standing {
+    /// What the test says so far.
+    pub verdict: Verdict,
+    /// How many pairs count, without a gap.
+    pub pairs: u64,
+    /// The test.
+    pub test: Sprt,
+    /// How often it is asked.
+    pub batch_pairs: u32,
+}
+
+/// The test of a gate.
+///
+/// # Errors
+///
+/// If it is none.
+pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
+    let broken = |error: stats::SprtError| Failure::Broken(format!("a gate that is none: {error}"));
+    let hypotheses = Hypotheses::new(gate.elo0, gate.elo1).map_err(broken)?;
+    Sprt::new(gate.model, hypotheses).with_error_rates(gate.alpha, gate.beta).map_err(broken)
+}
+
+/// How a match stands.
+///
+/// # Errors
+///
+/// If it is none.
+pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Standing> {
+    let gate: Option<String> =
+        sqlx::query_scalar("SELECT gate FROM jobs WHERE id = $1").bind(job).fetch_one(connection.raw()).await?;
+    let gate: Gate = gate
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .ok_or_else(|| Failure::Broken(format!("job {job}, which is no match")))?;
+    let test = test_of(&gate)?;
+    let pairs = counting::pairs(connection, job).await?;
+    let verdict = gate::judge(&test, gate.batch_pairs, &pairs);
+    let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
+    Ok(Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs })
+}
+
+/// Looks again at decided matches of which games went or came: a decision that does not stand any more is disputed,
+/// and the match goes on to fill the gap. How many there were.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+    let query =
+        "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL AND kind = 'match' ORDER BY id LIMIT 50";
+    let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
+    for &id in &jobs {
+        let job = lock_job(connection, id).await?;
+        let query = "SELECT decision, net, header FROM jobs WHERE id = $1";
+        let (decision, net, header): (Option<String>, Option<String>, String) =
+            sqlx::query_as(query).bind(id).fetch_one(connection.raw()).await?;
+        let Some(decided) = decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok()) else { continue };
+        let standing = standing(connection, id).await?;
+        let header = header_of(&header)?;
+        let stands = standing.verdict.decision == decided.decision;
+        let query = "UPDATE jobs SET recheck = $2 WHERE id = $1";
+        sqlx::query(query).bind(id).bind(i64::from(!stands)).execute(connection.raw()).await?;
+        set_state(connection, now, id, if stands { "closed" } else { "open" }).await?;
+        let (Decision::AcceptH1, Some(net)) = (decided.decision, net) else { continue };
+        let (from, to) = if stands { ("disputed", "promoted") } else { ("promoted", "disputed") };
+        let why = (!stands).then(|| {
+            let pairs = standing.pairs;
+            format!("after a quarantine {pairs} pairs of its gate are left in order, and they do not prove it")
+        });
+        let query = "UPDATE nets SET state = $3, disputed = $4 WHERE hash = $1 AND state = $2";
+        let query = sqlx::query(query).bind(net.clone()).bind(from).bind(to).bind(why.clone());
+        if query.execute(connection.raw()).await?.rows_affected() > 0 {
+            let name = nets::name_of_text(connection, &net).await?;
+            let text = why.map_or_else(|| format!("{name}: its gate stands again"), |why| format!("{name}: {why}"));
+            let data = json!({ "net": net, "opponent": header.opponent, "job": job.id });
+            let event = Event { kind: to, account: None, subject: format!("net:{net}"), text };
+            note_with(connection, now, event, &data).await?;
+        }
+    }
+    Ok(jobs.len() as u64)
+}
+
+/// Notes what was decided in matches outside of campaigns, and ends them.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+    let query = "SELECT id, kind, game_limit FROM jobs
+                 WHERE campaign IS NULL AND decision IS NULL AND state = 'open' AND gate IS NOT NULL ORDER BY id LIMIT 100";
+    let jobs: Vec<(i64, String, Option<i64>)> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
+    let mut concluded = 0;
+    for (id, kind, limit) in jobs {
+        lock_job(connection, id).await?;
+        let standing = standing(connection, id).await?;
+        let is_out = limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
+        if is_out || (kind != "rating" && standing.verdict.decision != Decision::Continue) {
+            decide(connection, id, &standing.verdict).await?;
+            set_state(connection, now, id, "closed").await?;
+            concluded += 1;
+        }
+    }
+    Ok(concluded)
+}

@@ -1,0 +1,176 @@
+//! Nets, books and training sets.
+
+use dataset::{
+    Digest,
+    manifest::{Entry, FORMAT, Manifest},
+};
+use protocol::api::problem::Code;
+use serde_json::json;
+
+use super::{lock, matches};
+use crate::{
+    clock::Time,
+    events::{Event, note_with},
+    store::{Connection, Failure, Outcome},
+};
+
+/// Refuses a net that is not here.
+pub(super) async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Outcome<()> {
+    let query = "SELECT COUNT(*) FROM nets WHERE hash = $1";
+    let here: i64 = sqlx::query_scalar(query).bind(net.to_string()).fetch_one(connection.raw()).await?;
+    if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no net {net}"))) } else { Ok(()) }
+}
+
+/// Refuses a book that is not here.
+pub(super) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Outcome<()> {
+    let query = "SELECT COUNT(*) FROM books WHERE hash = $1";
+    let here: i64 = sqlx::query_scalar(query).bind(book.to_string()).fetch_one(connection.raw()).await?;
+    if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no book {book}"))) } else { Ok(()) }
+}
+
+/// What people call a net.
+pub(super) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
+    match net {
+        None => Ok("the plain evaluation".to_owned()),
+        Some(net) => name_of_text(connection, &net.to_string()).await,
+    }
+}
+
+/// What people call the net with this hash.
+pub(super) async fn name_of_text(connection: &mut Connection<'_>, net: &str) -> Outcome<String> {
+    let query = "SELECT name FROM nets WHERE hash = $1";
+    let name: Option<String> = sqlx::query_scalar(query).bind(net.to_owned()).fetch_optional(connection.raw()).await?;
+    Ok(name.unwrap_or_else(|| net.chars().take(12).collect()))
+}
+
+/// A net, as it is noted.
+#[derive(Clone, Debug)]
+pub struct NewNet {
+    /// The SHA-256 of its file, which is among the objects.
+    pub hash: Digest,
+    /// What people call it.
+    pub name: String,
+    /// `base` (uploaded by a person) or `candidate`.
+    pub state: &'static str,
+    /// The length of its file.
+    pub bytes: u64,
+    /// Its architecture, for people.
+    pub architecture: String,
+    /// What made it, if that is known.
+    pub manifest: Option<String>,
+    /// For which campaign and generation.
+    pub campaign: Option<(i64, i64)>,
+    /// The champion that it was made to beat.
+    pub parent: Option<String>,
+}
+
+/// Notes a net; one that is known stays as it is.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn add(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Outcome<()> {
+    let query =
+        "INSERT INTO nets (hash, name, state, campaign, generation, parent, bytes, manifest, architecture, created)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING";
+    let query = sqlx::query(query).bind(net.hash.to_string()).bind(net.name.clone()).bind(net.state);
+    let query = query.bind(net.campaign.map(|it| it.0)).bind(net.campaign.map(|it| it.1)).bind(net.parent.clone());
+    let query = query.bind(net.bytes as i64).bind(net.manifest.clone()).bind(net.architecture.clone());
+    query.bind(now.0).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Notes a book whose file is among the objects.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn add_book(
+    connection: &mut Connection<'_>,
+    now: Time,
+    hash: Digest,
+    name: &str,
+    bytes: u64,
+    positions: u64,
+) -> Outcome<()> {
+    let query = "INSERT INTO books (hash, name, bytes, positions, created) VALUES ($1, $2, $3, $4, $5)
+                 ON CONFLICT (hash) DO NOTHING";
+    let query = sqlx::query(query).bind(hash.to_string()).bind(name.to_owned()).bind(bytes as i64);
+    query.bind(positions as i64).bind(now.0).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Freezes a training set: the games that count now in these generations, by shards of which all games count.
+pub(super) async fn freeze(
+    connection: &mut Connection<'_>,
+    now: Time,
+    campaign: i64,
+    first: i64,
+    last: i64,
+) -> Outcome<Digest> {
+    let query = "SELECT shards.entry FROM shards JOIN jobs ON jobs.id = shards.job
+                 WHERE jobs.campaign = $1 AND jobs.kind = 'selfplay' AND jobs.generation >= $2 AND jobs.generation <= $3
+                 AND shards.state = 'validated' AND shards.games =
+                 (SELECT SUM(segments.games) FROM segments WHERE segments.shard = shards.id AND segments.state = 'held')
+                 ORDER BY jobs.generation, shards.job, shards.first";
+    let query = sqlx::query_scalar(query).bind(campaign).bind(first).bind(last);
+    let entries: Vec<Option<String>> = query.fetch_all(connection.raw()).await?;
+    let entry = |text: Option<String>| serde_json::from_str::<Entry>(&text.unwrap_or_default());
+    let shards = entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>();
+    let shards = shards.map_err(|error| Failure::Broken(format!("a shard's line that is none: {error}")))?;
+    let (games, positions) =
+        (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());
+    let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
+    let hash = manifest.hash();
+    let query = "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING";
+    let query = sqlx::query(query).bind(hash.to_string()).bind(campaign).bind(last).bind(games as i64);
+    query.bind(positions as i64).bind(manifest.to_text()).bind(now.0).execute(connection.raw()).await?;
+    Ok(hash)
+}
+
+/// Takes a promotion back: the champion before plays again, from the generation of the one that goes.
+///
+/// # Errors
+///
+/// If the campaign's champion was not promoted.
+pub async fn roll_back(
+    connection: &mut Connection<'_>,
+    now: Time,
+    campaign: i64,
+    by: Option<i64>,
+    reason: &str,
+) -> Outcome<()> {
+    let row = lock(connection, campaign).await?;
+    let nothing = || Failure::refused(Code::Conflict, "the campaign has no promotion to take back");
+    let champion = row.champion.ok_or_else(nothing)?.to_string();
+    let query = "SELECT previous FROM promotions WHERE campaign = $1 AND net = $2 AND kind <> 'rollback'
+                 ORDER BY id DESC LIMIT 1";
+    let query = sqlx::query_scalar(query).bind(campaign).bind(champion.clone());
+    let previous: Option<Option<String>> = query.fetch_optional(connection.raw()).await?;
+    let previous = previous.ok_or_else(nothing)?;
+    for job in [row.selfplay, row.gate].into_iter().flatten() {
+        matches::set_state(connection, now, job, "closed").await?;
+    }
+    let query = "UPDATE nets SET state = 'rolled_back' WHERE hash = $1";
+    sqlx::query(query).bind(champion.clone()).execute(connection.raw()).await?;
+    let query = "UPDATE trainings SET state = 'failed', reason = 'its champion was rolled back'
+                 WHERE campaign = $1 AND state IN ('open', 'leased')";
+    sqlx::query(query).bind(campaign).execute(connection.raw()).await?;
+    // A new generation: the games of the net that goes are not mixed with those of the one that comes back.
+    let query =
+        "UPDATE campaigns SET champion = $2, generation = generation + 1, candidates = 0, wanted_positions = $3,
+                 selfplay = NULL, training = NULL, gate = NULL, phase = 'collecting', phase_since = $4, reason = NULL,
+                 state = CASE state WHEN 'complete' THEN 'paused' ELSE state END, changed = changed + 1 WHERE id = $1";
+    let query = sqlx::query(query).bind(campaign).bind(previous.clone());
+    query.bind(row.campaign.generation.positions as i64).bind(now.0).execute(connection.raw()).await?;
+    let query = "INSERT INTO promotions (campaign, net, previous, kind, account, at, reason)
+                 VALUES ($1, $2, $3, 'rollback', $4, $5, $6)";
+    let query = sqlx::query(query).bind(campaign).bind(previous.clone()).bind(champion.clone()).bind(by);
+    query.bind(now.0).bind(reason.to_owned()).execute(connection.raw()).await?;
+    let text = format!("{} was rolled back: {reason}", name_of_text(connection, &champion).await?);
+    let subject = format!("campaign:{}", row.campaign.name);
+    let data = json!({ "net": champion, "champion": previous });
+    note_with(connection, now, Event { kind: "rollback", account: by, subject, text }, &data).await?;
+    Ok(())
+}

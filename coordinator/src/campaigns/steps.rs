@@ -1,0 +1,299 @@
+//! The steps of a campaign. The campaign's row is locked by whoever calls.
+
+use dataset::{Digest, Header, random::game_seed};
+use protocol::api::problem::Code;
+use serde_json::json;
+use stats::Decision;
+
+use super::{CampaignRow, matches, nets, trainings};
+use crate::{
+    clock::{SECOND, Time},
+    events::{Event, note, note_with},
+    gate,
+    store::{Connection, Failure, Outcome},
+    work::{counting, nodes_per_position},
+};
+
+/// How many moves a game has, as long as nothing is known.
+const USUAL_MOVES: i64 = 100;
+
+/// For every active worker, so many milliseconds later the last of them begins with a new net.
+const SPREAD_PER_WORKER: i64 = 20;
+
+/// None begins later than this.
+const MOST_SPREAD: i64 = 600 * SECOND;
+
+/// Matches and self-play draw from different seeds, and so does every generation.
+fn seed_for(row: &CampaignRow, what: u64) -> u64 {
+    game_seed(game_seed(row.campaign.seed, row.id as u64), (row.generation as u64) << 8 | what)
+}
+
+pub(super) async fn step(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    bench_signature: u64,
+) -> Outcome<bool> {
+    let played = keep_playing(connection, now, row, bench_signature).await?;
+    let stepped = match row.phase.as_str() {
+        "collecting" if played.is_full => {
+            begin_training(connection, now, row).await?;
+            true
+        }
+        "training" => after_training(connection, now, row, bench_signature).await?,
+        "gating" => after_match(connection, now, row).await?,
+        _ => false,
+    };
+    Ok(stepped || played.changed)
+}
+
+struct Played {
+    is_full: bool,
+    changed: bool,
+}
+
+/// Sees to it that the generation's games are played, and not too many of them.
+async fn keep_playing(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    bench_signature: u64,
+) -> Outcome<Played> {
+    let wanted = row.wanted_positions;
+    let most = if row.phase == "collecting" {
+        wanted
+    } else {
+        wanted + (i128::from(wanted) * i128::from(row.campaign.generation.ahead_percent) / 100) as i64
+    };
+    let positions = positions_of(connection, row.id, row.generation).await?;
+    let is_full = positions >= wanted;
+    let current: Option<(String, i64)> = match row.selfplay {
+        None => None,
+        Some(job) => {
+            let query = "SELECT state, bench_signature FROM jobs WHERE id = $1";
+            sqlx::query_as(query).bind(job).fetch_optional(connection.raw()).await?
+        }
+    };
+    let state = if positions < most { "open" } else { "paused" };
+    match (row.selfplay, current) {
+        (Some(job), Some((now_state, signature))) if signature == bench_signature as i64 => {
+            if now_state != state {
+                matches::set_state(connection, now, job, state).await?;
+            }
+            Ok(Played { is_full, changed: now_state != state })
+        }
+        (previous, _) => {
+            // None yet, or one for another engine: its games stay, and the generation goes on with this engine's.
+            if let Some(job) = previous {
+                matches::set_state(connection, now, job, "closed").await?;
+            }
+            let seed = seed_for(row, bench_signature << 1 & 0xfe);
+            let header = row.campaign.selfplay_header(bench_signature, row.champion, seed);
+            let job = create_job(connection, now, Some(row), "selfplay", &header, None, None).await?;
+            let query = "UPDATE campaigns SET selfplay = $2, changed = changed + 1 WHERE id = $1";
+            sqlx::query(query).bind(row.id).bind(job).execute(connection.raw()).await?;
+            Ok(Played { is_full, changed: true })
+        }
+    }
+}
+
+/// The positions that count in a generation.
+pub(super) async fn positions_of(connection: &mut Connection<'_>, campaign: i64, generation: i64) -> Outcome<i64> {
+    let query = "SELECT id FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay' ORDER BY id";
+    let query = sqlx::query_scalar(query).bind(campaign).bind(generation);
+    let jobs: Vec<i64> = query.fetch_all(connection.raw()).await?;
+    let mut positions = 0;
+    for job in jobs {
+        positions += counting::tally(connection, job).await?.positions;
+    }
+    Ok(positions)
+}
+
+/// A new job. `gate` says how a match is judged.
+pub(super) async fn create_job(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: Option<&CampaignRow>,
+    kind: &str,
+    header: &Header,
+    gate: Option<String>,
+    game_limit: Option<i64>,
+) -> Outcome<i64> {
+    let text = serde_json::to_string(header).map_err(|error| Failure::Broken(error.to_string()))?;
+    let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
+    let active: i64 = sqlx::query_scalar(query).bind(now.0 - 3_600 * SECOND).fetch_one(connection.raw()).await?;
+    let query = "INSERT INTO jobs (campaign, generation, kind, state, header, bench_signature, net, opponent, gate,
+                                   priority, game_limit, nodes_per_game, spread, created)
+                 VALUES ($1, $2, $3, 'open', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id";
+    let opponent = header.opponent.as_ref().and_then(|opponent| opponent.net);
+    let query = sqlx::query_scalar(query).bind(row.map(|row| row.id)).bind(row.map_or(0, |row| row.generation));
+    let query = query.bind(kind.to_owned()).bind(text).bind(header.bench_signature as i64);
+    let query = query.bind(header.net.map(|net| net.to_string())).bind(opponent.map(|net| net.to_string()));
+    let query = query.bind(gate).bind(row.map_or(50, |row| i64::from(row.campaign.priority))).bind(game_limit);
+    let query = query.bind(nodes_per_position(header) * USUAL_MOVES);
+    // One worker has nobody to wait for.
+    let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER).min(MOST_SPREAD);
+    Ok(query.bind(spread).bind(now.0).fetch_one(connection.raw()).await?)
+}
+
+/// Freezes a training set, and asks for a net.
+pub(super) async fn begin_training(connection: &mut Connection<'_>, now: Time, row: &CampaignRow) -> Outcome<()> {
+    let first = (row.generation + 1 - i64::from(row.campaign.generation.window)).max(0);
+    let manifest = nets::freeze(connection, now, row.id, first, row.generation).await?;
+    let name = format!("{}-{}-{}", row.campaign.name, row.generation + 1, row.candidates + 1);
+    let name: String = name.chars().rev().take(64).collect::<Vec<_>>().into_iter().rev().collect();
+    let file = "games.json".to_owned();
+    let recipe = row.campaign.recipe_for(&name, &[(file.clone(), 1)]);
+    let recipe = recipe.map_err(|error| Failure::Broken(format!("a recipe that is none: {error}")))?;
+    let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
+    let training = trainings::create(connection, now, row, &recipe.to_text(), &manifests).await?;
+    let query = "UPDATE campaigns SET phase = 'training', training = $2, phase_since = $3, changed = changed + 1
+                 WHERE id = $1";
+    sqlx::query(query).bind(row.id).bind(training).bind(now.0).execute(connection.raw()).await?;
+    let text = format!("generation {} is full: {name} is to be trained", row.generation);
+    note(connection, now, Event { kind: "training", account: None, subject: subject(row), text }).await?;
+    Ok(())
+}
+
+fn subject(row: &CampaignRow) -> String {
+    format!("campaign:{}", row.campaign.name)
+}
+
+async fn after_training(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    bench_signature: u64,
+) -> Outcome<bool> {
+    let Some(training) = row.training else { return Ok(false) };
+    trainings::expire(connection, now, training).await?;
+    let query = "SELECT state, candidate, reason FROM trainings WHERE id = $1";
+    type Row = (String, Option<String>, Option<String>);
+    let (state, candidate, reason): Row = sqlx::query_as(query).bind(training).fetch_one(connection.raw()).await?;
+    match state.as_str() {
+        "done" => {}
+        "failed" => {
+            let reason = reason.unwrap_or_else(|| "the training failed".to_owned());
+            stuck(connection, now, row, &reason).await?;
+            return Ok(true);
+        }
+        _ => return Ok(false),
+    }
+    let candidate: Digest = candidate
+        .and_then(|hash| hash.parse().ok())
+        .ok_or_else(|| Failure::Broken(format!("training {training} without its candidate")))?;
+    let seed = seed_for(row, 1 | (row.candidates as u64 & 0x3f) << 1);
+    let header = row.campaign.match_header(bench_signature, Some(candidate), row.champion, seed);
+    let gate = serde_json::to_string(&row.campaign.gate).map_err(|error| Failure::Broken(error.to_string()))?;
+    let limit = i64::from(row.campaign.gate.most_pairs) * 2;
+    let job = create_job(connection, now, Some(row), "match", &header, Some(gate), Some(limit)).await?;
+    let query =
+        "UPDATE campaigns SET phase = 'gating', gate = $2, phase_since = $3, changed = changed + 1 WHERE id = $1";
+    sqlx::query(query).bind(row.id).bind(job).bind(now.0).execute(connection.raw()).await?;
+    let text = format!("{} plays against the champion", nets::name_of(connection, Some(candidate)).await?);
+    note(connection, now, Event { kind: "gating", account: None, subject: subject(row), text }).await?;
+    Ok(true)
+}
+
+async fn after_match(connection: &mut Connection<'_>, now: Time, row: &CampaignRow) -> Outcome<bool> {
+    let Some(job) = row.gate else { return Ok(false) };
+    let pairs = counting::pairs(connection, job).await?;
+    let gate_plan = &row.campaign.gate;
+    let test = row.campaign.sprt().map_err(|error| Failure::Broken(error.to_string()))?;
+    let verdict = gate::judge(&test, gate_plan.batch_pairs, &pairs);
+    let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
+    let is_out = verdict.decision == Decision::Continue && pairs.len() as u64 >= u64::from(gate_plan.most_pairs);
+    if verdict.decision == Decision::Continue && !is_out {
+        matches::set_state(connection, now, job, "open").await?;
+        return Ok(false);
+    }
+    matches::set_state(connection, now, job, "closed").await?;
+    if verdict.decision != Decision::AcceptH1 {
+        matches::decide(connection, job, &verdict).await?;
+        let why = if is_out { "it proved nothing in all its pairs" } else { "it is not stronger" };
+        reject(connection, now, row, why).await?;
+        return Ok(true);
+    }
+    if let Some(waiting) = matches::missing_audits(connection, job, &verdict, gate_plan.audit_percent).await? {
+        let reason = format!("the gate is passed; {waiting} of its games are still to be played again by others");
+        let query = "UPDATE campaigns SET reason = $2 WHERE id = $1";
+        sqlx::query(query).bind(row.id).bind(reason).execute(connection.raw()).await?;
+        return Ok(false);
+    }
+    matches::decide(connection, job, &verdict).await?;
+    promote(connection, now, row, None).await?;
+    Ok(true)
+}
+
+async fn candidate_of(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<String> {
+    let query = "SELECT candidate FROM trainings WHERE id = $1";
+    let query = sqlx::query_scalar(query).bind(row.training.unwrap_or(-1));
+    let candidate: Option<Option<String>> = query.fetch_optional(connection.raw()).await?;
+    candidate.flatten().ok_or_else(|| Failure::refused(Code::Conflict, "the campaign has no candidate"))
+}
+
+/// The candidate becomes the champion, and the next generation begins.
+pub(super) async fn promote(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    by: Option<i64>,
+) -> Outcome<()> {
+    let candidate = candidate_of(connection, row).await?;
+    let query = "UPDATE nets SET state = 'promoted', promoted = $2 WHERE hash = $1";
+    sqlx::query(query).bind(candidate.clone()).bind(now.0).execute(connection.raw()).await?;
+    let kind = if by.is_some() { "hand" } else { "gate" };
+    let query =
+        "INSERT INTO promotions (campaign, net, previous, kind, account, job, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let query = sqlx::query(query).bind(row.id).bind(candidate.clone()).bind(row.champion.map(|net| net.to_string()));
+    query.bind(kind).bind(by).bind(row.gate).bind(now.0).execute(connection.raw()).await?;
+    for job in [row.selfplay, row.gate].into_iter().flatten() {
+        matches::set_state(connection, now, job, "closed").await?;
+    }
+    let generation = row.generation + 1;
+    let is_last = row.campaign.generation.most.is_some_and(|most| generation >= i64::from(most));
+    let query = "UPDATE campaigns SET champion = $2, generation = $3, candidates = 0, wanted_positions = $4,
+                 selfplay = NULL, training = NULL, gate = NULL, phase = 'collecting', phase_since = $5, reason = NULL,
+                 state = CASE WHEN $6 = 1 THEN 'complete' ELSE state END, changed = changed + 1 WHERE id = $1";
+    let query = sqlx::query(query).bind(row.id).bind(candidate.clone()).bind(generation);
+    let query = query.bind(row.campaign.generation.positions as i64).bind(now.0).bind(i64::from(is_last));
+    query.execute(connection.raw()).await?;
+    let text =
+        format!("{} is the champion of generation {generation}", nets::name_of_text(connection, &candidate).await?);
+    let data = json!({ "net": candidate, "campaign": row.campaign.name, "generation": generation });
+    note_with(connection, now, Event { kind: "promotion", account: by, subject: subject(row), text }, &data).await?;
+    Ok(())
+}
+
+/// The candidate is given up; more games, and another.
+pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, why: &str) -> Outcome<()> {
+    let candidate = candidate_of(connection, row).await?;
+    let query = "UPDATE nets SET state = 'rejected' WHERE hash = $1 AND state = 'candidate'";
+    sqlx::query(query).bind(candidate.clone()).execute(connection.raw()).await?;
+    if let Some(job) = row.gate {
+        matches::set_state(connection, now, job, "closed").await?;
+    }
+    let plan = &row.campaign.generation;
+    let more = (u128::from(plan.positions) * u128::from(plan.more_percent) / 100) as i64;
+    let query = "UPDATE campaigns SET candidates = candidates + 1, wanted_positions = wanted_positions + $2,
+                 training = NULL, gate = NULL, phase = 'collecting', phase_since = $3, reason = NULL,
+                 changed = changed + 1 WHERE id = $1";
+    sqlx::query(query).bind(row.id).bind(more).bind(now.0).execute(connection.raw()).await?;
+    let text = format!("{} was rejected: {why}", nets::name_of_text(connection, &candidate).await?);
+    let data = json!({ "net": candidate, "campaign": row.campaign.name });
+    note_with(connection, now, Event { kind: "rejection", account: None, subject: subject(row), text }, &data).await?;
+    if row.candidates + 1 >= i64::from(plan.most_candidates) {
+        let reason = format!("{} candidates of generation {} were rejected", row.candidates + 1, row.generation);
+        stuck(connection, now, row, &reason).await?;
+    }
+    Ok(())
+}
+
+/// The campaign waits for a person.
+async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Outcome<()> {
+    let query = "UPDATE campaigns SET state = 'stuck', reason = $2, changed = changed + 1 WHERE id = $1";
+    sqlx::query(query).bind(row.id).bind(reason.to_owned()).execute(connection.raw()).await?;
+    let text = format!("it waits for a maintainer: {reason}");
+    note(connection, now, Event { kind: "stall", account: None, subject: subject(row), text }).await?;
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! Trainings: a frozen training set and a recipe, for a trainer that takes them on.
+
+use dataset::Digest;
+use protocol::api::{
+    problem::Code,
+    training::{Abandon, Claim, Offer, Progress, Training},
+    work::Renewed,
+};
+
+use super::{CampaignRow, nets};
+use crate::{
+    clock::{SECOND, Time},
+    events::{Event, note},
+    people,
+    store::{Connection, Failure, Outcome},
+};
+
+/// A trainer that says nothing for so many seconds has lost its training.
+const PATIENCE: u32 = 900;
+
+/// So often a training is begun before somebody has to look.
+const MOST_ATTEMPTS: i64 = 10;
+
+pub(super) async fn create(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    recipe: &str,
+    manifests: &str,
+) -> Outcome<i64> {
+    let query = "INSERT INTO trainings (campaign, generation, state, recipe, manifests, champion, created)
+                 VALUES ($1, $2, 'open', $3, $4, $5, $6) RETURNING id";
+    let query = sqlx::query_scalar(query).bind(row.id).bind(row.generation + 1).bind(recipe.to_owned());
+    let query = query.bind(manifests.to_owned()).bind(row.champion.map(|net| net.to_string())).bind(now.0);
+    Ok(query.fetch_one(connection.raw()).await?)
+}
+
+/// A training whose trainer is gone is for others.
+pub(super) async fn expire(connection: &mut Connection<'_>, now: Time, training: i64) -> Outcome<()> {
+    let query = "UPDATE trainings SET state = CASE WHEN attempts >= $3 THEN 'failed' ELSE 'open' END,
+                 reason = CASE WHEN attempts >= $3 THEN 'no trainer finished it' ELSE reason END, token = NULL
+                 WHERE id = $1 AND state = 'leased' AND expires < $2";
+    sqlx::query(query).bind(training).bind(now.0).bind(MOST_ATTEMPTS).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Answers a trainer that asks for a net to train. Who has one already gets the same again, with a new secret.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, claim: &Claim) -> Outcome<Offer> {
+    let query = connection.taking(
+        "SELECT id FROM trainings
+         WHERE (state = 'open' OR (state = 'leased' AND (expires < $1 OR (account = $2 AND trainer = $3))))
+         AND EXISTS (SELECT 1 FROM campaigns WHERE campaigns.id = trainings.campaign AND campaigns.state = 'running'
+                     AND campaigns.training = trainings.id)
+         ORDER BY CASE WHEN account = $2 AND trainer = $3 THEN 0 ELSE 1 END, id LIMIT 1",
+    );
+    let query = sqlx::query_scalar(query).bind(now.0).bind(account).bind(claim.name.clone());
+    let training: Option<i64> = query.fetch_optional(connection.raw()).await?;
+    let Some(training) = training else {
+        return Ok(Offer::Wait { seconds: 30, reason: "no net is to be trained at the moment".to_owned() });
+    };
+    let token = people::secret("")?;
+    let query = "UPDATE trainings SET attempts = attempts +
+                 CASE WHEN state = 'leased' AND account = $3 AND trainer = $4 THEN 0 ELSE 1 END,
+                 state = 'leased', token = $2, account = $3, trainer = $4, expires = $5 WHERE id = $1";
+    let query = sqlx::query(query).bind(training).bind(people::hash_of(&token)).bind(account);
+    let query = query.bind(claim.name.clone()).bind(now.after(i64::from(PATIENCE) * SECOND).0);
+    query.execute(connection.raw()).await?;
+    let query = "SELECT campaigns.name, trainings.generation, trainings.recipe, trainings.manifests
+                 FROM trainings JOIN campaigns ON campaigns.id = trainings.campaign WHERE trainings.id = $1";
+    let (campaign, generation, recipe, manifests): (String, i64, String, String) =
+        sqlx::query_as(query).bind(training).fetch_one(connection.raw()).await?;
+    let manifests = serde_json::from_str(&manifests).map_err(|error| Failure::Broken(error.to_string()))?;
+    let generation = generation as u32;
+    Ok(Offer::Train(Training { token, campaign, generation, recipe, manifests, seconds: PATIENCE }))
+}
+
+/// A training under way, and for whom.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Taken {
+    /// Its number.
+    pub id: i64,
+    /// The campaign.
+    pub campaign: i64,
+    /// Of which generation its net will be.
+    pub generation: i64,
+    /// How.
+    pub recipe: String,
+    /// The champion that is to be beaten.
+    pub champion: Option<String>,
+    /// What was uploaded.
+    pub candidate: Option<String>,
+}
+
+/// The training with this secret.
+///
+/// # Errors
+///
+/// If there is none, it is another account's, or it is over.
+pub async fn taken(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Taken> {
+    let query = "SELECT account FROM trainings WHERE token = $1 AND state = 'leased'";
+    let query = sqlx::query_scalar(query).bind(people::hash_of(token));
+    let owner: Option<Option<i64>> = query.fetch_optional(connection.raw()).await?;
+    match owner.flatten() {
+        None => return Err(Failure::refused(Code::LeaseLost, "the training is over, or with another trainer")),
+        Some(owner) if owner != account => {
+            return Err(Failure::refused(Code::Foreign, "the training belongs to another account"));
+        }
+        Some(_) => {}
+    }
+    let query = connection
+        .locking("SELECT id, campaign, generation, recipe, champion, candidate FROM trainings WHERE token = $1");
+    Ok(sqlx::query_as(query).bind(people::hash_of(token)).fetch_one(connection.raw()).await?)
+}
+
+/// A training gets on: it lasts longer.
+///
+/// # Errors
+///
+/// As [`taken`].
+pub async fn progress(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    token: &str,
+    progress: &Progress,
+) -> Outcome<Renewed> {
+    let training = taken(connection, account, token).await?;
+    let text = serde_json::to_string(progress).map_err(|error| Failure::Broken(error.to_string()))?;
+    let query = "UPDATE trainings SET progress = $2, expires = $3 WHERE id = $1";
+    let query = sqlx::query(query).bind(training.id).bind(text).bind(now.after(i64::from(PATIENCE) * SECOND).0);
+    query.execute(connection.raw()).await?;
+    Ok(Renewed { seconds: PATIENCE })
+}
+
+/// A candidate's net, or a picture of its losses, is among the objects.
+///
+/// # Errors
+///
+/// As [`taken`].
+pub async fn uploaded(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    token: &str,
+    what: Uploaded,
+    hash: Digest,
+) -> Outcome<()> {
+    let training = taken(connection, account, token).await?;
+    let query = match what {
+        Uploaded::Net => "UPDATE trainings SET candidate = $2, expires = $3 WHERE id = $1",
+        Uploaded::Curves => "UPDATE trainings SET curves = $2, expires = $3 WHERE id = $1",
+    };
+    let query = sqlx::query(query).bind(training.id).bind(hash.to_string());
+    query.bind(now.after(i64::from(PATIENCE) * SECOND).0).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// What a trainer uploads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uploaded {
+    /// The net.
+    Net,
+    /// The picture.
+    Curves,
+}
+
+/// The candidate is there.
+///
+/// # Errors
+///
+/// As [`taken`]; or if a net of this name and content is not a candidate but known otherwise.
+pub async fn complete(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    token: &str,
+    net: &nets::NewNet,
+) -> Outcome<()> {
+    let training = taken(connection, account, token).await?;
+    if training.candidate.as_deref() != Some(net.hash.to_string().as_str()) {
+        return Err(Failure::refused(Code::Conflict, "the manifest is not that of the net that was uploaded"));
+    }
+    if training.champion.as_deref() == Some(net.hash.to_string().as_str()) {
+        return Err(Failure::refused(Code::Conflict, "the net is the champion itself"));
+    }
+    nets::add(connection, now, net).await?;
+    let query = "UPDATE trainings SET state = 'done', finished = $2 WHERE id = $1";
+    sqlx::query(query).bind(training.id).bind(now.0).execute(connection.raw()).await?;
+    let text = format!("{} was trained", net.name);
+    let subject = format!("net:{}", net.hash);
+    note(connection, now, Event { kind: "candidate", account: Some(account), subject, text }).await?;
+    Ok(())
+}
+
+/// A trainer cannot do it.
+///
+/// # Errors
+///
+/// As [`taken`].
+pub async fn abandon(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    token: &str,
+    abandon: &Abandon,
+) -> Outcome<()> {
+    let training = taken(connection, account, token).await?;
+    let reason: String = abandon.reason.chars().take(1_000).collect();
+    let state = if abandon.again { "open" } else { "failed" };
+    let query = "UPDATE trainings SET state = CASE WHEN attempts >= $4 THEN 'failed' ELSE $2 END, reason = $3,
+                 token = NULL WHERE id = $1";
+    let query = sqlx::query(query).bind(training.id).bind(state).bind(reason.clone()).bind(MOST_ATTEMPTS);
+    query.execute(connection.raw()).await?;
+    let subject = format!("campaign:{}", training.campaign);
+    note(connection, now, Event { kind: "training_abandoned", account: Some(account), subject, text: reason }).await?;
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! What happened, for people: every administrative act, every promotion, rejection, quarantine and failure.
+
+use serde::Serialize;
+
+use crate::{
+    clock::Time,
+    store::{Connection, Outcome},
+};
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub struct Event<'a> {
+    /// Its kind: a word that never changes.
+    pub kind: &'a str,
+    /// Who did it; the coordinator itself if none.
+    pub account: Option<i64>,
+    /// What it happened to, as `net:<hash>` or `campaign:<name>`.
+    pub subject: String,
+    /// One sentence for people.
+    pub text: String,
+}
+
+/// Takes note of an event, in the transaction that makes it happen; and of who is to be told.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn note(connection: &mut Connection<'_>, now: Time, event: Event<'_>) -> Outcome<i64> {
+    note_with(connection, now, event, &Option::<()>::None).await
+}
+
+/// [`note`], with facts for programs.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn note_with(
+    connection: &mut Connection<'_>,
+    now: Time,
+    event: Event<'_>,
+    data: &(impl Serialize + Sync),
+) -> Outcome<i64> {
+    let data = serde_json::to_string(data).ok().filter(|text| text != "null");
+    let query =
+        "INSERT INTO events (at, kind, account, subject, text, data) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
+    let id: i64 = sqlx::query_scalar(query)
+        .bind(now.0)
+        .bind(event.kind.to_owned())
+        .bind(event.account)
+        .bind(event.subject)
+        .bind(event.text)
+        .bind(data)
+        .fetch_one(connection.raw())
+        .await?;
+    let query = "INSERT INTO deliveries (webhook, event, next_at)
+                 SELECT id, $1, $2 FROM webhooks WHERE ' ' || kinds || ' ' LIKE '% ' || $3 || ' %'";
+    sqlx::query(query).bind(id).bind(now.0).bind(event.kind.to_owned()).execute(connection.raw()).await?;
+    Ok(id)
+}

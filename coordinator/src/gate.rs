@@ -1,0 +1,119 @@
+//! The gate: whether a match says that a candidate is stronger.
+//!
+//! A decision is a function of the test, the size of its batches and the results of the pairs in the order of their
+//! numbers. Who played them, and when they came, changes nothing: the test is asked after every whole batch of the
+//! longest prefix without a gap, and its first answer stands.
+
+use serde::{Deserialize, Serialize};
+use stats::{Decision, NoSolution, Overshoot, PairResult, Pentanomial, Sprt};
+
+/// What a match says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// How many pairs were looked at.
+    pub pairs: u64,
+    /// What they brought the candidate.
+    pub counts: Pentanomial,
+    /// The log-likelihood ratio after them.
+    pub llr: f64,
+    /// What must be reached below and above, corrected for overshoot.
+    pub bounds: (f64, f64),
+    /// What is decided.
+    pub decision: Decision,
+}
+
+/// Judges a match.
+///
+/// # Errors
+///
+/// If the hypotheses are so extreme that the test has no solution.
+pub fn judge(test: &Sprt, batch_pairs: u32, pairs: &[u8]) -> Result<Verdict, NoSolution> {
+    let (mut counts, mut overshoot) = (Pentanomial::default(), Overshoot::default());
+    let bounds = test.bounds();
+    let mut verdict =
+        Verdict { pairs: 0, counts, llr: 0.0, bounds: (bounds.lower, bounds.upper), decision: Decision::Continue };
+    for batch in pairs.chunks_exact(batch_pairs.max(1) as usize) {
+        for &pair in batch {
+            counts.add(result_of(pair));
+        }
+        let llr = test.llr(counts)?;
+        overshoot.observe(llr);
+        let bounds = overshoot.narrow(test.bounds());
+        verdict = Verdict {
+            pairs: verdict.pairs + batch.len() as u64,
+            counts,
+            llr,
+            bounds: (bounds.lower, bounds.upper),
+            decision: test.decide_corrected(llr, &overshoot),
+        };
+        if verdict.decision != Decision::Continue {
+            break;
+        }
+    }
+    Ok(verdict)
+}
+
+/// The log-likelihood ratio after every batch, as far as the test went: its curve.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8]) -> Result<Vec<(u64, f64)>, NoSolution> {
+    let end = judge(test, batch_pairs, pairs)?.pairs as usize;
+    let mut counts = Pentanomial::default();
+    let batches = pairs[..end].chunks_exact(batch_pairs.max(1) as usize);
+    let mut done = 0;
+    batches
+        .map(|batch| {
+            for &pair in batch {
+                counts.add(result_of(pair));
+            }
+            done += batch.len() as u64;
+            Ok((done, test.llr(counts)?))
+        })
+        .collect()
+}
+
+fn result_of(pair: u8) -> PairResult {
+    const ALL: [PairResult; 5] = PairResult::ALL;
+    ALL[usize::from(pair.min(4))]
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::{EloModel, Hypotheses};
+
+    use super::*;
+
+    fn test() -> Sprt {
+        Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 50.0).expect("they are apart"))
+    }
+
+    #[test]
+    fn the_first_answer_stands_whatever_comes_later() {
+        let mut pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(40);
+        let early = judge(&test(), 8, &pairs).unwrap();
+        assert_eq!(early.decision, Decision::AcceptH1);
+        assert!(early.pairs < 320 && early.pairs % 8 == 0, "{early:?}");
+        pairs.extend([0].repeat(1_000));
+        assert_eq!(judge(&test(), 8, &pairs).unwrap(), early);
+    }
+
+    #[test]
+    fn an_unfinished_batch_is_not_looked_at() {
+        let pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(2);
+        let whole = judge(&test(), 8, &pairs).unwrap();
+        assert_eq!((whole.pairs, whole.decision), (16, Decision::Continue));
+        let more = [&pairs[..], &[0; 7]].concat();
+        assert_eq!(judge(&test(), 8, &more).unwrap(), whole);
+        assert_ne!(judge(&test(), 8, &[&more[..], &[0]].concat()).unwrap(), whole);
+    }
+
+    #[test]
+    fn losing_pairs_are_rejected() {
+        let verdict = judge(&test(), 4, &[1, 2, 0, 1].repeat(100)).unwrap();
+        assert_eq!(verdict.decision, Decision::AcceptH0);
+        let curve = curve(&test(), 4, &[1, 2, 0, 1].repeat(100)).unwrap();
+        assert_eq!(curve.last().map(|point| (point.0, point.1)), Some((verdict.pairs, verdict.llr)));
+    }
+}

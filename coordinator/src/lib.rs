@@ -1,0 +1,19 @@
+//! The coordinator: hands out games, proves what comes back, has nets trained and tested, promotes what is stronger.
+//!
+//! No state lives in its memory that another coordinator on the same database could not rebuild. Each operation on the
+//! [`store`] is one transaction: it happened, or it did not.
+//!
+//! * [`store`]: the database (`SQLite` or `PostgreSQL`), and transactions on it; [`objects`]: games and nets as files.
+//! * [`clock`]: the time, which is always said and never asked of the database.
+//! * [`work`]: games to play: leases, what comes back, its validation, audits, quarantine.
+//! * [`people`]: accounts, tokens, machines.
+//! * [`campaigns`]: generations, trainings, gates, promotions.
+//! * [`events`]: what happened, for people.
+
+pub mod campaigns;
+pub mod clock;
+pub mod events;
+pub mod gate;
+pub mod people;
+pub mod store;
+pub mod work;

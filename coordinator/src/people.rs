@@ -1,0 +1,392 @@
+//! Accounts, tokens, invitations, machines.
+//!
+//! A token is shown once and kept as its SHA-256: it is random, so nothing slower is needed. Passwords are for pages
+//! only, and kept by argon2id.
+
+use protocol::{
+    api::{
+        problem::Code,
+        work::{Contribution, Failure as Report, Machine, Role},
+    },
+    is_name,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    clock::{DAY, SECOND, Time},
+    events::{Event, note},
+    store::{Connection, Failure, Outcome},
+};
+
+/// How tokens begin, so that people and programs that look for lost secrets recognise them.
+pub const TOKEN_PREFIX: &str = "chuhe_";
+
+/// A token's last use is noted to so many milliseconds.
+pub const USE_NOTED_EVERY: i64 = 60 * SECOND;
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The account.
+    pub account: i64,
+    /// Its name.
+    pub name: String,
+    /// What the token allows.
+    pub role: Role,
+    /// The token.
+    pub token: i64,
+    /// Whether its use is to be noted.
+    pub note_use: bool,
+}
+
+/// Something random that can be typed: 32 characters of 5 bits.
+///
+/// # Errors
+///
+/// If the system has no random numbers.
+pub fn secret(prefix: &str) -> Outcome<String> {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    Ok(bytes
+        .iter()
+        .fold(prefix.to_owned(), |text, byte| text + &char::from(LETTERS[usize::from(byte % 32)]).to_string()))
+}
+
+/// The SHA-256 of a secret, by which it is found.
+#[must_use]
+pub fn hash_of(secret: &str) -> String {
+    Sha256::digest(secret).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// A new account.
+///
+/// # Errors
+///
+/// If the name is none, or taken.
+pub async fn create_account(
+    connection: &mut Connection<'_>,
+    now: Time,
+    name: &str,
+    role: Role,
+    state: &str,
+    by: Option<i64>,
+) -> Outcome<i64> {
+    if !is_name(name) {
+        let detail = format!("{name:?} is no name: 1 to 64 letters, digits, `.`, `_` or `-`, first a letter or digit");
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    let query = "SELECT COUNT(*) FROM accounts WHERE LOWER(name) = LOWER($1)";
+    let taken: i64 = sqlx::query_scalar(query).bind(name.to_owned()).fetch_one(connection.raw()).await?;
+    if taken > 0 {
+        return Err(Failure::refused(Code::Conflict, format!("there is an account {name} already")));
+    }
+    let query = "INSERT INTO accounts (name, role, state, created) VALUES ($1, $2, $3, $4) RETURNING id";
+    let query = sqlx::query_scalar(query).bind(name.to_owned()).bind(role.name()).bind(state.to_owned()).bind(now.0);
+    let account: i64 = query.fetch_one(connection.raw()).await?;
+    let text = format!("account {name} ({role}, {state})");
+    note(connection, now, Event { kind: "account_created", account: by, subject: format!("account:{account}"), text })
+        .await?;
+    Ok(account)
+}
+
+/// The number of an account.
+///
+/// # Errors
+///
+/// If there is none of that name.
+pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64> {
+    let query = "SELECT id FROM accounts WHERE LOWER(name) = LOWER($1)";
+    let account: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
+    account.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no account {name}")))
+}
+
+/// A new token, which is returned once and never again.
+///
+/// # Errors
+///
+/// If it would allow more than the account may do.
+pub async fn create_token(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    name: &str,
+    role: Option<Role>,
+    expires: Option<Time>,
+) -> Outcome<String> {
+    let query = "SELECT role FROM accounts WHERE id = $1";
+    let own: String = sqlx::query_scalar(query).bind(account).fetch_one(connection.raw()).await?;
+    let own: Role = own.parse().map_err(|_| Failure::Broken(format!("the role {own}")))?;
+    let role = role.unwrap_or(own);
+    if role > own {
+        let detail = format!("the account is a {own}; its tokens cannot be a {role}'s");
+        return Err(Failure::refused(Code::Forbidden, detail));
+    }
+    let secret = secret(TOKEN_PREFIX)?;
+    let query = "INSERT INTO tokens (account, name, prefix, hash, role, created, expires)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let query = sqlx::query(query).bind(account).bind(name.to_owned()).bind(secret[..12].to_owned());
+    let query = query.bind(hash_of(&secret)).bind(role.name()).bind(now.0).bind(expires.map(|time| time.0));
+    query.execute(connection.raw()).await?;
+    let text = format!("token {}… ({name}, {role})", &secret[..12]);
+    let subject = format!("account:{account}");
+    note(connection, now, Event { kind: "token_created", account: Some(account), subject, text }).await?;
+    Ok(secret)
+}
+
+/// Whose token it is.
+///
+/// # Errors
+///
+/// If it is nobody's, expired, revoked, or its account may do nothing.
+pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &str) -> Outcome<Identity> {
+    let query = "SELECT tokens.id, tokens.account, accounts.name, tokens.role, accounts.role, accounts.state,
+                        accounts.message, tokens.expires, tokens.revoked, tokens.last_used
+                 FROM tokens JOIN accounts ON accounts.id = tokens.account WHERE tokens.hash = $1";
+    type Row = (i64, i64, String, String, String, String, Option<String>, Option<i64>, Option<i64>, Option<i64>);
+    let row: Option<Row> = sqlx::query_as(query).bind(hash_of(token)).fetch_optional(connection.raw()).await?;
+    let bad = |detail: &str| Failure::refused(Code::BadToken, detail);
+    let Some((token, account, name, role, own, state, message, expires, revoked, last_used)) = row else {
+        return Err(bad("the token is not known here"));
+    };
+    if revoked.is_some() {
+        return Err(bad("the token was revoked"));
+    }
+    if expires.is_some_and(|time| time <= now.0) {
+        return Err(bad("the token has expired"));
+    }
+    match state.as_str() {
+        "active" | "quarantined" => {}
+        "pending" => return Err(Failure::refused(Code::Blocked, "the account waits for approval")),
+        other => {
+            let detail = message.unwrap_or_else(|| format!("the account is {other}"));
+            return Err(Failure::refused(Code::Blocked, detail));
+        }
+    }
+    let parse = |text: &str| text.parse::<Role>().map_err(|_| Failure::Broken(format!("the role {text}")));
+    let note_use = last_used.is_none_or(|used| now.0 - used >= USE_NOTED_EVERY);
+    Ok(Identity { account, name, role: parse(&role)?.min(parse(&own)?), token, note_use })
+}
+
+/// Notes that a token was used.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn note_use(connection: &mut Connection<'_>, now: Time, token: i64) -> Outcome<()> {
+    let query = "UPDATE tokens SET last_used = $2 WHERE id = $1";
+    sqlx::query(query).bind(token).bind(now.0).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Makes a token useless.
+///
+/// # Errors
+///
+/// If the account has no such token.
+pub async fn revoke_token(connection: &mut Connection<'_>, now: Time, account: Option<i64>, token: i64) -> Outcome<()> {
+    let query = "UPDATE tokens SET revoked = $3 WHERE id = $1 AND ($2 < 0 OR account = $2) AND revoked IS NULL";
+    let query = sqlx::query(query).bind(token).bind(account.unwrap_or(-1)).bind(now.0);
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::NotFound, format!("there is no token {token} to revoke")));
+    }
+    let subject = format!("token:{token}");
+    note(connection, now, Event { kind: "token_revoked", account, subject, text: "revoked".to_owned() }).await?;
+    Ok(())
+}
+
+/// Changes what an account may do, or whether it may do anything.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn set_account(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    change: (&str, &str),
+    message: Option<&str>,
+    by: Option<i64>,
+) -> Outcome<()> {
+    let query = match change.0 {
+        "role" => "UPDATE accounts SET role = $2, message = COALESCE($3, message) WHERE id = $1",
+        _ => "UPDATE accounts SET state = $2, message = $3 WHERE id = $1",
+    };
+    let query = sqlx::query(query).bind(account).bind(change.1.to_owned()).bind(message.map(ToOwned::to_owned));
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
+    }
+    let text =
+        format!("{} is now {}{}", change.0, change.1, message.map(|text| format!(": {text}")).unwrap_or_default());
+    note(connection, now, Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text })
+        .await?;
+    Ok(())
+}
+
+/// Deletes an account: its games stay, and nobody can say whose they were.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account: i64, by: Option<i64>) -> Outcome<()> {
+    let nobody = format!("deleted-{account}");
+    let query = "UPDATE accounts SET name = $2, state = 'deleted', message = NULL, password = NULL WHERE id = $1";
+    let query = sqlx::query(query).bind(account).bind(nobody);
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
+    }
+    for query in [
+        "UPDATE tokens SET revoked = $2, name = 'deleted' WHERE account = $1",
+        "UPDATE workers SET name = 'deleted-' || CAST(id AS TEXT), system = '', blocked = 'the account was deleted',
+                last_seen = CASE WHEN $2 > 0 THEN last_seen ELSE last_seen END WHERE account = $1",
+        "DELETE FROM failures WHERE account = $1 AND $2 > 0",
+        "DELETE FROM sessions WHERE account = $1 AND $2 > 0",
+    ] {
+        sqlx::query(query).bind(account).bind(now.0).execute(connection.raw()).await?;
+    }
+    let subject = format!("account:{account}");
+    let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL WHERE subject = $1";
+    sqlx::query(query).bind(subject.clone()).execute(connection.raw()).await?;
+    note(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() }).await?;
+    Ok(())
+}
+
+/// A machine offers to play; it may be known already.
+///
+/// # Errors
+///
+/// If its name is none.
+pub async fn register_worker(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    machine: &Machine,
+) -> Outcome<i64> {
+    const MOST: i64 = 1_000;
+    if !is_name(&machine.name) {
+        let detail = format!("{:?} is no name of a worker", machine.name);
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    if machine.threads == 0 || machine.threads > 4_096 {
+        let detail = format!("a worker has 1 to 4096 threads, not {}", machine.threads);
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    let short = |text: &str| text.chars().filter(|c| !c.is_control()).take(100).collect::<String>();
+    let query = "SELECT COUNT(*) FROM workers WHERE account = $1 AND name <> $2";
+    let query = sqlx::query_scalar(query).bind(account).bind(machine.name.clone());
+    let others: i64 = query.fetch_one(connection.raw()).await?;
+    if others >= MOST {
+        return Err(Failure::refused(Code::Quota, format!("an account has at most {MOST} workers")));
+    }
+    let query = "INSERT INTO workers (account, name, version, bench_signature, threads, memory_mebibytes, system,
+                                      instruction_set, created, last_seen)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+                 ON CONFLICT (account, name) DO UPDATE SET version = excluded.version,
+                 bench_signature = excluded.bench_signature, threads = excluded.threads,
+                 memory_mebibytes = excluded.memory_mebibytes, system = excluded.system,
+                 instruction_set = excluded.instruction_set, last_seen = excluded.last_seen RETURNING id";
+    let query = sqlx::query_scalar(query).bind(account).bind(machine.name.clone()).bind(short(&machine.version));
+    let query = query.bind(machine.bench_signature as i64).bind(i64::from(machine.threads));
+    let query = query.bind(machine.memory_mebibytes.min(1 << 40) as i64).bind(short(&machine.system));
+    Ok(query.bind(short(&machine.instruction_set)).bind(now.0).fetch_one(connection.raw()).await?)
+}
+
+/// A worker tells what went wrong.
+///
+/// # Errors
+///
+/// If the worker is not the account's.
+pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account: i64, report: &Report) -> Outcome<()> {
+    if let Some(worker) = report.worker {
+        let query = "SELECT COUNT(*) FROM workers WHERE id = $1 AND account = $2";
+        let own: i64 = sqlx::query_scalar(query).bind(worker).bind(account).fetch_one(connection.raw()).await?;
+        if own == 0 {
+            return Err(Failure::refused(Code::NotFound, format!("the account has no worker {worker}")));
+        }
+    }
+    let detail: String = report.detail.chars().take(4_000).collect();
+    let query = "INSERT INTO failures (account, worker, at, kind, version, detail) VALUES ($1, $2, $3, $4, $5, $6)";
+    let query = sqlx::query(query).bind(account).bind(report.worker).bind(now.0).bind(report.kind.name());
+    query.bind(report.version.chars().take(40).collect::<String>()).bind(detail).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// What an account contributed since a day: validated games.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn contribution(connection: &mut Connection<'_>, account: i64, since_day: i64) -> Outcome<Contribution> {
+    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT), CAST(COALESCE(SUM(positions), 0) AS BIGINT)
+                 FROM contributions WHERE account = $1 AND day >= $2";
+    let query = sqlx::query_as(query).bind(account).bind(since_day);
+    let (games, positions): (i64, i64) = query.fetch_one(connection.raw()).await?;
+    Ok(Contribution { games: games as u64, positions: positions as u64 })
+}
+
+/// An account's place among all by validated games, from 1.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Outcome<Option<u64>> {
+    let own = contribution(connection, account, i64::MIN).await?;
+    if own.games == 0 {
+        return Ok(None);
+    }
+    let query =
+        "SELECT COUNT(*) FROM (SELECT account FROM contributions GROUP BY account HAVING SUM(games) > $1) AS better";
+    let better: i64 = sqlx::query_scalar(query).bind(own.games as i64).fetch_one(connection.raw()).await?;
+    Ok(Some(better as u64 + 1))
+}
+
+/// A setting's value.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Outcome<Option<String>> {
+    let query = "SELECT value FROM settings WHERE name = $1";
+    Ok(sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
+}
+
+/// Sets a setting.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &str) -> Outcome<()> {
+    let query =
+        "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    sqlx::query(query).bind(name.to_owned()).bind(value.to_owned()).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// A new invitation, good for a week.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: Role) -> Outcome<String> {
+    let secret = secret("invitation_")?;
+    let query = "INSERT INTO invitations (hash, role, created_by, created, expires) VALUES ($1, $2, $3, $4, $5)";
+    let query = sqlx::query(query).bind(hash_of(&secret)).bind(role.name()).bind(by).bind(now.0);
+    query.bind(now.after(7 * DAY).0).execute(connection.raw()).await?;
+    let text = format!("an invitation for a {role}");
+    note(connection, now, Event { kind: "invited", account: Some(by), subject: format!("account:{by}"), text }).await?;
+    Ok(secret)
+}
+
+/// Uses an invitation up for a new account, and says what role it is for.
+///
+/// # Errors
+///
+/// If it is none, too old, or used.
+pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: &str, account: i64) -> Outcome<Role> {
+    let query =
+        "UPDATE invitations SET used_by = $2 WHERE hash = $1 AND used_by IS NULL AND expires > $3 RETURNING role";
+    let query = sqlx::query_scalar(query).bind(hash_of(secret)).bind(account).bind(now.0);
+    let role: Option<String> = query.fetch_optional(connection.raw()).await?;
+    let role = role.ok_or_else(|| Failure::refused(Code::Forbidden, "the invitation is not valid, or was used"))?;
+    role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))
+}

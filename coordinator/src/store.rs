@@ -1,0 +1,242 @@
+//! The database.
+//!
+//! One [`Store`], two databases: `SQLite` in a file, or `PostgreSQL` by its address. What is asked of them is the same
+//! text of SQL; where they differ ([`Connection::locking`], the types of columns) is said here and nowhere else.
+//!
+//! An operation is a function on a [`Connection`]. [`Store::write`] runs it as one transaction, which is committed,
+//! and on disk, when the call returns; if the operation fails, nothing of it happened. Operations may be run again
+//! when databases ask for it, so they do nothing but read and write the database.
+//!
+//! `SQLite` has one writer, and a commit costs a wait for the disk. So operations that wait at the same time are
+//! committed together, each within a savepoint of its own.
+
+mod error;
+mod group;
+mod schema;
+
+use std::{path::Path, str::FromStr, sync::Once, time::Duration};
+
+use futures_util::future::BoxFuture;
+use sqlx::{
+    AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions as _, Row as _,
+    any::{AnyConnectOptions, AnyPoolOptions, AnyRow},
+    sqlite::SqliteConnectOptions,
+};
+
+pub use error::{Failure, StoreError};
+
+use crate::clock::Time;
+use group::Writer;
+
+/// How far the clocks of a coordinator and its database may be apart, in milliseconds.
+const MOST_SKEW: i64 = 2_000;
+
+/// How often an operation is tried again that collided with another.
+const ATTEMPTS: u32 = 8;
+
+/// What an operation gives back.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// An operation under way.
+pub type Operation<'c, T> = BoxFuture<'c, Outcome<T>>;
+
+/// Which database it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `SQLite`.
+    Sqlite,
+    /// `PostgreSQL`.
+    Postgres,
+}
+
+/// A connection in the middle of a transaction.
+pub struct Connection<'t> {
+    raw: &'t mut AnyConnection,
+    dialect: Dialect,
+}
+
+impl Connection<'_> {
+    /// For `sqlx`.
+    pub fn raw(&mut self) -> &mut AnyConnection {
+        self.raw
+    }
+
+    /// Which database it is.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// A query whose rows nobody else changes until this transaction ends. `SQLite` has one writer anyway.
+    #[must_use]
+    pub fn locking(&self, query: &'static str) -> AssertSqlSafe<String> {
+        AssertSqlSafe(match self.dialect {
+            Dialect::Sqlite => query.to_owned(),
+            Dialect::Postgres => format!("{query} FOR UPDATE"),
+        })
+    }
+
+    /// A query that passes over rows which somebody else is changing.
+    #[must_use]
+    pub fn taking(&self, query: &'static str) -> AssertSqlSafe<String> {
+        AssertSqlSafe(match self.dialect {
+            Dialect::Sqlite => query.to_owned(),
+            Dialect::Postgres => format!("{query} FOR UPDATE SKIP LOCKED"),
+        })
+    }
+}
+
+/// The database, and how to work on it.
+pub trait Store: Clone + Send + Sync + 'static {
+    /// Runs an operation as one transaction that may write. When it returns `Ok`, what was written is on disk.
+    fn write<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
+
+    /// Runs an operation that only reads, on what was committed before it began.
+    fn read<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
+}
+
+/// One of the databases.
+#[derive(Clone)]
+pub struct Database {
+    dialect: Dialect,
+    /// Connections that read; and that write, where the database has many writers.
+    pool: AnyPool,
+    /// The one that writes, where it has one.
+    writer: Option<Writer>,
+}
+
+impl Database {
+    /// Opens a database and brings its tables to this version.
+    ///
+    /// `address` is `sqlite:FILE` or `postgres://…`.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, it is newer than this program, or its clock is not the one given.
+    pub async fn open(address: &str, now: Option<Time>) -> Result<Self, StoreError> {
+        let store = Self::connect(address).await?;
+        if let Some(now) = now {
+            store.check_clock(now).await?;
+        }
+        schema::migrate(&store).await?;
+        Ok(store)
+    }
+
+    async fn connect(address: &str) -> Result<Self, StoreError> {
+        static DRIVERS: Once = Once::new();
+        DRIVERS.call_once(sqlx::any::install_default_drivers);
+        let unreachable = |source| StoreError::Unreachable { address: hidden(address), source };
+        if let Some(file) = address.strip_prefix("sqlite:") {
+            let file = file.strip_prefix("//").unwrap_or(file);
+            let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
+            let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
+            // What an address cannot say is said on every connection.
+            let pool = |most| {
+                AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30)).after_connect(
+                    |connection, _| {
+                        Box::pin(async move {
+                            let settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                                 PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 30000; PRAGMA cache_size = -65536;";
+                            sqlx::raw_sql(settings).execute(connection).await.map(drop)
+                        })
+                    },
+                )
+            };
+            let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
+            let pool = pool(4).connect_with(options).await.map_err(unreachable)?;
+            return Ok(Self { dialect: Dialect::Sqlite, pool, writer: Some(Writer::start(one)) });
+        }
+        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+            let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
+            let pool = AnyPoolOptions::new()
+                .max_connections(24)
+                .acquire_timeout(Duration::from_secs(30))
+                .connect_with(options)
+                .await
+                .map_err(unreachable)?;
+            return Ok(Self { dialect: Dialect::Postgres, pool, writer: None });
+        }
+        Err(StoreError::Address(hidden(address)))
+    }
+
+    /// Which database it is.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    async fn check_clock(&self, now: Time) -> Result<(), StoreError> {
+        let query = match self.dialect {
+            Dialect::Sqlite => "SELECT CAST(unixepoch('subsec') * 1000 AS BIGINT)",
+            Dialect::Postgres => "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+        };
+        let row: AnyRow = sqlx::query(query).fetch_one(&self.pool).await.map_err(StoreError::Database)?;
+        let theirs: i64 = row.try_get(0).map_err(StoreError::Database)?;
+        let apart = theirs - now.0;
+        if apart.abs() > MOST_SKEW { Err(StoreError::Clock { apart }) } else { Ok(()) }
+    }
+
+    /// Waits for what is being written, and closes all connections.
+    pub async fn close(&self) {
+        if let Some(writer) = &self.writer {
+            writer.stop().await;
+        }
+        self.pool.close().await;
+    }
+
+    async fn once<T, F>(&self, operation: &F) -> Outcome<T>
+    where
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Sync,
+    {
+        let mut transaction = self.pool.begin().await?;
+        let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
+        if result.is_ok() {
+            transaction.commit().await?;
+        } else {
+            transaction.rollback().await?;
+        }
+        result
+    }
+}
+
+impl Store for Database {
+    async fn write<T, F>(&self, operation: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+    {
+        if let Some(writer) = &self.writer {
+            return writer.write(operation).await;
+        }
+        let mut attempt = 1;
+        loop {
+            match self.once(&operation).await {
+                Err(failure) if failure.is_collision() && attempt < ATTEMPTS => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    async fn read<T, F>(&self, operation: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+    {
+        self.once(&operation).await
+    }
+}
+
+/// An address without the password in it.
+fn hidden(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://…@{host}"),
+        None => address.to_owned(),
+    }
+}

@@ -1,0 +1,143 @@
+//! The one writer of a `SQLite` database. Operations that wait at the same time are committed together.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::{FutureExt as _, future::BoxFuture};
+use sqlx::{Any, AnyPool, pool::PoolConnection};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use super::{Connection, Dialect, Failure, Operation, Outcome};
+
+/// How many operations wait before others are sent away.
+const QUEUE: usize = 2_048;
+
+/// How many operations are committed together.
+const TOGETHER: usize = 256;
+
+/// Operations for the one who writes.
+#[derive(Clone)]
+pub(super) struct Writer {
+    sender: mpsc::Sender<Box<dyn Waiting>>,
+    stop: Arc<Notify>,
+    stopped: Arc<Notify>,
+}
+
+/// An operation that waits for its turn, and somebody who waits for it.
+trait Waiting: Send {
+    /// Runs it; whether what it wrote is to be kept.
+    fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, bool>;
+
+    /// Tells who waits. An error says that nothing was committed.
+    fn tell(self: Box<Self>, committed: Result<(), Failure>);
+}
+
+struct Entry<T, F> {
+    operation: F,
+    result: Option<Outcome<T>>,
+    answer: oneshot::Sender<Outcome<T>>,
+}
+
+impl<T, F> Waiting for Entry<T, F>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+{
+    fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, bool> {
+        Box::pin(async move {
+            // Others' operations do not die with one that panics.
+            let result = AssertUnwindSafe((self.operation)(connection)).catch_unwind().await;
+            let result = result.unwrap_or_else(|_| Err(Failure::Broken("what an operation cannot stand".to_owned())));
+            let keep = result.is_ok();
+            self.result = Some(result);
+            keep
+        })
+    }
+
+    fn tell(self: Box<Self>, committed: Result<(), Failure>) {
+        let result = match (self.result, committed) {
+            (Some(Ok(_)), Err(failure)) => Err(failure),
+            (Some(result), _) => result,
+            (None, Err(failure)) => Err(failure),
+            (None, Ok(())) => Err(Failure::Busy),
+        };
+        // Nobody listens any more when a request was broken off; what was committed stays.
+        drop(self.answer.send(result));
+    }
+}
+
+impl Writer {
+    /// Starts the task that writes.
+    pub(super) fn start(pool: AnyPool) -> Self {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let (stop, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        tokio::spawn(serve(pool, receiver, Arc::clone(&stop), Arc::clone(&stopped)));
+        Self { sender, stop, stopped }
+    }
+
+    /// Runs an operation when it is its turn, and waits until it is committed.
+    pub(super) async fn write<T, F>(&self, operation: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let entry = Box::new(Entry { operation, result: None, answer });
+        self.sender.try_send(entry).map_err(|_| Failure::Busy)?;
+        answered.await.unwrap_or(Err(Failure::Busy))
+    }
+
+    /// Lets what waits be written, and nothing more.
+    pub(super) async fn stop(&self) {
+        self.stop.notify_one();
+        self.stopped.notified().await;
+    }
+}
+
+async fn serve(pool: AnyPool, mut receiver: mpsc::Receiver<Box<dyn Waiting>>, stop: Arc<Notify>, stopped: Arc<Notify>) {
+    let mut batch = Vec::with_capacity(TOGETHER);
+    loop {
+        tokio::select! {
+            received = receiver.recv_many(&mut batch, TOGETHER) => if received == 0 { break },
+            () = stop.notified() => {
+                receiver.close();
+                continue;
+            }
+        }
+        let committed = commit(&pool, &mut batch).await;
+        for entry in batch.drain(..) {
+            entry.tell(
+                committed.as_ref().map(|&()| ()).map_err(|error| Failure::Broken(format!("nothing new: {error}"))),
+            );
+        }
+    }
+    pool.close().await;
+    stopped.notify_one();
+}
+
+async fn commit(pool: &AnyPool, batch: &mut [Box<dyn Waiting>]) -> Result<(), sqlx::Error> {
+    let mut connection = pool.acquire().await?;
+    execute(&mut connection, "BEGIN IMMEDIATE").await?;
+    let result = run_all(&mut connection, batch).await;
+    let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = execute(&mut connection, end).await;
+    if result.is_err() || ended.is_err() {
+        // Whatever state it is in, nobody meets it again.
+        drop(connection.detach());
+    }
+    result.and(ended)
+}
+
+async fn run_all(connection: &mut PoolConnection<Any>, batch: &mut [Box<dyn Waiting>]) -> Result<(), sqlx::Error> {
+    for entry in batch {
+        execute(connection, "SAVEPOINT one").await?;
+        if !entry.run(Connection { raw: connection, dialect: Dialect::Sqlite }).await {
+            execute(connection, "ROLLBACK TO one").await?;
+        }
+        execute(connection, "RELEASE one").await?;
+    }
+    Ok(())
+}
+
+async fn execute(connection: &mut PoolConnection<Any>, query: &'static str) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(query).execute(&mut **connection).await.map(drop)
+}

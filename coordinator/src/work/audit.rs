@@ -1,0 +1,302 @@
+//! Audits: games that are played again by others, and what follows when they differ.
+
+use std::ops::Range;
+
+use crate::{
+    clock::Time,
+    events::{Event, note},
+    store::{Connection, Outcome},
+};
+
+use super::{lock_job, quarantine};
+
+/// How many of an account's games are played again, in tenths of a per cent, after so many clean games.
+const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
+
+/// Of so many questions of those who may audit, one is answered with an audit, as long as any is wanted. So whoever
+/// asks first after a delivery is not its auditor for certain.
+const ONE_IN: u64 = 2;
+
+/// Whether a shard is to be played again, said by something random.
+#[must_use]
+pub fn is_wanted(clean_games: i64, least_percent: u64, draw: u64) -> bool {
+    let rate = RATES.iter().rev().find(|(from, _)| clean_games >= *from).map_or(200, |&(_, rate)| rate);
+    draw % 1_000 < rate.max(least_percent * 10)
+}
+
+/// Who may play games again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Auditor {
+    pub(super) account: i64,
+    pub(super) bench_signature: i64,
+    pub(super) trusted: bool,
+}
+
+/// A shard that is to be played again.
+#[derive(sqlx::FromRow)]
+pub(super) struct Wanted {
+    pub(super) shard: i64,
+    pub(super) job: i64,
+    pub(super) first: i64,
+    pub(super) games: i64,
+}
+
+/// A shard for this auditor: of another account, and of a younger one unless the auditor is trusted or nobody is
+/// older.
+pub(super) async fn wanted_from(
+    connection: &mut Connection<'_>,
+    auditor: &Auditor,
+    draw: u64,
+) -> Outcome<Option<Wanted>> {
+    if draw % ONE_IN != 0 {
+        return Ok(None);
+    }
+    let query = "SELECT shards.id AS shard, shards.job AS job, shards.first AS first, shards.games AS games
+                 FROM shards JOIN jobs ON jobs.id = shards.job
+                 WHERE shards.audit = 'wanted' AND shards.state = 'validated' AND shards.account <> $1
+                 AND jobs.bench_signature = $2 AND jobs.kind <> 'timed'
+                 AND ($3 = 1 OR shards.account > $1 OR NOT EXISTS
+                      (SELECT 1 FROM accounts WHERE accounts.id < shards.account AND accounts.state = 'active'
+                       AND EXISTS (SELECT 1 FROM workers WHERE workers.account = accounts.id)))
+                 ORDER BY (shards.id * 7919 + $4) % 1009, shards.id LIMIT 1";
+    let query = sqlx::query_as(query).bind(auditor.account).bind(auditor.bench_signature);
+    let query = query.bind(i64::from(auditor.trusted)).bind((draw >> 32) as i64 % 1009);
+    Ok(query.fetch_optional(connection.raw()).await?)
+}
+
+pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+    let query = "UPDATE shards SET audit = 'leased' WHERE id = $1";
+    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// A lease ended without games: what it should have audited or settled is for others.
+pub(super) async fn unmark(connection: &mut Connection<'_>, lease: i64, audited: Option<i64>) -> Outcome<()> {
+    if let Some(shard) = audited {
+        let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'leased'";
+        sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    }
+    let query = "UPDATE comparisons SET settled_by = NULL WHERE settled_by = $1 AND state = 'different'";
+    sqlx::query(query).bind(lease).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Games that two played differently.
+pub(super) struct Dispute {
+    pub(super) comparison: i64,
+    pub(super) job: i64,
+    /// The first that differs.
+    pub(super) game: i64,
+}
+
+/// A dispute that nobody settles yet, and in which this account has no part.
+pub(super) async fn open_dispute(connection: &mut Connection<'_>, account: i64) -> Outcome<Option<Dispute>> {
+    let query = "SELECT comparisons.id, comparisons.job, COALESCE(comparisons.game, comparisons.first)
+                 FROM comparisons
+                 JOIN shards AS l ON l.id = comparisons.left_shard JOIN shards AS r ON r.id = comparisons.right_shard
+                 WHERE comparisons.state = 'different' AND comparisons.settled_by IS NULL
+                 AND l.account <> $1 AND r.account <> $1 ORDER BY comparisons.id LIMIT 1";
+    let row: Option<(i64, i64, i64)> = sqlx::query_as(query).bind(account).fetch_optional(connection.raw()).await?;
+    Ok(row.map(|(comparison, job, game)| Dispute { comparison, job, game }))
+}
+
+pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i64, token: &str) -> Outcome<()> {
+    let query = "UPDATE comparisons SET settled_by = (SELECT id FROM leases WHERE token = $2) WHERE id = $1";
+    sqlx::query(query).bind(comparison).bind(token.to_owned()).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Two shards have games in common: whether these are the same is to be found out.
+pub(super) async fn compare(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    shards: (i64, i64),
+    games: Range<i64>,
+) -> Outcome<()> {
+    if games.is_empty() || shards.0 == shards.1 {
+        return Ok(());
+    }
+    let query = "INSERT INTO comparisons (job, left_shard, right_shard, first, games, state, created)
+                 VALUES ($1, $2, $3, $4, $5, 'waiting', $6) ON CONFLICT (left_shard, right_shard, first) DO NOTHING";
+    let query = sqlx::query(query).bind(job).bind(shards.0).bind(shards.1).bind(games.start);
+    query.bind(games.end - games.start).bind(now.0).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Two files that are to be compared.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct ToCompare {
+    /// By which the result is given.
+    pub comparison: i64,
+    /// The hashes of their shards.
+    pub left: String,
+    /// The other.
+    pub right: String,
+    /// The first game in both.
+    pub first: i64,
+    /// How many.
+    pub games: i64,
+}
+
+/// Takes comparisons on, for a while: both shards are known to be sound.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: Time) -> Outcome<Vec<ToCompare>> {
+    let query = connection.taking(
+        "SELECT comparisons.id AS comparison, l.hash AS left, r.hash AS right,
+                comparisons.first AS first, comparisons.games AS games
+         FROM comparisons JOIN shards AS l ON l.id = comparisons.left_shard
+                          JOIN shards AS r ON r.id = comparisons.right_shard
+         WHERE comparisons.state = 'waiting' AND comparisons.claimed_until < $1
+         AND l.validated IS NOT NULL AND r.validated IS NOT NULL
+         ORDER BY comparisons.id LIMIT $2",
+    );
+    let rows: Vec<ToCompare> = sqlx::query_as(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
+    for row in &rows {
+        let query = "UPDATE comparisons SET claimed_until = $2 WHERE id = $1";
+        sqlx::query(query).bind(row.comparison).bind(until.0).execute(connection.raw()).await?;
+    }
+    Ok(rows)
+}
+
+#[derive(sqlx::FromRow)]
+struct ComparisonRow {
+    job: i64,
+    state: String,
+    left_shard: i64,
+    right_shard: i64,
+    first: i64,
+    games: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct Side {
+    id: i64,
+    account: i64,
+    received: i64,
+    trusted: i64,
+}
+
+async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
+    let query =
+        "SELECT shards.id AS id, shards.account AS account, shards.received AS received, workers.trusted AS trusted
+                 FROM shards JOIN workers ON workers.id = shards.worker
+                 WHERE shards.id = $1";
+    Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
+}
+
+/// Two shards were compared: `differs` is the first game that is not the same in both.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn compared(
+    connection: &mut Connection<'_>,
+    now: Time,
+    comparison: i64,
+    differs: Option<u64>,
+) -> Outcome<()> {
+    let job: i64 = sqlx::query_scalar("SELECT job FROM comparisons WHERE id = $1")
+        .bind(comparison)
+        .fetch_one(connection.raw())
+        .await?;
+    lock_job(connection, job).await?;
+    let query = "SELECT job, state, left_shard, right_shard, first, games FROM comparisons WHERE id = $1";
+    let row: ComparisonRow = sqlx::query_as(query).bind(comparison).fetch_one(connection.raw()).await?;
+    if row.state != "waiting" {
+        return Ok(());
+    }
+    let (left, right) = (side(connection, row.left_shard).await?, side(connection, row.right_shard).await?);
+    let state = if differs.is_some() { "different" } else { "equal" };
+    let query = "UPDATE comparisons SET state = $2, game = $3 WHERE id = $1";
+    let query = sqlx::query(query).bind(comparison).bind(state).bind(differs.map(|game| game as i64));
+    query.execute(connection.raw()).await?;
+    if differs.is_none() {
+        if left.account != right.account {
+            for shard in [&left, &right] {
+                clean(connection, shard, row.games).await?;
+            }
+        }
+    } else if left.trusted == right.trusted {
+        for shard in [&left, &right] {
+            dispute(connection, shard.id).await?;
+        }
+        let text = format!("two workers played game {} differently", differs.unwrap_or_default());
+        let subject = format!("job:{}", row.job);
+        note(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
+    } else {
+        // A trusted worker is taken at its word.
+        let liar = if left.trusted == 0 { &left } else { &right };
+        let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
+        sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
+        let text = format!(
+            "game {} of job {} came out otherwise when a trusted worker played it",
+            differs.unwrap_or_default(),
+            row.job
+        );
+        quarantine::quarantine(connection, now, liar.account, None, &text).await?;
+    }
+    settle_disputes(connection, row.job, row.first..row.first + row.games).await
+}
+
+/// The games of a shard are those that somebody else got.
+async fn clean(connection: &mut Connection<'_>, shard: &Side, games: i64) -> Outcome<()> {
+    let query = "UPDATE shards SET audited_games = audited_games + $2,
+                 audit = CASE audit WHEN 'none' THEN 'none' ELSE 'clean' END WHERE id = $1";
+    sqlx::query(query).bind(shard.id).bind(games).execute(connection.raw()).await?;
+    let query = "UPDATE accounts SET clean_games = clean_games + $2,
+                 clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
+    let query = sqlx::query(query).bind(shard.account).bind(games).bind(shard.received);
+    query.execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// A shard's data waits until it is known who is right.
+async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+    let query = "UPDATE shards SET state = 'disputed' WHERE id = $1 AND state = 'validated'";
+    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Disputes over these games in which a trusted worker has spoken are over, and who was not found wrong is free.
+async fn settle_disputes(connection: &mut Connection<'_>, job: i64, games: Range<i64>) -> Outcome<()> {
+    let query = "SELECT id, left_shard, right_shard, game FROM comparisons
+                 WHERE job = $1 AND state = 'different' AND first < $3 AND first + games > $2 ORDER BY id";
+    let query = sqlx::query_as(query).bind(job).bind(games.start).bind(games.end);
+    let open: Vec<(i64, i64, i64, Option<i64>)> = query.fetch_all(connection.raw()).await?;
+    for (comparison, left, right, game) in open {
+        let game = game.unwrap_or(games.start);
+        if !is_judged(connection, left, game).await? || !is_judged(connection, right, game).await? {
+            continue;
+        }
+        let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
+        sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
+        for shard in [left, right] {
+            release(connection, shard).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is known if a shard has this game right: it is out of the race, or a trusted worker got the same.
+async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Outcome<bool> {
+    let query = "SELECT COUNT(*) FROM shards WHERE id = $1 AND (state IN ('rejected', 'quarantined') OR EXISTS
+                 (SELECT 1 FROM comparisons
+                  JOIN shards AS t ON t.id = CASE left_shard WHEN $1 THEN right_shard ELSE left_shard END
+                  JOIN workers ON workers.id = t.worker
+                  WHERE (left_shard = $1 OR right_shard = $1) AND comparisons.state = 'equal' AND workers.trusted = 1
+                  AND comparisons.first <= $2 AND comparisons.first + comparisons.games > $2))";
+    let judged: i64 = sqlx::query_scalar(query).bind(shard).bind(game).fetch_one(connection.raw()).await?;
+    Ok(judged == 1)
+}
+
+/// A shard that is in no dispute any more counts again.
+async fn release(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+    let query = "UPDATE shards SET state = 'validated' WHERE id = $1 AND state = 'disputed' AND NOT EXISTS
+                 (SELECT 1 FROM comparisons WHERE state = 'different' AND (left_shard = $1 OR right_shard = $1))";
+    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! What counts: games that a validated shard holds.
+
+use crate::store::{Connection, Outcome};
+
+/// What a job has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct Tally {
+    /// Games that count.
+    pub games: i64,
+    /// Their positions, as far as shards count with all their games; the rest in proportion.
+    pub positions: i64,
+}
+
+/// What a job has.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Outcome<Tally> {
+    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(shards.positions * segments.games / shards.games), 0) AS BIGINT) AS positions
+                 FROM segments JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 AND segments.state = 'held' AND shards.state = 'validated'";
+    Ok(sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?)
+}
+
+/// What the pairs of a match brought the candidate, in the order of their numbers, up to the first that does not
+/// count: nobody gains by withholding what is bad for him.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<u8>> {
+    let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.pairs
+                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 ORDER BY segments.first";
+    type Row = (i64, i64, Option<i64>, Option<String>, Option<Vec<u8>>);
+    let rows: Vec<Row> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
+    let mut all = Vec::new();
+    for (first, games, shard_first, state, pairs) in rows {
+        let (Some(shard_first), Some("validated"), Some(pairs)) = (shard_first, state.as_deref(), pairs) else { break };
+        let from = ((first - shard_first) / 2) as usize;
+        let Some(part) = pairs.get(from..from + (games / 2) as usize) else { break };
+        all.extend_from_slice(part);
+    }
+    Ok(all)
+}
+
+/// How the first games of a match are audited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct Audited {
+    /// Games that count, of workers that are not trusted.
+    pub games: i64,
+    /// How many of them were played again elsewhere and were the same.
+    pub clean: i64,
+    /// Games of shards that are chosen to be played again, or are being played.
+    pub waiting: i64,
+}
+
+/// How the games of a job below a number are audited.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn audited(connection: &mut Connection<'_>, job: i64, below: i64) -> Outcome<Audited> {
+    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(CASE WHEN shards.audited_games < segments.games THEN shards.audited_games
+                                               ELSE segments.games END), 0) AS BIGINT) AS clean,
+                        CAST(COALESCE(SUM(CASE WHEN shards.audit IN ('wanted', 'leased') THEN segments.games
+                                               ELSE 0 END), 0) AS BIGINT) AS waiting
+                 FROM segments JOIN shards ON shards.id = segments.shard JOIN workers ON workers.id = shards.worker
+                 WHERE segments.job = $1 AND segments.first < $2 AND workers.trusted = 0";
+    Ok(sqlx::query_as(query).bind(job).bind(below).fetch_one(connection.raw()).await?)
+}

@@ -1,0 +1,411 @@
+//! Leases: who plays which games, and until when.
+
+use dataset::{Digest, Header};
+use protocol::api::{
+    problem::Code,
+    work::{Ask, Lease, Notice, Renewed, Work},
+};
+use sha2::{Digest as _, Sha256};
+
+use super::{JobRow, audit, header_of, lock_job, segments};
+use crate::{
+    clock::{SECOND, Time},
+    store::{Connection, Failure, Outcome},
+};
+
+/// For how long a lease is meant to keep a worker busy, in seconds.
+pub const USUAL_SECONDS: u32 = 300;
+
+/// A lease is over after so many times the expected time.
+const PATIENCE: i64 = 3;
+
+/// No lease is over sooner.
+const LEAST_DURATION: i64 = 15 * 60 * SECOND;
+
+/// No lease lasts longer: a worker's word for its speed is not worth more.
+const MOST_DURATION: i64 = 12 * 3_600 * SECOND;
+
+/// No lease has more games.
+const MOST_GAMES: i64 = 4_096;
+
+/// Nodes a second of a thread whose speed is not known.
+const USUAL_SPEED: u64 = 400_000;
+
+/// So many shards may wait for validation before new games for training have to wait.
+pub const MOST_BACKLOG: i64 = 500;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker {
+    /// The account of the token.
+    pub account: i64,
+    /// Something random, which decides who is audited by whom.
+    pub draw: u64,
+}
+
+/// What the coordinator as a whole has to say of new leases.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Why no new games for training are handed out.
+    pub no_selfplay: Option<String>,
+    /// The nodes of the bench of engines that may play; any, if none.
+    pub bench_signature: Option<u64>,
+}
+
+#[derive(sqlx::FromRow)]
+struct WorkerRow {
+    id: i64,
+    bench_signature: i64,
+    trusted: i64,
+    blocked: Option<String>,
+    state: String,
+    message: Option<String>,
+}
+
+/// Answers a worker that asks for games.
+///
+/// # Errors
+///
+/// If it is not the account's, it is blocked, or the database fails.
+pub async fn ask(
+    connection: &mut Connection<'_>,
+    now: Time,
+    asker: Asker,
+    ask: &Ask,
+    policy: &Policy,
+) -> Outcome<Work> {
+    let worker = worker_of(connection, asker.account, ask.worker).await?;
+    if let Some(message) = refusal(&worker) {
+        return Err(Failure::refused(Code::Blocked, message));
+    }
+    let speed = speed(ask);
+    let query = "UPDATE workers SET last_seen = $2, threads = $3, nodes_per_second = $4 WHERE id = $1";
+    let query = sqlx::query(query).bind(worker.id).bind(now.0).bind(i64::from(ask.threads));
+    query.bind(ask.nodes_per_second.map(|speed| speed as i64)).execute(connection.raw()).await?;
+    if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
+        return Ok(Work::Games(lease));
+    }
+    let seconds = ask.most_seconds.unwrap_or(USUAL_SECONDS).clamp(1, USUAL_SECONDS);
+    let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, seconds, now };
+    if worker.trusted != 0
+        && let Some(lease) = settle(connection, &wish).await?
+    {
+        return Ok(Work::Games(lease));
+    }
+    let auditor = audit::Auditor {
+        account: asker.account,
+        bench_signature: worker.bench_signature,
+        trusted: worker.trusted != 0,
+    };
+    if let Some(wanted) = audit::wanted_from(connection, &auditor, asker.draw).await? {
+        let job = lock_job(connection, wanted.job).await?;
+        let most = wish.games(&job);
+        let games = wanted.games.min(most);
+        // A part of the shard that nobody can foresee; of a match, whole pairs.
+        let places = (wanted.games - games) / job.unit() + 1;
+        let first = wanted.first + (asker.draw >> 16) as i64 % places * job.unit();
+        audit::mark_leased(connection, wanted.shard).await?;
+        let lease = grant(connection, &wish, &job, "audit", first..first + games, Some(wanted.shard)).await?;
+        return Ok(Work::Games(lease));
+    }
+    fresh(connection, &wish, &worker, policy).await
+}
+
+/// What a worker asks for.
+struct Wish<'a> {
+    worker: i64,
+    account: i64,
+    nonce: &'a str,
+    speed: u64,
+    seconds: u32,
+    now: Time,
+}
+
+impl Wish<'_> {
+    /// How many games keep it busy for as long as it wants.
+    fn games(&self, job: &JobRow) -> i64 {
+        let nodes = u128::from(self.speed) * u128::from(self.seconds);
+        let games = (nodes / (job.nodes_per_game.max(1) as u128)).min(MOST_GAMES as u128) as i64;
+        let unit = job.unit();
+        (games / unit * unit).max(unit)
+    }
+
+    /// For how long it gets so many, in milliseconds.
+    fn duration(&self, job: &JobRow, games: i64) -> i64 {
+        let nodes = games as i128 * i128::from(job.nodes_per_game);
+        let expected = (nodes * i128::from(SECOND) / i128::from(self.speed.max(1))).min(i128::from(MOST_DURATION));
+        (PATIENCE * expected as i64).clamp(LEAST_DURATION, MOST_DURATION)
+    }
+}
+
+fn speed(ask: &Ask) -> u64 {
+    let threads = u64::from(ask.threads.max(1));
+    ask.nodes_per_second.unwrap_or(threads * USUAL_SPEED).clamp(1_000, threads * 20_000_000)
+}
+
+async fn worker_of(connection: &mut Connection<'_>, account: i64, worker: i64) -> Outcome<WorkerRow> {
+    let query = "SELECT workers.id, bench_signature, trusted, blocked, state, message
+                 FROM workers JOIN accounts ON accounts.id = workers.account
+                 WHERE workers.id = $1 AND workers.account = $2";
+    let row = sqlx::query_as(query).bind(worker).bind(account).fetch_optional(connection.raw()).await?;
+    row.ok_or_else(|| Failure::refused(Code::NotFound, format!("the account has no worker {worker}")))
+}
+
+/// Why a worker gets no games at all.
+fn refusal(worker: &WorkerRow) -> Option<String> {
+    if let Some(message) = &worker.blocked {
+        return Some(message.clone());
+    }
+    if worker.state == "active" {
+        return None;
+    }
+    Some(worker.message.clone().unwrap_or_else(|| format!("the account is {}", worker.state)))
+}
+
+/// The lease that was given for the same question before.
+async fn same_again(connection: &mut Connection<'_>, now: Time, worker: i64, nonce: &str) -> Outcome<Option<Lease>> {
+    let query = "SELECT leases.token, leases.first, leases.games, leases.expires, jobs.header
+                 FROM leases JOIN jobs ON jobs.id = leases.job
+                 WHERE leases.worker = $1 AND leases.nonce = $2 AND leases.state = 'active'";
+    type Row = (String, i64, i64, i64, String);
+    let query = sqlx::query_as(query).bind(worker).bind(nonce.to_owned());
+    let row: Option<Row> = query.fetch_optional(connection.raw()).await?;
+    let Some((token, first, games, expires, header)) = row else { return Ok(None) };
+    let left = ((expires - now.0) / SECOND).max(0) as u32;
+    Ok(Some(answer(token, header_of(&header)?, first..first + games, left)))
+}
+
+fn answer(token: String, header: Header, games: std::ops::Range<i64>, seconds: u32) -> Lease {
+    let terms = Header { first_game: games.start as u64, ..header };
+    Lease { token, terms, games: (games.end - games.start) as u64, seconds, live: false }
+}
+
+/// Games that two workers played differently, for one that is trusted.
+async fn settle(connection: &mut Connection<'_>, wish: &Wish<'_>) -> Outcome<Option<Lease>> {
+    let Some(dispute) = audit::open_dispute(connection, wish.account).await? else { return Ok(None) };
+    let job = lock_job(connection, dispute.job).await?;
+    let first = dispute.game / job.unit() * job.unit();
+    let lease = grant(connection, wish, &job, "settle", first..first + job.unit(), None).await?;
+    audit::mark_settling(connection, dispute.comparison, &lease.token).await?;
+    Ok(Some(lease))
+}
+
+/// Games that nobody played yet, of the first job that has any.
+async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &WorkerRow, policy: &Policy) -> Outcome<Work> {
+    let query = "SELECT id, kind, created, spread FROM jobs
+                 WHERE state = 'open' AND bench_signature = $1
+                 ORDER BY priority DESC, CASE kind WHEN 'match' THEN 0 WHEN 'rating' THEN 1 ELSE 2 END, last_leased, id
+                 LIMIT 100";
+    type Row = (i64, String, i64, i64);
+    let query = sqlx::query_as(query).bind(worker.bench_signature);
+    let jobs: Vec<Row> = query.fetch_all(connection.raw()).await?;
+    let mut wait = (60, "there is nothing to play at the moment".to_owned());
+    if jobs.is_empty() {
+        let query = "SELECT COUNT(*) FROM jobs WHERE state = 'open'";
+        let others: i64 = sqlx::query_scalar(query).fetch_one(connection.raw()).await?;
+        if others > 0 {
+            wait = (3_600, "the games at hand are for another version of the engine: update the worker".to_owned());
+        }
+    }
+    for (job, kind, created, spread) in jobs {
+        if kind == "selfplay"
+            && let Some(reason) = &policy.no_selfplay
+        {
+            wait.1.clone_from(reason);
+            continue;
+        }
+        let begins = Time(created).after(share_of(worker.id, job, spread));
+        if begins > wish.now {
+            wait = (((begins.0 - wish.now.0) / SECOND + 1) as u32, "a new net is about to be played".to_owned());
+            continue;
+        }
+        let job = lock_job(connection, job).await?;
+        if job.state != "open" {
+            continue;
+        }
+        let games = match segments::first_open(connection, job.id).await? {
+            Some(open) => open,
+            None => {
+                let limit = job.game_limit.unwrap_or(i64::MAX - MOST_GAMES);
+                let end = (job.frontier + wish.games(&job)).min(limit);
+                if end <= job.frontier {
+                    continue;
+                }
+                segments::extend(connection, job.id, job.frontier..end).await?;
+                job.frontier..end
+            }
+        };
+        let query = "UPDATE jobs SET last_leased = $2 WHERE id = $1";
+        sqlx::query(query).bind(job.id).bind(wish.now.0).execute(connection.raw()).await?;
+        return Ok(Work::Games(grant(connection, wish, &job, "fresh", games, None).await?));
+    }
+    Ok(Work::Wait { seconds: wait.0, reason: wait.1 })
+}
+
+/// When a worker begins with a job, so that not all of them fetch its net at once.
+fn share_of(worker: i64, job: i64, spread: i64) -> i64 {
+    if spread <= 0 {
+        return 0;
+    }
+    let hash = Sha256::digest([worker.to_le_bytes(), job.to_le_bytes()].concat());
+    let number = u64::from_le_bytes(*hash.first_chunk().expect("a hash is longer"));
+    (number % spread as u64) as i64
+}
+
+async fn grant(
+    connection: &mut Connection<'_>,
+    wish: &Wish<'_>,
+    job: &JobRow,
+    kind: &str,
+    games: std::ops::Range<i64>,
+    audited: Option<i64>,
+) -> Outcome<Lease> {
+    let count = games.end - games.start;
+    let duration = wish.duration(job, count);
+    let mut token = [0; 16];
+    getrandom::fill(&mut token).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    let token = token.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let query = "INSERT INTO leases
+                 (token, job, worker, account, nonce, kind, state, first, games, audited, duration, created, expires)
+                 VALUES ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $9, $10, $11, $12) RETURNING id";
+    let query = sqlx::query_scalar(query).bind(token.clone()).bind(job.id).bind(wish.worker).bind(wish.account);
+    let query = query.bind(wish.nonce.to_owned()).bind(kind.to_owned()).bind(games.start).bind(count).bind(audited);
+    let query = query.bind(duration).bind(wish.now.0).bind(wish.now.0 + duration);
+    let lease: i64 = query.fetch_one(connection.raw()).await?;
+    if kind == "fresh" {
+        segments::lease(connection, job.id, games.clone(), lease).await?;
+    }
+    Ok(answer(token, job.header.clone(), games, (duration / SECOND) as u32))
+}
+
+/// A lease, which nobody else changes until the transaction ends.
+#[derive(sqlx::FromRow)]
+pub(super) struct LeaseRow {
+    pub(super) id: i64,
+    pub(super) job: i64,
+    pub(super) worker: i64,
+    pub(super) account: i64,
+    pub(super) kind: String,
+    pub(super) state: String,
+    pub(super) first: i64,
+    pub(super) games: i64,
+    pub(super) finished: i64,
+    pub(super) audited: Option<i64>,
+    pub(super) duration: i64,
+}
+
+/// A lease by its token, for the account that has it; its job is locked as well.
+pub(super) async fn lock(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<(LeaseRow, JobRow)> {
+    let query = "SELECT job FROM leases WHERE token = $1";
+    let job: Option<i64> = sqlx::query_scalar(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
+    let job = job.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
+    let job = lock_job(connection, job).await?;
+    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration
+                 FROM leases WHERE token = $1";
+    let lease: LeaseRow = sqlx::query_as(query).bind(token.to_owned()).fetch_one(connection.raw()).await?;
+    if lease.account != account {
+        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+    }
+    Ok((lease, job))
+}
+
+/// A worker gets on: its lease lasts longer.
+///
+/// # Errors
+///
+/// If there is no such lease, it is over, or nothing was finished since the last renewal.
+pub async fn renew(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    token: &str,
+    finished: u64,
+) -> Outcome<Renewed> {
+    let (lease, _) = lock(connection, account, token).await?;
+    if lease.state != "active" {
+        return Err(Failure::refused(Code::LeaseLost, format!("the lease is {}", lease.state)));
+    }
+    let finished = i64::try_from(finished).unwrap_or(i64::MAX);
+    if finished > lease.games {
+        let detail = format!("the lease has {} games; {finished} cannot be finished", lease.games);
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    if finished <= lease.finished {
+        return Err(Failure::refused(Code::NoProgress, "no game was finished since the last renewal"));
+    }
+    let query = "UPDATE leases SET finished = $2, expires = $3 WHERE id = $1";
+    let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration);
+    query.execute(connection.raw()).await?;
+    let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
+    sqlx::query(query).bind(lease.worker).bind(now.0).execute(connection.raw()).await?;
+    Ok(Renewed { seconds: (lease.duration / SECOND) as u32 })
+}
+
+/// A worker will not play the games from this number on.
+///
+/// # Errors
+///
+/// If there is no such lease. One that is over already is no error: the games are with others.
+pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &str, from: u64) -> Outcome<()> {
+    let (lease, job) = lock(connection, account, token).await?;
+    if lease.state != "active" {
+        return Ok(());
+    }
+    let end = lease.first + lease.games;
+    let from = i64::try_from(from).unwrap_or(i64::MAX);
+    if !(lease.first..=end).contains(&from) || (from - lease.first) % job.unit() != 0 {
+        return Err(Failure::refused(Code::WrongGames, format!("game {from} is no border of the lease's games")));
+    }
+    segments::give_back(connection, job.id, lease.id, from).await?;
+    close(connection, &lease, "returned").await
+}
+
+/// Ends a lease that was not fulfilled.
+async fn close(connection: &mut Connection<'_>, lease: &LeaseRow, state: &str) -> Outcome<()> {
+    let query = "UPDATE leases SET state = $2 WHERE id = $1";
+    sqlx::query(query).bind(lease.id).bind(state.to_owned()).execute(connection.raw()).await?;
+    audit::unmark(connection, lease.id, lease.audited).await
+}
+
+/// Ends leases whose time is over: their games are to be played by others. How many there were.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+    let query = "SELECT token, account FROM leases WHERE state = 'active' AND expires < $1 ORDER BY job, id LIMIT 200";
+    let due: Vec<(String, i64)> = sqlx::query_as(query).bind(now.0).fetch_all(connection.raw()).await?;
+    let mut expired = 0;
+    for (token, account) in due {
+        let (lease, job) = lock(connection, account, &token).await?;
+        // Another coordinator may have been here while this one waited for the job.
+        let query = "SELECT COUNT(*) FROM leases WHERE id = $1 AND state = 'active' AND expires < $2";
+        let still: i64 = sqlx::query_scalar(query).bind(lease.id).bind(now.0).fetch_one(connection.raw()).await?;
+        if still == 1 {
+            segments::give_back(connection, job.id, lease.id, lease.first).await?;
+            close(connection, &lease, "expired").await?;
+            expired += 1;
+        }
+    }
+    Ok(expired)
+}
+
+/// What a worker has not been told yet. It will not be told again.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn notices(connection: &mut Connection<'_>, worker: i64) -> Outcome<Vec<Notice>> {
+    let query = "SELECT id, hash, code, detail FROM shards
+                 WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT 20";
+    type Row = (i64, String, Option<String>, Option<String>);
+    let rows: Vec<Row> = sqlx::query_as(query).bind(worker).fetch_all(connection.raw()).await?;
+    let mut notices = Vec::new();
+    for (shard, hash, code, detail) in rows {
+        let query = "UPDATE shards SET told = 1 WHERE id = $1";
+        sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+        let text = detail.unwrap_or_else(|| "it was rejected".to_owned());
+        notices.push(Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text });
+    }
+    Ok(notices)
+}

@@ -1,0 +1,155 @@
+//! What comes back: games that were uploaded for a lease.
+//!
+//! A request goes in three steps, of which the last makes it happen: what is expected is looked up
+//! ([`expectation`]), the bytes are checked against it and stored as an object, and the shard's row is written
+//! ([`receive`]). A crash between the last two leaves an object that nobody names; it is swept.
+
+use dataset::{Digest, Header};
+use protocol::api::{problem::Code, work::ReceiptStatus};
+
+use super::{audit, leasing, segments};
+use crate::{
+    clock::Time,
+    store::{Connection, Failure, Outcome},
+};
+
+/// What an upload for a lease must be.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// What the games are a function of.
+    pub header: Header,
+    /// The numbers of the games, at most: those of the lease from the one that was named.
+    pub games: std::ops::Range<u64>,
+    /// Games that belong together: 2 in a match.
+    pub unit: u64,
+}
+
+/// What an upload for a lease must be, if it begins with this game.
+///
+/// # Errors
+///
+/// If there is no such lease, it is another account's, or the game is none of its.
+pub async fn expectation(
+    connection: &mut Connection<'_>,
+    account: i64,
+    token: &str,
+    first: u64,
+) -> Outcome<Expectation> {
+    let query = "SELECT leases.account, leases.first, leases.games, jobs.header
+                 FROM leases JOIN jobs ON jobs.id = leases.job WHERE leases.token = $1";
+    type Row = (i64, i64, i64, String);
+    let row: Option<Row> = sqlx::query_as(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
+    let Some((owner, lease_first, games, header)) = row else {
+        return Err(Failure::refused(Code::NotFound, "there is no such lease"));
+    };
+    if owner != account {
+        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+    }
+    let header = super::header_of(&header)?;
+    let unit = if header.opponent.is_some() { 2 } else { 1 };
+    let all = lease_first as u64..(lease_first + games) as u64;
+    if !all.contains(&first) || (first - all.start) % unit != 0 {
+        let detail = format!("the lease has the games {} to {}; none begins at {first}", all.start, all.end - 1);
+        return Err(Failure::refused(Code::WrongGames, detail));
+    }
+    Ok(Expectation { header, games: first..all.end, unit })
+}
+
+/// A shard that was found in order at the door, and lies in the store of objects.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// The lease's name.
+    pub token: String,
+    /// The account of the token.
+    pub account: i64,
+    /// The SHA-256 of the file.
+    pub hash: Digest,
+    /// Its length.
+    pub bytes: u64,
+    /// The first game.
+    pub first: u64,
+    /// How many games.
+    pub games: u64,
+    /// Their positions with a move of the search.
+    pub positions: u64,
+}
+
+/// Takes note of an uploaded shard. When this is committed, the games are there to stay.
+///
+/// # Errors
+///
+/// If there is no such lease, it is another account's, or the games are not its.
+pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload) -> Outcome<ReceiptStatus> {
+    let (lease, job) = leasing::lock(connection, upload.account, &upload.token).await?;
+    let games = upload.first as i64..(upload.first + upload.games) as i64;
+    if games.is_empty() || games.start < lease.first || games.end > lease.first + lease.games {
+        return Err(Failure::refused(Code::WrongGames, "the games are not the lease's"));
+    }
+    let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
+    let query = sqlx::query_scalar(query).bind(lease.id).bind(upload.hash.to_string());
+    let known: i64 = query.fetch_one(connection.raw()).await?;
+    if known > 0 {
+        return Ok(ReceiptStatus::Duplicate);
+    }
+    let query = "INSERT INTO shards (hash, job, lease, worker, account, first, games, positions, bytes, state,
+                                     received, audit, object)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'received', $10, 'none', 'present') RETURNING id";
+    let query = sqlx::query_scalar(query).bind(upload.hash.to_string()).bind(job.id).bind(lease.id);
+    let query = query.bind(lease.worker).bind(lease.account).bind(games.start).bind(upload.games as i64);
+    let query = query.bind(upload.positions as i64).bind(upload.bytes as i64).bind(now.0);
+    let shard: i64 = query.fetch_one(connection.raw()).await?;
+
+    let query = "SELECT state FROM accounts WHERE id = $1";
+    let account: String = sqlx::query_scalar(query).bind(lease.account).fetch_one(connection.raw()).await?;
+    if account == "quarantined" {
+        // It is kept, in case that was a mistake.
+        let query = "UPDATE shards SET state = 'quarantined' WHERE id = $1";
+        sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    } else {
+        take_in(connection, now, &lease, shard, games.clone()).await?;
+    }
+
+    let finished = games.end - lease.first;
+    let query = "UPDATE leases SET finished = CASE WHEN finished < $2 THEN $2 ELSE finished END WHERE id = $1";
+    sqlx::query(query).bind(lease.id).bind(finished).execute(connection.raw()).await?;
+    let is_done = lease.state == "active"
+        && if lease.kind == "fresh" {
+            !segments::any_left(connection, lease.id).await?
+        } else {
+            games.end == lease.first + lease.games
+        };
+    if is_done {
+        let query = "UPDATE leases SET state = 'done' WHERE id = $1";
+        sqlx::query(query).bind(lease.id).execute(connection.raw()).await?;
+    }
+    let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
+    sqlx::query(query).bind(lease.worker).bind(now.0).execute(connection.raw()).await?;
+    Ok(ReceiptStatus::Received)
+}
+
+/// The games that nobody holds are the shard's; with the others it is compared.
+async fn take_in(
+    connection: &mut Connection<'_>,
+    now: Time,
+    lease: &leasing::LeaseRow,
+    shard: i64,
+    games: std::ops::Range<i64>,
+) -> Outcome<()> {
+    let holders = segments::holders(connection, lease.job, games.clone(), shard).await?;
+    segments::hold(connection, lease.job, games.clone(), shard).await?;
+    for (holder, common) in &holders {
+        audit::compare(connection, now, lease.job, (*holder, shard), common.clone()).await?;
+    }
+    // The shard that was to be audited may hold nothing any more, and those in dispute need not.
+    let query = "SELECT id, first, games FROM shards WHERE id = $1
+                 UNION SELECT shards.id, shards.first, shards.games FROM shards JOIN comparisons
+                 ON shards.id = comparisons.left_shard OR shards.id = comparisons.right_shard
+                 WHERE comparisons.settled_by = $2";
+    let query = sqlx::query_as(query).bind(lease.audited.unwrap_or(-1)).bind(lease.id);
+    let others: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
+    for (other, first, count) in others.into_iter().filter(|(other, ..)| holders.iter().all(|held| held.0 != *other)) {
+        let common = first.max(games.start)..(first + count).min(games.end);
+        audit::compare(connection, now, lease.job, (other, shard), common).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Validation: every shard's games are played again under the arbiter, and only then count.
+
+use dataset::{Digest, Header};
+use protocol::api::problem::Code;
+
+use super::{JobRow, audit, header_of, lock_job, nodes_per_position, segments};
+use crate::{
+    clock::Time,
+    events::{Event, note},
+    store::{Connection, Outcome},
+};
+
+/// A shard that waits for validation.
+#[derive(Clone, Debug)]
+pub struct ToValidate {
+    /// By which the result is given.
+    pub shard: i64,
+    /// Its object.
+    pub hash: Digest,
+    /// What its games are a function of.
+    pub header: Header,
+    /// Their numbers.
+    pub games: std::ops::Range<u64>,
+}
+
+/// Takes shards on, until that time; whoever dies in between leaves them to others.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: Time) -> Outcome<Vec<ToValidate>> {
+    let query =
+        connection.taking("SELECT id FROM shards WHERE state = 'received' AND claimed_until < $1 ORDER BY id LIMIT $2");
+    let ids: Vec<i64> = sqlx::query_scalar(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
+    let mut taken = Vec::new();
+    for shard in ids {
+        let query = "UPDATE shards SET claimed_until = $2 WHERE id = $1";
+        sqlx::query(query).bind(shard).bind(until.0).execute(connection.raw()).await?;
+        let query = "SELECT shards.hash, shards.first, shards.games, jobs.header
+                     FROM shards JOIN jobs ON jobs.id = shards.job WHERE shards.id = $1";
+        type Row = (String, i64, i64, String);
+        let (hash, first, games, header): Row = sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?;
+        let Ok(hash) = hash.parse() else { continue };
+        let games = first as u64..(first + games) as u64;
+        taken.push(ToValidate { shard, hash, header: header_of(&header)?, games });
+    }
+    Ok(taken)
+}
+
+/// How many shards wait.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn backlog(connection: &mut Connection<'_>) -> Outcome<i64> {
+    let query = "SELECT COUNT(*) FROM (SELECT 1 FROM shards WHERE state = 'received' LIMIT 10000) AS waiting";
+    Ok(sqlx::query_scalar(query).fetch_one(connection.raw()).await?)
+}
+
+/// What was found out about sound games.
+#[derive(Clone, Debug, Default)]
+pub struct Sound {
+    /// Their positions with a move of the search.
+    pub positions: u64,
+    /// Games by outcome, as JSON.
+    pub outcomes: String,
+    /// Games by reason, as JSON.
+    pub reasons: String,
+    /// Of a match: what each pair brought the candidate, from 0 to 4.
+    pub pairs: Option<Vec<u8>>,
+    /// The shard's line in manifests.
+    pub entry: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct ShardRow {
+    job: i64,
+    account: i64,
+    worker: i64,
+    first: i64,
+    games: i64,
+    state: String,
+    kind: String,
+}
+
+async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow, JobRow)> {
+    let job: i64 =
+        sqlx::query_scalar("SELECT job FROM shards WHERE id = $1").bind(shard).fetch_one(connection.raw()).await?;
+    let job = lock_job(connection, job).await?;
+    let query = "SELECT shards.job AS job, shards.account AS account, shards.worker AS worker, shards.first AS first,
+                        shards.games AS games, shards.state AS state, leases.kind AS kind
+                 FROM shards JOIN leases ON leases.id = shards.lease WHERE shards.id = $1";
+    Ok((sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?, job))
+}
+
+/// A shard is sound: its games count. `draw` is random, and decides whether they will be played again elsewhere.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, sound: &Sound, draw: u64) -> Outcome<()> {
+    let (row, job) = lock(connection, shard).await?;
+    if !matches!(row.state.as_str(), "received" | "quarantined") {
+        return Ok(());
+    }
+    let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6, entry = $7,
+                 state = CASE state WHEN 'received' THEN 'validated' ELSE state END WHERE id = $1";
+    let query = sqlx::query(query).bind(shard).bind(now.0).bind(sound.positions as i64);
+    let query = query.bind(sound.outcomes.clone()).bind(sound.reasons.clone()).bind(sound.pairs.clone());
+    query.bind(sound.entry.clone()).execute(connection.raw()).await?;
+    if row.state != "received" {
+        return Ok(());
+    }
+    credit(connection, now, shard, &row, sound.positions).await?;
+    learn_cost(connection, &job, &row, sound.positions).await?;
+    choose_for_audit(connection, shard, &row, draw).await
+}
+
+/// What a game costs is learned from those that came.
+async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRow, positions: u64) -> Outcome<()> {
+    if positions == 0 || row.games == 0 {
+        return Ok(());
+    }
+    let cost = positions as i64 * nodes_per_position(&job.header) / row.games;
+    let query = "UPDATE jobs SET nodes_per_game = (nodes_per_game * 3 + $2) / 4 WHERE id = $1";
+    sqlx::query(query).bind(job.id).bind(cost.max(1)).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Games count for the account that played them, once.
+async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &ShardRow, positions: u64) -> Outcome<()> {
+    let query = "SELECT COUNT(*) FROM shards WHERE job = $1 AND account = $2 AND id <> $3 AND validated IS NOT NULL
+                 AND first < $5 AND first + games > $4";
+    let query = sqlx::query_scalar(query).bind(row.job).bind(row.account).bind(shard);
+    let before: i64 = query.bind(row.first).bind(row.first + row.games).fetch_one(connection.raw()).await?;
+    if before > 0 {
+        return Ok(());
+    }
+    let query = "INSERT INTO contributions (account, day, games, positions) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (account, day) DO UPDATE SET games = contributions.games + excluded.games,
+                 positions = contributions.positions + excluded.positions";
+    let query = sqlx::query(query).bind(row.account).bind(now.day()).bind(row.games).bind(positions as i64);
+    query.execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Fresh games of workers that are not trusted may be audited.
+async fn choose_for_audit(connection: &mut Connection<'_>, shard: i64, row: &ShardRow, draw: u64) -> Outcome<()> {
+    if row.kind != "fresh" {
+        return Ok(());
+    }
+    let query = "SELECT clean_games, trusted FROM accounts JOIN workers ON workers.account = accounts.id
+                 WHERE workers.id = $1";
+    let (clean_games, trusted): (i64, i64) = sqlx::query_as(query).bind(row.worker).fetch_one(connection.raw()).await?;
+    let query = "SELECT gate FROM jobs WHERE id = $1";
+    let gate: Option<String> = sqlx::query_scalar(query).bind(row.job).fetch_one(connection.raw()).await?;
+    let gate = gate.and_then(|gate| serde_json::from_str::<protocol::campaign::Gate>(&gate).ok());
+    let least = gate.map_or(0, |gate| u64::from(gate.audit_percent));
+    if trusted == 0 && audit::is_wanted(clean_games, least, draw) {
+        let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1";
+        sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    }
+    Ok(())
+}
+
+/// A shard is not what it says: it is kept, and counts for nothing.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn reject(connection: &mut Connection<'_>, now: Time, shard: i64, code: Code, detail: &str) -> Outcome<()> {
+    let (row, _) = lock(connection, shard).await?;
+    if !matches!(row.state.as_str(), "received" | "quarantined") {
+        return Ok(());
+    }
+    let query = "UPDATE shards SET state = 'rejected', code = $2, detail = $3 WHERE id = $1";
+    let query = sqlx::query(query).bind(shard).bind(code.name()).bind(detail.to_owned());
+    query.execute(connection.raw()).await?;
+    let query = "UPDATE comparisons SET state = 'void'
+                 WHERE state = 'waiting' AND (left_shard = $1 OR right_shard = $1)";
+    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    segments::let_go(connection, row.job, shard).await?;
+    let text = format!("games {} to {} of job {}: {detail}", row.first, row.first + row.games - 1, row.job);
+    let subject = format!("worker:{}", row.worker);
+    note(connection, now, Event { kind: "rejected", account: None, subject, text }).await?;
+    Ok(())
+}
