@@ -12,8 +12,15 @@
 
 pub mod campaigns;
 pub mod clock;
+pub mod command;
+pub mod driver;
 pub mod events;
 pub mod gate;
+pub mod http;
+pub mod objects;
 pub mod people;
+pub mod reports;
+pub mod service;
 pub mod store;
+pub mod validator;
 pub mod work;

@@ -1,1 +1,7 @@
-fn main() {}
+//! `chuhe-coordinator`: see [`coordinator::command`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    coordinator::command::main()
+}

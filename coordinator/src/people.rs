@@ -390,3 +390,49 @@ pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: 
     let role = role.ok_or_else(|| Failure::refused(Code::Forbidden, "the invitation is not valid, or was used"))?;
     role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))
 }
+
+/// Blocks a worker with a message that it prints, or lets it play again.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn block_worker(
+    connection: &mut Connection<'_>,
+    now: Time,
+    worker: i64,
+    message: Option<&str>,
+    by: Option<i64>,
+) -> Outcome<()> {
+    let query = "UPDATE workers SET blocked = $2 WHERE id = $1";
+    let query = sqlx::query(query).bind(worker).bind(message.map(ToOwned::to_owned));
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::NotFound, format!("there is no worker {worker}")));
+    }
+    let text = message.map_or_else(|| "may play again".to_owned(), |message| format!("blocked: {message}"));
+    let subject = format!("worker:{worker}");
+    note(connection, now, Event { kind: "worker_blocked", account: by, subject, text }).await?;
+    Ok(())
+}
+
+/// Says whether a worker's word settles disputes, and its games need no audit.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn trust_worker(
+    connection: &mut Connection<'_>,
+    now: Time,
+    worker: i64,
+    trusted: bool,
+    by: Option<i64>,
+) -> Outcome<()> {
+    let query = "UPDATE workers SET trusted = $2 WHERE id = $1";
+    let query = sqlx::query(query).bind(worker).bind(i64::from(trusted));
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::NotFound, format!("there is no worker {worker}")));
+    }
+    let text = if trusted { "is trusted" } else { "is not trusted" }.to_owned();
+    let subject = format!("worker:{worker}");
+    note(connection, now, Event { kind: "worker_trusted", account: by, subject, text }).await?;
+    Ok(())
+}

@@ -15,7 +15,11 @@ use crate::{
 };
 
 /// Refuses a net that is not here.
-pub(super) async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Outcome<()> {
+///
+/// # Errors
+///
+/// If it is not.
+pub async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Outcome<()> {
     let query = "SELECT COUNT(*) FROM nets WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(net.to_string()).fetch_one(connection.raw()).await?;
     if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no net {net}"))) } else { Ok(()) }

@@ -409,3 +409,13 @@ pub async fn notices(connection: &mut Connection<'_>, worker: i64) -> Outcome<Ve
     }
     Ok(notices)
 }
+
+/// Whose lease it is.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn worker_of_lease(connection: &mut Connection<'_>, token: &str) -> Outcome<i64> {
+    let query = "SELECT worker FROM leases WHERE token = $1";
+    Ok(sqlx::query_scalar(query).bind(token.to_owned()).fetch_one(connection.raw()).await?)
+}

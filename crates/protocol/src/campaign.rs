@@ -162,6 +162,37 @@ impl Default for Gate {
     }
 }
 
+impl Gate {
+    /// What the games of one net against another are a function of, judged by this gate.
+    #[must_use]
+    pub fn header(
+        &self,
+        rules: RuleSet,
+        bench_signature: u64,
+        candidate: Option<Digest>,
+        champion: Option<Digest>,
+        seed: u64,
+    ) -> Header {
+        let own = (u128::from(self.nodes) * u128::from(self.candidate_nodes_percent) / 100) as u64;
+        Header {
+            bench_signature,
+            net: candidate,
+            rules,
+            settings: GameSettings {
+                hash_mebibytes: self.hash_mebibytes,
+                soft_nodes: None,
+                hard_nodes: own.max(1),
+                adjudication: dataset::Adjudication::default(),
+                ply_cap: self.ply_cap,
+            },
+            openings: OpeningPolicy { book: self.book, plies: self.random_plies, filter: self.filter },
+            seed,
+            first_game: 0,
+            opponent: Some(Opponent { net: champion, soft_nodes: None, hard_nodes: self.nodes }),
+        }
+    }
+}
+
 /// Why a text is no campaign.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
@@ -266,24 +297,7 @@ impl Campaign {
         champion: Option<Digest>,
         seed: u64,
     ) -> Header {
-        let gate = &self.gate;
-        let own = (u128::from(gate.nodes) * u128::from(gate.candidate_nodes_percent) / 100) as u64;
-        Header {
-            bench_signature,
-            net: candidate,
-            rules: self.rules,
-            settings: GameSettings {
-                hash_mebibytes: gate.hash_mebibytes,
-                soft_nodes: None,
-                hard_nodes: own.max(1),
-                adjudication: dataset::Adjudication::default(),
-                ply_cap: gate.ply_cap,
-            },
-            openings: OpeningPolicy { book: gate.book, plies: gate.random_plies, filter: gate.filter },
-            seed,
-            first_game: 0,
-            opponent: Some(Opponent { net: champion, soft_nodes: None, hard_nodes: gate.nodes }),
-        }
+        self.gate.header(self.rules, bench_signature, candidate, champion, seed)
     }
 
     fn check(&self) -> Result<(), CampaignError> {

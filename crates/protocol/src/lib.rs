@@ -17,3 +17,7 @@ pub mod recipe;
 mod name;
 
 pub use name::is_name;
+
+/// The nodes of the bench of this version's engine. Engines with the same play the same games, so it says which workers
+/// can play a job; the coordinator, which has no engine, knows it from here.
+pub const BENCH_SIGNATURE: u64 = 6_523_233;

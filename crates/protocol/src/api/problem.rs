@@ -55,6 +55,12 @@ macro_rules! codes {
                 match self { $(Self::$name => $word,)* Self::Unknown => "unknown" }
             }
 
+            /// The code of a word.
+            #[must_use]
+            pub fn from_name(name: &str) -> Self {
+                Self::ALL.iter().copied().find(|code| code.name() == name).unwrap_or(Self::Unknown)
+            }
+
             /// The status of an answer with it.
             #[must_use]
             pub const fn status(self) -> u16 {

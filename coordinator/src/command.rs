@@ -1,0 +1,108 @@
+//! The command line.
+
+mod admin;
+mod serve;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::{Context as _, Result};
+use clap::{Parser, Subcommand};
+
+use crate::{
+    clock::Clock,
+    objects::Objects,
+    store::{Database, Failure},
+};
+
+/// Hand out games to play, prove what comes back, have nets trained and tested, and promote what is stronger
+#[derive(Parser)]
+#[command(name = "chuhe-coordinator", version, max_term_width = 100)]
+struct Arguments {
+    #[command(flatten)]
+    places: Places,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Where everything is.
+#[derive(clap::Args, Clone)]
+struct Places {
+    /// The folder of database and objects, where nothing else is said
+    #[arg(long, global = true, env = "CHUHE_DATA", default_value = "chuhe-data", value_name = "DIR")]
+    data: PathBuf,
+    /// The database: `sqlite:FILE` or `postgres://USER@HOST/NAME` [default: sqlite:DIR/chuhe.db]
+    #[arg(long, global = true, env = "CHUHE_DATABASE", value_name = "ADDRESS", hide_env_values = true)]
+    database: Option<String>,
+    /// The games and nets: a folder, or `s3://BUCKET/PREFIX` with AWS_* in the environment [default: DIR/objects]
+    #[arg(long, global = true, env = "CHUHE_OBJECTS", value_name = "ADDRESS")]
+    objects: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answer workers, trainers and people, until told to stop
+    Serve(Box<serve::Arguments>),
+    /// Validate what was uploaded, beside a coordinator that serves
+    Validate(serve::ValidateArguments),
+    /// Bring the database to this version
+    Migrate,
+    /// Manage campaigns, nets, accounts and data
+    #[command(subcommand)]
+    Admin(Box<admin::Command>),
+}
+
+impl Places {
+    async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
+        if self.database.is_none() || self.objects.is_none() {
+            std::fs::create_dir_all(&self.data).with_context(|| format!("{}", self.data.display()))?;
+        }
+        let default = format!("sqlite:{}", self.data.join("chuhe.db").display());
+        let store = Database::open(self.database.as_deref().unwrap_or(&default), Some(clock.now())).await?;
+        let default = self.data.join("objects").display().to_string();
+        Ok((store, Objects::open(self.objects.as_deref().unwrap_or(&default))?))
+    }
+}
+
+/// Runs the command line.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.into()),
+    };
+    match runtime.block_on(run(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+/// What a person can mend ends with 2; a refusal is one sentence.
+#[allow(clippy::print_stderr, reason = "this is where errors are told")]
+fn fail(error: &anyhow::Error) -> ExitCode {
+    let text = match error.downcast_ref::<Failure>() {
+        Some(Failure::Refused(problem)) => problem.detail.clone(),
+        _ => format!("{error:#}"),
+    };
+    eprintln!("chuhe-coordinator: {}", text.replace('\n', " "));
+    ExitCode::from(2)
+}
+
+async fn run(arguments: Arguments) -> Result<()> {
+    let clock = Clock::System;
+    match arguments.command {
+        Command::Serve(serve) => serve::serve(&arguments.places, *serve, clock).await,
+        Command::Validate(validate) => serve::validate(&arguments.places, validate, clock).await,
+        Command::Migrate => {
+            let (store, _) = arguments.places.open(&clock).await?;
+            store.close().await;
+            Ok(())
+        }
+        Command::Admin(command) => {
+            let (store, objects) = arguments.places.open(&clock).await?;
+            let done = admin::run(&store, &objects, &clock, *command).await;
+            store.close().await;
+            done
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! `chuhe-coordinator admin`: works on the database itself, whether a coordinator runs or not.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Subcommand;
+use dataset::Book;
+use nnue::Net;
+use protocol::{api::work::Role, campaign::Gate};
+use serde_json::{Value, json};
+use xiangqi::rules::RuleSet;
+
+use crate::{
+    campaigns::{self, Command as Told, matches, nets},
+    clock::{Clock, DAY},
+    objects::{Kind, Objects},
+    people, reports,
+    store::{Connection, Database, Operation, Outcome, Store as _},
+    work::quarantine,
+};
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Campaigns: make, show and steer them
+    #[command(subcommand)]
+    Campaign(Campaign),
+    /// Accounts
+    #[command(subcommand)]
+    User(User),
+    /// Tokens: a new one is printed once, and never again
+    #[command(subcommand)]
+    Token(Token),
+    /// Nets
+    #[command(subcommand)]
+    Net(NetCommand),
+    /// Books of openings
+    #[command(subcommand)]
+    Book(BookCommand),
+    /// Workers
+    #[command(subcommand)]
+    Worker(WorkerCommand),
+    /// Let two nets play against each other outside of campaigns, and print the job's number
+    Match(MatchArguments),
+    /// Show how a match stands
+    Standing {
+        /// The job's number
+        job: i64,
+    },
+    /// Put an account into quarantine: what it delivered since its last clean audit counts for nothing
+    Quarantine {
+        /// The account's name
+        account: String,
+        /// Why: its workers are told
+        #[arg(long)]
+        reason: String,
+        /// Take it out again
+        #[arg(long)]
+        lift: bool,
+    },
+    /// Show what happened, the newest first
+    Audit {
+        /// Only what is older than this event
+        #[arg(long, value_name = "EVENT")]
+        before: Option<i64>,
+    },
+    /// Invite somebody; the invitation is printed once
+    Invite {
+        /// Who invites
+        account: String,
+        /// What the new account may do
+        #[arg(long, default_value = "volunteer")]
+        role: Role,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum Campaign {
+    /// Begin one
+    Create {
+        /// Its text (TOML)
+        file: PathBuf,
+    },
+    /// List them
+    List,
+    /// Show one
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// No new games
+    Pause {
+        /// Its name
+        name: String,
+    },
+    /// Go on, also where it got stuck
+    Resume {
+        /// Its name
+        name: String,
+    },
+    /// Stop for good
+    Stop {
+        /// Its name
+        name: String,
+    },
+    /// Train a net from what there is
+    Train {
+        /// Its name
+        name: String,
+    },
+    /// Give the candidate up
+    Reject {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum User {
+    /// Make an account
+    Create {
+        /// Its name
+        name: String,
+        /// What it may do: volunteer, trainer, maintainer or admin
+        #[arg(long, default_value = "volunteer")]
+        role: Role,
+    },
+    /// List accounts
+    List,
+    /// Let one do something else
+    Role {
+        /// Its name
+        name: String,
+        /// What it may do
+        role: Role,
+    },
+    /// Approve one that waits, or unblock it
+    Approve {
+        /// Its name
+        name: String,
+    },
+    /// Let it do nothing
+    Block {
+        /// Its name
+        name: String,
+        /// What its workers are told
+        #[arg(long)]
+        message: String,
+    },
+    /// Delete it: its games stay, and nobody can say whose they were
+    Delete {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum Token {
+    /// Make one
+    Create {
+        /// The account's name
+        account: String,
+        /// What it is for
+        #[arg(long, default_value = "command line")]
+        name: String,
+        /// What it allows, at most what the account may do [default: that]
+        #[arg(long)]
+        role: Option<Role>,
+        /// After how many days it ends [default: never]
+        #[arg(long)]
+        days: Option<u32>,
+    },
+    /// List an account's
+    List {
+        /// The account's name
+        account: String,
+    },
+    /// Make one useless
+    Revoke {
+        /// Its number
+        token: i64,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum NetCommand {
+    /// Add one that was made elsewhere, and print its hash
+    Add {
+        /// Its file
+        file: PathBuf,
+        /// What people call it [default: the file's name]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// List them
+    List,
+    /// Promote a campaign's candidate whatever the gate says
+    Promote {
+        /// The campaign
+        campaign: String,
+    },
+    /// Take a campaign's last promotion back
+    Rollback {
+        /// The campaign
+        campaign: String,
+        /// Why
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum BookCommand {
+    /// Add one, and print its hash
+    Add {
+        /// Its file: positions, one a line
+        file: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+pub(super) enum WorkerCommand {
+    /// List them
+    List,
+    /// Its word settles disputes, and its games need no audit
+    Trust {
+        /// Its number
+        worker: i64,
+        /// Trust it no more
+        #[arg(long)]
+        revoke: bool,
+    },
+    /// Give it no games
+    Block {
+        /// Its number
+        worker: i64,
+        /// What it is told
+        #[arg(long)]
+        message: String,
+    },
+    /// Give it games again
+    Unblock {
+        /// Its number
+        worker: i64,
+    },
+}
+
+#[derive(clap::Args)]
+pub(super) struct MatchArguments {
+    /// The net that is asked about, by its hash [default: the plain evaluation]
+    #[arg(long, value_name = "HASH")]
+    a: Option<dataset::Digest>,
+    /// The one it is compared with [default: the plain evaluation]
+    #[arg(long, value_name = "HASH")]
+    b: Option<dataset::Digest>,
+    /// The nodes of a search
+    #[arg(long, default_value_t = 5_000)]
+    nodes: u64,
+    /// How many pairs of games at most
+    #[arg(long, default_value_t = 1_000)]
+    pairs: u32,
+    /// The hypotheses of the test
+    #[arg(long, value_parser = bounds, default_value = "0,10", value_name = "E0,E1")]
+    sprt: (f64, f64),
+    /// Play all pairs
+    #[arg(long)]
+    fixed: bool,
+    /// The seed of the openings
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The rulebook
+    #[arg(long, default_value_t)]
+    rules: RuleSet,
+}
+
+fn bounds(text: &str) -> Result<(f64, f64), String> {
+    let (low, high) = text.split_once(',').ok_or("two numbers are wanted, as 0,10")?;
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+    Ok((number(low)?, number(high)?))
+}
+
+#[allow(clippy::print_stdout, reason = "this is what the command is for")]
+fn print(value: &Value) {
+    match value {
+        Value::String(text) => println!("{text}"),
+        Value::Null => {}
+        other => println!("{other:#}"),
+    }
+}
+
+pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, command: Command) -> Result<()> {
+    let answer = match command {
+        Command::Campaign(command) => campaign(store, clock, command).await?,
+        Command::User(command) => user(store, clock, command).await?,
+        Command::Token(command) => token(store, clock, command).await?,
+        Command::Net(command) => net(store, objects, clock, command).await?,
+        Command::Book(BookCommand::Add { file }) => add_book(store, objects, clock, &file).await?,
+        Command::Worker(command) => worker(store, clock, command).await?,
+        Command::Match(arguments) => create_match(store, clock, arguments).await?,
+        Command::Standing { job } => {
+            let standing = read(store, move |mut c| Box::pin(async move { matches::standing(&mut c, job).await }));
+            json!(standing.await?)
+        }
+        Command::Quarantine { account, reason, lift } => {
+            let now = clock.now();
+            write(store, move |mut c| {
+                let (account, reason) = (account.clone(), reason.clone());
+                Box::pin(async move {
+                    let account = people::account_by_name(&mut c, &account).await?;
+                    if lift {
+                        quarantine::lift(&mut c, now, account, None, &reason).await
+                    } else {
+                        quarantine::quarantine(&mut c, now, account, None, &reason).await
+                    }
+                })
+            })
+            .await?;
+            Value::Null
+        }
+        Command::Audit { before } => {
+            read(store, move |mut c| Box::pin(async move { reports::events(&mut c, before).await })).await?
+        }
+        Command::Invite { account, role } => {
+            let now = clock.now();
+            let invitation = write(store, move |mut c| {
+                let account = account.clone();
+                Box::pin(async move {
+                    let account = people::account_by_name(&mut c, &account).await?;
+                    people::invite(&mut c, now, account, role).await
+                })
+            });
+            json!(invitation.await?)
+        }
+    };
+    print(&answer);
+    Ok(())
+}
+
+async fn read<T, F>(store: &Database, operation: F) -> Outcome<T>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+{
+    store.read(operation).await
+}
+
+async fn write<T, F>(store: &Database, operation: F) -> Outcome<T>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+{
+    store.write(operation).await
+}
+
+async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<Value> {
+    let now = clock.now();
+    let (name, told) = match command {
+        Campaign::Create { file } => {
+            let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
+            protocol::campaign::Campaign::from_text(&text).with_context(|| format!("{}", file.display()))?;
+            write(store, move |mut c| {
+                let text = text.clone();
+                Box::pin(async move { campaigns::create(&mut c, now, &text, None).await })
+            })
+            .await?;
+            return Ok(Value::Null);
+        }
+        Campaign::List => {
+            return Ok(read(store, |mut c| Box::pin(async move { reports::campaigns(&mut c).await })).await?);
+        }
+        Campaign::Show { name } => {
+            let report = read(store, move |mut c| {
+                let name = name.clone();
+                Box::pin(async move {
+                    let id = campaigns::by_name(&mut c, &name).await?;
+                    reports::campaign(&mut c, id).await
+                })
+            });
+            return Ok(report.await?.1);
+        }
+        Campaign::Pause { name } => (name, Told::Pause),
+        Campaign::Resume { name } => (name, Told::Resume),
+        Campaign::Stop { name } => (name, Told::Stop),
+        Campaign::Train { name } => (name, Told::Train),
+        Campaign::Reject { name } => (name, Told::Reject),
+    };
+    tell(store, clock, name, told).await
+}
+
+async fn tell(store: &Database, clock: &Clock, name: String, told: Told) -> Result<Value> {
+    let now = clock.now();
+    write(store, move |mut c| {
+        let name = name.clone();
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut c, &name).await?;
+            campaigns::command(&mut c, now, id, told, None, None).await
+        })
+    })
+    .await?;
+    Ok(Value::Null)
+}
+
+async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
+    let now = clock.now();
+    let change = match command {
+        User::List => return Ok(read(store, |mut c| Box::pin(async move { reports::accounts(&mut c).await })).await?),
+        User::Create { name, role } => {
+            write(store, move |mut c| {
+                let name = name.clone();
+                Box::pin(async move { people::create_account(&mut c, now, &name, role, "active", None).await })
+            })
+            .await?;
+            return Ok(Value::Null);
+        }
+        User::Delete { name } => {
+            write(store, move |mut c| {
+                let name = name.clone();
+                Box::pin(async move {
+                    let account = people::account_by_name(&mut c, &name).await?;
+                    people::delete_account(&mut c, now, account, None).await
+                })
+            })
+            .await?;
+            return Ok(Value::Null);
+        }
+        User::Role { name, role } => (name, "role", role.name(), None),
+        User::Approve { name } => (name, "state", "active", None),
+        User::Block { name, message } => (name, "state", "blocked", Some(message)),
+    };
+    write(store, move |mut c| {
+        let (name, what, value, message) = change.clone();
+        Box::pin(async move {
+            let account = people::account_by_name(&mut c, &name).await?;
+            people::set_account(&mut c, now, account, (what, value), message.as_deref(), None).await
+        })
+    })
+    .await?;
+    Ok(Value::Null)
+}
+
+async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value> {
+    let now = clock.now();
+    match command {
+        Token::Create { account, name, role, days } => {
+            let token = write(store, move |mut c| {
+                let (account, name) = (account.clone(), name.clone());
+                Box::pin(async move {
+                    let account = people::account_by_name(&mut c, &account).await?;
+                    let expires = days.map(|days| now.after(i64::from(days) * DAY));
+                    people::create_token(&mut c, now, account, &name, role, expires).await
+                })
+            });
+            Ok(json!(token.await?))
+        }
+        Token::List { account } => Ok(read(store, move |mut c| {
+            let account = account.clone();
+            Box::pin(async move {
+                let account = people::account_by_name(&mut c, &account).await?;
+                reports::tokens(&mut c, account).await
+            })
+        })
+        .await?),
+        Token::Revoke { token } => {
+            write(store, move |mut c| Box::pin(async move { people::revoke_token(&mut c, now, None, token).await }))
+                .await?;
+            Ok(Value::Null)
+        }
+    }
+}
+
+async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCommand) -> Result<Value> {
+    let now = clock.now();
+    match command {
+        NetCommand::List => Ok(read(store, |mut c| Box::pin(async move { reports::nets(&mut c).await })).await?),
+        NetCommand::Promote { campaign } => tell(store, clock, campaign, Told::Promote).await,
+        NetCommand::Rollback { campaign, reason } => {
+            write(store, move |mut c| {
+                let (campaign, reason) = (campaign.clone(), reason.clone());
+                Box::pin(async move {
+                    let id = campaigns::by_name(&mut c, &campaign).await?;
+                    nets::roll_back(&mut c, now, id, None, &reason).await
+                })
+            })
+            .await?;
+            Ok(Value::Null)
+        }
+        NetCommand::Add { file, name } => {
+            let bytes = std::fs::read(&file).with_context(|| format!("{}", file.display()))?;
+            let parsed = Net::from_bytes(&bytes).with_context(|| format!("{}", file.display()))?;
+            let architecture = parsed.description().to_owned();
+            let name = name.unwrap_or_else(|| stem(&file));
+            let length = bytes.len() as u64;
+            let hash = objects.put(Kind::Net, bytes.into()).await?;
+            let net = nets::NewNet {
+                hash,
+                name,
+                state: "base",
+                bytes: length,
+                architecture,
+                manifest: None,
+                campaign: None,
+                parent: None,
+            };
+            write(store, move |mut c| {
+                let net = net.clone();
+                Box::pin(async move { nets::add(&mut c, now, &net).await })
+            })
+            .await?;
+            Ok(json!(hash))
+        }
+    }
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().map_or_else(|| "net".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+async fn add_book(store: &Database, objects: &Objects, clock: &Clock, file: &Path) -> Result<Value> {
+    let bytes = std::fs::read(file).with_context(|| format!("{}", file.display()))?;
+    let book = Book::from_bytes(&bytes, RuleSet::default()).with_context(|| format!("{}", file.display()))?;
+    let (positions, length, name, now) = (book.positions().len() as u64, bytes.len() as u64, stem(file), clock.now());
+    let hash = objects.put(Kind::Book, bytes.into()).await?;
+    write(store, move |mut c| {
+        let name = name.clone();
+        Box::pin(async move { nets::add_book(&mut c, now, hash, &name, length, positions).await })
+    })
+    .await?;
+    Ok(json!(hash))
+}
+
+async fn worker(store: &Database, clock: &Clock, command: WorkerCommand) -> Result<Value> {
+    let now = clock.now();
+    match command {
+        WorkerCommand::List => {
+            Ok(read(store, |mut c| Box::pin(async move { reports::workers(&mut c, None).await })).await?)
+        }
+        WorkerCommand::Trust { worker, revoke } => {
+            write(store, move |mut c| {
+                Box::pin(async move { people::trust_worker(&mut c, now, worker, !revoke, None).await })
+            })
+            .await?;
+            Ok(Value::Null)
+        }
+        WorkerCommand::Block { worker, message } => block(store, clock, worker, Some(message)).await,
+        WorkerCommand::Unblock { worker } => block(store, clock, worker, None).await,
+    }
+}
+
+async fn block(store: &Database, clock: &Clock, worker: i64, message: Option<String>) -> Result<Value> {
+    let now = clock.now();
+    write(store, move |mut c| {
+        let message = message.clone();
+        Box::pin(async move { people::block_worker(&mut c, now, worker, message.as_deref(), None).await })
+    })
+    .await?;
+    Ok(Value::Null)
+}
+
+async fn create_match(store: &Database, clock: &Clock, arguments: MatchArguments) -> Result<Value> {
+    let now = clock.now();
+    let gate = Gate {
+        elo0: arguments.sprt.0,
+        elo1: arguments.sprt.1,
+        nodes: arguments.nodes,
+        most_pairs: arguments.pairs,
+        ..Gate::default()
+    };
+    matches::test_of(&gate)?;
+    let header = gate.header(arguments.rules, protocol::BENCH_SIGNATURE, arguments.a, arguments.b, arguments.seed);
+    let kind = if arguments.fixed { "rating" } else { "match" };
+    let job = write(store, move |mut c| {
+        let (header, gate) = (header.clone(), gate.clone());
+        Box::pin(async move {
+            for net in [header.net, header.opponent.and_then(|opponent| opponent.net)].into_iter().flatten() {
+                nets::must_exist(&mut c, net).await?;
+            }
+            matches::create(&mut c, now, kind, &header, &gate).await
+        })
+    });
+    Ok(json!({ "job": job.await? }))
+}

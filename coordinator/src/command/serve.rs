@@ -1,0 +1,181 @@
+//! `chuhe-coordinator serve` and `validate`.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, RwLock},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result};
+use tokio::{net::TcpListener, signal, sync::watch};
+
+use super::Places;
+use crate::{
+    clock::Clock,
+    driver,
+    http::{self, limits::Limits},
+    service::{Service, Settings},
+    validator::Validator,
+};
+
+/// What still runs when it stops has so long to end.
+const GRACE: Duration = Duration::from_secs(20);
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The address to listen at; port 0 takes any that is free
+    #[arg(long, env = "CHUHE_LISTEN", default_value = "127.0.0.1:7272", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// What it is called, for people
+    #[arg(long, default_value = "Chuhe")]
+    name: String,
+    /// How many uploads are validated at the same time; 0: none, others do it
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    validators: usize,
+    /// Accounts are by invitation only
+    #[arg(long)]
+    invitation_only: bool,
+    /// New accounts wait until a maintainer approves
+    #[arg(long)]
+    approval: bool,
+    /// Another address where nets, books and shards may be had
+    #[arg(long, value_name = "ADDRESS")]
+    mirror: Option<String>,
+    /// The oldest version of a worker that it takes games from
+    #[arg(long, default_value = env!("CARGO_PKG_VERSION"), value_name = "VERSION")]
+    least_worker: String,
+    /// Hand out no new games for training while fewer mebibytes are free
+    #[arg(long, default_value_t = 2_048, value_name = "MIB")]
+    least_free: u64,
+    /// How many mebibytes of games an account may have here [default: any]
+    #[arg(long, value_name = "MIB")]
+    quota: Option<u64>,
+    /// How many requests are answered at the same time; more are told to come again
+    #[arg(long, default_value_t = 512, value_name = "N")]
+    most_requests: usize,
+    /// How many requests a second each token may make in the long run
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    rate: u32,
+    /// How many requests it may make at once after a pause
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    burst: u32,
+    /// A reverse proxy stands before it: senders are known by `X-Forwarded-For`
+    #[arg(long)]
+    behind_proxy: bool,
+    /// Write the log as JSON, a line each
+    #[arg(long)]
+    log_json: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct ValidateArguments {
+    /// How many uploads are validated at the same time
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    threads: usize,
+    /// Write the log as JSON, a line each
+    #[arg(long)]
+    log_json: bool,
+}
+
+fn log(json: bool) {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("CHUHE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if json {
+        log.json().init();
+    } else {
+        log.with_target(false).init();
+    }
+}
+
+/// Says when somebody wants it to stop.
+fn stopped() -> watch::Receiver<bool> {
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        let terminate = async {
+            match signal::unix::signal(signal::unix::SignalKind::terminate()) {
+                Ok(mut signal) => drop(signal.recv().await),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = signal::ctrl_c() => {}
+            () = terminate => {}
+        }
+        stop.send_replace(true);
+        // Whoever holds the other end may come later.
+        std::future::pending::<()>().await;
+    });
+    stopped
+}
+
+pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -> Result<()> {
+    log(arguments.log_json);
+    let (store, objects) = places.open(&clock).await?;
+    let settings = Settings {
+        name: arguments.name,
+        least_worker: arguments.least_worker,
+        invitation_only: arguments.invitation_only,
+        approval: arguments.approval,
+        mirror: arguments.mirror,
+        least_free_bytes: arguments.least_free << 20,
+        quota_bytes: arguments.quota.map(|quota| quota << 20),
+        most_requests: arguments.most_requests,
+        requests_per_second: arguments.rate,
+        burst: arguments.burst,
+        behind_proxy: arguments.behind_proxy,
+        ..Settings::default()
+    };
+    let mut stopping = stopped();
+    let service = Service {
+        store: store.clone(),
+        objects: objects.clone(),
+        clock: clock.clone(),
+        limits: Arc::new(Limits::new(settings.most_requests, settings.requests_per_second, settings.burst)),
+        settings: Arc::new(settings),
+        policy: Arc::new(RwLock::default()),
+        stopping: stopping.clone(),
+    };
+    let listener = TcpListener::bind(arguments.listen)
+        .await
+        .with_context(|| format!("{} cannot be listened at", arguments.listen))?;
+    let address = listener.local_addr()?;
+    let driver = tokio::spawn(driver::serve(service.clone(), stopping.clone()));
+    let validator = (arguments.validators > 0).then(|| {
+        let validator = Validator { store: store.clone(), objects, clock, threads: arguments.validators };
+        tokio::spawn(validator.serve(stopping.clone()))
+    });
+    tracing::info!("listening at http://{address}");
+    let app = http::router(service).into_make_service_with_connect_info::<SocketAddr>();
+    let mut told = stopping.clone();
+    let server = axum::serve(listener, app).with_graceful_shutdown(async move {
+        drop(told.wait_for(|stop| *stop).await);
+    });
+    let server = tokio::spawn(async move { server.await });
+    drop(stopping.wait_for(|stop| *stop).await);
+    tracing::info!("stopping: no new requests, those under way are answered");
+    let rest = async {
+        drop(server.await);
+        drop(driver.await);
+        if let Some(validator) = validator {
+            drop(validator.await);
+        }
+    };
+    if tokio::time::timeout(GRACE, rest).await.is_err() {
+        tracing::warn!("some requests were still under way: their senders will send them again");
+    }
+    store.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+pub(super) async fn validate(places: &Places, arguments: ValidateArguments, clock: Clock) -> Result<()> {
+    log(arguments.log_json);
+    let (store, objects) = places.open(&clock).await?;
+    let stopping = stopped();
+    tracing::info!("validating");
+    let validator = Validator { store: store.clone(), objects, clock, threads: arguments.threads };
+    validator.serve(stopping).await;
+    store.close().await;
+    Ok(())
+}

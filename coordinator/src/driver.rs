@@ -1,0 +1,134 @@
+//! What happens without anybody asking: leases end, campaigns go on, matches are decided, orphans are swept.
+//!
+//! Every coordinator on a database does all of it. Each step is one transaction on locked rows, so that two who do the
+//! same do it once.
+
+use std::time::Duration;
+
+use crate::{
+    campaigns::{self, matches},
+    clock::DAY,
+    objects::Kind,
+    service::Service,
+    store::{Failure, Outcome},
+    work::{leasing, validating},
+};
+
+/// How often campaigns are looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Every so many ticks objects without a name are looked for.
+const SWEEP_EVERY: u64 = 3_600;
+
+/// Goes on until it is told to stop.
+pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
+    for tick in 0_u64.. {
+        if let Err(error) = step(&service).await {
+            tracing::error!(%error, "a step failed");
+        }
+        if tick % SWEEP_EVERY == SWEEP_EVERY - 1
+            && let Err(error) = sweep(&service).await
+        {
+            tracing::error!(%error, "sweeping failed");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(TICK) => if *stop.borrow() { break },
+            changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
+        }
+    }
+}
+
+/// Does once what there is to do; how many campaigns went a step on.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn step(service: &Service) -> Outcome<u64> {
+    let now = service.clock.now();
+    set_policy(service).await?;
+    service.write(move |mut connection| Box::pin(async move { leasing::expire(&mut connection, now).await })).await?;
+    let signature = service.settings.bench_signature;
+    let running =
+        service.read(|mut connection| Box::pin(async move { campaigns::running(&mut connection).await })).await?;
+    let mut steps = 0;
+    for id in running {
+        let went = service
+            .write(move |mut connection| {
+                Box::pin(async move { campaigns::drive(&mut connection, now, id, signature).await })
+            })
+            .await;
+        match went {
+            Ok(went) => steps += u64::from(went),
+            // One campaign that cannot go on is no reason for the others to wait.
+            Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot go on"),
+        }
+    }
+    service
+        .write(move |mut connection| {
+            Box::pin(async move {
+                matches::conclude(&mut connection, now).await?;
+                matches::recheck(&mut connection, now).await
+            })
+        })
+        .await?;
+    Ok(steps)
+}
+
+/// Decides whether new games for training are handed out.
+async fn set_policy(service: &Service) -> Outcome<()> {
+    let backlog =
+        service.read(|mut connection| Box::pin(async move { validating::backlog(&mut connection).await })).await?;
+    let least = service.settings.least_free_bytes;
+    let no_selfplay = match service.objects.free_bytes() {
+        Some(free) if free < least => {
+            Some(format!("the coordinator's disk is nearly full ({} MiB are left): no new games", free >> 20))
+        }
+        _ if backlog > leasing::MOST_BACKLOG => {
+            Some(format!("{backlog} uploads wait for validation: no new games until there are fewer"))
+        }
+        _ => None,
+    };
+    if let Ok(mut policy) = service.policy.write() {
+        policy.no_selfplay = no_selfplay;
+        policy.bench_signature = Some(service.settings.bench_signature);
+    }
+    Ok(())
+}
+
+/// Deletes objects that were put but never noted: whoever put them was killed in between. How many there were.
+///
+/// # Errors
+///
+/// If the database or the objects fail.
+pub async fn sweep(service: &Service) -> Outcome<u64> {
+    let old = service.clock.now().0 - DAY;
+    let failed = |error| Failure::Broken(format!("objects that cannot be listed: {error}"));
+    let mut swept = 0;
+    for kind in Kind::ALL {
+        for hash in service.objects.older_than(kind, old).await.map_err(failed)? {
+            let named = service
+                .read(move |mut connection| {
+                    Box::pin(async move {
+                        let query = match kind {
+                            Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",
+                            Kind::Net => {
+                                "SELECT (SELECT COUNT(*) FROM nets WHERE hash = $1)
+                                      + (SELECT COUNT(*) FROM trainings WHERE candidate = $1)"
+                            }
+                            Kind::Book => "SELECT COUNT(*) FROM books WHERE hash = $1",
+                            Kind::Curves => "SELECT COUNT(*) FROM trainings WHERE curves = $1",
+                        };
+                        let query = sqlx::query_scalar(query).bind(hash.to_string());
+                        let named: i64 = query.fetch_one(connection.raw()).await?;
+                        Ok(named > 0)
+                    })
+                })
+                .await?;
+            if !named {
+                service.objects.delete(kind, hash).await.map_err(failed)?;
+                swept += 1;
+            }
+        }
+    }
+    Ok(swept)
+}

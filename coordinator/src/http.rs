@@ -1,0 +1,119 @@
+//! The HTTP interface.
+//!
+//! A request is counted and limited before anything else is looked at ([`limits`]), then its sender is looked up
+//! ([`auth`]), then a handler does one operation. Whatever goes wrong is answered as a problem with a stable code
+//! ([`answer`]).
+
+pub mod limits;
+
+mod admin;
+mod answer;
+mod auth;
+mod files;
+mod health;
+mod training;
+mod work;
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{
+    Router,
+    extract::{ConnectInfo, DefaultBodyLimit, Request, State},
+    http::{HeaderName, HeaderValue, header},
+    middleware::{self, Next},
+    response::{IntoResponse as _, Response},
+    routing::{get, post, put},
+};
+use protocol::api::{
+    MOST_JSON_BYTES, path,
+    problem::{Code, Problem},
+};
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use crate::service::Service;
+use answer::Refusal;
+
+/// The routes of a coordinator.
+pub fn router(service: Service) -> Router {
+    let api = Router::new()
+        .route("/server", get(work::server))
+        .route("/me", get(work::me))
+        .route("/registrations", post(work::register_account))
+        .route("/workers", post(work::register))
+        .route("/leases", post(work::ask))
+        .route("/leases/{lease}/renewal", post(work::renew))
+        .route("/leases/{lease}/giving-back", post(work::give_back))
+        .route("/leases/{lease}/games/{first}", put(work::receive))
+        .route("/failures", post(work::fail))
+        .route("/trainings", post(training::claim))
+        .route("/trainings/{training}/progress", post(training::progress))
+        .route("/trainings/{training}/net", put(training::net))
+        .route("/trainings/{training}/curves", put(training::curves))
+        .route("/trainings/{training}/completion", post(training::complete))
+        .route("/trainings/{training}/abandonment", post(training::abandon))
+        .route("/nets/{hash}", get(files::net))
+        .route("/nets/{hash}/manifest", get(files::net_manifest))
+        .route("/books/{hash}", get(files::book))
+        .route("/shards/{hash}", get(files::shard))
+        .route("/manifests/{hash}", get(files::manifest))
+        .merge(admin::routes())
+        .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
+        .layer(middleware::from_fn_with_state(service.clone(), gate));
+    let header = |name: HeaderName, value: &'static str| {
+        SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+    };
+    Router::new()
+        .nest(path::ROOT, api)
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(header::REFERRER_POLICY, "same-origin"))
+        .with_state(service)
+}
+
+async fn nothing_here() -> Response {
+    Refusal(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
+}
+
+async fn no_such_method() -> Response {
+    Refusal(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
+}
+
+/// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
+async fn gate(
+    State(service): State<Service>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let refuse = |code, detail: &str, seconds| Refusal(Problem::new(code, detail), Some(seconds)).into_response();
+    if *service.stopping.borrow() {
+        return refuse(Code::Stopping, "the coordinator is stopping: ask again in a minute", 60);
+    }
+    let now = service.clock.now();
+    let address = limits::address_of(&request, peer, service.settings.behind_proxy);
+    let sender = auth::bearer(request.headers()).map_or_else(|| address.clone(), limits::short);
+    if let Err(wait) = service.limits.take(&address, &sender, now) {
+        return refuse(Code::TooMany, "too many requests: ask again later", wait);
+    }
+    let Some(_place) = service.limits.enter() else {
+        return refuse(
+            Code::Busy,
+            "the coordinator has too much to do: ask again later",
+            5 + now.0.unsigned_abs() % 20,
+        );
+    };
+    let asked_at = std::time::Instant::now();
+    let (method, route) = (request.method().clone(), request.uri().path().to_owned());
+    let answer = tokio::time::timeout(service.settings.request_timeout, next.run(request)).await;
+    let answer = answer.unwrap_or_else(|_| refuse(Code::Timeout, "the request took too long", 5));
+    let took = asked_at.elapsed();
+    service.limits.count(answer.status().as_u16(), took);
+    if took > Duration::from_secs(1) || answer.status().is_server_error() {
+        tracing::warn!(%method, route = limits::without_secrets(&route), status = answer.status().as_u16(), took = ?took);
+    }
+    answer
+}

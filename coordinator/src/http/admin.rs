@@ -1,0 +1,419 @@
+//! What maintainers ask: campaigns, nets, matches, accounts, events.
+
+use axum::{
+    Json, Router,
+    extract::{Path, Query, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{delete, get, post},
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    answer::{Answer, Body, Refusal},
+    auth::Sender,
+};
+use crate::{
+    campaigns::{self, Command, matches, nets},
+    people, reports,
+    service::Service,
+    work::quarantine,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new()
+        .route("/campaigns", get(campaigns_list).post(create_campaign))
+        .route("/campaigns/{name}", get(campaign))
+        .route("/campaigns/{name}/commands", post(command))
+        .route("/campaigns/{name}/rollback", post(roll_back))
+        .route("/matches/{job}", get(match_standing))
+        .route("/nets", get(nets_list))
+        .route("/events", get(events))
+        .route("/workers", get(workers))
+        .route("/workers/{worker}/block", post(block_worker))
+        .route("/workers/{worker}/trust", post(trust_worker))
+        .route("/people", get(ranking))
+        .route("/tokens", get(tokens).post(create_token))
+        .route("/tokens/{token}", delete(revoke_token))
+        .route("/invitations", post(invite))
+        .route("/accounts", get(accounts))
+        .route("/accounts/{name}", post(set_account).delete(delete_account))
+        .route("/accounts/{name}/quarantine", post(quarantine_account).delete(lift_quarantine))
+}
+
+/// Runs a read and answers with its JSON.
+macro_rules! read {
+    ($service:expr, |$connection:ident| $report:expr) => {
+        $service
+            .read(move |mut connection| {
+                Box::pin(async move {
+                    let $connection = &mut connection;
+                    $report.await
+                })
+            })
+            .await
+            .map(Json)
+            .map_err(Refusal::from)
+    };
+}
+
+async fn campaigns_list(State(service): State<Service>) -> Answer<Json<Value>> {
+    read!(service, |c| reports::campaigns(c))
+}
+
+async fn nets_list(State(service): State<Service>) -> Answer<Json<Value>> {
+    read!(service, |c| reports::nets(c))
+}
+
+async fn ranking(State(service): State<Service>) -> Answer<Json<Value>> {
+    read!(service, |c| reports::ranking(c))
+}
+
+/// A page of a list.
+#[derive(Deserialize)]
+struct Page {
+    /// Only what is older.
+    before: Option<i64>,
+}
+
+async fn events(State(service): State<Service>, Query(page): Query<Page>, sender: Sender) -> Answer<Json<Value>> {
+    sender.must_be(Role::Maintainer)?;
+    read!(service, |c| reports::events(c, page.before))
+}
+
+async fn workers(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+    let own = (sender.0.role < Role::Maintainer).then_some(sender.0.account);
+    read!(service, |c| reports::workers(c, own))
+}
+
+async fn accounts(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+    sender.must_be(Role::Maintainer)?;
+    read!(service, |c| reports::accounts(c))
+}
+
+async fn tokens(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+    let account = sender.0.account;
+    read!(service, |c| reports::tokens(c, account))
+}
+
+async fn match_standing(State(service): State<Service>, Path(job): Path<i64>) -> Answer<Json<Value>> {
+    let standing = service
+        .read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
+        .await?;
+    Ok(Json(json!(standing)))
+}
+
+async fn campaign(State(service): State<Service>, Path(name): Path<String>) -> Answer<Response> {
+    let (changed, report) = service
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                reports::campaign(&mut connection, id).await
+            })
+        })
+        .await?;
+    let mut response = Json(report).into_response();
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{changed}\"")) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+async fn create_campaign(
+    State(service): State<Service>,
+    sender: Sender,
+    text: String,
+) -> Answer<(StatusCode, Json<Value>)> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    let id = service
+        .write(move |mut connection| {
+            let text = text.clone();
+            Box::pin(async move { campaigns::create(&mut connection, now, &text, Some(by)).await })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "campaign": id }))))
+}
+
+/// What a campaign is told.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    command: Command,
+}
+
+async fn command(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Body(told): Body<Told>,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Maintainer)?;
+    let seen = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
+    let seen = seen.map_err(|_| Refusal::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                campaigns::command(&mut connection, now, id, told.command, seen, Some(by)).await
+            })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Why something is done.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Why {
+    reason: String,
+}
+
+async fn roll_back(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Body(why): Body<Why>,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let (name, why) = (name.clone(), why.clone());
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                nets::roll_back(&mut connection, now, id, Some(by), &why.reason).await
+            })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A message for a worker that gets no games; none to let it play again.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    message: Option<String>,
+}
+
+async fn block_worker(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(worker): Path<i64>,
+    Body(block): Body<Message>,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let message = block.message.clone();
+            Box::pin(
+                async move { people::block_worker(&mut connection, now, worker, message.as_deref(), Some(by)).await },
+            )
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whether a worker's word settles disputes.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trust {
+    trusted: bool,
+}
+
+async fn trust_worker(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(worker): Path<i64>,
+    Body(trust): Body<Trust>,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            Box::pin(async move { people::trust_worker(&mut connection, now, worker, trust.trusted, Some(by)).await })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A token that is wanted.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    name: String,
+    role: Option<Role>,
+    /// In days; it lasts until it is revoked if none.
+    days: Option<u32>,
+}
+
+async fn create_token(
+    State(service): State<Service>,
+    sender: Sender,
+    Body(wanted): Body<NewToken>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    let (now, account, role) = (service.clock.now(), sender.0.account, sender.0.role);
+    if wanted.role.is_some_and(|wanted| wanted > role) {
+        let detail = format!("a {role}'s token makes no {}'s", wanted.role.unwrap_or(role));
+        return Err(Refusal::new(Code::Forbidden, detail));
+    }
+    let token = service
+        .write(move |mut connection| {
+            let wanted = wanted.clone();
+            Box::pin(async move {
+                let expires = wanted.days.map(|days| now.after(i64::from(days) * crate::clock::DAY));
+                let role = wanted.role.unwrap_or(role);
+                people::create_token(&mut connection, now, account, &wanted.name, Some(role), expires).await
+            })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "token": token }))))
+}
+
+async fn revoke_token(State(service): State<Service>, sender: Sender, Path(token): Path<i64>) -> Answer<StatusCode> {
+    let now = service.clock.now();
+    let account = (sender.0.role < Role::Admin).then_some(sender.0.account);
+    service
+        .write(move |mut connection| {
+            Box::pin(async move { people::revoke_token(&mut connection, now, account, token).await })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// For whom an invitation is.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Invitation {
+    role: Role,
+}
+
+async fn invite(
+    State(service): State<Service>,
+    sender: Sender,
+    Body(wanted): Body<Invitation>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    sender.must_be(Role::Maintainer.max(wanted.role))?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    let secret = service
+        .write(move |mut connection| {
+            Box::pin(async move { people::invite(&mut connection, now, by, wanted.role).await })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "invitation": secret }))))
+}
+
+/// A change of an account.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    role: Option<Role>,
+    /// `active` or `blocked`.
+    state: Option<String>,
+    message: Option<String>,
+}
+
+async fn set_account(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Body(change): Body<Change>,
+) -> Answer<StatusCode> {
+    sender.must_be(if change.role.is_some() { Role::Admin } else { Role::Maintainer })?;
+    if change.state.as_deref().is_some_and(|state| !matches!(state, "active" | "blocked")) {
+        return Err(Refusal::new(Code::Invalid, "`state` must be active or blocked"));
+    }
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let (name, change) = (name.clone(), change.clone());
+            Box::pin(async move {
+                let c = &mut connection;
+                let account = people::account_by_name(c, &name).await?;
+                let message = change.message.as_deref();
+                if let Some(role) = change.role {
+                    people::set_account(c, now, account, ("role", role.name()), message, Some(by)).await?;
+                }
+                if let Some(state) = change.state {
+                    people::set_account(c, now, account, ("state", &state), message, Some(by)).await?;
+                }
+                Ok(())
+            })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn delete_account(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+) -> Answer<StatusCode> {
+    let own = name.eq_ignore_ascii_case(&sender.0.name);
+    if !own {
+        sender.must_be(Role::Admin)?;
+    }
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let account = people::account_by_name(&mut connection, &name).await?;
+                people::delete_account(&mut connection, now, account, (!own).then_some(by)).await
+            })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn quarantine_account(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Body(why): Body<Why>,
+) -> Answer<StatusCode> {
+    change_quarantine(service, sender, name, why, true).await
+}
+
+async fn lift_quarantine(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Body(why): Body<Why>,
+) -> Answer<StatusCode> {
+    change_quarantine(service, sender, name, why, false).await
+}
+
+async fn change_quarantine(
+    service: Service,
+    sender: Sender,
+    name: String,
+    why: Why,
+    begins: bool,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let (name, why) = (name.clone(), why.clone());
+            Box::pin(async move {
+                let c = &mut connection;
+                let account = people::account_by_name(c, &name).await?;
+                if begins {
+                    quarantine::quarantine(c, now, account, Some(by), &why.reason).await
+                } else {
+                    quarantine::lift(c, now, account, Some(by), &why.reason).await
+                }
+            })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,99 @@
+//! Answers: what was asked for, or a problem.
+
+use axum::{
+    Json,
+    extract::{
+        FromRequest, Request,
+        rejection::{BytesRejection, JsonRejection},
+    },
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
+use serde::de::DeserializeOwned;
+
+use crate::{objects::ObjectError, store::Failure};
+
+/// A refusal, and after how many seconds to ask again.
+#[derive(Debug)]
+pub(super) struct Refusal(pub(super) Problem, pub(super) Option<u64>);
+
+/// What a handler gives back.
+pub(super) type Answer<T> = Result<T, Refusal>;
+
+impl Refusal {
+    pub(super) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self(Problem::new(code, detail), None)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(self.0)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_TYPE));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.1 {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(problem) => Self(problem, None),
+            Failure::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
+            Failure::Database(sqlx::Error::RowNotFound) => {
+                Self(Problem::new(Code::NotFound, "there is no such thing"), None)
+            }
+            other => {
+                // What went wrong inside is for the log, not for whoever asked.
+                tracing::error!(error = %other, "an operation failed");
+                Self(Problem::new(Code::Internal, "the coordinator failed: its log says why"), Some(30))
+            }
+        }
+    }
+}
+
+impl From<ObjectError> for Refusal {
+    fn from(error: ObjectError) -> Self {
+        match error {
+            ObjectError::Missing => Self::new(Code::NotFound, "there is no such object"),
+            ObjectError::Range { length } => Self::new(Code::BadRange, format!("the object has {length} bytes")),
+            other => {
+                tracing::error!(error = %other, "the store of objects failed");
+                Self(Problem::new(Code::Busy, "the store of objects does not answer: ask again later"), Some(30))
+            }
+        }
+    }
+}
+
+/// A JSON body, or a problem that says what is wrong with it.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Answer<Self> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(body)) => Ok(Self(body)),
+            Err(JsonRejection::MissingJsonContentType(_)) => {
+                Err(Refusal::new(Code::WrongType, "the body must be of type application/json"))
+            }
+            Err(JsonRejection::BytesRejection(BytesRejection::FailedToBufferBody(_))) => {
+                Err(Refusal::new(Code::TooLarge, "the body is too large, or broke off"))
+            }
+            Err(other) => Err(Refusal::new(Code::BadRequest, one_line(&other.body_text()))),
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

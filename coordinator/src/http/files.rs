@@ -1,0 +1,164 @@
+//! Nets, books, games and training sets for everybody, by their hashes.
+//!
+//! What a hash names never changes, so answers may be kept for ever, and parts of them may be asked for. Games are
+//! given out once nobody plays them any more: whoever could read what others claim would not have to play.
+
+use axum::{
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use dataset::Digest;
+use object_store::GetRange;
+use protocol::api::{NET_TYPE, SHARD_TYPE, problem::Code, work::Role};
+
+use super::{
+    answer::{Answer, Refusal},
+    auth,
+};
+use crate::{objects::Kind, service::Service};
+
+/// For a year, and no need to ask whether it changed.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+pub(super) async fn net(
+    State(service): State<Service>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    object(&service, Kind::Net, &hash, NET_TYPE, &headers).await
+}
+
+pub(super) async fn book(
+    State(service): State<Service>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    object(&service, Kind::Book, &hash, "text/plain; charset=utf-8", &headers).await
+}
+
+pub(super) async fn shard(
+    State(service): State<Service>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let digest = parse(&hash)?;
+    let is_open = service
+        .read(move |mut connection| {
+            Box::pin(async move {
+                // Frozen into a training set, and in no audit or dispute.
+                let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
+                             WHERE shards.hash = $1 AND shards.state = 'validated' AND jobs.state = 'closed'
+                             AND shards.audit NOT IN ('wanted', 'leased')";
+                let open: i64 = sqlx::query_scalar(query).bind(digest.to_string()).fetch_one(connection.raw()).await?;
+                Ok(open > 0)
+            })
+        })
+        .await?;
+    if !is_open {
+        let trainer = match auth::bearer(&headers) {
+            Some(token) => service.identify(token).await?.role >= Role::Trainer,
+            None => false,
+        };
+        if !trainer {
+            let detail = "there is no such shard, or its games are still being checked";
+            return Err(Refusal::new(Code::NotFound, detail));
+        }
+    }
+    object(&service, Kind::Shard, &hash, SHARD_TYPE, &headers).await
+}
+
+pub(super) async fn manifest(State(service): State<Service>, Path(hash): Path<String>) -> Answer<Response> {
+    text(&service, "SELECT text FROM manifests WHERE hash = $1", &hash).await
+}
+
+pub(super) async fn net_manifest(State(service): State<Service>, Path(hash): Path<String>) -> Answer<Response> {
+    text(&service, "SELECT manifest FROM nets WHERE hash = $1 AND manifest IS NOT NULL", &hash).await
+}
+
+async fn text(service: &Service, query: &'static str, hash: &str) -> Answer<Response> {
+    let digest = parse(hash)?;
+    let text = service
+        .read(move |mut connection| {
+            Box::pin(async move {
+                let query = sqlx::query_scalar(query).bind(digest.to_string());
+                let text: Option<String> = query.fetch_optional(connection.raw()).await?;
+                Ok(text)
+            })
+        })
+        .await?;
+    let text = text.ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no manifest {digest}")))?;
+    let headers =
+        [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::CACHE_CONTROL, FOR_EVER)];
+    Ok((headers, text).into_response())
+}
+
+fn parse(hash: &str) -> Answer<Digest> {
+    hash.parse().map_err(|error| Refusal::new(Code::NotFound, format!("{error}")))
+}
+
+async fn object(
+    service: &Service,
+    kind: Kind,
+    hash: &str,
+    content_type: &'static str,
+    headers: &HeaderMap,
+) -> Answer<Response> {
+    let digest = parse(hash)?;
+    let etag = format!("\"{digest}\"");
+    let etag_header = HeaderValue::from_str(&etag).unwrap_or(HeaderValue::from_static("\"\""));
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    if known.is_some_and(|known| known.split(',').any(|known| known.trim() == etag || known.trim() == "*")) {
+        let headers = [(header::ETAG, etag_header), (header::CACHE_CONTROL, FOR_EVER)];
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok()).and_then(range_of);
+    let is_part = range.is_some();
+    let read = service.objects.read(kind, digest, range).await?;
+    let mut response = (
+        [
+            (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+            (header::CACHE_CONTROL, FOR_EVER),
+            (header::ETAG, etag_header),
+            (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
+        ],
+        read.bytes,
+    )
+        .into_response();
+    if is_part {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let range = format!("bytes {}-{}/{}", read.range.start, read.range.end.saturating_sub(1), read.length);
+        if let Ok(range) = HeaderValue::from_str(&range) {
+            response.headers_mut().insert(header::CONTENT_RANGE, range);
+        }
+    }
+    Ok(response)
+}
+
+/// One range of bytes. Anything else is as if nothing had been asked (RFC 9110).
+fn range_of(text: &str) -> Option<GetRange> {
+    let (from, to) = text.strip_prefix("bytes=")?.split_once('-')?;
+    match (from.trim(), to.trim()) {
+        ("", last) => Some(GetRange::Suffix(last.parse().ok()?)),
+        (from, "") => Some(GetRange::Offset(from.parse().ok()?)),
+        (from, to) => {
+            let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+            (from <= to).then_some(GetRange::Bounded(from..to.checked_add(1)?))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        assert_eq!(range_of("bytes=0-0"), Some(GetRange::Bounded(0..1)));
+        assert_eq!(range_of("bytes=5-"), Some(GetRange::Offset(5)));
+        assert_eq!(range_of("bytes=-7"), Some(GetRange::Suffix(7)));
+        for bad in ["bytes=5-4", "lines=1-2", "bytes=1-2,4-5", "bytes=a-b", "bytes=-", "bytes=0-18446744073709551615"] {
+            assert_eq!(range_of(bad), None, "{bad}");
+        }
+    }
+}

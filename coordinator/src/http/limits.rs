@@ -1,0 +1,181 @@
+//! Who asks too often, and how many are let in at the same time. All of it is in memory: what a coordinator forgets
+//! when it stops does no harm, and addresses are nowhere else.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use axum::extract::Request;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::clock::{SECOND, Time};
+
+/// An address may ask so many times as often as a token: many may stand behind one.
+const TOKENS_PER_ADDRESS: u32 = 50;
+
+/// So many senders are remembered; beyond, those who were quiet longest are forgotten.
+const MOST_SENDERS: usize = 100_000;
+
+/// The limits of a coordinator, and what it counted.
+pub struct Limits {
+    places: Arc<Semaphore>,
+    per_second: u32,
+    burst: u32,
+    senders: Mutex<HashMap<String, Bucket>>,
+    /// Answers by hundreds of their status.
+    answers: [AtomicU64; 6],
+    /// Answers by how long they took: up to these many milliseconds.
+    took: [AtomicU64; BOUNDS.len() + 1],
+    /// How long they took together, in microseconds.
+    microseconds: AtomicU64,
+}
+
+/// The bounds of the histogram of answers, in milliseconds.
+pub(super) const BOUNDS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
+
+/// What a sender may still ask, in thousandths of requests.
+#[derive(Clone, Copy)]
+struct Bucket {
+    left: i64,
+    at: Time,
+}
+
+impl Limits {
+    /// Limits that let in so many at once, and so many a second of each sender.
+    #[must_use]
+    pub fn new(at_once: usize, per_second: u32, burst: u32) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(at_once)),
+            per_second,
+            burst,
+            senders: Mutex::default(),
+            answers: Default::default(),
+            took: Default::default(),
+            microseconds: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a request from what an address and a sender may ask.
+    ///
+    /// # Errors
+    ///
+    /// With the seconds to wait, if nothing is left.
+    pub fn take(&self, address: &str, sender: &str, now: Time) -> Result<(), u64> {
+        let Ok(mut senders) = self.senders.lock() else { return Ok(()) };
+        if senders.len() > MOST_SENDERS {
+            let old = now.0 - 60 * SECOND;
+            senders.retain(|_, bucket| bucket.at.0 > old);
+            if senders.len() > MOST_SENDERS {
+                senders.clear();
+            }
+        }
+        let mut of = |name: String, factor: u32| {
+            let (rate, most) = (i64::from(self.per_second * factor), i64::from(self.burst * factor) * 1_000);
+            let bucket = senders.entry(name).or_insert(Bucket { left: most, at: now });
+            let since = (now.0 - bucket.at.0).clamp(0, 3_600 * SECOND);
+            *bucket = Bucket { left: (bucket.left + since * rate).min(most), at: now };
+            if bucket.left < 1_000 {
+                return Err(((1_000 - bucket.left) / (rate * SECOND).max(1)) as u64 + 1);
+            }
+            bucket.left -= 1_000;
+            Ok(())
+        };
+        of(format!("address {address}"), TOKENS_PER_ADDRESS)?;
+        if address == sender { Ok(()) } else { of(format!("sender {sender}"), 1) }
+    }
+
+    /// A place among those who are let in at the same time, if there is one.
+    #[must_use]
+    pub fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    /// Counts an answer.
+    pub fn count(&self, status: u16, took: Duration) {
+        self.answers[usize::from(status / 100).min(5)].fetch_add(1, Relaxed);
+        let milliseconds = took.as_millis() as u64;
+        let bin = BOUNDS.iter().position(|&bound| milliseconds < bound).unwrap_or(BOUNDS.len());
+        self.took[bin].fetch_add(1, Relaxed);
+        self.microseconds.fetch_add(took.as_micros() as u64, Relaxed);
+    }
+
+    /// Answers by hundreds of their status.
+    #[must_use]
+    pub fn answers(&self) -> [u64; 6] {
+        std::array::from_fn(|class| self.answers[class].load(Relaxed))
+    }
+
+    /// Answers by how long they took, and how long all together.
+    #[must_use]
+    pub fn times(&self) -> ([u64; BOUNDS.len() + 1], Duration) {
+        let bins = std::array::from_fn(|bin| self.took[bin].load(Relaxed));
+        (bins, Duration::from_micros(self.microseconds.load(Relaxed)))
+    }
+}
+
+/// From where a request comes. Behind a proxy, the last address that it added is believed, and no other.
+pub(super) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool) -> String {
+    let forwarded = request.headers().get("x-forwarded-for").filter(|_| behind_proxy);
+    let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
+    match forwarded.unwrap_or(peer.ip()) {
+        IpAddr::V4(address) => address.to_string(),
+        // A customer has a /64 and can use every address in it.
+        IpAddr::V6(address) => address.segments()[..4].iter().map(|part| format!("{part:x}:")).collect(),
+    }
+}
+
+/// A token's place in the table, without the token.
+pub(super) fn short(token: &str) -> String {
+    crate::people::hash_of(token)[..16].to_owned()
+}
+
+/// An address as it may stand in a log: what names a lease or training is a secret.
+pub(super) fn without_secrets(path: &str) -> String {
+    let mut parts = path.split('/').collect::<Vec<_>>();
+    if let Some(secret) = parts.iter().position(|part| matches!(*part, "leases" | "trainings"))
+        && let Some(part) = parts.get_mut(secret + 1)
+    {
+        *part = "…";
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_gets_its_burst_and_then_its_rate() {
+        let limits = Limits::new(1, 2, 5);
+        let now = Time(1_000_000);
+        for _ in 0..5 {
+            assert_eq!(limits.take("a", "t", now), Ok(()));
+        }
+        assert_eq!(limits.take("a", "t", now), Err(1));
+        assert_eq!(limits.take("a", "u", now), Ok(()), "another token of the address");
+        assert_eq!(limits.take("a", "t", now.after(500)), Ok(()));
+        assert_eq!(limits.take("a", "t", now.after(500)), Err(1));
+        assert_eq!(limits.take("a", "t", Time(0)), Err(1), "clocks that go back give nothing");
+    }
+
+    #[test]
+    fn no_more_are_let_in_than_there_are_places() {
+        let limits = Limits::new(1, 1, 1);
+        let place = limits.enter();
+        assert!(place.is_some() && limits.enter().is_none());
+        drop(place);
+        assert!(limits.enter().is_some());
+    }
+
+    #[test]
+    fn secrets_do_not_reach_the_log() {
+        assert_eq!(without_secrets("/api/v1/leases/abc/games/7"), "/api/v1/leases/…/games/7");
+        assert_eq!(without_secrets("/healthz"), "/healthz");
+    }
+}

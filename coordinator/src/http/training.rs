@@ -1,0 +1,195 @@
+//! What trainers ask.
+
+use axum::{
+    Json,
+    body::Body as HttpBody,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode},
+};
+use nnue::Net;
+use protocol::{
+    api::{
+        MOST_NET_BYTES, NET_TYPE,
+        problem::Code,
+        training::{Abandon, Accepted, Claim, Completion, Offer, Progress},
+        work::{Renewed, Role},
+    },
+    is_name,
+    net::NetManifest,
+};
+use tokio::task::spawn_blocking;
+
+use super::{
+    answer::{Answer, Body, Refusal},
+    auth::Sender,
+    work::{collect, of_type, same_hash},
+};
+use crate::{
+    campaigns::{
+        nets::NewNet,
+        trainings::{self, Uploaded},
+    },
+    objects::Kind,
+    service::Service,
+};
+
+/// A picture has at most so many bytes.
+const MOST_CURVES: u64 = 4 << 20;
+
+pub(super) async fn claim(
+    State(service): State<Service>,
+    sender: Sender,
+    Body(claim): Body<Claim>,
+) -> Answer<Json<Offer>> {
+    sender.must_be(Role::Trainer)?;
+    if !is_name(&claim.name) {
+        return Err(Refusal::new(Code::Invalid, format!("{:?} is no name of a trainer", claim.name)));
+    }
+    let (now, account) = (service.clock.now(), sender.0.account);
+    let offer = service
+        .write(move |mut connection| {
+            let claim = claim.clone();
+            Box::pin(async move { trainings::claim(&mut connection, now, account, &claim).await })
+        })
+        .await?;
+    Ok(Json(offer))
+}
+
+pub(super) async fn progress(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(token): Path<String>,
+    Body(progress): Body<Progress>,
+) -> Answer<Json<Renewed>> {
+    sender.must_be(Role::Trainer)?;
+    let (now, account) = (service.clock.now(), sender.0.account);
+    let renewed = service
+        .write(move |mut connection| {
+            let token = token.clone();
+            Box::pin(async move { trainings::progress(&mut connection, now, account, &token, &progress).await })
+        })
+        .await?;
+    Ok(Json(renewed))
+}
+
+pub(super) async fn net(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    body: HttpBody,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Trainer)?;
+    of_type(&headers, NET_TYPE)?;
+    must_have(&service, &sender, &token).await?;
+    let bytes = collect(&headers, body, MOST_NET_BYTES).await?;
+    same_hash(&headers, &bytes)?;
+    let checked = bytes.clone();
+    let checked = spawn_blocking(move || Net::from_bytes(&checked).map(drop)).await;
+    match checked {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return Err(Refusal::new(Code::BadNet, format!("the body is no net: {error}"))),
+        Err(_) => return Err(Refusal::new(Code::BadNet, "the body is no net that can be read")),
+    }
+    let hash = service.objects.put(Kind::Net, bytes).await?;
+    uploaded(&service, &sender, token, Uploaded::Net, hash).await
+}
+
+pub(super) async fn curves(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    body: HttpBody,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Trainer)?;
+    of_type(&headers, "image/svg+xml")?;
+    must_have(&service, &sender, &token).await?;
+    let bytes = collect(&headers, body, MOST_CURVES).await?;
+    same_hash(&headers, &bytes)?;
+    let hash = service.objects.put(Kind::Curves, bytes).await?;
+    uploaded(&service, &sender, token, Uploaded::Curves, hash).await
+}
+
+async fn must_have(service: &Service, sender: &Sender, token: &str) -> Answer<()> {
+    let (account, token) = (sender.0.account, token.to_owned());
+    service
+        .write(move |mut connection| {
+            let token = token.clone();
+            Box::pin(async move { trainings::taken(&mut connection, account, &token).await.map(drop) })
+        })
+        .await?;
+    Ok(())
+}
+
+async fn uploaded(
+    service: &Service,
+    sender: &Sender,
+    token: String,
+    what: Uploaded,
+    hash: dataset::Digest,
+) -> Answer<StatusCode> {
+    let (now, account) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let token = token.clone();
+            Box::pin(async move { trainings::uploaded(&mut connection, now, account, &token, what, hash).await })
+        })
+        .await?;
+    Ok(StatusCode::CREATED)
+}
+
+pub(super) async fn complete(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(token): Path<String>,
+    Body(completion): Body<Completion>,
+) -> Answer<Json<Accepted>> {
+    sender.must_be(Role::Trainer)?;
+    let manifest = NetManifest::from_text(&completion.manifest)
+        .map_err(|error| Refusal::new(Code::Invalid, format!("`manifest`: {error}")))?;
+    let hash: dataset::Digest =
+        manifest.net.to_string().parse().map_err(|_| Refusal::new(Code::Invalid, "`manifest`: its net has no name"))?;
+    let bytes = service.objects.length(Kind::Net, hash).await?;
+    let (now, account, text) = (service.clock.now(), sender.0.account, completion.manifest);
+    let sizes = manifest.architecture;
+    let architecture = format!("{}×2, {}, {}, {} stacks", sizes.width, sizes.first, sizes.second, sizes.stacks);
+    let name = manifest.name;
+    service
+        .write(move |mut connection| {
+            let (token, text, name, architecture) = (token.clone(), text.clone(), name.clone(), architecture.clone());
+            Box::pin(async move {
+                let taken = trainings::taken(&mut connection, account, &token).await?;
+                let net = NewNet {
+                    hash,
+                    name,
+                    state: "candidate",
+                    bytes,
+                    architecture,
+                    manifest: Some(text),
+                    campaign: Some((taken.campaign, taken.generation)),
+                    parent: taken.champion,
+                };
+                trainings::complete(&mut connection, now, account, &token, &net).await
+            })
+        })
+        .await?;
+    Ok(Json(Accepted { net: hash }))
+}
+
+pub(super) async fn abandon(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(token): Path<String>,
+    Body(abandon): Body<Abandon>,
+) -> Answer<StatusCode> {
+    sender.must_be(Role::Trainer)?;
+    let (now, account) = (service.clock.now(), sender.0.account);
+    service
+        .write(move |mut connection| {
+            let (token, abandon) = (token.clone(), abandon.clone());
+            Box::pin(async move { trainings::abandon(&mut connection, now, account, &token, &abandon).await })
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,220 @@
+//! Games, nets, books and pictures as objects: a folder, or an S3-compatible store.
+//!
+//! An object is named by the SHA-256 of its bytes, so it never changes, and whoever puts it twice changes nothing. When
+//! [`Objects::put`] returns, the bytes are on the disk, or where the store of objects promises to keep them.
+
+use std::{fmt, ops::Range, path::PathBuf, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use dataset::Digest;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use object_store::{
+    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, RetryConfig, aws::AmazonS3Builder, local::LocalFileSystem,
+    path::Path, prefix::PrefixStore,
+};
+
+/// What is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Games.
+    Shard,
+    /// A net.
+    Net,
+    /// Positions to begin from.
+    Book,
+    /// A picture of a training.
+    Curves,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Shard, Self::Net, Self::Book, Self::Curves];
+
+    /// The folder.
+    #[must_use]
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::Shard => "shards",
+            Self::Net => "nets",
+            Self::Book => "books",
+            Self::Curves => "curves",
+        }
+    }
+}
+
+/// Why an object is not there, or was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectError {
+    /// It is not there.
+    #[error("there is no such object")]
+    Missing,
+    /// No such bytes of it.
+    #[error("the object has {length} bytes")]
+    Range {
+        /// Its length.
+        length: u64,
+    },
+    /// The address is none.
+    #[error("`{0}` is no address of a store of objects: give a folder or s3://BUCKET/PREFIX")]
+    Address(String),
+    /// The store failed.
+    #[error("the store of objects failed: {0}")]
+    Store(object_store::Error),
+}
+
+impl From<object_store::Error> for ObjectError {
+    fn from(error: object_store::Error) -> Self {
+        match error {
+            object_store::Error::NotFound { .. } => Self::Missing,
+            other => Self::Store(other),
+        }
+    }
+}
+
+/// A store of objects.
+#[derive(Clone)]
+pub struct Objects {
+    store: Arc<dyn ObjectStore>,
+    folder: Option<PathBuf>,
+}
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+/// An object as it is read.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The bytes that were asked for.
+    pub bytes: Bytes,
+    /// Which they are.
+    pub range: Range<u64>,
+    /// How long the object is.
+    pub length: u64,
+}
+
+impl Objects {
+    /// Opens a folder, which is made if it is not there, or an S3-compatible store: `s3://BUCKET/PREFIX`, with
+    /// credentials and endpoint from the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`,
+    /// `AWS_ENDPOINT`, `AWS_ALLOW_HTTP`).
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn open(address: &str) -> Result<Self, ObjectError> {
+        if let Some(rest) = address.strip_prefix("s3://") {
+            // There is no TLS without somebody who computes; a second one to say so is no error.
+            drop(rustls::crypto::ring::default_provider().install_default());
+            let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+            if bucket.is_empty() {
+                return Err(ObjectError::Address(address.to_owned()));
+            }
+            let retry =
+                RetryConfig { max_retries: 5, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
+            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry).build()?;
+            let store: Arc<dyn ObjectStore> = match prefix.trim_matches('/') {
+                "" => Arc::new(store),
+                prefix => Arc::new(PrefixStore::new(store, Path::from(prefix))),
+            };
+            return Ok(Self { store, folder: None });
+        }
+        if address.contains("://") || address.is_empty() {
+            return Err(ObjectError::Address(address.to_owned()));
+        }
+        let folder = PathBuf::from(address);
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            ObjectError::Store(object_store::Error::Generic { store: "folder", source: Box::new(error) })
+        })?;
+        let store = LocalFileSystem::new_with_prefix(&folder)?.with_fsync(true);
+        Ok(Self { store: Arc::new(store), folder: Some(folder) })
+    }
+
+    fn path(kind: Kind, hash: Digest) -> Path {
+        let name = hash.to_string();
+        Path::from_iter([kind.folder(), &name[..2], &name])
+    }
+
+    /// Keeps bytes; they are named by their hash, which is returned.
+    ///
+    /// # Errors
+    ///
+    /// If they could not be kept.
+    pub async fn put(&self, kind: Kind, bytes: Bytes) -> Result<Digest, ObjectError> {
+        let hash = Digest::of(&bytes);
+        self.store.put(&Self::path(kind, hash), bytes.into()).await?;
+        Ok(hash)
+    }
+
+    /// All bytes of an object, which are those of its name.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or was altered.
+    pub async fn get(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
+        Ok(self.store.get(&Self::path(kind, hash)).await?.bytes().await?)
+    }
+
+    /// Some bytes of an object.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or has none of these bytes.
+    pub async fn read(&self, kind: Kind, hash: Digest, range: Option<GetRange>) -> Result<Read, ObjectError> {
+        let path = Self::path(kind, hash);
+        let options = GetOptions { range, ..GetOptions::default() };
+        match self.store.get_opts(&path, options).await {
+            Ok(found) => {
+                let (range, length) = (found.range.clone(), found.meta.size);
+                Ok(Read { bytes: found.bytes().await?, range, length })
+            }
+            Err(object_store::Error::NotFound { .. }) => Err(ObjectError::Missing),
+            Err(error) => match self.store.head(&path).await {
+                Ok(meta) => Err(ObjectError::Range { length: meta.size }),
+                Err(_) => Err(error.into()),
+            },
+        }
+    }
+
+    /// The length of an object.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there.
+    pub async fn length(&self, kind: Kind, hash: Digest) -> Result<u64, ObjectError> {
+        Ok(self.store.head(&Self::path(kind, hash)).await?.size)
+    }
+
+    /// Forgets an object.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails; that it is not there is no failure.
+    pub async fn delete(&self, kind: Kind, hash: Digest) -> Result<(), ObjectError> {
+        match self.store.delete(&Self::path(kind, hash)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The hashes of all objects of a kind that were put before a time (milliseconds since 1970).
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn older_than(&self, kind: Kind, time: i64) -> Result<Vec<Digest>, ObjectError> {
+        let all = self.store.list(Some(&Path::from(kind.folder())));
+        let old = all.try_filter(|meta| std::future::ready(meta.last_modified.timestamp_millis() < time));
+        let named = old.map(|meta| meta.map(|meta| meta.location.filename().and_then(|name| name.parse().ok())));
+        Ok(named.try_collect::<Vec<Option<Digest>>>().await?.into_iter().flatten().collect())
+    }
+
+    /// How many bytes are free, where that can be known: in a folder.
+    #[must_use]
+    pub fn free_bytes(&self) -> Option<u64> {
+        let folder = self.folder.as_ref()?;
+        let found = rustix::fs::statvfs(folder).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+}

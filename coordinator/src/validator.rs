@@ -1,0 +1,205 @@
+//! Validation as a service: takes shards from the database, plays their games again, and says what it found. In the
+//! coordinator itself, or in as many processes of its own as are wanted.
+
+use std::{sync::Arc, time::Duration};
+
+use dataset::{
+    Book, Digest,
+    delivery::{self, Comparison},
+    manifest::Entry,
+};
+use protocol::api::problem::Code;
+use serde_json::json;
+use tokio::task::spawn_blocking;
+use xiangqi::{Fen, rules::RuleSet};
+
+use crate::{
+    clock::{Clock, SECOND},
+    objects::{Kind, ObjectError, Objects},
+    store::{Database, Failure, Store as _},
+    work::{
+        audit::{self, ToCompare},
+        validating::{self, Sound, ToValidate},
+    },
+};
+
+/// For so long a shard is taken on; who takes longer is taken for dead.
+const PATIENCE: i64 = 300 * SECOND;
+
+/// A validator.
+#[derive(Clone)]
+pub struct Validator {
+    /// The database.
+    pub store: Database,
+    /// The objects.
+    pub objects: Objects,
+    /// The time.
+    pub clock: Clock,
+    /// How many shards are played at the same time.
+    pub threads: usize,
+}
+
+/// Why validation did not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidatorError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] Failure),
+    /// The objects.
+    #[error(transparent)]
+    Objects(#[from] ObjectError),
+    /// A thread broke off.
+    #[error("validation broke off: {0}")]
+    Broken(#[from] tokio::task::JoinError),
+}
+
+impl Validator {
+    /// Validates until it is told to stop; sleeps while nothing waits.
+    pub async fn serve(self, mut stop: tokio::sync::watch::Receiver<bool>) {
+        loop {
+            let pause = match self.round().await {
+                Ok(0) => Duration::from_millis(300),
+                Ok(_) => Duration::ZERO,
+                Err(error) => {
+                    tracing::error!(%error, "validation failed");
+                    Duration::from_secs(5)
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => if *stop.borrow() { break },
+                changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
+            }
+        }
+    }
+
+    /// Validates and compares what waits, as much as is taken on at once; how much it was.
+    ///
+    /// # Errors
+    ///
+    /// If the database or the objects fail.
+    pub async fn round(&self) -> Result<usize, ValidatorError> {
+        let now = self.clock.now();
+        let most = self.threads.max(1) as i64;
+        let until = now.after(PATIENCE);
+        let shards = self
+            .store
+            .write(move |mut connection| {
+                Box::pin(async move { validating::take(&mut connection, now, most, until).await })
+            })
+            .await?;
+        let mut tasks = tokio::task::JoinSet::new();
+        for shard in &shards {
+            tasks.spawn(self.clone().validate(shard.clone()));
+        }
+        while let Some(done) = tasks.join_next().await {
+            done??;
+        }
+        let comparisons = self
+            .store
+            .write(move |mut connection| {
+                Box::pin(async move { audit::take(&mut connection, now, most * 4, until).await })
+            })
+            .await?;
+        for comparison in &comparisons {
+            self.compare(comparison).await?;
+        }
+        Ok(shards.len() + comparisons.len())
+    }
+
+    async fn validate(self, shard: ToValidate) -> Result<(), ValidatorError> {
+        let now = self.clock.now();
+        let bytes = match self.objects.get(Kind::Shard, shard.hash).await {
+            Ok(bytes) if Digest::of(&bytes) == shard.hash => bytes,
+            Ok(_) => return self.reject(&shard, Code::Corrupt, "the stored bytes are not those of its name").await,
+            Err(ObjectError::Missing) => {
+                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone").await;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let book = match shard.header.openings.book {
+            Some(book) => Some(self.book(book, shard.header.rules).await?),
+            None => None,
+        };
+        let (header, games) = (shard.header.clone(), shard.games.clone());
+        let found = spawn_blocking(move || {
+            let pick = |seed| book.as_ref().map_or_else(Fen::start, |book| book.pick(seed).clone());
+            let proof = delivery::by_replay(&bytes, &header, games, Some(&pick))?;
+            let entry = Entry::of(&bytes).ok().and_then(|entry| serde_json::to_string(&entry).ok());
+            Ok::<_, delivery::Refusal>((proof, entry.unwrap_or_default(), header.opponent.is_some()))
+        })
+        .await?;
+        let (proof, entry, is_match) = match found {
+            Ok(found) => found,
+            Err(refusal) => {
+                let code = Code::from_name(refusal.code());
+                return self.reject(&shard, code, &refusal.to_string()).await;
+            }
+        };
+        let reasons: std::collections::BTreeMap<_, _> =
+            proof.reasons.iter().map(|(reason, games)| (reason.name(), games)).collect();
+        let outcomes = json!({ "red_wins": proof.red_wins, "black_wins": proof.black_wins, "draws": proof.draws });
+        let sound = Arc::new(Sound {
+            positions: proof.positions,
+            outcomes: outcomes.to_string(),
+            reasons: json!(reasons).to_string(),
+            pairs: is_match.then_some(proof.pairs),
+            entry,
+        });
+        let draw = random();
+        let id = shard.shard;
+        self.store
+            .write(move |mut connection| {
+                let sound = Arc::clone(&sound);
+                Box::pin(async move { validating::accept(&mut connection, now, id, &sound, draw).await })
+            })
+            .await?;
+        Ok(())
+    }
+
+    async fn reject(&self, shard: &ToValidate, code: Code, detail: &str) -> Result<(), ValidatorError> {
+        let (id, now, detail) = (shard.shard, self.clock.now(), detail.to_owned());
+        tracing::warn!(shard = %shard.hash, %code, detail, "rejected");
+        self.store
+            .write(move |mut connection| {
+                let detail = detail.clone();
+                Box::pin(async move { validating::reject(&mut connection, now, id, code, &detail).await })
+            })
+            .await?;
+        Ok(())
+    }
+
+    async fn book(&self, hash: Digest, rules: RuleSet) -> Result<Book, ValidatorError> {
+        let bytes = self.objects.get(Kind::Book, hash).await?;
+        Book::from_bytes(&bytes, rules).map_err(|error| Failure::Broken(format!("a book that is none: {error}")).into())
+    }
+
+    async fn compare(&self, pair: &ToCompare) -> Result<(), ValidatorError> {
+        let (Ok(left), Ok(right)) = (pair.left.parse(), pair.right.parse()) else { return Ok(()) };
+        let (first, end) = (pair.first as u64, (pair.first + pair.games) as u64);
+        let differs = if left == right {
+            None
+        } else {
+            let left = self.objects.get(Kind::Shard, left).await?;
+            let right = self.objects.get(Kind::Shard, right).await?;
+            match spawn_blocking(move || delivery::compare(&left, &right, first..end)).await? {
+                Comparison::Equal => None,
+                Comparison::Differ { first_game } => Some(first_game),
+                // Both were sound when they were validated.
+                Comparison::Unreadable => Some(first),
+            }
+        };
+        let (id, now) = (pair.comparison, self.clock.now());
+        self.store
+            .write(move |mut connection| {
+                Box::pin(async move { audit::compared(&mut connection, now, id, differs).await })
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+/// Something that nobody can foresee.
+#[must_use]
+pub fn random() -> u64 {
+    getrandom::u64().unwrap_or_default()
+}
