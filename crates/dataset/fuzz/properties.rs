@@ -1,21 +1,22 @@
 //! What must hold for any bytes; see the properties of `xiangqi` for how these are used.
 
+#[path = "forge.rs"]
+mod forge;
+
 use dataset::{
-    Adjudication, Digest, GameSettings, Header, MOST_SCORE, OpeningPolicy,
+    Adjudication, Digest, EvaluationFilter, GameSettings, Header, MOST_SCORE, OpeningPolicy, Opponent,
     codec::{BlockDecoder, BlockEncoder, Ply},
+    delivery::{Comparison, at_the_door, by_replay, compare},
     sfen::{Entry, LENGTH},
-    shard::{Shard, recover},
+    shard::{Shard, ShardWriter, recover},
 };
 use xiangqi::rules::RuleSet;
 
-/// The bytes of a block, without a check in their way, are legal games or an error; and the games that they are can be
-/// written and read again.
-pub(crate) fn block(data: &[u8]) {
-    let Some((&shape, payload)) = data.split_first() else { return };
-    let header = Header {
+fn header(shape: u8) -> Header {
+    Header {
         bench_signature: 1,
         net: None,
-        opponent: None,
+        opponent: (shape & 32 != 0).then_some(Opponent { net: None, soft_nodes: None, hard_nodes: 1 }),
         rules: RuleSet::ALL[usize::from(shape % 5)],
         settings: GameSettings {
             hash_mebibytes: 1,
@@ -27,11 +28,19 @@ pub(crate) fn block(data: &[u8]) {
         openings: OpeningPolicy {
             book: (shape & 64 != 0).then(|| Digest::of(b"book")),
             plies: u32::from(shape & 7),
-            filter: None,
+            // What was judged may be any attempt.
+            filter: Some(EvaluationFilter { nodes: 1, bound: 1 }),
         },
         seed: 7,
         first_game: 0,
-    };
+    }
+}
+
+/// The bytes of a block, without a check in their way, are legal games or an error; and the games that they are can be
+/// written and read again.
+pub(crate) fn block(data: &[u8]) {
+    let Some((&shape, payload)) = data.split_first() else { return };
+    let header = header(shape);
     let mut decoder = BlockDecoder::new(&header, payload, 0, 3);
     let mut games = Vec::new();
     while let Ok(Some((number, record))) = decoder.next(|Ply { position, scored, .. }| {
@@ -66,6 +75,31 @@ pub(crate) fn shard(data: &[u8]) {
     if let Ok(recovered) = recover(&data, &mut saved) {
         let shard = Shard::new(saved).expect("what was saved is a shard");
         assert_eq!((shard.games(), shard.positions()), (recovered.games, recovered.positions));
+    }
+}
+
+/// Bytes with sound checks around them are the games asked for or refused in one line; and what is proved of games is
+/// proved again when they are written as we write them.
+pub(crate) fn delivery(data: &[u8]) {
+    let Some((&[shape, games, low, high], payload)) = data.split_first_chunk() else { return };
+    let (header, games) = (header(shape), games % 8 + 1);
+    let moves = u16::from_le_bytes([low, high]);
+    let block = forge::Block { payload: payload.to_vec(), games: games.into(), moves: moves.into() };
+    let bytes = forge::file(&header.to_bytes(), &[block]);
+    let numbers = 0..u64::from(games);
+    match by_replay(&bytes, &header, numbers.clone(), None) {
+        Ok(proof) => {
+            assert!(at_the_door(&bytes, &header, numbers.clone()).is_ok());
+            assert_eq!((proof.games, proof.positions), (games.into(), moves.into()));
+            let mut writer = ShardWriter::new(Vec::new(), header.clone()).expect("memory");
+            for game in Shard::new(&bytes).expect("a shard").records() {
+                writer.add(&game.expect("a game that was proved").1).expect("a game that was proved");
+            }
+            let again = writer.finish().expect("memory").0;
+            assert_eq!(by_replay(&again, &header, numbers.clone(), None), Ok(proof));
+            assert_eq!(compare(&bytes, &again, numbers), Comparison::Equal);
+        }
+        Err(refusal) => assert!(!refusal.to_string().contains('\n')),
     }
 }
 

@@ -6,6 +6,7 @@
 //! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
 //! * [`codec`]: how games become bytes; [`shard`]: how these become files.
 //! * [`verify`]: whether games are what they say, found out by playing them again.
+//! * [`delivery`]: whether uploaded bytes are the games that were asked for.
 //! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random
 //!   order.
 //! * [`stats`]: what is in them; [`sfen`]: the records of other trainers.
@@ -14,6 +15,7 @@
 
 pub mod as_text;
 pub mod codec;
+pub mod delivery;
 pub mod manifest;
 pub mod opening;
 pub mod random;
@@ -28,6 +30,7 @@ mod adjudication;
 mod book;
 mod bytes;
 mod digest;
+mod entrant;
 mod header;
 mod new_file;
 mod record;
@@ -36,6 +39,7 @@ mod settings;
 pub use adjudication::{Adjudication, DrawRule, WinRule};
 pub use book::{Book, BookError};
 pub use digest::{Digest, ParseDigestError};
+pub use entrant::Entrant;
 pub use header::{Header, HeaderError, Opponent};
 pub use new_file::NewFile;
 pub use record::{MOST_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};

@@ -17,6 +17,8 @@ mod recover;
 mod source;
 mod writer;
 
+pub(crate) use layout::ends_in_head;
+
 pub use error::ShardError;
 pub use file::{OpenError, open};
 pub use layout::{BlockEntry, EXTENSION, VERSION};

@@ -53,6 +53,8 @@ pub enum FaultKind {
     Attempt { attempt: u64 },
     #[error("it starts from a position that is not the book's for its seed")]
     Start,
+    #[error("it does not begin as game {of}, the other of its pair")]
+    Pair { of: u64 },
     #[error("the same moves as game {of}")]
     Duplicate { of: u64 },
     #[error("{0}")]

@@ -29,6 +29,11 @@ fn shard() {
 }
 
 #[test]
+fn delivery() {
+    replay("delivery", properties::delivery);
+}
+
+#[test]
 fn sfen() {
     replay("sfen", properties::sfen);
 }

@@ -117,7 +117,7 @@ fn games_that_go_on_stop_early_or_come_twice_are_caught() {
     // Nobody judged openings, and so nobody had a choice among them.
     let mut unjudged = header.clone();
     unjudged.openings.filter = None;
-    let late = (0_u64..).find(|&index| games[index as usize].opening.attempt == 2).unwrap();
+    let late = (0..200_u64).find(|&index| games[index as usize].opening.attempt == 2).unwrap();
     let fault = verify_game(&unjudged, first + late, &games[late as usize]).unwrap_err();
     assert_eq!(fault.to_string(), format!("game {}: no player keeps attempt 2 of its opening", first + late));
     let mut verifier = dataset::verify::Verifier::new(&header, None);
@@ -146,6 +146,10 @@ fn both_games_of_a_pair_may_be_the_same() {
     assert!(header.are_pair(10, 11) && header.are_pair(11, 10) && !header.are_pair(11, 12) && !header.are_pair(10, 10));
     let game = common::game(&header, 10);
     assert_eq!(verify(&header, &[game.clone(), game.clone()]).faults, []);
+    // But they have to begin alike.
+    let faults = verify(&header, &[game, common::game_after(&header, 11, 5)]).faults;
+    let fault = faults.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(fault, ["game 11: it does not begin as game 10, the other of its pair"]);
     // From one position without random moves all pairs begin alike.
     let mut header = common::with_book(header);
     (header.openings.plies, header.settings.ply_cap) = (0, 1);

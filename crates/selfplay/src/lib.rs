@@ -21,13 +21,13 @@ pub mod selfplay;
 mod timing;
 
 pub use dataset::{
-    Adjudication, Book, BookError, Digest, DrawRule, EvaluationFilter as Filter, GameSettings, Opening, Reason, Record,
-    RunDigest, ScoredMove, WinRule,
+    Adjudication, Book, BookError, Digest, DrawRule, Entrant, EvaluationFilter as Filter, GameSettings, Opening,
+    Reason, Record, RunDigest, ScoredMove, WinRule,
 };
 
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
 pub use control::Control;
-pub use matches::{Abort, BrokenOff, Entrant, FaultReport, LoneGame, MatchPlan, PairReport, Standing, play_match};
+pub use matches::{Abort, BrokenOff, FaultReport, LoneGame, MatchPlan, PairReport, Standing, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use own::EnginePlayer;
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};

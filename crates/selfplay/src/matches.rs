@@ -2,10 +2,10 @@
 
 use std::{ops::ControlFlow, sync::atomic::AtomicBool};
 
-use dataset::Opening;
+use dataset::{Entrant, Opening};
 use engine::{Engine, Settings};
 use stats::{Decision, GameResult, NoSolution, PairResult, Pentanomial, Sprt, Trinomial};
-use xiangqi::{Color, rules::Outcome};
+use xiangqi::rules::Outcome;
 
 use crate::{
     arbiter::{self, Conditions, Ending, Interruption, PlayedGame},
@@ -15,29 +15,6 @@ use crate::{
     player::{FaultKind, Player},
     timing::Timer,
 };
-
-/// One of the two whose strength is compared. Results are seen from A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Entrant {
-    /// The one that is asked about.
-    A,
-    /// The one that it is compared with.
-    B,
-}
-
-impl Entrant {
-    /// Who is red in the first or second game of a pair: A in the first.
-    #[must_use]
-    pub const fn red_in(second: bool) -> Self {
-        if second { Self::B } else { Self::A }
-    }
-
-    /// Who plays a colour in the first or second game of a pair.
-    #[must_use]
-    pub fn playing(color: Color, second: bool) -> Self {
-        if (color == Color::Red) == second { Self::B } else { Self::A }
-    }
-}
 
 /// What a match is.
 pub struct MatchPlan<'a> {

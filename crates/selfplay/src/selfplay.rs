@@ -25,7 +25,7 @@ use crate::{
     ordered::in_order,
 };
 
-pub use given::{Mismatch, Side};
+pub use given::Mismatch;
 
 /// A game, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -119,11 +119,11 @@ fn a_run_is_made_from_its_header_and_nothing_else() {
     let hash = header.opponent.unwrap().net.unwrap();
     assert_eq!(
         refused(given(Evaluation::Plain, Some(Evaluation::Plain), Some(book.clone()))),
-        format!("the opponent's net should be {hash}, and is the plain evaluation")
+        format!("the net {hash} should play as B, and the plain evaluation is given")
     );
     assert_eq!(
         refused(given(net(), Some(net()), Some(book.clone()))),
-        format!("the net should be the plain evaluation, and is {hash}")
+        format!("the plain evaluation should play as A, and the net {hash} is given")
     );
     assert_eq!(
         refused(given(Evaluation::Plain, Some(net()), None)),

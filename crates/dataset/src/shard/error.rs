@@ -25,6 +25,8 @@ pub enum ShardError {
     NoFooter,
     #[error("the footer at byte {offset} is damaged; `chuhe data recover` saves the games")]
     DamagedFooter { offset: u64 },
+    #[error("block {block} should hold {games} games with {moves} moves: no block holds so many, nor none")]
+    BeyondBounds { block: usize, games: u32, moves: u32 },
     #[error("block {block} at byte {offset} is damaged")]
     DamagedBlock { block: usize, offset: u64 },
     #[error("game {game} (block {block}): {cause}")]

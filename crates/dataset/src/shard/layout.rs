@@ -156,9 +156,35 @@ pub(super) fn totals(index: &[BlockEntry]) -> [u64; 2] {
     [games, index.iter().map(|entry| u64::from(entry.moves)).sum()]
 }
 
-/// The index in a footer, which begins at `offset`. `None` if it is not whole, or its blocks do not lie one behind the
-/// other from the head's end to its own beginning.
-pub(super) fn read_footer(head: Check, blocks_from: u64, offset: u64, bytes: &[u8]) -> Option<Vec<BlockEntry>> {
+/// Whether these bytes are what a shard begins with, but end within its head.
+pub(crate) fn ends_in_head(bytes: &[u8]) -> bool {
+    match bytes.first_chunk::<PREFIX>() {
+        Some(prefix) => head_length(prefix).is_ok_and(|length| bytes.len() < length),
+        None => !bytes.is_empty() && (MAGIC.starts_with(bytes) || bytes.starts_with(&MAGIC)),
+    }
+}
+
+/// The index in a footer, which begins at `offset`.
+///
+/// # Errors
+///
+/// If it is not whole, its blocks do not lie one behind the other from the head's end to its own beginning, or hold more
+/// than blocks may.
+pub(super) fn read_footer(
+    head: Check,
+    blocks_from: u64,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<Vec<BlockEntry>, ShardError> {
+    let index = whole_footer(head, blocks_from, offset, bytes).ok_or(ShardError::DamagedFooter { offset })?;
+    let bounded = |entry: &BlockEntry| (1..=MOST_BLOCK_GAMES).contains(&entry.games) && entry.moves <= MOST_BLOCK_MOVES;
+    match index.iter().position(|entry| !bounded(entry)) {
+        Some(block) => Err(ShardError::BeyondBounds { block, games: index[block].games, moves: index[block].moves }),
+        None => Ok(index),
+    }
+}
+
+fn whole_footer(head: Check, blocks_from: u64, offset: u64, bytes: &[u8]) -> Option<Vec<BlockEntry>> {
     let mut cursor = Cursor::new(bytes);
     if cursor.array() != Some(FOOTER_TAG) {
         return None;
@@ -178,7 +204,6 @@ pub(super) fn read_footer(head: Check, blocks_from: u64, offset: u64, bytes: &[u
         && sums == totals(&index)
         && index.first().map_or(offset, |entry| entry.offset) == blocks_from
         && index.windows(2).all(|pair| pair[0].offset.saturating_add(LEAST_BLOCK) <= pair[1].offset)
-        && index.last().is_none_or(|entry| entry.offset.saturating_add(LEAST_BLOCK) <= offset)
-        && index.iter().all(|entry| (1..=MOST_BLOCK_GAMES).contains(&entry.games) && entry.moves <= MOST_BLOCK_MOVES);
+        && index.last().is_none_or(|entry| entry.offset.saturating_add(LEAST_BLOCK) <= offset);
     (sound && cursor.u32() == Some(bytes.len() as u32) && cursor.array() == Some(MAGIC)).then_some(index)
 }

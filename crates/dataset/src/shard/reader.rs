@@ -80,8 +80,7 @@ impl<S: Source> Shard<S> {
         let offset = size - u64::from(length);
         let mut footer = vec![0; length as usize];
         source.read_at(offset, &mut footer)?;
-        let index =
-            read_footer(check, bytes.len() as u64, offset, &footer).ok_or(ShardError::DamagedFooter { offset })?;
+        let index = read_footer(check, bytes.len() as u64, offset, &footer)?;
         let before = index.iter().scan(0, |sum, entry| {
             let before = *sum;
             *sum += u64::from(entry.games);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
+    iter,
     num::NonZeroUsize,
     sync::{
         atomic::{AtomicUsize, Ordering},
@@ -11,12 +12,12 @@ use std::{
 };
 
 use sha2::{Digest as _, Sha256};
-use xiangqi::Fen;
+use xiangqi::{Fen, Move};
 
 use super::{Fault, FaultKind, verify_game};
 use crate::{
     Header,
-    record::Record,
+    record::{Opening, Record},
     shard::{Shard, ShardError, Source},
 };
 
@@ -42,8 +43,8 @@ impl<'a> Verifier<'a> {
     ///
     /// With the first thing that is wrong with it.
     pub fn verify(&mut self, number: u64, record: &Record) -> Result<(), Fault> {
-        let moves = self.games.verify(number, record)?;
-        self.seen.add(number, moves)
+        let sound = self.games.verify(number, record)?;
+        self.seen.add(number, sound)
     }
 }
 
@@ -55,7 +56,7 @@ struct Games<'a> {
 }
 
 impl Games<'_> {
-    fn verify(self, number: u64, record: &Record) -> Result<Moves, Fault> {
+    fn verify(self, number: u64, record: &Record) -> Result<Sound, Fault> {
         if let Some(start_of) = self.start_of
             && self.header.openings.book.is_some()
             && start_of(self.header.seed_of(number)) != record.opening.start
@@ -63,18 +64,26 @@ impl Games<'_> {
             return Err(Fault { game: number, ply: None, kind: FaultKind::Start });
         }
         verify_game(self.header, number, record)?;
-        Ok(moves_of(record))
+        let after = record.moves.iter().map(|scored| scored.mv);
+        let opening = self.header.opponent.map(|_| hash_of(&record.opening, iter::empty()));
+        Ok(Sound { moves: hash_of(&record.opening, after), opening })
     }
+}
+
+/// What is remembered of a game, to compare it with others.
+struct Sound {
+    moves: Moves,
+    /// Its opening's, in a match.
+    opening: Option<Moves>,
 }
 
 /// The moves of a game and where it starts, as half a SHA-256: nobody finds two of one.
 type Moves = [u8; 16];
 
-fn moves_of(record: &Record) -> Moves {
-    let mut bytes = Vec::with_capacity(2 * (record.opening.moves.len() + record.moves.len()) + 100);
-    let moves = record.opening.moves.iter().copied().chain(record.moves.iter().map(|scored| scored.mv));
-    bytes.extend(moves.flat_map(|mv| mv.to_bits().to_le_bytes()));
-    bytes.extend(record.opening.start.to_string().bytes());
+fn hash_of(opening: &Opening, after: impl Iterator<Item = Move>) -> Moves {
+    let mut bytes = Vec::with_capacity(600);
+    bytes.extend(opening.moves.iter().copied().chain(after).flat_map(|mv| mv.to_bits().to_le_bytes()));
+    bytes.extend(opening.start.to_string().bytes());
     let digest: [u8; 32] = Sha256::digest(bytes).into();
     *digest.first_chunk().expect("a digest is longer than its half")
 }
@@ -83,16 +92,25 @@ fn moves_of(record: &Record) -> Moves {
 struct Seen<'a> {
     header: &'a Header,
     first: BTreeMap<Moves, u64>,
+    /// The game before, and how it began.
+    before: Option<(u64, Moves)>,
 }
 
 impl<'a> Seen<'a> {
     const fn new(header: &'a Header) -> Self {
-        Self { header, first: BTreeMap::new() }
+        Self { header, first: BTreeMap::new(), before: None }
     }
 
-    /// Adds a game; one that is there already is a fault, which names the first. But the two games of a pair begin
-    /// alike, and go on alike where both entrants think alike: that is no fault.
-    fn add(&mut self, number: u64, moves: Moves) -> Result<(), Fault> {
+    /// Adds a game; one that is there already is a fault, which names the first. But the two games of a pair have to
+    /// begin alike, and go on alike where both entrants think alike: that is no fault.
+    fn add(&mut self, number: u64, Sound { moves, opening }: Sound) -> Result<(), Fault> {
+        if let Some(opening) = opening
+            && let Some((of, other)) = self.before.replace((number, opening))
+            && self.header.are_pair(of, number)
+            && other != opening
+        {
+            return Err(Fault { game: number, ply: None, kind: FaultKind::Pair { of } });
+        }
         match self.first.entry(moves) {
             Entry::Vacant(place) => {
                 place.insert(number);
@@ -168,7 +186,7 @@ pub fn verify_shard<S: Source + Sync>(
 /// A block's games, each with its moves or what is wrong with it.
 #[derive(Default)]
 struct Verified {
-    games: Vec<(u64, Result<Moves, Fault>)>,
+    games: Vec<(u64, Result<Sound, Fault>)>,
     positions: u64,
     unreadable: Option<Fault>,
 }
@@ -202,7 +220,7 @@ impl Sum<'_> {
         report.games += games.len() as u64;
         report.positions += positions;
         let faults =
-            games.into_iter().filter_map(|(number, found)| found.and_then(|moves| seen.add(number, moves)).err());
+            games.into_iter().filter_map(|(number, found)| found.and_then(|sound| seen.add(number, sound)).err());
         report.faults.extend(faults.chain(unreadable));
     }
 }

@@ -39,13 +39,23 @@ pub(crate) fn header(seed: u64) -> Header {
 
 /// The game with this number under a header.
 pub(crate) fn game(header: &Header, number: u64) -> Record {
+    game_after(header, number, 0)
+}
+
+/// A game with this number from a later walk.
+pub(crate) fn game_after(header: &Header, number: u64, attempts: u64) -> Record {
     let seed = header.seed_of(number);
     let mut stream = Stream::new(Use::BookOrder, seed, 77);
     let start = if header.openings.book.is_some() { book_position(&mut stream) } else { Fen::start() };
     let walker = Walker { start: start.clone(), rules: header.rules, plies: header.openings.plies };
     let judged = header.openings.filter.is_some() && header.openings.plies > 0;
-    let (attempt, mut game) = walker.first(seed, if judged { stream.below(3) } else { 0 }).expect("an opening");
+    let (attempt, mut game) =
+        walker.first(seed, if judged { stream.below(3) + attempts } else { 0 }).expect("an opening");
     let opening = Opening { rules: header.rules, start, seed, attempt, moves: game.moves().collect() };
+    if header.pair_of(number).is_some() {
+        // The games of a pair begin alike, no more.
+        stream = Stream::new(Use::BookOrder, seed, 78 + number % 2);
+    }
     let mut moves: Vec<ScoredMove> = Vec::new();
     let mut red_score: Score = 0;
     let (outcome, reason) = loop {

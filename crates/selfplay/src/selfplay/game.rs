@@ -1,6 +1,6 @@
 //! One game of a run.
 
-use dataset::{Reason, Record, ScoredMove};
+use dataset::{Entrant, Reason, Record, ScoredMove};
 use engine::{Engine, Limits, score::MATE};
 use xiangqi::{
     Color,
@@ -8,7 +8,7 @@ use xiangqi::{
 };
 
 use super::{Finished, Others, Players, Run};
-use crate::{matches::Entrant, openings::NoOpening};
+use crate::openings::NoOpening;
 
 /// An engine and what it may use for a move.
 struct Seat<'a> {

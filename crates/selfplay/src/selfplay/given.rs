@@ -1,30 +1,10 @@
 //! Runs whose games somebody else described: to play them, or to play them again.
 
-use std::fmt;
-
-use dataset::{Book, Digest, Header};
+use dataset::{Book, Digest, Entrant, Header};
 use engine::{Evaluation, bench};
 
 use super::{Opponent, Run, net_of};
 use crate::openings::Openings;
-
-/// Which of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The header's own net.
-    Own,
-    /// Its opponent.
-    Opponent,
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Own => "net",
-            Self::Opponent => "opponent's net",
-        })
-    }
-}
 
 /// What is given is not what a header asks for: the games would be others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +12,8 @@ impl fmt::Display for Side {
 pub enum Mismatch {
     #[error("the games are of engines with the bench signature {expected}; that of this one is {found}")]
     Engine { expected: u64, found: u64 },
-    #[error("the {side} should be {}, and is {}", net(*expected), net(*found))]
-    Net { side: Side, expected: Option<Digest>, found: Option<Digest> },
+    #[error("{} should play as {entrant:?}, and {} is given", net(*expected), net(*found))]
+    Net { entrant: Entrant, expected: Option<Digest>, found: Option<Digest> },
     #[error("the games are of self-play, and an opponent is given")]
     SelfPlay,
     #[error("the games are of a match, and no opponent is given")]
@@ -43,7 +23,7 @@ pub enum Mismatch {
 }
 
 fn net(net: Option<Digest>) -> String {
-    net.map_or("the plain evaluation".to_owned(), |hash| hash.to_string())
+    net.map_or("the plain evaluation".to_owned(), |hash| format!("the net {hash}"))
 }
 
 fn book(book: Option<Digest>) -> String {
@@ -65,17 +45,17 @@ impl Run {
         if header.bench_signature != bench::SIGNATURE {
             return Err(Mismatch::Engine { expected: header.bench_signature, found: bench::SIGNATURE });
         }
-        let same = |side, expected, evaluation: &Evaluation| {
+        let same = |entrant, expected, evaluation: &Evaluation| {
             let found = net_of(evaluation);
-            if found == expected { Ok(()) } else { Err(Mismatch::Net { side, expected, found }) }
+            if found == expected { Ok(()) } else { Err(Mismatch::Net { entrant, expected, found }) }
         };
-        same(Side::Own, header.net, &evaluation)?;
+        same(Entrant::A, header.net, &evaluation)?;
         let opponent = match (header.opponent, opponent) {
             (None, None) => None,
             (None, Some(_)) => return Err(Mismatch::SelfPlay),
             (Some(_), None) => return Err(Mismatch::NoOpponent),
             (Some(expected), Some(evaluation)) => {
-                same(Side::Opponent, expected.net, &evaluation)?;
+                same(Entrant::B, expected.net, &evaluation)?;
                 let dataset::Opponent { soft_nodes, hard_nodes, .. } = expected;
                 Some(Opponent { evaluation, soft_nodes, hard_nodes })
             }

@@ -1,0 +1,125 @@
+//! Every game, played again.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use xiangqi::rules::Outcome;
+
+use super::{Refusal, door::opened};
+use crate::{
+    digest::Digest,
+    entrant::Entrant,
+    header::Header,
+    record::{Reason, Record},
+    verify::{Fault, FaultKind, StartOf, Verifier},
+};
+
+/// From so many random moves on, two games of a shard do not begin alike by chance: there are some forty moves to
+/// choose from each time. With fewer, or with a book alone, they may; and games that begin alike are the same, because
+/// a game is a function. Where honest players cannot help it a game that comes twice is told, not refused.
+pub const DISTINCT_PLIES: u32 = 8;
+
+/// What is known of games that were played again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// How many there are.
+    pub games: u64,
+    /// Their moves after the openings.
+    pub positions: u64,
+    /// How many of them Red won.
+    pub red_wins: u64,
+    /// How many Black won.
+    pub black_wins: u64,
+    /// How many nobody won; games that grew too long are among them.
+    pub draws: u64,
+    /// How many ended for each reason; those for which none did are not in it.
+    pub reasons: BTreeMap<Reason, u64>,
+    /// Their digests, in the order of their numbers.
+    pub digests: Vec<Digest>,
+    /// Of a match: for each pair of which both games are here, twice the points of A, from 0 (lost both) to 4 (won
+    /// both). In the order of their numbers.
+    pub pairs: Vec<u8>,
+    /// Those that are the same as an earlier one of another pair, where this may be chance.
+    pub repeated: Vec<u64>,
+}
+
+/// Whether these bytes are the games that were asked for: everything that [`at_the_door`](super::at_the_door) asks, and
+/// every game played again. `start_of` knows the book's positions; without it starts are taken as they are recorded.
+///
+/// Besides the bytes it holds a block, a game, and some hundred bytes for each game asked for.
+///
+/// # Errors
+///
+/// With the first thing that is wrong with them.
+pub fn by_replay(
+    bytes: &[u8],
+    expected: &Header,
+    games: Range<u64>,
+    start_of: Option<&StartOf<'_>>,
+) -> Result<Proof, Refusal> {
+    let shard = opened(bytes, expected, games)?;
+    let header = shard.header();
+    let mut verifier = Verifier::new(header, start_of);
+    let mut proof = Proof::default();
+    let mut first_game_of_pair = None;
+    for block in 0..shard.index().len() {
+        let mut refused = None;
+        let read = shard.block(block).and_then(|block| {
+            block.read(|number, record| {
+                if refused.is_some() {
+                    return;
+                }
+                if let Err(fault) = verifier.verify(number, &record) {
+                    if !is_chance(header, &fault) {
+                        refused = Some(Refusal::of_fault(fault));
+                        return;
+                    }
+                    proof.repeated.push(number);
+                }
+                proof.add(&record);
+                if header.opponent.is_some() {
+                    proof.add_of_pair(number, record.outcome, &mut first_game_of_pair);
+                }
+            })
+        });
+        // What was read before the bytes made no sense comes first.
+        if let Some(refusal) = refused {
+            return Err(refusal);
+        }
+        read.map_err(|error| Refusal::of_bytes(bytes, &error))?;
+    }
+    Ok(proof)
+}
+
+/// Whether a fault is one that honest players cannot help.
+fn is_chance(header: &Header, fault: &Fault) -> bool {
+    matches!(fault.kind, FaultKind::Duplicate { .. }) && header.openings.plies < DISTINCT_PLIES
+}
+
+impl Proof {
+    fn add(&mut self, record: &Record) {
+        self.games += 1;
+        self.positions += record.moves.len() as u64;
+        match record.outcome {
+            Outcome::RedWins => self.red_wins += 1,
+            Outcome::BlackWins => self.black_wins += 1,
+            Outcome::Draw => self.draws += 1,
+        }
+        *self.reasons.entry(record.reason).or_default() += 1;
+        self.digests.push(record.digest());
+    }
+
+    /// `first` keeps the points of a pair's first game until its second comes.
+    fn add_of_pair(&mut self, number: u64, outcome: Outcome, first: &mut Option<u8>) {
+        let second = number % 2 == 1;
+        let points = match outcome.loser().map(|loser| Entrant::playing(loser, second)) {
+            Some(Entrant::A) => 0,
+            None => 1,
+            Some(Entrant::B) => 2,
+        };
+        if !second {
+            *first = Some(points);
+        } else if let Some(first) = first.take() {
+            self.pairs.push(first + points);
+        }
+    }
+}
