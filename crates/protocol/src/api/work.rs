@@ -171,8 +171,10 @@ pub enum Work {
     },
 }
 
-/// Games that a worker has taken on.
+/// Games that a worker has taken on. It says all that is asked of a worker, and only what is said here: with any other
+/// word in it, a lease is refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lease {
     /// By which it is named in later requests: a secret between the two.
     pub token: String,

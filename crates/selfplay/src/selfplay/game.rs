@@ -24,8 +24,17 @@ impl<'a> Seat<'a> {
 }
 
 impl Run {
-    /// Plays a game, asking before each move whether to go on; `None` if not.
-    pub(super) fn game_while(
+    /// [`game`](Self::game), asking before each move whether to go on; `None` if not. For those who hand games out by
+    /// themselves, so that no thread waits for the last games of a run.
+    ///
+    /// # Errors
+    ///
+    /// If the game has no opening.
+    ///
+    /// # Panics
+    ///
+    /// Never: while a game goes on there is a move.
+    pub fn game_while(
         &self,
         players: &mut Players,
         number: u64,

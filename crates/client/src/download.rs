@@ -1,0 +1,151 @@
+//! Files that are named by their hashes.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use dataset::Digest;
+use protocol::api::path::ROOT;
+use reqwest::{
+    StatusCode,
+    header::{CONTENT_RANGE, RANGE},
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    connection::Client,
+    error::{Asked, Error},
+};
+
+impl Client {
+    /// Brings a file of the coordinator's (`path`, such as [`net`](protocol::api::path::net) says) to `into`. It appears
+    /// there when it is whole, has the hash and is safe on disk. What came of an attempt that broke off lies beside and
+    /// is gone on with by the next.
+    ///
+    /// A `mirror` has the same files under its own address instead of `/api/v1`; it is asked first, without the token.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says. A file with another hash is thrown away.
+    pub fn fetch(
+        &self,
+        path: &str,
+        sha256: Digest,
+        most_bytes: u64,
+        into: &Path,
+        mirror: Option<&str>,
+    ) -> Result<(), Error> {
+        let named = |name: &std::ffi::OsStr| into.with_file_name(format!(".{}.part", name.to_string_lossy()));
+        let part = Part { path: into.file_name().map(named).ok_or_else(|| nowhere(into))? };
+        let elsewhere = mirror.zip(path.strip_prefix(ROOT));
+        if let Some((mirror, path)) = elsewhere {
+            let address = format!("{}{path}", mirror.trim_end_matches('/'));
+            if self.fetch_from(&address, false, &part, sha256, most_bytes).is_ok() {
+                return part.finish(into);
+            }
+        }
+        self.fetch_from(&self.settings.server.of(path), true, &part, sha256, most_bytes)?;
+        part.finish(into)
+    }
+
+    fn fetch_from(&self, address: &str, with_token: bool, part: &Part, sha256: Digest, most: u64) -> Result<(), Error> {
+        let asked = self.asked("fetching a file");
+        let (mut file, mut length, mut hash) = part.open()?;
+        if length > 0 && Digest::from(<[u8; 32]>::from(hash.clone().finalize())) == sha256 {
+            return Ok(());
+        }
+        let mut request = self.request_file(address, with_token);
+        if length > 0 {
+            request = request.header(RANGE, format!("bytes={length}-"));
+        }
+        let mut response = request.send().map_err(|error| Error::network(&asked, error))?;
+        let goes_on = response.status() == StatusCode::PARTIAL_CONTENT
+            && response
+                .headers()
+                .get(CONTENT_RANGE)
+                .is_some_and(|range| range.to_str().is_ok_and(|range| range.starts_with(&format!("bytes {length}-"))));
+        if !goes_on {
+            // From the beginning, next time if this was no file at all.
+            file.set_len(0).and_then(|()| file.rewind()).map_err(|source| part.failed(source))?;
+            (length, hash) = (0, Sha256::new());
+            if response.status() != StatusCode::OK {
+                return Err(self.refusal(&asked, response));
+            }
+        }
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            let count = match response.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) => return Err(Error::Network { asked, cause: error.to_string() }),
+            };
+            length += count as u64;
+            if length > most {
+                part.remove();
+                return Err(Error::answer(&asked, format_args!("it has more than {most} bytes")));
+            }
+            file.write_all(&piece[..count]).map_err(|source| part.failed(source))?;
+            hash.update(&piece[..count]);
+        }
+        file.sync_all().map_err(|source| part.failed(source))?;
+        let found = Digest::from(<[u8; 32]>::from(hash.finalize()));
+        if found == sha256 {
+            return Ok(());
+        }
+        part.remove();
+        Err(Error::WrongBytes { asked: Asked { what: "fetching a file", ..asked }, expected: sha256, found })
+    }
+}
+
+fn nowhere(path: &Path) -> Error {
+    Error::Storage { path: path.to_owned(), source: io::Error::new(io::ErrorKind::InvalidInput, "names no file") }
+}
+
+/// A file that has not come whole yet.
+struct Part {
+    path: PathBuf,
+}
+
+impl Part {
+    /// What there is of it: the file at its end, its length, its hash so far.
+    fn open(&self) -> Result<(File, u64, Sha256), Error> {
+        let open = || {
+            if let Some(folder) = self.path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
+            let mut hash = Sha256::new();
+            let mut piece = vec![0; 1 << 16];
+            loop {
+                let count = file.read(&mut piece)?;
+                if count == 0 {
+                    let length = file.seek(SeekFrom::End(0))?;
+                    return Ok((file, length, hash));
+                }
+                hash.update(&piece[..count]);
+            }
+        };
+        open().map_err(|source| self.failed(source))
+    }
+
+    fn finish(&self, into: &Path) -> Result<(), Error> {
+        let name = || {
+            fs::rename(&self.path, into)?;
+            match into.parent() {
+                Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+                _ => Ok(()),
+            }
+        };
+        name().map_err(|source| self.failed(source))
+    }
+
+    fn remove(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Storage { path: self.path.clone(), source }
+    }
+}

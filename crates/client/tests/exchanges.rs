@@ -1,0 +1,199 @@
+//! Whole exchanges with a server, and with what may stand in between.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    fs,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use client::{Client, Error, Settings, SystemClock};
+use dataset::Digest;
+use protocol::api::{
+    path,
+    problem::{Code, PROBLEM_TYPE, Problem},
+    work::{Receipt, ReceiptStatus},
+};
+use testkit::http::{Answer, Listener, Request};
+
+fn client(url: &str, token: Option<&str>) -> Client {
+    let mut settings = Settings::new(
+        url.parse().unwrap(),
+        token.map(|token| token.parse().unwrap()),
+        Arc::new(SystemClock::default()),
+    );
+    settings.patience = Duration::from_secs(2);
+    Client::new(settings).unwrap()
+}
+
+/// A server that keeps what it was asked, and answers all the same.
+fn answering(answer: Answer) -> (Listener, Arc<Mutex<Vec<Request>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let server = Listener::answering(move |request| {
+        kept.lock().unwrap().push(request);
+        answer.clone()
+    });
+    (server.unwrap(), seen)
+}
+
+fn json(value: &impl serde::Serialize) -> Answer {
+    Answer::new(200, "application/json", serde_json::to_vec(value).unwrap())
+}
+
+#[test]
+fn games_are_handed_in_with_their_hash_and_a_receipt_is_for_them() {
+    let bytes = b"games".to_vec();
+    let receipt = Receipt { status: ReceiptStatus::Duplicate, shard: Digest::of(&bytes), notices: Vec::new() };
+    let (server, seen) = answering(json(&receipt));
+    let client = client(&server.url(), Some("secret"));
+    assert_eq!(client.upload("lease", 7, bytes.clone()).unwrap(), receipt);
+    let error = client.upload("lease", 7, b"other".to_vec()).unwrap_err();
+    assert!(matches!(error, Error::Answer { .. }) && error.may_pass(), "{error}");
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen[0].method.as_str(), seen[0].path.as_str()), ("PUT", "/api/v1/leases/lease/games/7"));
+    let header = |name: &str| seen[0].headers[name].as_str();
+    assert_eq!(header("chuhe-sha256"), Digest::of(&bytes).to_string());
+    assert_eq!(header("authorization"), "Bearer secret");
+    assert_eq!(header("content-type"), "application/vnd.chuhe.shard");
+    assert_eq!(header("chuhe-version"), env!("CARGO_PKG_VERSION"));
+    assert_eq!(header("connection"), "close");
+    assert_eq!(seen[0].body, bytes);
+}
+
+#[test]
+fn refusals_have_their_code() {
+    let problem = Problem::new(Code::Blocked, "This machine makes mistakes: write to us.");
+    let text = serde_json::to_vec(&problem).unwrap();
+    let (server, _) = answering(Answer::new(403, PROBLEM_TYPE, text.clone()).with("retry-after", 90));
+    let error = client(&server.url(), None).me().unwrap_err();
+    assert_eq!((error.code(), error.may_pass()), (Some(Code::Blocked), false));
+    assert_eq!(error.again_after(), Some(Duration::from_secs(90)));
+    assert!(error.to_string().ends_with(": This machine makes mistakes: write to us."), "{error}");
+
+    // The same words in a page that is no problem are nobody's refusal.
+    let (server, _) = answering(Answer::new(403, "text/html", text));
+    let error = client(&server.url(), None).me().unwrap_err();
+    assert_eq!((error.code(), error.may_pass()), (None, true));
+}
+
+#[test]
+fn pages_of_others_are_no_answers() {
+    let (server, _) = answering(Answer::new(200, "text/html", "<html>Welcome</html>"));
+    let error = client(&server.url(), None).server().unwrap_err();
+    assert!(matches!(error, Error::Answer { .. }) && error.may_pass(), "{error}");
+    let (server, _) = answering(Answer::new(502, "text/html", "<html>\n bad\u{7} gateway</html>"));
+    let error = client(&server.url(), None).server().unwrap_err();
+    let asked = format!("asking for the server's name ({})", server.url());
+    assert_eq!(
+        error.to_string(),
+        format!("{asked}: the answer was 502 (`<html> bad gateway</html>`), not the coordinator's")
+    );
+}
+
+#[test]
+fn no_error_shows_a_lease() {
+    let refused = client("http://127.0.0.1:9", None).give_back("very-secret", 1).unwrap_err();
+    assert!(matches!(refused, Error::Network { .. }) && refused.may_pass());
+    assert!(!format!("{refused} {refused:?}").contains("very-secret"), "{refused:?}");
+    // A scheme that needs certificates does not break anything either.
+    let refused = client("https://127.0.0.1:9", None).give_back("very-secret", 1).unwrap_err();
+    assert!(matches!(refused, Error::Network { .. }), "{refused}");
+}
+
+#[test]
+fn whoever_says_nothing_is_not_waited_for() {
+    let server = Listener::start(|stream| {
+        std::thread::sleep(Duration::from_secs(6));
+        drop(stream);
+    });
+    let error = client(&server.unwrap().url(), None).server().unwrap_err();
+    assert!(matches!(error, Error::Network { .. }), "{error}");
+}
+
+#[test]
+fn redirects_are_followed_for_files_alone_and_never_with_the_token() {
+    let net = b"net".repeat(1000);
+    let (files, seen) = answering(Answer::new(200, "application/octet-stream", net.clone()));
+    let elsewhere = format!("{}/somewhere", files.url().replace("127.0.0.1", "localhost"));
+    let (server, _) = answering(Answer::new(302, "text/plain", "").with("location", elsewhere));
+    let client = client(&server.url(), Some("secret"));
+    assert!(matches!(client.me(), Err(Error::Status { status: 302, .. })));
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().join("net");
+    client.fetch(&path::net(Digest::of(&net)), Digest::of(&net), 1 << 20, &into, None).unwrap();
+    assert_eq!(fs::read(into).unwrap(), net);
+    assert!(!seen.lock().unwrap().iter().any(|request| request.headers.contains_key("authorization")));
+}
+
+#[test]
+fn files_come_whole_in_pieces() {
+    let net: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+    let whole = net.clone();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&asked);
+    // Breaks off twice, then knows no ranges, and breaks off again; in the end it has some patience.
+    let server = Listener::start(move |mut stream| {
+        use std::io::Write as _;
+        let Ok((request, _)) = Request::read(&mut stream) else { return };
+        let range = request.headers.get("range").cloned();
+        let mut asked = kept.lock().unwrap();
+        asked.push(range.clone());
+        let from = range.map_or(0, |range| range["bytes=".len()..range.len() - 1].parse::<usize>().unwrap());
+        let answer = match asked.len() {
+            3 => Answer::new(200, "x", &whole[..]),
+            _ if from > 0 => {
+                let place = format!("bytes {from}-{}/{}", whole.len() - 1, whole.len());
+                Answer::new(206, "x", &whole[from..]).with("content-range", place)
+            }
+            _ => Answer::new(200, "x", &whole[..]),
+        };
+        let bytes = answer.to_bytes();
+        let cut = if asked.len() < 4 { 100_000 } else { bytes.len() };
+        let _ = stream.write_all(&bytes[..cut]);
+    })
+    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().join("deep/net");
+    let client = client(&server.url(), None);
+    let fetch = || client.fetch(&path::net(Digest::of(&net)), Digest::of(&net), 1 << 20, &into, None);
+    for _ in 0..3 {
+        assert!(matches!(fetch(), Err(Error::Network { .. })));
+        assert!(!into.exists());
+    }
+    fetch().unwrap();
+    assert_eq!(fs::read(&into).unwrap(), net);
+    let asked = asked.lock().unwrap();
+    assert!(asked[0].is_none() && asked[1..].iter().all(Option::is_some), "{asked:?}");
+    let names: Vec<_> = fs::read_dir(into.parent().unwrap()).unwrap().collect();
+    assert_eq!(names.len(), 1);
+}
+
+#[test]
+fn files_that_are_others_are_thrown_away() {
+    let (server, _) = answering(Answer::new(200, "x", "not the net"));
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().join("net");
+    let client = client(&server.url(), None);
+    let error = client.fetch("/api/v1/nets/x", Digest::of(b"net"), 1 << 20, &into, None).unwrap_err();
+    assert!(matches!(error, Error::WrongBytes { .. }), "{error}");
+    let error = client.fetch("/api/v1/nets/x", Digest::of(b"net"), 5, &into, None).unwrap_err();
+    assert!(error.to_string().contains("more than 5 bytes"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_mirror_is_asked_first_and_not_believed() {
+    let (server, at_server) = answering(Answer::new(200, "x", "net"));
+    let (mirror, at_mirror) = answering(Answer::new(200, "x", "something else"));
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().join("net");
+    let client = client(&server.url(), Some("secret"));
+    let name = path::net(Digest::of(b"net"));
+    client.fetch(&name, Digest::of(b"net"), 1 << 20, &into, Some(&format!("{}/files/", mirror.url()))).unwrap();
+    assert_eq!(fs::read(&into).unwrap(), b"net");
+    let at_mirror = at_mirror.lock().unwrap();
+    assert_eq!(at_mirror[0].path, format!("/files/nets/{}", Digest::of(b"net")));
+    assert!(!at_mirror[0].headers.contains_key("authorization"));
+    assert_eq!(at_server.lock().unwrap()[0].headers["authorization"], "Bearer secret");
+}

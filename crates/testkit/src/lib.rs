@@ -1,0 +1,10 @@
+//! For tests: a small web server ([`http`]), a network that does what networks do ([`proxy`]), and a clock that runs as
+//! fast as one likes ([`FastClock`]).
+//!
+//! Only what the two lowest layers know is known here, so that every room above may be tested with it.
+
+mod clock;
+pub mod http;
+pub mod proxy;
+
+pub use clock::FastClock;

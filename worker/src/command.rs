@@ -1,0 +1,59 @@
+//! The command line.
+
+mod configure;
+mod run;
+mod selftest;
+mod service;
+mod status;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+/// Plays xiangqi games that train nets, on the cores that you give it, and hands them in.
+///
+/// `configure` asks a few questions; `run` plays until it is told to stop. Ctrl-C finishes the games at hand; a second one
+/// stops at once, and nothing that was finished is lost.
+#[derive(Debug, Parser)]
+#[command(name = "chuhe-worker", version, term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<run::Arguments>),
+    Configure(Box<configure::Arguments>),
+    Status(status::Arguments),
+    Selftest(selftest::Arguments),
+    Systemd(service::Systemd),
+    Launchd(service::Launchd),
+    Windows(service::Windows),
+}
+
+/// Runs the program; the process's exit status comes back: 0 done, 1 it could not go on, 2 bad input.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out = io::stdout();
+    let result = match &arguments.command {
+        Command::Run(arguments) => arguments.run(&mut out),
+        Command::Configure(arguments) => arguments.run(&mut out),
+        Command::Status(arguments) => arguments.run(&mut out),
+        Command::Selftest(arguments) => arguments.run(&mut out),
+        Command::Systemd(arguments) => arguments.run(&mut out),
+        Command::Launchd(arguments) => arguments.run(&mut out),
+        Command::Windows(arguments) => arguments.run(&mut out),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

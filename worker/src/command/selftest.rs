@@ -1,0 +1,58 @@
+//! `chuhe-worker selftest`.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anyhow::Result;
+use nnue::Kernel;
+use serde::Serialize;
+
+use crate::selftest;
+
+/// Try whether this machine computes what every machine computes
+///
+/// Some seconds: the engine's bench, and three games whose every move is known. The exit status is 1 if something is
+/// otherwise.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    passed: bool,
+    version: &'static str,
+    instruction_set: &'static str,
+    bench_signature: Option<u64>,
+    reason: Option<String>,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
+        let kernel = Kernel::from_env()?;
+        let tested = selftest::test(kernel, |what| {
+            if !self.json {
+                let _ = writeln!(io::stderr(), "{what}");
+            }
+        });
+        let answer = Answer {
+            passed: tested.is_ok(),
+            version: env!("CARGO_PKG_VERSION"),
+            instruction_set: kernel.name(),
+            bench_signature: tested.as_ref().ok().copied(),
+            reason: tested.as_ref().err().map(|error| format!("{error:#}")),
+        };
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+        } else if let Some(reason) = &answer.reason {
+            writeln!(out, "failed: {reason}")?;
+        } else {
+            writeln!(out, "passed: nodes {}, {}", selftest::SIGNATURE, kernel.name())?;
+        }
+        Ok(if answer.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

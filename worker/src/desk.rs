@@ -1,0 +1,297 @@
+//! What all parts of a worker know together: the games to be played, what was made of them, and what is wanted.
+//!
+//! Game threads take numbers and put finished games down; the provider adds leases, the sender takes results away, and
+//! the keeper watches. Whoever waits, waits here, under the clock that was handed in.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU8, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use client::Clock;
+use protocol::api::work::Me;
+use selfplay::selfplay::{Finished, Run};
+
+use crate::{job::Job, speed::Speed};
+
+/// Who wants the worker to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rest {
+    /// Its owner said so.
+    Asked,
+    /// It is not among the allowed hours.
+    Hours,
+    /// The machine runs on its battery.
+    Battery,
+}
+
+impl Rest {
+    /// One sentence.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Asked => "Paused; `chuhe-worker status --resume` goes on.",
+            Self::Hours => "Resting: it is not among the hours in which this machine may play.",
+            Self::Battery => "Resting: the machine runs on its battery.",
+        }
+    }
+}
+
+/// How a worker comes to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// Not now.
+    #[default]
+    None,
+    /// The games at hand are finished and handed in.
+    Finish,
+    /// Nothing is finished; what there is is kept and handed in.
+    Stop,
+}
+
+/// What was done since the worker began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Games played to their end.
+    pub games: u64,
+    /// Their moves.
+    pub positions: u64,
+    /// The nodes of these.
+    pub nodes: u64,
+    /// Games that the server has thanked for.
+    pub accepted: u64,
+    /// Games that it refused.
+    pub refused: u64,
+    /// Leases handed in.
+    pub leases: u64,
+    /// How long threads had nothing to play though nothing spoke against it.
+    pub idle: Duration,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// In the order in which they came.
+    pub(crate) jobs: Vec<Job>,
+    /// Nobody plays these any more; they are to be handed in.
+    pub(crate) over: Vec<Job>,
+    pub(crate) rest: Option<Rest>,
+    pub(crate) ending: Ending,
+    pub(crate) done: Done,
+    pub(crate) speed: Speed,
+    /// Why there are no games, in one sentence.
+    pub(crate) waiting: Option<String>,
+    /// What is wrong with the disk.
+    pub(crate) disk: Option<String>,
+    /// Why results do not get away.
+    pub(crate) sending: Option<String>,
+    /// How many results wait.
+    pub(crate) outbox: usize,
+    /// Attempts of the sender to get everything away that failed, counted.
+    pub(crate) failures: u64,
+    pub(crate) me: Option<Me>,
+    /// This machine's number at the server.
+    pub(crate) worker: Option<i64>,
+    /// Why the worker cannot go on.
+    pub(crate) fatal: Option<String>,
+    /// Nobody looks at this any more.
+    pub(crate) gone: bool,
+    /// Games in a row that broke off.
+    pub(crate) panics: u32,
+    /// What people should read.
+    pub(crate) lines: VecDeque<String>,
+}
+
+impl State {
+    pub(crate) fn say(&mut self, line: impl Into<String>) {
+        self.lines.push_back(line.into());
+        // Nobody may be reading.
+        if self.lines.len() > 1000 {
+            self.lines.pop_front();
+        }
+    }
+
+    /// Games that nobody has begun.
+    pub(crate) fn open(&self) -> usize {
+        self.jobs.iter().map(|job| job.open.len()).sum()
+    }
+
+    /// Takes jobs off the table on which nobody has anything to do.
+    pub(crate) fn clear_table(&mut self) {
+        let (over, jobs) = std::mem::take(&mut self.jobs).into_iter().partition(Job::is_over);
+        self.jobs = jobs;
+        let over: Vec<Job> = over;
+        self.over.extend(over);
+    }
+
+    /// Begins no more games.
+    pub(crate) fn close_all(&mut self) {
+        self.jobs.iter_mut().for_each(Job::close);
+        self.clear_table();
+    }
+}
+
+/// The desk.
+pub(crate) struct Desk {
+    state: Mutex<State>,
+    bell: Condvar,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// What games at hand ask before each move, without a lock.
+    mode: AtomicU8,
+}
+
+const PLAY: u8 = 0;
+const REST: u8 = 1;
+const STOP: u8 = 2;
+
+/// A game to be played.
+pub(crate) struct Piece {
+    pub(crate) job: String,
+    pub(crate) number: u64,
+    pub(crate) run: Arc<Run>,
+}
+
+/// What became of it.
+#[allow(clippy::large_enum_variant, reason = "one is made at a time")]
+pub(crate) enum Outcome {
+    Finished {
+        game: Finished,
+        took: Duration,
+    },
+    /// It was given up, for nobody wants it now.
+    Abandoned,
+    /// It cannot be played.
+    Broken(String),
+}
+
+impl Desk {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { state: Mutex::default(), bell: Condvar::new(), clock, mode: AtomicU8::new(PLAY) }
+    }
+
+    /// Looks at the state.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// Changes the state, and wakes up whoever waits for it.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.lock();
+        let changed = change(&mut state);
+        let mode = match (state.ending, state.rest) {
+            (Ending::Stop, _) => STOP,
+            (_, Some(_)) => REST,
+            _ => PLAY,
+        };
+        self.mode.store(mode, Relaxed);
+        drop(state);
+        self.bell.notify_all();
+        changed
+    }
+
+    /// Something for people to read.
+    pub(crate) fn say(&self, line: impl Into<String>) {
+        self.change(|state| state.say(line));
+    }
+
+    /// Waits until something holds, but not longer than this.
+    pub(crate) fn wait(&self, time: Duration, mut until: impl FnMut(&State) -> bool) {
+        let end = self.clock.now() + time;
+        let mut state = self.lock();
+        while !until(&state) {
+            let left = end.saturating_sub(self.clock.now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.sleep(state, left);
+        }
+    }
+
+    /// Whether a game at hand goes on; asked before each of its moves. Sleeps while the worker rests.
+    pub(crate) fn goes_on(&self) -> bool {
+        match self.mode.load(Relaxed) {
+            PLAY => true,
+            STOP => false,
+            _ => {
+                let resting = |state: &State| state.rest.is_some() && state.ending != Ending::Stop;
+                self.wait(Duration::MAX / 4, |state| !resting(state));
+                self.mode.load(Relaxed) != STOP
+            }
+        }
+    }
+
+    /// The next game for a thread; none if there will be no more.
+    pub(crate) fn take(&self, seat: usize) -> Option<Piece> {
+        let mut state = self.lock();
+        loop {
+            if state.ending != Ending::None || state.fatal.is_some() {
+                return None;
+            }
+            let resting = state.rest.is_some();
+            if !resting && let Some(job) = state.jobs.iter_mut().find(|job| seat < job.seats && !job.open.is_empty()) {
+                let (number, run) = (job.open.pop_first(), job.run.clone());
+                if let Some((number, run)) = number.zip(run) {
+                    job.at_hand.insert(number);
+                    let job = job.name.clone();
+                    drop(state);
+                    // The provider wants to know that there is less to do.
+                    self.bell.notify_all();
+                    return Some(Piece { job, number, run });
+                }
+                job.close();
+                continue;
+            }
+            let since = self.clock.now();
+            state = self.sleep(state, Duration::from_mins(1));
+            if !resting {
+                state.done.idle += self.clock.now().saturating_sub(since);
+            }
+        }
+    }
+
+    /// Puts a game down.
+    pub(crate) fn put_down(&self, piece: &Piece, outcome: Outcome) {
+        self.change(|state| {
+            let Some(job) = state.jobs.iter_mut().find(|job| job.name == piece.job) else { return };
+            match outcome {
+                Outcome::Finished { game, took } => {
+                    let positions = game.record.moves.len() as u64;
+                    job.add(piece.number, game.record);
+                    let written = job.write_down();
+                    state.done.games += 1;
+                    state.done.positions += positions;
+                    state.done.nodes += game.nodes;
+                    state.panics = 0;
+                    state.speed.add(positions, game.nodes, took);
+                    state.disk = written.err().map(|error| format!("Finished games cannot be written: {error}."));
+                }
+                Outcome::Abandoned => {
+                    job.at_hand.remove(&piece.number);
+                    if state.ending == Ending::None {
+                        job.open.insert(piece.number);
+                    }
+                }
+                Outcome::Broken(reason) => {
+                    job.at_hand.remove(&piece.number);
+                    job.close();
+                    state.panics += 1;
+                    state.say(format!("Game {} could not be played: {reason}.", piece.number));
+                }
+            }
+            state.clear_table();
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sleep<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
+        let time = self.clock.real(time).min(Duration::from_mins(1));
+        self.bell.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
+    }
+}

@@ -1,0 +1,139 @@
+//! The few questions of the first run.
+
+use std::{
+    io::{BufRead, Write},
+    num::{NonZeroU64, NonZeroUsize},
+};
+
+use anyhow::{Context as _, Result, bail};
+use client::{ServerAddress, Token};
+use protocol::api::work::Me;
+
+use crate::{
+    hours::Hours,
+    settings::{self, File},
+};
+
+/// Asks what a worker needs to know, with what is known as the answer that an empty line gives. `check` asks the server
+/// whose token it is; after its refusal the question comes again.
+///
+/// # Errors
+///
+/// If the answers end before the questions.
+pub fn ask(
+    known: &File,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+    check: &mut dyn FnMut(&ServerAddress, &Token) -> Result<Me>,
+) -> Result<File> {
+    let mut asker = Asker { input, output };
+    let mut known = known.clone();
+    let (server, token) = loop {
+        let server: ServerAddress =
+            asker.ask("The server's address", known.server.as_ref().map(ToString::to_string).as_deref())?;
+        if server.is_open() {
+            asker.say("Mind: whoever is between you and this server can read your token, for it is not https.")?;
+        }
+        let kept = known.token.clone();
+        let token: Token = match kept {
+            Some(token) => asker.ask_or("Your token from the server's page (empty: the one you gave before)", token)?,
+            None => asker.ask("Your token from the server's page", None)?,
+        };
+        match check(&server, &token) {
+            Ok(me) => {
+                asker.say(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
+                break (server, token);
+            }
+            Err(error) => asker.say(&format!("That does not work: {error:#}"))?,
+        }
+        known.server = Some(server);
+    };
+    let all = settings::all_cores();
+    let cores = known.cores.map_or_else(settings::default_cores, NonZeroUsize::get);
+    let cores: NonZeroUsize = asker.ask(&format!("How many of the {all} cores may play"), Some(&cores.to_string()))?;
+    let memory = known.memory_mebibytes.unwrap_or_else(|| settings::default_memory(cores.get()));
+    let memory: NonZeroU64 = asker.ask("How much memory may they use, in MiB", Some(&memory.to_string()))?;
+    let hours = known.hours.clone().unwrap_or_default();
+    let hours: Hours = asker.ask("In which hours (such as 22:00-07:30, or always)", Some(&hours.to_string()))?;
+    let on_battery = if known.on_battery == Some(true) { "yes" } else { "no" };
+    let YesNo(on_battery) = asker.ask("Also while the machine runs on its battery", Some(on_battery))?;
+    Ok(File {
+        server: Some(server),
+        token: Some(token),
+        name: known.name,
+        cores: Some(cores),
+        memory_mebibytes: Some(memory.get()),
+        hours: Some(hours),
+        on_battery: Some(on_battery),
+    })
+}
+
+struct Asker<'a> {
+    input: &'a mut dyn BufRead,
+    output: &'a mut dyn Write,
+}
+
+impl Asker<'_> {
+    /// Asks until the answer is one.
+    fn ask<T: std::str::FromStr<Err: std::fmt::Display>>(
+        &mut self,
+        question: &str,
+        default: Option<&str>,
+    ) -> Result<T> {
+        loop {
+            let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));
+            let mut answer = self.line(&format!("{question}{shown}: "))?;
+            if answer.is_empty()
+                && let Some(default) = default
+            {
+                default.clone_into(&mut answer);
+            }
+            match answer.parse() {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.say(&format!("{error}."))?,
+            }
+        }
+    }
+
+    /// Asks for something that is not shown.
+    fn ask_or<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, question: &str, default: T) -> Result<T> {
+        loop {
+            let answer = self.line(&format!("{question}: "))?;
+            if answer.is_empty() {
+                return Ok(default);
+            }
+            match answer.parse() {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.say(&format!("{error}."))?,
+            }
+        }
+    }
+
+    fn line(&mut self, question: &str) -> Result<String> {
+        write!(self.output, "{question}")?;
+        self.output.flush()?;
+        let mut line = String::new();
+        if self.input.read_line(&mut line).context("standard input")? == 0 {
+            bail!("the answers ended before the questions; nothing was written");
+        }
+        Ok(line.trim().to_owned())
+    }
+
+    fn say(&mut self, text: &str) -> Result<()> {
+        Ok(writeln!(self.output, "{text}")?)
+    }
+}
+
+struct YesNo(bool);
+
+impl std::str::FromStr for YesNo {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.to_lowercase().as_str() {
+            "y" | "yes" | "true" => Ok(Self(true)),
+            "n" | "no" | "false" => Ok(Self(false)),
+            _ => Err("the answer is yes or no"),
+        }
+    }
+}

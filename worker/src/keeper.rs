@@ -1,0 +1,357 @@
+//! Watches over a worker: hands over what is played, keeps to hours and battery, tells people, and brings it to its end.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Result, anyhow};
+use client::{Client, Dice, Settings as ClientSettings};
+use nnue::Kernel;
+use protocol::api::work::Machine;
+
+use crate::{
+    desk::{Desk, Ending, Rest, State},
+    job::Job,
+    outbox::Outbox,
+    pool, power,
+    provider::{self, Provider, discard},
+    sender::{self, Sender},
+    settings::Settings,
+    state::Folder,
+    status::{Doing, Snapshot},
+    wishes::{Wish, Wishes},
+    word::new_number,
+};
+
+/// How often the keeper looks around.
+const ROUND: Duration = Duration::from_millis(500);
+/// How often finished games are made safe against the machine's end; against the program's they are at once.
+const SYNC: Duration = Duration::from_secs(10);
+/// How often hours, battery and the wish to pause are looked at.
+const LOOK: Duration = Duration::from_secs(2);
+/// How often the folder's status is written.
+const TELL: Duration = Duration::from_secs(2);
+/// How often the server is asked what was contributed.
+const CONTRIBUTION: Duration = Duration::from_mins(15);
+/// How long a worker that was told to stop tries to hand in what it has.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+/// After so many games in a row that broke off, something is wrong with the program or the machine.
+const MOST_PANICS: u32 = 3;
+
+/// Who is told what happens.
+pub trait Screen: Send {
+    /// Something happened.
+    fn line(&mut self, text: &str);
+    /// This is how things stand.
+    fn show(&mut self, snapshot: &Snapshot);
+}
+
+/// What a worker is made of.
+pub struct Parts {
+    /// What its owner allows.
+    pub settings: Settings,
+    /// What it is.
+    pub machine: Machine,
+    /// The instruction set of its evaluation.
+    pub kernel: Kernel,
+    /// Where it keeps things.
+    pub folder: Arc<Folder>,
+    /// How it asks.
+    pub client: ClientSettings,
+    /// What its owner wants while it runs.
+    pub wishes: Arc<Wishes>,
+}
+
+/// Runs a worker until it comes to its end.
+///
+/// # Errors
+///
+/// If it cannot go on.
+pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<()> {
+    let clock = Arc::clone(&parts.client.clock);
+    let desk = Arc::new(Desk::new(Arc::clone(&clock)));
+    let client = Client::new(parts.client)?;
+    let outbox = Outbox::open(parts.folder.root())?;
+    desk.change(|state| state.outbox = outbox.names().map_or(0, |names| names.len()));
+    let provider = Provider {
+        desk: Arc::clone(&desk),
+        client: client.clone(),
+        folder: Arc::clone(&parts.folder),
+        outbox: outbox.clone(),
+        machine: parts.machine,
+        kernel: parts.kernel,
+        most_leases: parts.settings.leases,
+        mirror: None,
+        backoff: provider::backoff(Dice::new(new_number())),
+    };
+    let sender = Sender {
+        desk: Arc::clone(&desk),
+        client: client.clone(),
+        outbox: outbox.clone(),
+        backoff: sender::backoff(Dice::new(new_number())),
+        attempts: BTreeMap::new(),
+        elsewhere: BTreeSet::new(),
+    };
+    let mut keeper = Keeper {
+        desk: Arc::clone(&desk),
+        client,
+        folder: parts.folder,
+        outbox,
+        wishes: parts.wishes,
+        settings: parts.settings,
+        synced: clock.now(),
+        looked: None,
+        told: None,
+        asked: None,
+        packing: None,
+        screen,
+    };
+    // Before anybody begins a game it may not.
+    keeper.look_around();
+    let players = pool::start(&desk, keeper.settings.cores)?;
+    // Those two may hang in an exchange when the worker ends; the process does not wait for them.
+    thread::Builder::new().name("provider".to_owned()).spawn(move || provider.run())?;
+    thread::Builder::new().name("sender".to_owned()).spawn(move || sender.run())?;
+    let result = keeper.keep();
+    desk.change(|state| (state.ending, state.gone) = (Ending::Stop, true));
+    for player in players {
+        let _ = player.join();
+    }
+    result
+}
+
+struct Keeper<'a> {
+    desk: Arc<Desk>,
+    client: Client,
+    folder: Arc<Folder>,
+    outbox: Outbox,
+    wishes: Arc<Wishes>,
+    settings: Settings,
+    synced: Duration,
+    looked: Option<Duration>,
+    told: Option<(Duration, Doing)>,
+    asked: Option<Duration>,
+    /// When packing failed.
+    packing: Option<Duration>,
+    screen: &'a mut dyn Screen,
+}
+
+impl Keeper<'_> {
+    fn keep(&mut self) -> Result<()> {
+        loop {
+            self.hear();
+            self.look_around();
+            self.pack();
+            self.sync();
+            self.ask_for_contribution();
+            self.tell();
+            if let Some(why) = self.desk.look(|state| state.fatal.clone()) {
+                return Err(anyhow!(why));
+            }
+            match self.desk.look(|state| state.ending) {
+                Ending::None => {}
+                Ending::Finish if self.desk.look(|state| state.rest.is_some()) => {
+                    self.desk.change(|state| state.ending = Ending::Stop);
+                }
+                Ending::Finish => {
+                    let over = self.desk.look(|state| state.jobs.is_empty() && state.over.is_empty());
+                    if over {
+                        return self.say_goodbye();
+                    }
+                }
+                Ending::Stop => {
+                    self.stop();
+                    return self.say_goodbye();
+                }
+            }
+            self.desk.wait(ROUND, |state| !state.over.is_empty() && self.packing.is_none());
+        }
+    }
+
+    /// What the owner wants.
+    fn hear(&mut self) {
+        while let Some(wish) = self.wishes.take() {
+            let ending = self.desk.look(|state| state.ending);
+            match (wish, ending) {
+                (Wish::Finish, Ending::None) => self.desk.change(|state| {
+                    state.ending = Ending::Finish;
+                    state.say("Finishing the games at hand; once more ends at once.");
+                    state.close_all();
+                }),
+                (Wish::Finish | Wish::Stop, _) => self.desk.change(|state| state.ending = Ending::Stop),
+                (Wish::Pause, _) => self.wishes.set_paused(self.folder.root(), true),
+                (Wish::Resume, _) => self.wishes.set_paused(self.folder.root(), false),
+            }
+            self.looked = None;
+        }
+    }
+
+    /// Whether the worker may play now.
+    fn look_around(&mut self) {
+        let now = self.desk.clock.now();
+        if self.looked.is_some_and(|looked| now < looked + LOOK) {
+            return;
+        }
+        self.looked = Some(now);
+        let time = self.desk.clock.since_1970();
+        let rest = if self.wishes.is_paused(self.folder.root()) {
+            Some(Rest::Asked)
+        } else if !self.settings.hours.allow(time) {
+            Some(Rest::Hours)
+        } else if !self.settings.on_battery && power::is_on_battery() {
+            Some(Rest::Battery)
+        } else {
+            None
+        };
+        let before = self.desk.look(|state| state.rest);
+        if rest == before {
+            return;
+        }
+        self.desk.change(|state| {
+            state.rest = rest;
+            state.say(rest.map_or("Playing again.", Rest::reason));
+            // Leases whose time went by meanwhile are others' now, but for what is at hand.
+            for job in state.jobs.iter_mut().filter(|job| rest.is_none() && now > job.due) {
+                job.close();
+            }
+            state.clear_table();
+        });
+    }
+
+    /// Puts what is over into the outbox. If the disk fails it stays where it is, and is tried again.
+    fn pack(&mut self) {
+        let now = self.desk.clock.now();
+        if self.packing.is_some_and(|failed| now < failed + Duration::from_secs(10)) {
+            return;
+        }
+        self.packing = None;
+        while let Some(mut job) =
+            self.desk.change(|state| if state.over.is_empty() { None } else { Some(state.over.remove(0)) })
+        {
+            let packed = job.parcel().and_then(|parcel| {
+                self.outbox.put(&job.name, &parcel)?;
+                discard(&self.folder, &job.name)
+            });
+            let waiting = self.outbox.names().map_or(1, |names| names.len());
+            match packed {
+                Ok(()) => self.desk.change(|state| {
+                    state.outbox = waiting;
+                    state.disk = None;
+                }),
+                Err(error) => {
+                    // What is not written down yet may find room there.
+                    let _ = job.write_down();
+                    self.packing = Some(now);
+                    self.desk.change(|state| {
+                        state.disk = Some(format!("A result cannot be written: {error}."));
+                        state.over.insert(0, job);
+                    });
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Finished games outlive the machine's end.
+    fn sync(&mut self) {
+        let now = self.desk.clock.now();
+        if now < self.synced + SYNC {
+            return;
+        }
+        self.synced = now;
+        let files: Vec<_> = self.desk.change(|state| {
+            match state.jobs.iter_mut().try_for_each(Job::write_down) {
+                Err(error) => state.disk = Some(format!("Finished games cannot be written: {error}.")),
+                Ok(()) if self.packing.is_none() => state.disk = None,
+                Ok(()) => {}
+            }
+            state.jobs.iter().filter_map(|job| job.journal.file().ok()).collect()
+        });
+        for file in files {
+            let _ = file.sync_data();
+        }
+    }
+
+    fn ask_for_contribution(&mut self) {
+        let now = self.desk.clock.now();
+        let due = self.asked.is_none_or(|asked| now >= asked + CONTRIBUTION);
+        if !due || self.desk.look(|state| state.sending.is_some() || state.ending != Ending::None) {
+            return;
+        }
+        self.asked = Some(now);
+        let (client, desk) = (self.client.clone(), Arc::clone(&self.desk));
+        let ask = move || {
+            if let Ok(me) = client.me() {
+                desk.change(|state| state.me = Some(me));
+            }
+        };
+        let _ = thread::Builder::new().name("contribution".to_owned()).spawn(ask);
+    }
+
+    fn tell(&mut self) {
+        for line in self.desk.change(|state| std::mem::take(&mut state.lines)) {
+            self.screen.line(&line);
+        }
+        let snapshot = self.snapshot();
+        let now = self.desk.clock.now();
+        if self.told.is_none_or(|(told, doing)| doing != snapshot.doing || now >= told + TELL) {
+            self.told = Some((now, snapshot.doing));
+            snapshot.write(self.folder.root());
+        }
+        self.screen.show(&snapshot);
+        let panics = self.desk.look(|state| state.panics);
+        if panics >= MOST_PANICS {
+            self.desk.change(|state| {
+                state.fatal = Some("games break off again and again; `chuhe-worker selftest` may say more".to_owned());
+            });
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let refused = self.outbox.refused().map_or(0, |names| names.len());
+        self.desk.look(|state: &State| {
+            Snapshot::of(state, &self.settings, self.client.server_address(), refused, &*self.desk.clock)
+        })
+    }
+
+    /// Nothing is played any more: what there is goes to the outbox.
+    fn stop(&mut self) {
+        // Threads look up between moves.
+        self.desk.wait(Duration::from_secs(5), |state| state.jobs.iter().all(|job| job.at_hand.is_empty()));
+        self.desk.change(|state| {
+            for mut job in std::mem::take(&mut state.jobs) {
+                job.at_hand.clear();
+                job.close();
+                state.over.push(job);
+            }
+        });
+        self.packing = None;
+        self.pack();
+    }
+
+    /// Hands in what is in the outbox, if that is possible now.
+    fn say_goodbye(&mut self) -> Result<()> {
+        let failures = self.desk.look(|state| state.failures);
+        let until = self.desk.clock.now() + LAST_WORDS;
+        // Wakes the sender up, if a failure has put it to sleep.
+        self.desk.change(|state| state.ending = Ending::Stop);
+        loop {
+            self.hear();
+            self.tell();
+            let over = self.desk.look(|state| state.outbox == 0 || state.failures > failures);
+            if over || self.desk.clock.now() > until {
+                break;
+            }
+            self.desk.wait(ROUND, |state| state.outbox == 0);
+        }
+        let kept = self.outbox.names()?.len();
+        if kept > 0 {
+            self.screen.line(&format!("{kept} results wait on disk, and are handed in at the next start."));
+        }
+        Snapshot::remove(self.folder.root());
+        Ok(())
+    }
+}

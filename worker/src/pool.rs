@@ -1,0 +1,57 @@
+//! The threads that play: as many as are allowed, and nothing beside them that computes.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use selfplay::selfplay::{Players, Run};
+
+use crate::desk::{Desk, Outcome, Piece};
+
+/// Starts the threads. They end when the desk has no more games for them.
+pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let start = |seat| {
+        let desk = Arc::clone(desk);
+        thread::Builder::new().name(format!("games-{seat}")).spawn(move || play(&desk, seat))
+    };
+    (0..threads).map(start).collect()
+}
+
+fn play(desk: &Desk, seat: usize) {
+    // The tables of a run stay with the thread as long as its games come.
+    let mut sitting: Option<(Arc<Run>, Players)> = None;
+    while let Some(piece) = desk.take(seat) {
+        let (run, mut players) = match sitting.take() {
+            Some((run, players)) if Arc::ptr_eq(&run, &piece.run) => (run, players),
+            // The old tables go before the new come: memory is counted for one set a thread.
+            other => {
+                drop(other);
+                (Arc::clone(&piece.run), piece.run.players())
+            }
+        };
+        // What is broken is told, and not used again.
+        match catch_unwind(AssertUnwindSafe(|| play_one(desk, &run, &mut players, &piece))) {
+            Ok(outcome) => {
+                desk.put_down(&piece, outcome);
+                sitting = Some((run, players));
+            }
+            Err(panic) => desk.put_down(&piece, Outcome::Broken(words_of(&*panic))),
+        }
+    }
+}
+
+fn play_one(desk: &Desk, run: &Run, players: &mut Players, piece: &Piece) -> Outcome {
+    let since = desk.clock.now();
+    match run.game_while(players, piece.number, &mut || desk.goes_on()) {
+        Ok(Some(game)) => Outcome::Finished { game, took: desk.clock.now().saturating_sub(since) },
+        Ok(None) => Outcome::Abandoned,
+        Err(error) => Outcome::Broken(error.to_string()),
+    }
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
+    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it broke off".to_owned())
+}

@@ -1,0 +1,52 @@
+//! Whether the machine runs on its battery.
+
+use std::{fs, path::Path};
+
+/// Whether it does, as far as the system says so in files. On other systems than Linux it is taken to be plugged in.
+#[must_use]
+pub(crate) fn is_on_battery() -> bool {
+    is_discharging(Path::new("/sys/class/power_supply"))
+}
+
+/// A battery of the machine itself (a mouse has one too) that gets emptier, and no power from the wall.
+fn is_discharging(supplies: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(supplies) else { return false };
+    let (mut discharging, mut plugged) = (false, false);
+    for entry in entries.flatten() {
+        let read = |name: &str| fs::read_to_string(entry.path().join(name)).unwrap_or_default().trim().to_owned();
+        match read("type").as_str() {
+            "Battery" => discharging |= read("scope") != "Device" && read("status") == "Discharging",
+            "Mains" | "USB" | "Wireless" => plugged |= read("online") == "1",
+            _ => {}
+        }
+    }
+    discharging && !plugged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_on_battery_if_its_own_gets_emptier() {
+        let folder = tempfile::tempdir().unwrap();
+        let supply = |name: &str, fields: &[(&str, &str)]| {
+            let supply = folder.path().join(name);
+            fs::create_dir_all(&supply).unwrap();
+            for (field, value) in fields {
+                fs::write(supply.join(field), format!("{value}\n")).unwrap();
+            }
+        };
+        assert!(!is_discharging(&folder.path().join("nowhere")));
+        supply("mouse", &[("type", "Battery"), ("scope", "Device"), ("status", "Discharging")]);
+        assert!(!is_discharging(folder.path()));
+        supply("BAT0", &[("type", "Battery"), ("status", "Discharging")]);
+        supply("AC", &[("type", "Mains"), ("online", "0")]);
+        assert!(is_discharging(folder.path()));
+        supply("AC", &[("online", "1")]);
+        assert!(!is_discharging(folder.path()));
+        supply("AC", &[("online", "0")]);
+        supply("BAT0", &[("status", "Full")]);
+        assert!(!is_discharging(folder.path()));
+    }
+}

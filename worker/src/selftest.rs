@@ -1,0 +1,107 @@
+//! Whether this program computes on this machine what it computes everywhere.
+//!
+//! The engine's bench has one count, and three games have one digest each, whatever the machine and the instruction set:
+//! who has others would send games that nobody can repeat.
+
+use std::{fs, path::Path, sync::Arc};
+
+use anyhow::{Context as _, Result, ensure};
+use dataset::{Digest, NewFile, Record};
+use engine::{Evaluation, bench};
+use nnue::{Kernel, Net, architecture::Sizes};
+use selfplay::{
+    Adjudication, GameSettings, Openings,
+    selfplay::{Opponent, Run},
+};
+use serde::{Deserialize, Serialize};
+use xiangqi::rules::RuleSet;
+
+/// What the bench's nodes are.
+pub use engine::bench::SIGNATURE;
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Found {
+    /// The program, by the SHA-256 of its file.
+    pub program: Digest,
+    /// The instruction set of the nets' evaluation.
+    pub instruction_set: String,
+    /// The bench's nodes.
+    pub bench_signature: u64,
+}
+
+/// The three games: their names and digests.
+pub const GAMES: [(&str, &str); 3] = [
+    ("plain", "3ce40ae19e8b91e404c87d1ae88c2f2b7e42f7e2d742af5365f915b273728bc4"),
+    ("net", "5c878155dc076fff0f2974fdc252cfc3619757915ad7d99f55189ce3f22d0f3a"),
+    ("match", "b0e379380d9a06e5f403b3424e346492b9c52c9bab801c9291dccee80f51bc4a"),
+];
+
+/// Tests everything, telling what comes next; the bench's nodes come back.
+///
+/// # Errors
+///
+/// If something is other than everywhere.
+pub fn test(kernel: Kernel, mut tell: impl FnMut(&str)) -> Result<u64> {
+    for (name, expected) in GAMES {
+        tell(&format!("game `{name}`"));
+        let found = play(name, kernel)?.digest().to_string();
+        ensure!(found == expected, "the game `{name}` went otherwise than everywhere: {found}, not {expected}");
+    }
+    tell("bench");
+    let nodes = bench::signature(&Evaluation::Plain);
+    ensure!(nodes == SIGNATURE, "the bench took {nodes} nodes, not {SIGNATURE} as everywhere");
+    Ok(nodes)
+}
+
+/// Plays one of the games.
+///
+/// # Errors
+///
+/// If it cannot be played.
+pub fn play(name: &str, kernel: Kernel) -> Result<Record> {
+    let sizes = Sizes::new(128, 16, 32, 8)?;
+    let net = |seed| Evaluation::Net(Arc::new(Net::from_piece_values(sizes, seed)), kernel);
+    let (evaluation, opponent) = match name {
+        "plain" => (Evaluation::Plain, None),
+        "net" => (net(1), None),
+        _ => (net(2), Some(Opponent { evaluation: Evaluation::Plain, soft_nodes: Some(400), hard_nodes: 900 })),
+    };
+    let run = Run {
+        evaluation,
+        opponent,
+        settings: GameSettings {
+            hash_mebibytes: 1,
+            soft_nodes: None,
+            hard_nodes: 1000,
+            adjudication: Adjudication::default(),
+            ply_cap: 300,
+        },
+        openings: Openings { rules: RuleSet::Cxr, book: None, plies: 8, filter: None },
+        seed: 7,
+        first: 0,
+        games: 1,
+        threads: 1,
+    };
+    Ok(run.game(&mut run.players(), 1)?.record)
+}
+
+/// Tests, unless this very program has passed on this machine before.
+///
+/// # Errors
+///
+/// If something is other than everywhere, or the folder cannot be written.
+pub fn once(root: &Path, kernel: Kernel, tell: impl FnMut(&str)) -> Result<u64> {
+    let path = root.join("selftest.json");
+    let program = std::env::current_exe().and_then(fs::read).context("this program's own file")?;
+    let (program, instruction_set) = (Digest::of(&program), kernel.name().to_owned());
+    let before: Option<Found> = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    if let Some(found) = before.filter(|found| found.program == program && found.instruction_set == instruction_set) {
+        return Ok(found.bench_signature);
+    }
+    let bench_signature = test(kernel, tell)?;
+    let found = serde_json::to_vec(&Found { program, instruction_set, bench_signature })?;
+    NewFile::replace(&path, &found).with_context(|| path.display().to_string())?;
+    Ok(bench_signature)
+}

@@ -1,0 +1,98 @@
+//! What a worker's owner wants while it runs: by signals, or by a file.
+
+use std::{
+    collections::VecDeque,
+    fs,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use anyhow::Result;
+
+use crate::state;
+
+/// One wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Finish the games at hand; a second time: stop.
+    Finish,
+    /// Stop now.
+    Stop,
+    /// Rest.
+    Pause,
+    /// Go on.
+    Resume,
+}
+
+/// Wishes in their order.
+#[derive(Debug, Default)]
+pub struct Wishes(Mutex<VecDeque<Wish>>);
+
+impl Wishes {
+    /// Adds a wish. The worker hears it within a second.
+    pub fn add(&self, wish: Wish) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(wish);
+    }
+
+    pub(crate) fn take(&self) -> Option<Wish> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    #[allow(clippy::unused_self, reason = "a pause is one of the wishes, though a file keeps it")]
+    pub(crate) fn is_paused(&self, root: &Path) -> bool {
+        root.join(PAUSED).exists()
+    }
+
+    #[allow(clippy::unused_self, reason = "a pause is one of the wishes, though a file keeps it")]
+    pub(crate) fn set_paused(&self, root: &Path, paused: bool) {
+        // Who cannot write there cannot play either, and is told so.
+        let _ = set_paused(root, paused);
+    }
+}
+
+const PAUSED: &str = "paused";
+
+/// Lets the worker with this folder rest, now and after its next start, or go on.
+///
+/// # Errors
+///
+/// If the folder cannot be written.
+pub fn set_paused(root: &Path, paused: bool) -> std::io::Result<()> {
+    if paused { fs::write(root.join(PAUSED), "") } else { state::remove(&root.join(PAUSED)) }
+}
+
+/// Hears the system's signals: the first interrupt finishes, the second stops, as the wish to terminate does; two others
+/// pause and resume.
+///
+/// # Errors
+///
+/// If the system does not allow it.
+#[cfg(unix)]
+pub fn hear_signals(wishes: std::sync::Arc<Wishes>) -> Result<()> {
+    use signal_hook::{
+        consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2},
+        iterator::Signals,
+    };
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            wishes.add(match signal {
+                SIGINT => Wish::Finish,
+                SIGUSR1 => Wish::Pause,
+                SIGUSR2 => Wish::Resume,
+                _ => Wish::Stop,
+            });
+        }
+    })?;
+    Ok(())
+}
+
+/// Hears Ctrl-C: the first finishes, the second stops.
+///
+/// # Errors
+///
+/// If the system does not allow it.
+#[cfg(not(unix))]
+pub fn hear_signals(wishes: std::sync::Arc<Wishes>) -> Result<()> {
+    Ok(ctrlc::set_handler(move || wishes.add(Wish::Finish))?)
+}

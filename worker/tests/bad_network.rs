@@ -1,0 +1,99 @@
+//! Workers behind a network that does what networks do.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::{sync::Arc, time::Duration};
+
+use client::Dice;
+use common::{
+    coordinator::Coordinator,
+    digest_of, header,
+    process::{Process, log_of},
+};
+use engine::Evaluation;
+use testkit::proxy::{self, Fault};
+
+/// Half of all questions meet with something.
+fn trouble(dice: &mut Dice) -> Fault {
+    match dice.roll() % 20 {
+        0 => Fault::DropQuestion,
+        1 => Fault::DropAnswer,
+        2 => Fault::Delay(Duration::from_millis(dice.roll() % 500)),
+        3 => Fault::CutQuestion((dice.roll() % 600) as usize),
+        4 => Fault::CutAnswer((dice.roll() % 300) as usize),
+        5 => Fault::Twice,
+        6 => Fault::Error(500),
+        7 => Fault::Error(502),
+        8 => Fault::TooMany(1),
+        9 => Fault::Page,
+        _ => Fault::None,
+    }
+}
+
+#[test]
+fn whatever_the_network_does_every_game_is_accepted_once() {
+    for seed in 0..3 {
+        let coordinator = Coordinator::new(header(200), 60, 10);
+        let mut dice = Dice::new(seed);
+        let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut dice)).unwrap();
+        let state = tempfile::tempdir().unwrap();
+        // As the clock of the worker runs faster, so do its waits.
+        let worker =
+            common::in_process::Worker::start(&proxy.url(), state.path(), Arc::new(testkit::FastClock::new(20)));
+        coordinator.wait_for(60);
+        worker.finish();
+        coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 60));
+        assert_eq!(std::fs::read_dir(state.path().join("refused")).unwrap().count(), 0);
+    }
+}
+
+/// The same with processes: a bad network, a server that is restarted, and workers that are killed, all at once.
+#[cfg(unix)]
+#[test]
+fn everything_at_once() {
+    let mut coordinator = Coordinator::new(header(300), 120, 13);
+    let mut dice = Dice::new(5);
+    let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut dice)).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    for round in 0..3 {
+        let worker = Process::start(&proxy.url(), state.path(), &[]);
+        std::thread::sleep(Duration::from_millis(1200));
+        if round == 1 {
+            coordinator.kill();
+        }
+        worker.signal("KILL");
+        drop(worker);
+        if round == 1 {
+            coordinator.start();
+        }
+    }
+    let worker = Process::start(&proxy.url(), state.path(), &[]);
+    coordinator.wait_for(120);
+    worker.signal("INT");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 120));
+}
+
+/// Six hours in some seconds: leases are finished and kept, nothing is lost, and what waited is handed in when the server is
+/// back.
+#[test]
+fn six_hours_without_a_server_lose_nothing() {
+    let mut coordinator = Coordinator::new(header(2000), 200, 10);
+    let state = tempfile::tempdir().unwrap();
+    let clock = Arc::new(testkit::FastClock::new(3600));
+    let worker = common::in_process::Worker::start(&coordinator.url(), state.path(), clock);
+    coordinator.wait_for(10);
+    coordinator.kill();
+    let before = coordinator.state().accepted.len();
+    // A second is an hour.
+    std::thread::sleep(Duration::from_secs(6));
+    assert_eq!(coordinator.state().accepted.len(), before);
+    let waiting = std::fs::read_dir(state.path().join("outbox")).unwrap().count();
+    assert!(waiting > 0, "nothing was played meanwhile");
+    coordinator.start();
+    coordinator.wait_for(200);
+    worker.finish();
+    coordinator.check(digest_of(&header(2000), Evaluation::Plain, None, 200));
+}

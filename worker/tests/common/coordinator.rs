@@ -1,0 +1,281 @@
+//! What a coordinator does, as far as workers can tell.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard},
+    thread,
+    time::Duration,
+};
+
+use dataset::{Digest, Header, Record, RunDigest, shard::Shard, verify::Verifier};
+use protocol::api::{
+    problem::{Code, PROBLEM_TYPE, Problem},
+    work::{
+        Answer as WorkAnswer, Ask, Contribution, GiveBack, Lease, Me, Receipt, ReceiptStatus, Renew, Renewed, Role,
+        Server, Work, Worker,
+    },
+};
+use serde::Serialize;
+use testkit::http::{Answer, Listener, Request};
+
+/// What it knows.
+pub(crate) struct State {
+    pub(crate) header: Header,
+    /// How many games there are.
+    pub(crate) games: u64,
+    pub(crate) games_a_lease: u64,
+    pub(crate) seconds: u32,
+    free: VecDeque<Range<u64>>,
+    next: u64,
+    leases: BTreeMap<String, Range<u64>>,
+    answers: BTreeMap<String, WorkAnswer>,
+    /// Accepted games, and by which lease and shard.
+    pub(crate) accepted: BTreeMap<u64, (Record, String, Digest)>,
+    /// What must not happen.
+    pub(crate) faults: Vec<String>,
+    pub(crate) duplicates: u64,
+    pub(crate) renewals: BTreeMap<String, u64>,
+    pub(crate) given_back: u64,
+    pub(crate) asked: u64,
+    /// Files by their hashes.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) failures: Vec<String>,
+    /// Says no before anything else.
+    pub(crate) refuse: Option<fn(&Request) -> Option<Problem>>,
+}
+
+/// The state, and a place where it can be asked.
+pub(crate) struct Coordinator {
+    state: Arc<Mutex<State>>,
+    listener: Option<Listener>,
+    address: String,
+}
+
+impl Coordinator {
+    pub(crate) fn new(header: Header, games: u64, games_a_lease: u64) -> Self {
+        let state = State {
+            header,
+            games,
+            games_a_lease,
+            seconds: 900,
+            free: VecDeque::new(),
+            next: 0,
+            leases: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            accepted: BTreeMap::new(),
+            faults: Vec::new(),
+            duplicates: 0,
+            renewals: BTreeMap::new(),
+            given_back: 0,
+            asked: 0,
+            files: BTreeMap::new(),
+            failures: Vec::new(),
+            refuse: None,
+        };
+        let mut coordinator =
+            Self { state: Arc::new(Mutex::new(state)), listener: None, address: "127.0.0.1:0".to_owned() };
+        coordinator.start();
+        coordinator.address = coordinator.listener.as_ref().unwrap().address().to_string();
+        coordinator
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn socket(&self) -> std::net::SocketAddr {
+        self.address.parse().unwrap()
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn kill(&mut self) {
+        self.listener = None;
+    }
+
+    pub(crate) fn start(&mut self) {
+        let state = Arc::clone(&self.state);
+        for _ in 0..100 {
+            let state = Arc::clone(&state);
+            let listener = Listener::start_at(&self.address, move |mut stream| {
+                use std::io::Write as _;
+                if let Ok((request, _)) = Request::read(&mut stream) {
+                    let answer = state.lock().unwrap().answer(&request);
+                    let _ = stream.write_all(&answer.to_bytes());
+                }
+            });
+            if let Ok(listener) = listener {
+                self.listener = Some(listener);
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the port cannot be had again");
+    }
+
+    /// Waits until so many games are accepted.
+    pub(crate) fn wait_for(&self, games: u64) {
+        for _ in 0..6000 {
+            if self.state().accepted.len() as u64 >= games {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("only {} of {games} games came", self.state().accepted.len());
+    }
+
+    /// Every game was accepted once, and they are the ones that everybody plays.
+    pub(crate) fn check(&self, expected: Digest) {
+        let state = self.state();
+        assert_eq!(state.faults, [""; 0]);
+        let numbers: Vec<_> = state.accepted.keys().copied().collect();
+        assert_eq!(numbers, (0..state.games).collect::<Vec<_>>());
+        let mut digest = RunDigest::default();
+        state.accepted.values().for_each(|(record, ..)| digest.add(record));
+        assert_eq!(digest.digest(), expected);
+    }
+}
+
+fn json(value: &impl Serialize) -> Answer {
+    Answer::new(200, "application/json", serde_json::to_vec(value).unwrap())
+}
+
+fn problem(code: Code, detail: &str) -> Answer {
+    let problem = Problem::new(code, detail);
+    Answer::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap())
+}
+
+impl State {
+    fn answer(&mut self, request: &Request) -> Answer {
+        if let Some(problem) = self.refuse.and_then(|refuse| refuse(request)) {
+            return Answer::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap());
+        }
+        let Some(path) = request.path.strip_prefix("/api/v1/") else {
+            return problem(Code::NotFound, "Nothing there.");
+        };
+        let parts: Vec<_> = path.split('/').collect();
+        if path != "server" && request.headers.get("authorization").is_none_or(|token| token != "Bearer secret") {
+            return problem(Code::BadToken, "The token is not valid.");
+        }
+        match (request.method.as_str(), &parts[..]) {
+            ("GET", ["server"]) => json(&Server {
+                name: "A server for tests".to_owned(),
+                version: "0.1.0".to_owned(),
+                least_worker: "0.1.0".to_owned(),
+                time: 0,
+                invitation_only: false,
+                licence: "CC0-1.0".to_owned(),
+                mirror: None,
+            }),
+            ("GET", ["me"]) => self.me(),
+            ("POST", ["workers"]) => json(&Worker { worker: 1 }),
+            ("POST", ["leases"]) => self.lease(&serde_json::from_slice(&request.body).unwrap()),
+            ("POST", ["failures"]) => {
+                self.failures.push(String::from_utf8_lossy(&request.body).into_owned());
+                Answer::new(204, "text/plain", "")
+            }
+            ("GET", ["nets" | "books", hash]) => match self.files.get(*hash) {
+                Some(bytes) => Answer::new(200, "application/octet-stream", &bytes[..]),
+                None => problem(Code::NotFound, "There is no such file."),
+            },
+            ("POST", ["leases", lease, "renewal"]) => {
+                let renew: Renew = serde_json::from_slice(&request.body).unwrap();
+                let count = self.renewals.entry((*lease).to_owned()).or_default();
+                *count += 1;
+                if *count > 1 || renew.finished == 0 {
+                    self.faults.push(format!("renewal {count} with {} games", renew.finished));
+                }
+                json(&Renewed { seconds: self.seconds })
+            }
+            ("POST", ["leases", lease, "giving-back"]) => {
+                let back: GiveBack = serde_json::from_slice(&request.body).unwrap();
+                let Some(range) = self.leases.get_mut(*lease) else { return problem(Code::NotFound, "No such lease.") };
+                if back.from < range.end {
+                    self.given_back += range.end - back.from;
+                    self.free.push_back(back.from..range.end);
+                    range.end = back.from;
+                }
+                Answer::new(204, "text/plain", "")
+            }
+            ("PUT", ["leases", lease, "games", first]) => self.take(lease, first.parse().unwrap(), request),
+            _ => problem(Code::NotFound, "There is nothing there."),
+        }
+    }
+
+    fn me(&self) -> Answer {
+        let done = Contribution { games: self.accepted.len() as u64, positions: 0 };
+        json(&Me {
+            account: "somebody".to_owned(),
+            role: Role::Volunteer,
+            today: done,
+            total: done,
+            rank: Some(3),
+            page: "/people/somebody".to_owned(),
+        })
+    }
+
+    fn lease(&mut self, ask: &Ask) -> Answer {
+        self.asked += 1;
+        if let Some(answer) = self.answers.get(&ask.nonce) {
+            return json(answer);
+        }
+        let range = self.free.pop_front().unwrap_or_else(|| {
+            let end = (self.next + self.games_a_lease).min(self.games);
+            std::mem::replace(&mut self.next, end)..end
+        });
+        let work = if range.is_empty() {
+            Work::Wait { seconds: 1, reason: "All games are given away.".to_owned() }
+        } else {
+            let token = format!("lease-{}", self.leases.len());
+            self.leases.insert(token.clone(), range.clone());
+            let terms = Header { first_game: range.start, ..self.header.clone() };
+            Work::Games(Lease { token, terms, games: range.end - range.start, seconds: self.seconds, live: false })
+        };
+        let answer = WorkAnswer { work, notices: Vec::new() };
+        self.answers.insert(ask.nonce.clone(), answer.clone());
+        json(&answer)
+    }
+
+    fn take(&mut self, lease: &str, first: u64, request: &Request) -> Answer {
+        let sha256 = Digest::of(&request.body);
+        if request.headers["chuhe-sha256"] != sha256.to_string() {
+            return problem(Code::BadHash, "The bytes have another hash.");
+        }
+        let Some(range) = self.leases.get(lease).cloned() else { return problem(Code::NotFound, "No such lease.") };
+        let shard = match Shard::new(request.body.clone()) {
+            Ok(shard) => shard,
+            Err(error) => return problem(Code::Corrupt, &error.to_string()),
+        };
+        let games = first..first + shard.games();
+        let right = shard.header().first_game == first && shard.header().differences(&self.header).is_empty();
+        if !right || games.start < range.start || games.end > range.end {
+            self.faults.push(format!("games {games:?} for the lease of {range:?}"));
+            return problem(Code::WrongGames, "These games are not the lease's.");
+        }
+        if self.header.opponent.is_some() && games.end % 2 != 0 {
+            self.faults.push("half a pair".to_owned());
+        }
+        let header = shard.header().clone();
+        let mut verifier = Verifier::new(&header, None);
+        let mut status = ReceiptStatus::Received;
+        for game in shard.records() {
+            let (number, record) = game.unwrap();
+            if let Err(fault) = verifier.verify(number, &record) {
+                self.faults.push(fault.to_string());
+            }
+            match self.accepted.get(&number) {
+                Some((_, by, with)) if by == lease && *with == sha256 => status = ReceiptStatus::Duplicate,
+                Some((_, by, with)) => {
+                    self.faults.push(format!("game {number} by {by} ({with}) and {lease} ({sha256})"));
+                }
+                None => drop(self.accepted.insert(number, (record, lease.to_owned(), sha256))),
+            }
+        }
+        self.duplicates += u64::from(status == ReceiptStatus::Duplicate);
+        json(&Receipt { status, shard: sha256, notices: Vec::new() })
+    }
+}

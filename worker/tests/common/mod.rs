@@ -1,0 +1,50 @@
+//! A small coordinator that keeps what it received, and workers to try it with.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+pub(crate) mod coordinator;
+pub(crate) mod in_process;
+pub(crate) mod process;
+
+use std::sync::Arc;
+
+use client::Clock;
+use dataset::{Adjudication, Digest, GameSettings, Header, OpeningPolicy, RunDigest};
+use engine::{Evaluation, bench::SIGNATURE};
+use selfplay::selfplay::Run;
+use xiangqi::rules::RuleSet;
+
+/// Short games.
+pub(crate) fn header(nodes: u64) -> Header {
+    Header {
+        bench_signature: SIGNATURE,
+        net: None,
+        opponent: None,
+        rules: RuleSet::Cxr,
+        settings: GameSettings {
+            hash_mebibytes: 1,
+            soft_nodes: None,
+            hard_nodes: nodes,
+            adjudication: Adjudication::default(),
+            ply_cap: 60,
+        },
+        openings: OpeningPolicy { book: None, plies: 8, filter: None },
+        seed: 5,
+        first_game: 0,
+    }
+}
+
+/// The digest of what everybody plays who plays these games.
+pub(crate) fn digest_of(header: &Header, evaluation: Evaluation, opponent: Option<Evaluation>, games: u64) -> Digest {
+    let run = Run { games, ..Run::from_header(header, evaluation, opponent, None).unwrap() };
+    let mut digest = RunDigest::default();
+    run.play(|_, finished| {
+        digest.add(&finished.record);
+        Ok::<_, std::convert::Infallible>(())
+    })
+    .unwrap();
+    digest.digest()
+}
+
+pub(crate) fn clock() -> Arc<dyn Clock> {
+    Arc::new(client::SystemClock::default())
+}

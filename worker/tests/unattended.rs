@@ -1,0 +1,134 @@
+//! Workers as processes, against a small coordinator that keeps what it received.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::{fs, thread, time::Duration};
+
+use common::{
+    coordinator::Coordinator,
+    digest_of, header,
+    process::{Process, log_of},
+};
+use dataset::{Digest, Header, Opponent};
+use engine::Evaluation;
+use nnue::{Kernel, Net, Parameters, architecture::Sizes};
+
+fn files(state: &std::path::Path, folder: &str) -> usize {
+    fs::read_dir(state.join(folder)).map_or(0, Iterator::count)
+}
+
+#[test]
+fn every_game_is_handed_in_once_and_is_the_one_that_everybody_plays() {
+    let coordinator = Coordinator::new(header(300), 40, 8);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "5"]);
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 40));
+    assert_eq!((files(state.path(), "outbox"), files(state.path(), "leases")), (0, 0));
+    assert_eq!(coordinator.state().given_back, 0);
+}
+
+#[test]
+fn matches_are_played_with_nets_that_are_fetched() {
+    let sizes = Sizes::new(128, 16, 32, 8).unwrap();
+    let bytes = Parameters::from_piece_values(sizes, 3).to_bytes();
+    let hash = Digest::of(&bytes);
+    let net = Net::from_bytes(&bytes).unwrap();
+    let terms = Header {
+        net: Some(hash),
+        opponent: Some(Opponent { net: None, soft_nodes: None, hard_nodes: 150 }),
+        ..header(200)
+    };
+    let coordinator = Coordinator::new(terms.clone(), 12, 4);
+    coordinator.state().files.insert(hash.to_string(), bytes);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "3"]);
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    let net = Evaluation::Net(std::sync::Arc::new(net), Kernel::from_env().unwrap());
+    coordinator.check(digest_of(&terms, net, Some(Evaluation::Plain), 12));
+    assert_eq!(files(state.path(), "nets"), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_first_interrupt_finishes_and_the_second_stops() {
+    let coordinator = Coordinator::new(header(2000), 400, 20);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &[]);
+    wait_until(|| coordinator.state().asked >= 2);
+    thread::sleep(Duration::from_millis(700));
+    worker.signal("INT");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    let finished = coordinator.state().accepted.len() as u64;
+    assert!(finished > 0 && finished < 400, "{finished}");
+    assert!(log_of(state.path()).contains("Finishing the games at hand"), "{}", log_of(state.path()));
+    assert_eq!((files(state.path(), "outbox"), files(state.path(), "leases")), (0, 0));
+
+    // The rest was given back, and is played by whoever comes; SIGTERM ends at once and gives back too.
+    let worker = Process::start(&coordinator.url(), state.path(), &[]);
+    let asked = coordinator.state().asked;
+    wait_until(|| coordinator.state().asked >= asked + 2);
+    thread::sleep(Duration::from_millis(500));
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    assert_eq!((files(state.path(), "outbox"), files(state.path(), "leases")), (0, 0));
+    assert_eq!(coordinator.state().faults, [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_worker_that_is_killed_plays_nothing_twice() {
+    let kills = std::env::var("CHUHE_KILLS").map_or(4, |kills| kills.parse().unwrap());
+    let games = 30 * (kills + 1);
+    let coordinator = Coordinator::new(header(400), games, 17);
+    let state = tempfile::tempdir().unwrap();
+    let mut dice = client::Dice::new(11);
+    for _ in 0..kills {
+        let worker = Process::start(&coordinator.url(), state.path(), &[]);
+        thread::sleep(dice.between(Duration::from_millis(100), Duration::from_millis(1500)));
+        worker.signal("KILL");
+        drop(worker);
+    }
+    let worker = Process::start(&coordinator.url(), state.path(), &[]);
+    coordinator.wait_for(games);
+    worker.signal("INT");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    coordinator.check(digest_of(&header(400), Evaluation::Plain, None, games));
+    assert_eq!(coordinator.state().given_back, 0);
+}
+
+#[test]
+fn a_server_that_goes_and_comes_loses_nothing() {
+    let mut coordinator = Coordinator::new(header(300), 40, 8);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "5"]);
+    for _ in 0..3 {
+        thread::sleep(Duration::from_millis(300));
+        coordinator.kill();
+        thread::sleep(Duration::from_millis(700));
+        coordinator.start();
+    }
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 40));
+}
+
+#[test]
+fn a_wrong_token_is_its_owners_to_mend() {
+    let coordinator = Coordinator::new(header(300), 40, 8);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &["--token", "other"]);
+    assert_eq!(worker.end(), Some(2));
+    let log = log_of(state.path());
+    assert!(log.ends_with("The token is not valid. `chuhe-worker configure` takes another token.\n"), "{log}");
+}
+
+fn wait_until(done: impl Fn() -> bool) {
+    for _ in 0..1500 {
+        if done() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("it does not happen");
+}
