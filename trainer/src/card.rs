@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write as _};
 
-use nnue::architecture::INPUTS;
+use nnue::architecture::Inputs;
 use protocol::{
     net::{Architecture, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Source, Validation, Versions},
     recipe::Recipe,
@@ -102,6 +102,7 @@ pub fn card(manifest: &NetManifest, recipe: &Recipe, description: Option<&str>) 
 fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Option<&str>) -> fmt::Result {
     let NetManifest { name, net, architecture, .. } = it;
     let Architecture { width, first, second, stacks } = architecture;
+    let inputs = Inputs::Kings.count();
     writeln!(card, "# {name}\n")?;
     if let Some(description) = description {
         writeln!(card, "{description}\n")?;
@@ -110,7 +111,7 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Opti
     writeln!(card, "A net for xiangqi that learned from games of self-play with {} positions.\n", grouped(positions))?;
     writeln!(card, "| | |\n|---|---|")?;
     writeln!(card, "| file | `net.nnue` |\n| SHA-256 | `{net}` |")?;
-    writeln!(card, "| layers | {INPUTS} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
+    writeln!(card, "| layers | {inputs} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
     writeln!(
         card,
         "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",

@@ -6,7 +6,7 @@
 use dataset::random::{Stream, Use};
 use nnue::{
     Parameters,
-    architecture::{ACTIVATION_ONE, INPUTS, OUTPUT_ONE, PIECE_POINTS, Sizes, TRANSFORMER_ONE, WEIGHT_ONE},
+    architecture::{ACTIVATION_ONE, OUTPUT_ONE, PIECE_POINTS, Sizes, TRANSFORMER_ONE, WEIGHT_ONE},
 };
 
 /// How many hundredths of a pawn a value of 1 is: large enough that weights of about one make scores of games.
@@ -31,7 +31,7 @@ pub const SUM_ONE: f32 = (ACTIVATION_ONE * WEIGHT_ONE) as f32;
 /// What kind of net is learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How wide its layers are.
+    /// What inputs it has, and how wide its layers are.
     pub sizes: Sizes,
     /// Whether all king's places share rows that are added to their own.
     pub factorised: bool,
@@ -100,12 +100,13 @@ impl Array {
     #[must_use]
     pub fn dimensions(self, shape: &Shape) -> Vec<usize> {
         let sizes = shape.sizes;
-        let (width, first, second, stacks) = (sizes.width(), sizes.first(), sizes.second(), sizes.stacks());
+        let (inputs, width, stacks) = (sizes.inputs().count(), sizes.width(), sizes.stacks());
+        let (first, second) = (sizes.first(), sizes.second());
         match self {
             Self::TransformerBias => vec![width],
-            Self::Transformer => vec![INPUTS, width],
+            Self::Transformer => vec![inputs, width],
             Self::Shared => vec![if shape.factorised { PIECE_POINTS } else { 0 }, width],
-            Self::Head => vec![INPUTS, stacks],
+            Self::Head => vec![inputs, stacks],
             Self::FirstBias => vec![stacks, first],
             Self::First => vec![stacks, first, width],
             Self::SecondBias | Self::Output => vec![stacks, second],

@@ -4,8 +4,7 @@
 //! [`optimizer`](crate::optimizer), in tensors. Results agree with the processor's to rounding, not to the bit.
 
 use nnue::architecture::{
-    ACTIVATION_ONE, INPUTS, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE,
-    WEIGHT_SHIFT,
+    ACTIVATION_ONE, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
 };
 use tch::{Device, Kind, Tensor, no_grad};
 
@@ -135,8 +134,8 @@ impl Torch {
         let mut table = self.value(Array::Transformer).shallow_clone();
         if self.shape.factorised {
             let shared = self.value(Array::Shared).unsqueeze(0);
-            let points = PIECE_POINTS as i64;
-            table = (table.view([INPUTS as i64 / points, points, width]) + shared).view([INPUTS as i64, width]);
+            let (buckets, points) = (sizes.inputs().buckets() as i64, PIECE_POINTS as i64);
+            table = (table.view([buckets, points, width]) + shared).view([-1, width]);
         }
         let table = self.counted(&table, TRANSFORMER_ONE.into());
         let bias = self.counted(self.value(Array::TransformerBias), TRANSFORMER_ONE.into());
