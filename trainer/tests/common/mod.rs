@@ -1,12 +1,19 @@
 //! What the tests learn from.
 
 use dataset::random::{Stream, Use};
-use nnue::architecture::Sizes;
+use nnue::architecture::{Inputs, Sizes};
 use trainer::{batch::Batch, model::Shape};
 
 /// A small net.
 pub(crate) fn small() -> Shape {
     Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: false }
+}
+
+/// The same with attackers told apart.
+#[allow(dead_code, reason = "not every test uses it")]
+pub(crate) fn told() -> Shape {
+    let sizes = small().sizes.with_inputs(Inputs::KingsAttackers);
+    Shape { sizes, ..small() }
 }
 
 /// Positions that never were: random inputs.
