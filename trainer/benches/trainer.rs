@@ -100,6 +100,7 @@ mod shape {
         batch::Active,
         cpu::{Gradients, LANES, Limits, Sums, Table, Transformer},
         optimizer::Optimizer,
+        sharing::Sharing,
     };
 
     use super::{report, timed};
@@ -224,7 +225,7 @@ mod shape {
             let batches = (0..BATCHES).map(|_| ((0..BATCH).map(|_| [side(), side()]).collect(), targets()));
             Self {
                 threads: rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap(),
-                transformer: Transformer::new(&table, &rule, limits, false),
+                transformer: Transformer::new(&table, Sharing::default(), &rule, limits, false),
                 rule,
                 steps: 0,
                 dense,

@@ -4,13 +4,13 @@
 
 use std::fmt::{self, Write as _};
 
-use nnue::architecture::INPUTS;
 use protocol::{
     net::{Architecture, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Source, Validation, Versions},
     recipe::Recipe,
 };
 
 use crate::{
+    batch::Features,
     data::{SourceSummary, TrainingData},
     export::Difference,
     run::{Finished, Learner, Views},
@@ -59,7 +59,7 @@ pub struct Work<'a> {
 #[must_use]
 pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
     let Work { recipe, data, finished, .. } = work;
-    let protocol::recipe::Architecture { width, first, second, stacks, .. } = recipe.architecture;
+    let protocol::recipe::Architecture { inputs, width, first, second, stacks, .. } = recipe.architecture;
     let source = |it: SourceSummary| Source {
         manifest: (*it.manifest.as_bytes()).into(),
         shards: it.shards as u64,
@@ -71,7 +71,7 @@ pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
         format: Format::One,
         name: recipe.name.clone(),
         net: work.net.into(),
-        architecture: Architecture { width, first, second, stacks },
+        architecture: Architecture { inputs, width, first, second, stacks },
         parents: finished.parents.iter().map(|parent| (*parent.as_bytes()).into()).collect(),
         data: data.summary().into_iter().map(source).collect(),
         recipe: RecipeText::of(recipe),
@@ -101,7 +101,8 @@ pub fn card(manifest: &NetManifest, recipe: &Recipe, description: Option<&str>) 
 
 fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Option<&str>) -> fmt::Result {
     let NetManifest { name, net, architecture, .. } = it;
-    let Architecture { width, first, second, stacks } = architecture;
+    let Architecture { width, first, second, stacks, .. } = architecture;
+    let inputs = Features::of_recipe(&recipe.architecture).inputs.count();
     writeln!(card, "# {name}\n")?;
     if let Some(description) = description {
         writeln!(card, "{description}\n")?;
@@ -110,7 +111,7 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Opti
     writeln!(card, "A net for xiangqi that learned from games of self-play with {} positions.\n", grouped(positions))?;
     writeln!(card, "| | |\n|---|---|")?;
     writeln!(card, "| file | `net.nnue` |\n| SHA-256 | `{net}` |")?;
-    writeln!(card, "| layers | {INPUTS} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
+    writeln!(card, "| layers | {inputs} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
     writeln!(
         card,
         "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",

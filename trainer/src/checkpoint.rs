@@ -9,7 +9,7 @@ use std::{
 };
 
 use dataset::{NewFile, training::Place};
-use nnue::architecture::Sizes;
+use nnue::architecture::{Inputs, Sizes};
 use safetensors::{
     Dtype, SafeTensors,
     tensor::{Metadata, TensorView},
@@ -107,8 +107,12 @@ impl Checkpoint {
             if found.len() == dimensions { Ok(found) } else { Err(foreign(format!("it has no {}", array.name()))) }
         };
         let width = last(Array::TransformerBias, 1)?[0];
+        let rows = last(Array::Transformer, 2)?[0];
+        let inputs = Inputs::ALL.into_iter().find(|inputs| inputs.count() == rows);
+        let inputs = inputs.ok_or_else(|| foreign(format!("no net has {rows} inputs")))?;
         let (first, second) = (last(Array::FirstBias, 2)?, last(Array::SecondBias, 2)?);
         let sizes = Sizes::new(width, first[1], second[1], first[0]).map_err(|error| foreign(error.to_string()))?;
+        let sizes = sizes.with_inputs(inputs);
         Ok(Shape { sizes, factorised: last(Array::Shared, 2)?[0] > 0, fake_quantisation: false })
     }
 

@@ -101,7 +101,7 @@ impl Cpu {
             shape,
             optimizer,
             threads,
-            transformer: Transformer::new(&table, &optimizer, limits, shape.fake_quantisation),
+            transformer: Transformer::new(&table, shape.sharing(), &optimizer, limits, shape.fake_quantisation),
             head: Group::new(values[Array::Head].clone(), &optimizer),
             head_gradient: vec![0.0; values[Array::Head].len()],
             small: SMALL.iter().map(|array| Group::new(values[*array].clone(), &optimizer)).collect(),

@@ -17,7 +17,7 @@ use dataset::{
 };
 use protocol::recipe;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Features};
 pub use loader::{Loader, Ready};
 
 /// Why a recipe's data cannot be learned from.
@@ -58,7 +58,7 @@ pub struct TrainingData {
     one_in: NonZeroU32,
     pool_blocks: usize,
     seed: u64,
-    stacks: usize,
+    features: Features,
 }
 
 /// What is known of a source, for a net's manifest.
@@ -122,7 +122,7 @@ impl TrainingData {
             one_in: NonZeroU32::new(recipe.data.validation_one_in).unwrap_or(NonZeroU32::MIN),
             pool_blocks: recipe.data.pool_blocks as usize,
             seed: recipe.seeds.order,
-            stacks: recipe.architecture.stacks as usize,
+            features: Features::of_recipe(&recipe.architecture),
         })
     }
 
@@ -167,7 +167,7 @@ impl TrainingData {
             .map(|samples| {
                 let mut batch = Batch::default();
                 for sample in samples {
-                    batch.push(sample, self.stacks, scales.of(sample));
+                    batch.push(sample, self.features, scales.of(sample));
                 }
                 batch
             })
@@ -213,7 +213,7 @@ impl TrainingData {
             threads,
         };
         let reader = Reader::new(self.sets.clone(), &plan, from)?;
-        Ok(Loader::new(reader, self.scales(), batch, self.stacks))
+        Ok(Loader::new(reader, self.scales(), batch, self.features))
     }
 
     fn scales(&self) -> Scales {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dataset::training::Sample;
 use nnue::{
     Evaluator, Kernel, Net, NetError, Parameters, StackParameters,
-    architecture::{INPUTS, OUTPUT_ONE, TRANSFORMER_ONE, WEIGHT_ONE},
+    architecture::{OUTPUT_ONE, TRANSFORMER_ONE, WEIGHT_ONE},
 };
 use xiangqi::Position;
 
@@ -87,7 +87,7 @@ pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Par
         head: wide(Array::Head, &values[Array::Head])?,
         stacks: stacks.collect::<Result<_, ExportError>>()?,
     };
-    debug_assert_eq!(parameters.transformer.len(), INPUTS * sizes.width());
+    debug_assert_eq!(parameters.transformer.len(), sizes.inputs().count() * sizes.width());
     Ok(parameters)
 }
 

@@ -18,6 +18,7 @@ pub mod optimizer;
 pub mod picture;
 pub mod run;
 pub mod schedule;
+pub mod sharing;
 #[cfg(feature = "torch")]
 pub mod torch;
 

@@ -6,14 +6,16 @@
 use dataset::random::{Stream, Use};
 use nnue::{
     Parameters,
-    architecture::{ACTIVATION_ONE, INPUTS, OUTPUT_ONE, PIECE_POINTS, Sizes, TRANSFORMER_ONE, WEIGHT_ONE},
+    architecture::{ACTIVATION_ONE, OUTPUT_ONE, PIECE_POINTS, Sizes, TRANSFORMER_ONE, WEIGHT_ONE},
 };
+
+use crate::sharing::Sharing;
 
 /// How many hundredths of a pawn a value of 1 is: large enough that weights of about one make scores of games.
 pub const VALUE_ONE: f32 = 400.0;
 
 /// A weight of the transformer is no further from zero: whatever stands on the board, sums of 16 bits hold it.
-/// Where rows are shared, either part has half of it.
+/// Where rows are shared, each of the parts that are added up has its share of it.
 pub const TRANSFORMER_LIMIT: f32 = i16::MAX as f32 / (TRANSFORMER_ONE as f32 * 34.0);
 
 /// A weight of the layers is no further from zero.
@@ -31,12 +33,20 @@ pub const SUM_ONE: f32 = (ACTIVATION_ONE * WEIGHT_ONE) as f32;
 /// What kind of net is learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How wide its layers are.
+    /// What inputs it has, and how wide its layers are.
     pub sizes: Sizes,
-    /// Whether all king's places share rows that are added to their own.
+    /// Whether buckets share rows that are added to their own ([`Sharing`]).
     pub factorised: bool,
     /// Whether rounding is simulated while it is learned.
     pub fake_quantisation: bool,
+}
+
+impl Shape {
+    /// Which rows learn together: none where nothing is factorised.
+    #[must_use]
+    pub fn sharing(&self) -> Sharing {
+        if self.factorised { Sharing::of(self.sizes.inputs()) } else { Sharing::default() }
+    }
 }
 
 /// The arrays of a net, in their order. A row is of the last dimension.
@@ -46,7 +56,7 @@ pub enum Array {
     TransformerBias,
     /// A row of weights for each input.
     Transformer,
-    /// A row of weights for each piece on a point, whatever the king's place; only where rows are shared.
+    /// A row of weights for each piece on a point in each plane; only where rows are shared.
     Shared,
     /// For each input a weight in each stack.
     Head,
@@ -100,12 +110,13 @@ impl Array {
     #[must_use]
     pub fn dimensions(self, shape: &Shape) -> Vec<usize> {
         let sizes = shape.sizes;
-        let (width, first, second, stacks) = (sizes.width(), sizes.first(), sizes.second(), sizes.stacks());
+        let (inputs, width, stacks) = (sizes.inputs().count(), sizes.width(), sizes.stacks());
+        let (first, second) = (sizes.first(), sizes.second());
         match self {
             Self::TransformerBias => vec![width],
-            Self::Transformer => vec![INPUTS, width],
-            Self::Shared => vec![if shape.factorised { PIECE_POINTS } else { 0 }, width],
-            Self::Head => vec![INPUTS, stacks],
+            Self::Transformer => vec![inputs, width],
+            Self::Shared => vec![shape.sharing().planes() * PIECE_POINTS, width],
+            Self::Head => vec![inputs, stacks],
             Self::FirstBias => vec![stacks, first],
             Self::First => vec![stacks, first, width],
             Self::SecondBias | Self::Output => vec![stacks, second],
@@ -122,10 +133,10 @@ impl Array {
 
     /// How far from zero its numbers may go.
     #[must_use]
-    pub const fn limit(self, shape: &Shape) -> f32 {
+    pub fn limit(self, shape: &Shape) -> f32 {
         match self {
-            Self::Transformer | Self::Shared if shape.factorised => TRANSFORMER_LIMIT / 2.0,
-            Self::TransformerBias | Self::Transformer | Self::Shared => TRANSFORMER_LIMIT,
+            Self::Transformer | Self::Shared => TRANSFORMER_LIMIT / (1 + shape.sharing().planes_of_each()) as f32,
+            Self::TransformerBias => TRANSFORMER_LIMIT,
             Self::First | Self::Second => LAYER_LIMIT,
             Self::Output => OUTPUT_LIMIT,
             // Far beyond anything that can be learned, far within 32 bits.
@@ -210,14 +221,7 @@ impl Arrays {
     #[must_use]
     pub fn merged_transformer(&self, shape: &Shape) -> Vec<f32> {
         let mut merged = self[Array::Transformer].clone();
-        if shape.factorised {
-            let shared = &self[Array::Shared];
-            for bucket in merged.chunks_exact_mut(shared.len()) {
-                for (weight, shared) in bucket.iter_mut().zip(shared) {
-                    *weight += shared;
-                }
-            }
-        }
+        shape.sharing().add(&mut merged, &self[Array::Shared], shape.sizes.width());
         merged
     }
 }

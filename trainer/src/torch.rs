@@ -4,8 +4,7 @@
 //! [`optimizer`](crate::optimizer), in tensors. Results agree with the processor's to rounding, not to the bit.
 
 use nnue::architecture::{
-    ACTIVATION_ONE, INPUTS, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE,
-    WEIGHT_SHIFT,
+    ACTIVATION_ONE, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
 };
 use tch::{Device, Kind, Tensor, no_grad};
 
@@ -133,10 +132,12 @@ impl Torch {
             }
         };
         let mut table = self.value(Array::Transformer).shallow_clone();
-        if self.shape.factorised {
-            let shared = self.value(Array::Shared).unsqueeze(0);
-            let points = PIECE_POINTS as i64;
-            table = (table.view([INPUTS as i64 / points, points, width]) + shared).view([INPUTS as i64, width]);
+        let sharing = self.shape.sharing();
+        for number in 0..sharing.planes_of_each() {
+            let planes: Vec<i64> = sharing.buckets().iter().map(|planes| planes[number] as i64).collect();
+            let shared = self.value(Array::Shared).view([-1, PIECE_POINTS as i64, width]);
+            let shared = shared.index_select(0, &Tensor::from_slice(&planes).to_device(self.device));
+            table = &table + shared.view([-1, width]);
         }
         let table = self.counted(&table, TRANSFORMER_ONE.into());
         let bias = self.counted(self.value(Array::TransformerBias), TRANSFORMER_ONE.into());

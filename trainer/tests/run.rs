@@ -118,8 +118,6 @@ fn what_cannot_be_trained_is_said_in_a_sentence() {
     assert!(refused(&folder, &[]).contains("recipe.toml: line 9, column 1: "));
     with("[data]", "[data]\nleast_positions = 10_000");
     assert!(refused(&folder, &[]).contains("the recipe's data have 9836 positions; it asks for at least 10000"));
-    with("stacks = 2", "stacks = 2\ninputs = \"kings-attackers\"");
-    assert!(refused(&folder, &[]).contains("`architecture.inputs`"));
     with("set.json", "nowhere.json");
     assert!(refused(&folder, &[]).contains("nowhere.json"));
     with("[schedule]", "[start]\ncheckpoint = \"nothing\"\n[schedule]");

@@ -9,7 +9,10 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use dataset::NewFile;
-use nnue::{Evaluator, FileError, Kernel, Net, Parameters, architecture::Sizes};
+use nnue::{
+    Evaluator, FileError, Kernel, Net, Parameters,
+    architecture::{Inputs, Sizes},
+};
 use serde::Serialize;
 use xiangqi::{Color, Fen};
 
@@ -30,7 +33,7 @@ enum Command {
     Untrained(Untrained),
 }
 
-/// Say what a net is: its hash, its sizes, its description
+/// Say what a net is: its hash, its inputs and sizes, its description
 #[derive(Debug, clap::Args)]
 struct Info {
     /// The net
@@ -76,6 +79,9 @@ struct Untrained {
     /// The file to write; nothing is written over
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// What it sees: kings (pieces by the place of the own king) or kings-attackers (also by what is left to attack with)
+    #[arg(long, value_name = "NAME", default_value_t = Inputs::Kings)]
+    inputs: Inputs,
     /// The transformer's sums for each side
     #[arg(long, value_name = "N", default_value_t = 512)]
     width: usize,
@@ -97,6 +103,7 @@ struct Untrained {
 struct Facts<'a> {
     hash: String,
     architecture: String,
+    inputs: &'static str,
     width: usize,
     first: usize,
     second: usize,
@@ -146,6 +153,7 @@ impl Info {
         let facts = Facts {
             hash: net.hash().to_string(),
             architecture: format!("{:016x}", sizes.architecture_id()),
+            inputs: sizes.inputs().name(),
             width: sizes.width(),
             first: sizes.first(),
             second: sizes.second(),
@@ -156,11 +164,11 @@ impl Info {
         if self.json {
             answer(out, &facts)?;
         } else {
-            let Facts { hash, architecture, width, first, second, stacks, bytes, description } = facts;
+            let Facts { hash, architecture, inputs, width, first, second, stacks, bytes, description } = facts;
             writeln!(out, "hash          {hash}")?;
             writeln!(
                 out,
-                "architecture  {architecture}: {width} a side, layers {first} and {second}, {stacks} stacks"
+                "architecture  {architecture}: {inputs}, {width} a side, layers {first} and {second}, {stacks} stacks"
             )?;
             writeln!(out, "bytes         {bytes}")?;
             writeln!(out, "description   {}", description.escape_debug())?;
@@ -217,6 +225,7 @@ impl Eval {
 impl Untrained {
     fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let sizes = Sizes::new(self.width, self.first, self.second, self.stacks)?;
+        let sizes = sizes.with_inputs(self.inputs);
         let bytes = Parameters::from_piece_values(sizes, self.seed).to_bytes();
         NewFile::write(&self.file, &bytes)?;
         writeln!(out, "{} {}", Net::from_bytes(&bytes)?.hash(), self.file.display())?;

@@ -39,8 +39,16 @@ fn a_net_is_written_described_and_found_sound() {
     let info = &answers(&["info", path, "--json"])[0];
     assert_eq!(info["hash"], hash.as_str());
     assert_eq!(["width", "first", "second", "stacks"].map(|size| info[size].as_u64().unwrap()), [128, 16, 32, 2]);
+    assert_eq!(info["inputs"], "kings");
     assert_eq!(info["bytes"], fs::metadata(&file).unwrap().len());
     assert_eq!(answers(&["check", path, "--json"])[0]["hash"], hash.as_str());
+
+    let told = folder.join("told.nnue");
+    let path_of_told = told.to_str().unwrap();
+    chuhe(&["untrained", path_of_told, "--width", "128", "--stacks", "2", "--inputs", "kings-attackers"]);
+    assert_eq!(answers(&["info", path_of_told, "--json"])[0]["inputs"], "kings-attackers");
+    assert_eq!(answers(&["check", path_of_told, "--json"])[0]["sound"], true);
+    fs::remove_file(told).unwrap();
 
     // The same numbers give the same file; others another.
     let again = folder.join("again.nnue");

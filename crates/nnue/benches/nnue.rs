@@ -6,7 +6,10 @@
 use std::{fmt, sync::Arc};
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use nnue::{Evaluator, Kernel, Net, architecture::Sizes};
+use nnue::{
+    Evaluator, Kernel, Net,
+    architecture::{Inputs, Sizes},
+};
 use xiangqi::{Move, Position};
 
 fn main() {
@@ -15,23 +18,25 @@ fn main() {
 
 #[derive(Clone, Copy)]
 struct Case {
+    inputs: Inputs,
     width: usize,
     kernel: Kernel,
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.width, self.kernel)
+        write!(f, "{} {} {}", self.inputs, self.width, self.kernel)
     }
 }
 
 fn cases() -> impl Iterator<Item = Case> {
-    let at = |width| Kernel::available().map(move |kernel| Case { width, kernel });
-    [128, 256, 512, 1024].into_iter().flat_map(at)
+    let at = |(inputs, width)| Kernel::available().map(move |kernel| Case { inputs, width, kernel });
+    let kings = [128, 256, 512, 1024].map(|width| (Inputs::Kings, width));
+    kings.into_iter().chain([(Inputs::KingsAttackers, 256)]).flat_map(at)
 }
 
 fn evaluator(case: Case) -> Evaluator {
-    let net = Net::from_piece_values(Sizes::new(case.width, 16, 32, 8).unwrap(), 1);
+    let net = Net::from_piece_values(Sizes::new(case.width, 16, 32, 8).unwrap().with_inputs(case.inputs), 1);
     Evaluator::new(Arc::new(net), case.kernel)
 }
 
@@ -117,9 +122,9 @@ fn refresh_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
 }
 
 /// From the bytes of a file: checksum, proofs, arrays laid out.
-#[divan::bench(args = [256, 512])]
-fn load(bencher: Bencher<'_, '_>, width: usize) {
-    let sizes = Sizes::new(width, 16, 32, 8).unwrap();
+#[divan::bench(args = [(Inputs::Kings, 256), (Inputs::Kings, 512), (Inputs::KingsAttackers, 256)])]
+fn load(bencher: Bencher<'_, '_>, (inputs, width): (Inputs, usize)) {
+    let sizes = Sizes::new(width, 16, 32, 8).unwrap().with_inputs(inputs);
     let bytes = nnue::Parameters::from_piece_values(sizes, 1).to_bytes();
     bencher.bench_local(|| Net::from_bytes(black_box(&bytes)).unwrap());
 }

@@ -4,8 +4,9 @@
 //!
 //! Each side sees the board from its own end ([`View`]): own and enemy pieces, its own first rank at the bottom, and
 //! mirrored left to right so that its king stands on the d or e file; on the e file the enemy king is then not on the f
-//! file. An input says that a piece stands on a point while the own king stands in one of [`BUCKETS`] places:
-//! [`INPUTS`] in all. About thirty are on at a time.
+//! file. An input says that a piece stands on one of [`PIECE_POINTS`] points in one of the net's *buckets*. What tells
+//! buckets apart is the net's choice ([`Inputs`]): the own king's place, of which there are [`KING_PLACES`], alone, or with it
+//! what the own side has left to attack with ([`Attackers`]). About thirty inputs are on at a time.
 //!
 //! # Arithmetic
 //!
@@ -29,15 +30,21 @@
 //!
 //! Layers 3 to 5 and the head's columns exist once per stack; the stack is chosen by material ([`stack`]).
 
+mod attackers;
 mod inputs;
+mod points;
 mod sizes;
 mod stacks;
+mod view;
 
-pub use inputs::{BUCKETS, INPUTS, PIECE_POINTS, View, inputs};
+pub use attackers::Attackers;
+pub use inputs::{Inputs, ParseInputsError};
+pub use points::PIECE_POINTS;
 pub use sizes::{Sizes, SizesError};
 pub use stacks::{stack, stack_of_pieces};
+pub use view::{KING_PLACES, View};
 
-pub(crate) use inputs::point;
+pub(crate) use points::point;
 
 /// What 1.0 is in the transformer's sums, and where they are clipped.
 pub const TRANSFORMER_ONE: i16 = 255;

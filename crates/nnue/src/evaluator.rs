@@ -9,7 +9,7 @@ use xiangqi::{Color, Move, Piece, PieceKind, Position};
 
 use crate::{
     Kernel, Net,
-    architecture::{self, View},
+    architecture::{self, Attackers, Inputs, View},
     kernel::{
         Activations,
         blocks::{I16x32, U8x32},
@@ -20,14 +20,15 @@ use cache::Cache;
 /// The evaluation of the positions that one search visits.
 ///
 /// It follows the search by [`push`](Self::push) and [`pop`](Self::pop), which only note what changes, and works out the
-/// sums of a ply when a score is asked for: from the nearest ply before it that has them, or, when a king's move has
-/// changed how a side sees the board, from what was last seen in that way. Nothing is allocated after
+/// sums of a ply when a score is asked for: from the nearest ply before it that has them, or, when a king's move or the
+/// loss of an attacker has changed how a side sees the board, from what was last seen in that way. Nothing is allocated after
 /// [`new`](Self::new).
 ///
 /// A null move changes no piece, so it is not noted: [`evaluate`](Self::evaluate) asks the position whose turn it is.
 #[derive(Clone)]
 pub struct Evaluator {
     net: Arc<Net>,
+    inputs: Inputs,
     kernel: Kernel,
     /// How many moves have been pushed.
     ply: usize,
@@ -64,9 +65,11 @@ impl Evaluator {
     #[must_use]
     pub fn new(net: Arc<Net>, kernel: Kernel) -> Self {
         let start = Position::start();
-        let root = Ply::root(&start);
+        let inputs = net.sizes().inputs();
+        let root = Ply::root(inputs, &start);
         let sides = 2 * (Self::MAX_PLIES + 1);
         Self {
+            inputs,
             kernel,
             ply: 0,
             plies: vec![root; Self::MAX_PLIES + 1],
@@ -92,7 +95,7 @@ impl Evaluator {
     /// Begins again from a position: all moves are forgotten, what was seen of boards is kept.
     pub fn reset(&mut self, position: &Position) {
         self.ply = 0;
-        self.plies[0] = Ply::root(position);
+        self.plies[0] = Ply::root(self.inputs, position);
     }
 
     /// Notes a move that is about to be made: to be called **before** [`Position::make`], with the position in which
@@ -105,14 +108,28 @@ impl Evaluator {
     pub fn push(&mut self, position: &Position, mv: Move) {
         let piece = position.piece_at(mv.from()).expect("a legal move comes from a piece");
         let mut views = self.plies[self.ply].views;
-        debug_assert_eq!(views, Ply::root(position).views, "pushed in another position than the one reached");
+        debug_assert_eq!(
+            views,
+            Ply::root(self.inputs, position).views,
+            "pushed in another position than the one reached"
+        );
         if piece.kind() == PieceKind::King {
             let (own, enemy) = (mv.to(), position.king(!piece.color()));
-            views[piece.color().index()] = View::from_kings(piece.color(), own, enemy);
-            views[(!piece.color()).index()] = View::from_kings(!piece.color(), enemy, own);
+            for (side, own, enemy) in [(piece.color(), own, enemy), (!piece.color(), enemy, own)] {
+                let view = &mut views[side.index()];
+                *view = view.with_kings_of(View::from_kings(side, own, enemy));
+            }
+        }
+        let captured = position.piece_at(mv.to());
+        if self.inputs.tell_attackers()
+            && let Some(captured) = captured
+            && Attackers::count_among(captured.kind())
+        {
+            let view = &mut views[captured.color().index()];
+            *view = view.with_attackers(Attackers::after_capture(position, captured));
         }
         self.ply += 1;
-        let change = Change { mv, piece, captured: position.piece_at(mv.to()) };
+        let change = Change { mv, piece, captured };
         self.plies[self.ply] = Ply { views, known: [false; 2], change: Some(change) };
     }
 
@@ -132,7 +149,11 @@ impl Evaluator {
     /// have been made.
     #[must_use]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
-        debug_assert_eq!(self.plies[self.ply].views, Ply::root(position).views, "not the position reached");
+        debug_assert_eq!(
+            self.plies[self.ply].views,
+            Ply::root(self.inputs, position).views,
+            "not the position reached"
+        );
         for side in Color::ALL {
             if !self.plies[self.ply].known[side.index()] {
                 self.work_out(side, position);
@@ -208,8 +229,8 @@ impl std::fmt::Debug for Evaluator {
 }
 
 impl Ply {
-    fn root(position: &Position) -> Self {
-        let views = Color::ALL.map(|side| View::of(position, side));
+    fn root(inputs: Inputs, position: &Position) -> Self {
+        let views = Color::ALL.map(|side| inputs.view(position, side));
         Self { views, known: [false; 2], change: None }
     }
 }

@@ -3,21 +3,22 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `CHUHENET` |
-//! | 4 | format version, 1 |
+//! | 4 | format version: 1 for nets with the inputs `kings`, 2 for all others |
 //! | 8 | architecture id ([`Sizes::architecture_id`](crate::architecture::Sizes::architecture_id)) |
 //! | 4 × 2 | width, first layer, second layer, stacks |
+//! | 2 | only in version 2: the inputs, 1 for `kings-attackers` |
 //! | 4 × 4 | scales: transformer, activation, weight, output |
 //! | 2, n | length of the description, at most 1,024; the description, UTF-8 |
 //! | W × 2 | transformer biases, i16 |
-//! | 4,134 × W × 2 | transformer weights, i16, a row an input |
-//! | 4,134 × stacks × 4 | piece-square head, i32, a row an input |
+//! | I × W × 2 | transformer weights, i16, a row an input; I is 4,134 for `kings`, 16,536 for `kings-attackers` |
+//! | I × stacks × 4 | piece-square head, i32, a row an input |
 //! | for each stack | |
 //! | L1 × 4, L1 × W | first layer: biases, i32; weights, i8, a row a neuron |
 //! | L2 × 4, L2 × 2·L1 | second layer: biases, i32; weights, i8, a row a neuron |
 //! | 4, L2 × 2 | output: bias, i32; weights, i16 |
 //! | 8 | checksum: the start of the SHA-256 of everything before |
 //!
-//! One net has one file: the reader accepts only what the writer writes. It looks at the header first, then at the
+//! One net has one file: the reader accepts only what the writer writes, and `kings` have no second version. It looks at the header first, then at the
 //! length, then at the checksum, and reads no number before all three are right.
 
 mod error;
@@ -28,14 +29,41 @@ mod write;
 pub use error::{FileError, NetError, Section};
 pub(crate) use read::read;
 
+use crate::architecture::Inputs;
+
 /// What every net file begins with.
 const MAGIC: &[u8; 8] = b"CHUHENET";
 
-/// The format this program reads and writes.
-const VERSION: u32 = 1;
+/// The formats there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// For [`Inputs::Kings`] alone, and without a field that says so: it is older than other inputs are.
+    One = 1,
+    /// For all others.
+    Two = 2,
+}
 
-/// The bytes before the description.
-const FIXED_HEADER: usize = MAGIC.len() + 4 + 8 + 4 * 2 + 4 * 4 + 2;
+impl Version {
+    /// The one format of nets with these inputs.
+    const fn of(inputs: Inputs) -> Self {
+        match inputs {
+            Inputs::Kings => Self::One,
+            Inputs::KingsAttackers => Self::Two,
+        }
+    }
+
+    /// The bytes before the description.
+    const fn header(self) -> usize {
+        let inputs = match self {
+            Self::One => 0,
+            Self::Two => 2,
+        };
+        MAGIC.len() + 4 + 8 + 4 * 2 + inputs + 4 * 4 + 2
+    }
+}
+
+/// The inputs that the second format has a number for.
+const NUMBERED: [(u16, Inputs); 1] = [(1, Inputs::KingsAttackers)];
 
 /// The bytes of the checksum.
 const CHECKSUM: usize = 8;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     FileError, NetError, NetHash, Parameters, StackParameters,
-    architecture::{INPUTS, Sizes},
+    architecture::Sizes,
     format,
     kernel::{
         GROUP,
@@ -98,7 +98,7 @@ impl Net {
         Self::new(&Parameters::from_piece_values(sizes, seed)).expect("piece values are within the bounds")
     }
 
-    /// How wide its layers are.
+    /// What inputs it has, and how wide its layers are.
     #[must_use]
     pub const fn sizes(&self) -> Sizes {
         self.sizes
@@ -206,5 +206,3 @@ fn row(weights: &[i16], head: &[i32]) -> Vec<I16x32> {
 fn block_of(block: usize, weight: impl Fn(usize, usize) -> Option<i8>) -> I8x64 {
     I8x64(std::array::from_fn(|place| weight(block * 16 + place / 4, place % 4).unwrap_or(0)))
 }
-
-const _: () = assert!(INPUTS <= u16::MAX as usize + 1);

@@ -2,13 +2,13 @@
 
 mod samples;
 
-use crate::architecture::{INPUTS, Sizes};
+use crate::architecture::Sizes;
 
 /// Everything a net consists of, in the file's order and with no promise about its sums: what a trainer writes and
 /// [`Net::new`](crate::Net::new) judges. Every array must have the length that `sizes` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// How wide the layers are.
+    /// What inputs there are, and how wide the layers are.
     pub sizes: Sizes,
     /// Who the net is, for people: at most [`Parameters::MAX_DESCRIPTION`] bytes.
     pub description: String,
@@ -60,8 +60,8 @@ impl Parameters {
             sizes,
             description: String::new(),
             transformer_bias: vec![0; sizes.width()],
-            transformer: vec![0; INPUTS * sizes.width()],
-            head: vec![0; INPUTS * sizes.stacks()],
+            transformer: vec![0; sizes.inputs().count() * sizes.width()],
+            head: vec![0; sizes.inputs().count() * sizes.stacks()],
             stacks: vec![stack; sizes.stacks()],
         }
     }
@@ -85,9 +85,9 @@ impl Parameters {
 
     /// The lengths of the net's arrays, and of a stack's.
     fn zero_lengths(sizes: Sizes) -> ([usize; 4], [usize; 5]) {
-        let (width, first, second) = (sizes.width(), sizes.first(), sizes.second());
+        let (inputs, width, first, second) = (sizes.inputs().count(), sizes.width(), sizes.first(), sizes.second());
         (
-            [width, INPUTS * width, INPUTS * sizes.stacks(), sizes.stacks()],
+            [width, inputs * width, inputs * sizes.stacks(), sizes.stacks()],
             [first, first * width, second, second * 2 * first, second],
         )
     }

@@ -3,11 +3,11 @@
 
 use std::{fmt, ops::Neg};
 
-use xiangqi::{Piece, PieceKind, Square, attacks};
+use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use crate::{
     Parameters,
-    architecture::{ACTIVATION_ONE, BUCKETS, PIECE_POINTS, point},
+    architecture::{ACTIVATION_ONE, Inputs, KING_PLACES, PIECE_POINTS, point},
 };
 
 /// Which sums a bound is about.
@@ -81,11 +81,12 @@ impl Range {
 
 /// Whether all sums of a net fit.
 pub(crate) fn prove(parameters: &Parameters) -> Result<(), Overflow> {
-    let transformer = reach::<i16, i32>(&parameters.transformer_bias, &parameters.transformer);
+    let inputs = parameters.sizes.inputs();
+    let transformer = reach::<i16, i32>(inputs, &parameters.transformer_bias, &parameters.transformer);
     for (neuron, range) in transformer.into_iter().enumerate() {
         range.check(Layer::Transformer, neuron, i16::MIN.into(), i16::MAX.into())?;
     }
-    let head = reach::<i32, i64>(&vec![0; parameters.sizes.stacks()], &parameters.head);
+    let head = reach::<i32, i64>(inputs, &vec![0; parameters.sizes.stacks()], &parameters.head);
     for (neuron, range) in head.into_iter().enumerate() {
         range.check(Layer::Head, neuron, i32::MIN.into(), i32::MAX.into())?;
     }
@@ -112,21 +113,24 @@ fn prove_layer<W: Copy + Into<i64>>(layer: Layer, biases: &[i32], weights: &[W])
 }
 
 /// What the sums of each neuron can be over all positions: in each bucket the bias, the own king where it stands, the
-/// enemy king wherever it is worst, and of every other piece as many as a side can have, on the worst points. `Wide`
-/// holds the negative of any weight.
-fn reach<Weight, Wide>(biases: &[Weight], weights: &[Weight]) -> Vec<Range>
+/// enemy king wherever it is worst, and of every other piece that the bucket allows as many as a side can have, on the
+/// worst points. `Wide` holds the negative of any weight.
+fn reach<Weight, Wide>(inputs: Inputs, biases: &[Weight], weights: &[Weight]) -> Vec<Range>
 where
     Weight: Copy + Into<Wide> + Into<i64>,
     Wide: Copy + Ord + Default + Neg<Output = Wide> + Into<i64>,
 {
     let mut ranges = vec![Range { least: i64::MAX, most: i64::MIN }; biases.len()];
-    for bucket in 0..BUCKETS {
+    for bucket in 0..inputs.buckets() {
         let mut sums: Vec<_> =
             biases.iter().map(|bias| Range { least: (*bias).into(), most: (*bias).into() }).collect();
         for piece in Piece::ALL {
-            let rows: Vec<_> = points(piece, bucket)
+            let rows: Vec<_> = points(inputs, piece, bucket)
                 .map(|point| &weights[(bucket * PIECE_POINTS + point) * biases.len()..][..biases.len()])
                 .collect();
+            if rows.is_empty() {
+                continue;
+            }
             let most = greatest::<_, Wide>(&rows, piece.kind(), |weight| weight);
             let least = greatest::<_, Wide>(&rows, piece.kind(), |weight| -weight);
             for ((sum, most), least) in sums.iter_mut().zip(most).zip(least) {
@@ -142,12 +146,16 @@ where
     ranges
 }
 
-/// The points of a piece that are inputs of a bucket: all, or for the own king the bucket's.
-fn points(piece: Piece, bucket: usize) -> impl Iterator<Item = usize> {
+/// The points of a piece that are inputs of a bucket: all, but for the own king the bucket's, and none for own pieces
+/// that the bucket says are gone.
+fn points(inputs: Inputs, piece: Piece, bucket: usize) -> impl Iterator<Item = usize> {
+    let own_attackers = if piece.color() == Color::Red { inputs.attackers_in(bucket) } else { None };
+    let gone = own_attackers.is_some_and(|attackers| !attackers.allow(piece.kind()));
     let king = |square: Square| usize::from(square.rank()) * 2 + usize::from(square.file()) - 3;
     attacks::home(piece)
         .into_iter()
-        .filter(move |square| piece != Piece::RedKing || square.file() <= 4 && king(*square) == bucket)
+        .filter(move |_| !gone)
+        .filter(move |square| piece != Piece::RedKing || square.file() <= 4 && king(*square) == bucket % KING_PLACES)
         .filter_map(move |square| point(piece, square))
 }
 

@@ -6,8 +6,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Numbers, declared, random_move, sizes};
-use nnue::{Evaluator, Kernel, Net, Parameters, architecture::View};
+use common::{BEGINNINGS, Numbers, declared, random_move, sizes, told};
+use nnue::{
+    Evaluator, Kernel, Net, Parameters,
+    architecture::{Attackers, Inputs},
+};
 use proptest::prelude::*;
 use xiangqi::{Color, Move, Position, Undo};
 
@@ -32,9 +35,10 @@ proptest! {
         first in (1_usize..=4).prop_map(|first| first * 8),
         second in (1_usize..=8).prop_map(|second| second * 8),
         stacks in 1_usize..=16,
+        inputs in proptest::sample::select(&Inputs::ALL[..]),
         seed: u64,
     ) {
-        let net = Arc::new(Net::random(sizes(width, first, second, stacks), seed));
+        let net = Arc::new(Net::random(sizes(width, first, second, stacks).with_inputs(inputs), seed));
         let mut numbers = Numbers(seed);
         let mut evaluators: Vec<_> =
             kernels().into_iter().map(|kernel| Evaluator::new(Arc::clone(&net), kernel)).collect();
@@ -65,8 +69,8 @@ proptest! {
 
     /// Exchanging the sides changes nothing, nor does the mirror, unless both kings stand on its axis.
     #[test]
-    fn symmetries_hold(seed: u64) {
-        let net = Arc::new(Net::random(sizes(128, 8, 8, 4), seed));
+    fn symmetries_hold(seed: u64, inputs in proptest::sample::select(&Inputs::ALL[..])) {
+        let net = Arc::new(Net::random(sizes(128, 8, 8, 4).with_inputs(inputs), seed));
         let mut numbers = Numbers(seed);
         let mut position = Position::start();
         let mut mirrored = 0;
@@ -89,34 +93,42 @@ proptest! {
 #[test]
 fn scores_are_the_declared_ones() {
     let kernels: Vec<_> = Kernel::available().collect();
-    let nets = [(128, 8, 8, 3), (192, 16, 32, 9), (128, 24, 40, 16), (128, 32, 16, 1)];
-    let parameters: Vec<_> = (0..)
-        .zip(nets)
-        .map(|(seed, (width, first, second, stacks))| Parameters::random(sizes(width, first, second, stacks), seed))
-        .collect();
+    let nets = [
+        sizes(128, 8, 8, 3),
+        told(sizes(128, 16, 16, 4)),
+        sizes(192, 16, 32, 9),
+        sizes(128, 24, 40, 16),
+        sizes(128, 32, 16, 1),
+        told(sizes(192, 8, 32, 8)),
+    ];
+    let parameters: Vec<_> = (0..).zip(nets).map(|(seed, sizes)| Parameters::random(sizes, seed)).collect();
     let nets: Vec<_> = parameters.iter().map(|parameters| Arc::new(Net::new(parameters).unwrap())).collect();
     let mut evaluators: Vec<_> = (0..nets.len() * kernels.len())
         .map(|place| Evaluator::new(Arc::clone(&nets[place % nets.len()]), kernels[place / nets.len()]))
         .collect();
-    let (mut evaluated, mut views_met) = (0, [0; View::COUNT]);
-    for game in 0..1300 {
+    let (mut evaluated, mut views_met) = (0, Inputs::ALL.map(|inputs| vec![0; inputs.views()]));
+    let mut lost = 0;
+    for game in 0..2000 {
         let mut numbers = Numbers(game);
         let place = game as usize % evaluators.len();
         let evaluator = &mut evaluators[place];
-        let mut position = Position::start();
+        let inputs = parameters[place % nets.len()].sizes.inputs();
+        let mut position = Position::from_fen(BEGINNINGS[numbers.below(BEGINNINGS.len())]).unwrap();
         evaluator.reset(&position);
         let mut check = |evaluator: &mut Evaluator, position: &Position| {
             let declared = declared::score(&parameters[place % nets.len()], position);
             assert_eq!(evaluator.evaluate(position), declared, "{position}");
             evaluated += 1;
-            views_met[View::of(position, Color::Red).index()] += 1;
+            views_met[inputs as usize][inputs.view(position, Color::Red).index()] += 1;
         };
         let mut made = Vec::new();
         for _ in 0..60 {
             let Some(mv) = random_move(&position, &mut numbers) else { break };
             evaluator.push(&position, mv);
+            let before = Color::ALL.map(|side| Attackers::of(&position, side));
             made.push((mv, position.make(mv)));
-            if game >= 1000 && numbers.below(3) == 0 {
+            lost += usize::from(before != Color::ALL.map(|side| Attackers::of(&position, side)));
+            if game >= 1500 && numbers.below(3) == 0 {
                 continue;
             }
             check(evaluator, &position);
@@ -136,7 +148,8 @@ fn scores_are_the_declared_ones() {
         }
     }
     assert!(evaluated > 40_000, "{evaluated}");
-    assert!(views_met.iter().all(|times| *times > 20), "{views_met:?}");
+    assert!(lost > 1_000, "{lost}");
+    assert!(views_met.iter().flatten().all(|times| *times > 20), "{views_met:?}");
 }
 
 /// Scores of a made-up net are not all alike: a test of equality would show nothing.

@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::{Numbers, sizes};
-use nnue::{FileError, Net, NetError, Parameters, Section, architecture::INPUTS};
+use common::{Numbers, sizes, told};
+use nnue::{FileError, Net, NetError, Parameters, Section, architecture::Inputs};
 
-/// The bytes of the header up to the description.
+/// The bytes of the header up to the description, in the first format.
 const HEADER: usize = 46;
 
 fn small() -> Parameters {
@@ -23,9 +23,16 @@ fn refusal(bytes: &[u8]) -> NetError {
 
 #[test]
 fn files_round_trip() {
-    for (width, first, second, stacks) in [(128, 8, 8, 1), (192, 24, 40, 16), (256, 16, 32, 8), (1024, 32, 64, 3)] {
+    for sizes in [
+        sizes(128, 8, 8, 1),
+        sizes(192, 24, 40, 16),
+        sizes(256, 16, 32, 8),
+        sizes(1024, 32, 64, 3),
+        told(sizes(128, 8, 8, 1)),
+        told(sizes(256, 16, 32, 8)),
+    ] {
         for seed in [2, 3] {
-            let parameters = Parameters::random(sizes(width, first, second, stacks), seed);
+            let parameters = Parameters::random(sizes, seed);
             let bytes = parameters.to_bytes();
             assert_eq!(Parameters::from_bytes(&bytes).as_ref(), Ok(&parameters));
             let net = Net::from_bytes(&bytes).unwrap();
@@ -40,15 +47,23 @@ fn files_round_trip() {
 #[test]
 fn a_files_name_does_not_change() {
     let net = Net::random(sizes(128, 8, 8, 1), 0);
+    let told = Net::random(told(sizes(128, 8, 8, 1)), 0);
+    assert_eq!(told.hash().to_string(), "af23df5b9774972bd3224025a9ba692cda9fb029a34d5201221f4f58a91ed966");
     assert_eq!(net.hash().to_string(), "3456732f53ece14cc56dbc7b94f44c642fd3b9caf8ef695ecba739cf4f0bfd74");
 }
 
 #[test]
 fn every_damaged_byte_is_noticed() {
-    let bytes = small().to_bytes();
+    for parameters in [small(), Parameters::random(told(sizes(128, 8, 8, 2)), 1)] {
+        notices_every_damaged_byte(&parameters);
+    }
+}
+
+fn notices_every_damaged_byte(parameters: &Parameters) {
+    let bytes = parameters.to_bytes();
     let mut numbers = Numbers(1);
     let mut damaged = bytes.clone();
-    let header = 0..HEADER + small().description.len();
+    let header = 0..HEADER + 2 + parameters.description.len();
     let anywhere: Vec<_> = (0..1000).map(|_| numbers.below(bytes.len())).collect();
     let end = bytes.len() - 100..bytes.len();
     for place in header.chain(anywhere).chain(end) {
@@ -80,8 +95,8 @@ fn a_shortened_file_is_told_where_it_ends() {
         (Section::Header, HEADER),
         (Section::Description, parameters.description.len()),
         (Section::TransformerBiases, 128 * 2),
-        (Section::TransformerWeights, INPUTS * 128 * 2),
-        (Section::Head, INPUTS * 2 * 4),
+        (Section::TransformerWeights, Inputs::Kings.count() * 128 * 2),
+        (Section::Head, Inputs::Kings.count() * 2 * 4),
         (Section::Stack(0), stack),
         (Section::Stack(1), stack),
         (Section::Checksum, 8),
@@ -120,7 +135,7 @@ fn errors_are_one_clear_sentence() {
     assert_eq!(text(b""), foreign);
     assert_eq!(text(b"CHUHENOT a net"), foreign);
     assert_eq!(text(b"CHUHEN"), "the net ends after 6 of 46 bytes, within its header");
-    assert_eq!(text(&with(8, &[2])), "the net has format version 2; this program reads version 1");
+    assert_eq!(text(&with(8, &[3])), "the net has format version 3; this program reads versions 1 and 2");
     assert_eq!(
         text(&with(20, &[96])),
         "the net's sizes are not possible: the transformer's width is 96; it must be a multiple of 64 from 128 to 1024"
@@ -145,6 +160,30 @@ fn errors_are_one_clear_sentence() {
         text(&high).starts_with("the net is refused: neuron 0 of the output of stack 1 can reach 2"),
         "{}",
         text(&high)
+    );
+}
+
+/// The second format says which inputs a net has, and is for no net that the first is for.
+#[test]
+fn inputs_are_in_the_header_of_the_second_format() {
+    let net = Parameters::random(told(sizes(128, 8, 8, 2)), 1);
+    let bytes = net.to_bytes();
+    assert_eq!((small().to_bytes()[8], bytes[8], &bytes[28..30]), (1, 2, &[1, 0][..]));
+    let with = |place: usize, new: &[u8]| mended(&net, |bytes| bytes[place..place + new.len()].copy_from_slice(new));
+    let text = |bytes: &[u8]| refusal(bytes).to_string();
+    for (number, found) in [([0, 0], 0), ([2, 0], 2), ([1, 1], 257)] {
+        let expected = format!("the net's inputs have the number {found}; format version 2 knows 1, kings-attackers");
+        assert_eq!(text(&with(28, &number)), expected);
+    }
+    assert_eq!(text(&bytes[..47]), "the net ends after 47 of 48 bytes, within its header");
+    // Read as the other format it is another architecture at best.
+    assert_eq!(text(&with(8, &[1])), "the net's transformer scale is 16711681; this program's is 255");
+    assert!(
+        text(&mended(&small(), |bytes| {
+            bytes[8] = 2;
+            bytes.splice(28..28, [1, 0]);
+        }))
+        .starts_with("the net is of architecture ")
     );
 }
 

@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::sizes;
+use common::{sizes, told};
 use nnue::{
     Layer, Net, NetError, Overflow, Parameters,
-    architecture::{BUCKETS, PIECE_POINTS, View},
+    architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS, View},
 };
 use xiangqi::{Color, Piece, Position, Square, attacks};
 
@@ -27,7 +27,7 @@ fn overflow(parameters: &Parameters) -> Option<Overflow> {
 
 /// Red's view of a board whose kings stand on d0 and e9: the bucket of d0.
 fn view() -> View {
-    View::of(&Position::from_fen("4k4/9/9/9/9/9/9/9/9/3K5 w").unwrap(), Color::Red)
+    Inputs::Kings.view(&Position::from_fen("4k4/9/9/9/9/9/9/9/9/3K5 w").unwrap(), Color::Red)
 }
 
 /// The inputs of a piece in that view.
@@ -80,7 +80,7 @@ fn kings_are_always_there_and_others_need_not_be() {
     parameters.transformer_bias[5] = i16::MAX;
     // In other buckets no weight takes anything away.
     assert_eq!(overflow(&parameters), None);
-    for bucket in 0..BUCKETS {
+    for bucket in 0..KING_PLACES {
         for point in 0..PIECE_POINTS {
             parameters.transformer[(bucket * PIECE_POINTS + point) * WIDTH + 5] = -100;
         }
@@ -95,12 +95,34 @@ fn kings_are_always_there_and_others_need_not_be() {
 fn buckets_are_not_mixed() {
     let mut parameters = zero();
     parameters.transformer_bias[5] = i16::MAX - 1000;
-    for bucket in 0..BUCKETS {
+    for bucket in 0..KING_PLACES {
         // A horse is somewhere in the same place of each bucket.
         let horse = view().input(Color::Red, Piece::BlackHorse, "e5".parse().unwrap()) - view().bucket() * PIECE_POINTS;
         parameters.transformer[(bucket * PIECE_POINTS + horse) * WIDTH + 5] = 1000 - bucket as i16;
     }
     at_the_limit(parameters, i64::from(i16::MAX), i64::from(i16::MAX));
+}
+
+/// Where attackers are told apart a bucket is proved with the pieces that it allows.
+#[test]
+fn what_a_bucket_says_is_gone_is_not_counted() {
+    for attackers in Attackers::ALL {
+        for piece in Piece::ALL {
+            let mut parameters = Parameters::zero(told(sizes(WIDTH, 8, 8, 2)));
+            let shift = attackers.index() * Inputs::Kings.count();
+            for input in inputs(piece) {
+                parameters.transformer[(input + shift) * WIDTH + 5] = 100;
+            }
+            let gone = piece.color() == Color::Red && !attackers.allow(piece.kind());
+            if gone {
+                parameters.transformer_bias[5] = i16::MAX;
+                assert_eq!(overflow(&parameters), None);
+            } else {
+                parameters.transformer_bias[5] = i16::MAX - 100 * piece.kind().max_count() as i16;
+                at_the_limit(parameters, i64::from(i16::MAX), i64::from(i16::MAX));
+            }
+        }
+    }
 }
 
 #[test]

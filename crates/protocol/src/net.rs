@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use sha256::{ParseSha256Error, Sha256};
 
-use crate::recipe::{Recipe, RecipeError};
+use crate::recipe::{Inputs, Recipe, RecipeError};
 
 /// What made a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct NetManifest {
     pub name: String,
     /// The SHA-256 of its file.
     pub net: Sha256,
-    /// How wide its layers are.
+    /// What it sees, and how wide its layers are.
     pub architecture: Architecture,
     /// The files that learning began with, by their SHA-256: none if it began from nothing.
     pub parents: Vec<Sha256>,
@@ -69,10 +69,13 @@ pub enum Format {
     One,
 }
 
-/// How wide a net's layers are.
+/// What a net sees, and how wide its layers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
+    /// What it sees of a position; said where it is more than the first nets saw.
+    #[serde(default, skip_serializing_if = "Inputs::are_kings")]
+    pub inputs: Inputs,
     /// The transformer's sums for each side.
     pub width: u32,
     /// The first layer's sums.

@@ -8,7 +8,7 @@ use protocol::{
         Architecture, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Sha256, Source, Validation,
         Versions,
     },
-    recipe::Recipe,
+    recipe::{Inputs, Recipe},
 };
 use serde_json::Value;
 
@@ -40,7 +40,13 @@ fn manifest() -> impl Strategy<Value = NetManifest> {
                 format: Format::One,
                 name,
                 net,
-                architecture: Architecture { width, first, second, stacks },
+                architecture: Architecture {
+                    inputs: if steps % 2 == 0 { Inputs::Kings } else { Inputs::KingsAttackers },
+                    width,
+                    first,
+                    second,
+                    stacks,
+                },
                 parents,
                 data,
                 recipe: RecipeText::of(&recipe()),

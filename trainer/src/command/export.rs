@@ -9,7 +9,7 @@ use protocol::recipe::Recipe;
 
 use super::{cores, data, read_recipe};
 use crate::{
-    batch::Batch,
+    batch::{Batch, Features},
     card::{self, Maker, Work},
     data::TrainingData,
     export::{self, Difference},
@@ -72,7 +72,7 @@ impl Export<'_> {
         let samples = data.held_out_samples(COMPARED)?;
         let mut batch = Batch::default();
         for sample in &samples {
-            batch.push(sample, plan.shape.sizes.stacks(), plan.scale);
+            batch.push(sample, Features::of(plan.shape.sizes), plan.scale);
         }
         let values = run::values_of(&plan, &finished.state.values, &batch, threads)?;
         let words = description.unwrap_or(&recipe.name);

@@ -12,7 +12,7 @@ use dataset::NewFile;
 
 use super::{data, read_recipe};
 use crate::{
-    batch::Batch,
+    batch::{Batch, Features},
     inspect::{Activity, Inspection, Statistics, Subject},
     picture,
 };
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         let subject = Subject::read(&self.what)?;
-        let batch = self.batch(subject.shape.sizes.stacks())?;
+        let batch = self.batch(Features::of(subject.shape.sizes))?;
         let inspection = Inspection::of(&subject, batch.as_ref());
         if let Some(path) = &self.svg {
             let name = self.what.file_name().map_or_else(|| "net".into(), |name| name.to_string_lossy());
@@ -60,7 +60,7 @@ impl Arguments {
     }
 
     /// The positions to work on, if any are named.
-    fn batch(&self, stacks: usize) -> Result<Option<Batch>> {
+    fn batch(&self, features: Features) -> Result<Option<Batch>> {
         let own = || {
             let named = self.data.manifests.is_some() || self.data.shards.is_some();
             let folder = if self.what.is_dir() { Some(self.what.as_path()) } else { self.what.parent() };
@@ -71,7 +71,7 @@ impl Arguments {
         let data = self.data.open(&recipe, &path, &BTreeSet::new())?;
         let mut batch = Batch::default();
         for sample in data.held_out_samples(self.positions as usize)? {
-            batch.push(&sample, stacks, 1.0);
+            batch.push(&sample, features, 1.0);
         }
         Ok(Some(batch))
     }

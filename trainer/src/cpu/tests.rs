@@ -1,7 +1,7 @@
 //! What cannot be seen from outside: instruction sets change no bit.
 
 use dataset::random::{Stream, Use};
-use nnue::architecture::{INPUTS, Sizes};
+use nnue::architecture::Sizes;
 
 use super::Cpu;
 use crate::{
@@ -14,10 +14,11 @@ use crate::{
 };
 
 fn batch(shape: &Shape) -> Batch {
+    let inputs = shape.sizes.inputs().count() as u64;
     let mut stream = Stream::new(Use::BookOrder, 5, 0);
     let mut batch = Batch::default();
     for _ in 0..300 {
-        let mut side = || std::array::from_fn(|_| stream.below(INPUTS as u64) as u16);
+        let mut side = || std::array::from_fn(|_| stream.below(inputs) as u16);
         batch.active.push([side(), side()]);
         batch.counts.push(2 + stream.below(31) as u8);
         batch.stacks.push(stream.below(shape.sizes.stacks() as u64) as u8);

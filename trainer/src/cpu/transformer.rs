@@ -9,6 +9,7 @@ use nnue::architecture::TRANSFORMER_ONE;
 use crate::{
     batch::Active,
     optimizer::{Group, Optimizer, Step},
+    sharing::Sharing,
     simd::{self, Level, Loops},
 };
 
@@ -22,13 +23,14 @@ pub type Sums = [[f32; LANES]; 2];
 /// A table of weights and a bias.
 pub struct Transformer {
     level: Level,
+    sharing: Sharing,
     blocks: Vec<Block>,
 }
 
 /// [`LANES`] columns of the table.
 struct Block {
     rows: Group,
-    /// Rows that groups of `shared` inputs add to their own: the input's number modulo their count says which.
+    /// Rows that buckets add to their own, where they share any.
     shared: Option<Group>,
     bias: Group,
     /// The rows as they are used, where that is not what `rows` holds.
@@ -59,13 +61,14 @@ pub struct Table<'a> {
 }
 
 impl Transformer {
-    /// A table of which the optimiser remembers nothing. `rounded`: its numbers count as the integers that they become.
+    /// A table of which the optimiser remembers nothing. `sharing` says which shared rows are added to which, if there are
+    /// any; `rounded`: its numbers count as the integers that they become.
     ///
     /// # Panics
     ///
     /// If the table's width is no multiple of [`LANES`].
     #[must_use]
-    pub fn new(table: &Table<'_>, optimizer: &Optimizer, limits: Limits, rounded: bool) -> Self {
+    pub fn new(table: &Table<'_>, sharing: Sharing, optimizer: &Optimizer, limits: Limits, rounded: bool) -> Self {
         let width = table.bias.len();
         assert!(width.is_multiple_of(LANES), "the width is a multiple of {LANES}");
         let blocks = (0..width / LANES).map(|block| {
@@ -82,10 +85,11 @@ impl Transformer {
                 rounded,
                 limits,
             };
-            block.refresh();
+            block.refresh(&sharing);
             block
         });
-        Self { level: Level::best(), blocks: blocks.collect() }
+        let blocks = blocks.collect();
+        Self { level: Level::best(), sharing, blocks }
     }
 
     /// Takes a worse instruction set than the best: for tests.
@@ -121,9 +125,10 @@ impl Transformer {
 
     /// Learns from the gradients of the sums of some positions, which come in parts.
     pub fn learn<'a>(&'a mut self, scope: &rayon::Scope<'a>, parts: &'a [Gradients<'a>], step: &'a Step) {
-        let level = self.level;
-        for (number, block) in self.blocks.iter_mut().enumerate() {
-            scope.spawn(move |_| block.learn(level, number, parts, step));
+        let Self { level, sharing, blocks } = self;
+        let (level, sharing) = (*level, &*sharing);
+        for (number, block) in blocks.iter_mut().enumerate() {
+            scope.spawn(move |_| block.learn(level, number, parts, sharing, step));
         }
     }
 
@@ -156,7 +161,7 @@ impl Transformer {
                 *pick(shared) = columns(table.shared, width, index);
             }
             *pick(&mut block.bias) = columns(table.bias, width, index);
-            block.refresh();
+            block.refresh(&self.sharing);
         }
     }
 }
@@ -173,17 +178,13 @@ impl Block {
 
     /// Works out the rows as they are used.
     #[inline(always)]
-    fn refresh(&mut self) {
+    fn refresh(&mut self, sharing: &Sharing) {
         const ONE: f32 = TRANSFORMER_ONE as f32;
-        if let Some(shared) = &self.shared {
-            let groups = self.rows.values.chunks_exact(shared.values.len());
-            for (effective, own) in self.effective.chunks_exact_mut(shared.values.len()).zip(groups) {
-                for ((effective, own), shared) in effective.iter_mut().zip(own).zip(&shared.values) {
-                    *effective = own + shared;
-                }
-            }
-        } else if self.rounded {
+        if !self.effective.is_empty() {
             self.effective.copy_from_slice(&self.rows.values);
+        }
+        if let Some(shared) = &self.shared {
+            sharing.add(&mut self.effective, &shared.values, LANES);
         }
         self.effective_bias.copy_from_slice(&self.bias.values);
         if self.rounded {
@@ -213,14 +214,14 @@ impl<'a> Gradients<'a> {
 
 impl Block {
     /// Adds the gradients of all positions to the rows that were on, part by part, and moves the weights.
-    fn learn(&mut self, level: Level, number: usize, parts: &[Gradients<'_>], step: &Step) {
+    fn learn(&mut self, level: Level, number: usize, parts: &[Gradients<'_>], sharing: &Sharing, step: &Step) {
         let mut bias = [0.0; LANES];
         for part in parts {
             let Gradients { active, counts, .. } = *part;
             let (gradient, gradients) = (&mut *self.gradient, part.of_block(number));
             simd::run(level, Backward { gradient, bias: &mut bias, active, counts, gradients });
         }
-        simd::run(level, Move { block: self, bias: &bias, step });
+        simd::run(level, Move { block: self, bias: &bias, sharing, step });
     }
 }
 
@@ -289,25 +290,20 @@ impl Loops for Backward<'_> {
 struct Move<'a> {
     block: &'a mut Block,
     bias: &'a [f32; LANES],
+    sharing: &'a Sharing,
     step: &'a Step,
 }
 
 impl Loops for Move<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { block, bias, step } = self;
+        let Self { block, bias, sharing, step } = self;
         if let Some(shared) = &mut block.shared {
-            let mut sums = vec![0.0; shared.values.len()];
-            for group in block.gradient.chunks_exact(sums.len()) {
-                for (sum, gradient) in sums.iter_mut().zip(group) {
-                    *sum += gradient;
-                }
-            }
-            shared.step(step, &sums, block.limits.rows);
+            shared.step(step, &sharing.sums(&block.gradient, LANES), block.limits.rows);
         }
         block.rows.step(step, &block.gradient, block.limits.rows);
         block.gradient.fill(0.0);
         block.bias.step(step, bias, block.limits.bias);
-        block.refresh();
+        block.refresh(sharing);
     }
 }

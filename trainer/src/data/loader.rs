@@ -8,7 +8,7 @@ use std::{
 use dataset::training::{Place, Reader, TrainingError};
 
 use super::{DataError, Scales};
-use crate::batch::Batch;
+use crate::batch::{Batch, Features};
 
 /// How many batches may be ready.
 const AHEAD: usize = 2;
@@ -30,11 +30,11 @@ pub struct Loader {
 }
 
 impl Loader {
-    pub(super) fn new(reader: Reader, scales: Scales, length: usize, stacks: usize) -> Self {
+    pub(super) fn new(reader: Reader, scales: Scales, length: usize, features: Features) -> Self {
         let (sender, batches) = mpsc::sync_channel(AHEAD);
         // As many as can be on their way, so that giving one back never waits.
         let (used, returned) = mpsc::sync_channel(AHEAD + 2);
-        let thread = thread::spawn(move || make(reader, &scales, length, stacks, &sender, &returned));
+        let thread = thread::spawn(move || make(reader, &scales, length, features, &sender, &returned));
         Self { batches: Some(batches), used, thread: Some(thread) }
     }
 
@@ -75,7 +75,7 @@ fn make(
     mut reader: Reader,
     scales: &Scales,
     length: usize,
-    stacks: usize,
+    features: Features,
     batches: &SyncSender<Result<Ready, TrainingError>>,
     returned: &Receiver<Batch>,
 ) {
@@ -85,7 +85,7 @@ fn make(
         batch.clear();
         let ready = reader.read(&mut samples, length).map(|()| {
             for sample in &samples {
-                batch.push(sample, stacks, scales.of(sample));
+                batch.push(sample, features, scales.of(sample));
             }
             Ready { batch, next: reader.place() }
         });

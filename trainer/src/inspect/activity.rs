@@ -169,18 +169,22 @@ mod tests {
     use std::sync::Arc;
 
     use dataset::training::{PackedPosition, Sample};
-    use nnue::{Evaluator, Kernel, Net, architecture::Sizes};
+    use nnue::{
+        Evaluator, Kernel, Net,
+        architecture::{Inputs, Sizes},
+    };
     use xiangqi::{Move, Position, Square};
 
     use super::*;
+    use crate::batch::Features;
 
-    fn batch(fens: &[&str], stacks: usize) -> Batch {
+    fn batch(fens: &[&str], sizes: Sizes) -> Batch {
         let mut batch = Batch::default();
         for fen in fens {
             let position = PackedPosition::from(&Position::from_fen(fen).unwrap());
             let mv = Move::new(Square::from_index(0).unwrap(), Square::from_index(1).unwrap());
             let sample = Sample { position, mv, score: 0, result: 0, limit_counter: 0, ply: 0, set: 0, shard: 0 };
-            batch.push(&sample, stacks, 1.0);
+            batch.push(&sample, Features::of(sizes), 1.0);
         }
         batch
     }
@@ -194,9 +198,10 @@ mod tests {
 
     #[test]
     fn scores_are_those_of_the_real_inference() {
-        for seed in 0..8 {
-            let parameters = Parameters::random(Sizes::new(128, 16, 32, 5).unwrap(), seed);
-            let batch = batch(&FENS, 5);
+        for (seed, inputs) in (0..8).zip(Inputs::ALL.into_iter().cycle()) {
+            let sizes = Sizes::new(128, 16, 32, 5).unwrap().with_inputs(inputs);
+            let parameters = Parameters::random(sizes, seed / 2);
+            let batch = batch(&FENS, sizes);
             let mut evaluator = Evaluator::new(Arc::new(Net::new(&parameters).unwrap()), Kernel::best());
             for (place, fen) in FENS.iter().enumerate() {
                 let position = Position::from_fen(fen).unwrap();
@@ -214,7 +219,7 @@ mod tests {
         (parameters.transformer_bias[3], parameters.transformer_bias[67]) = (300, 255);
         (parameters.transformer_bias[4], parameters.transformer_bias[68]) = (128, 255);
         parameters.stacks[0].first_bias[0] = -8_000;
-        let activity = Activity::of(&parameters, &batch(&FENS, 2));
+        let activity = Activity::of(&parameters, &batch(&FENS, parameters.sizes));
         assert_eq!(activity.positions, [3, 1]);
         let [pairs, squares, clipped, second] = &activity.layers[..] else { panic!() };
         assert_eq!((pairs.never_on, pairs.neurons[3], pairs.neurons[5]), (62, 1.0, 0.0));
@@ -229,7 +234,7 @@ mod tests {
     #[test]
     fn stacks_without_positions_have_no_dead_neurons() {
         let parameters = Parameters::zero(Sizes::new(128, 8, 8, 3).unwrap());
-        let activity = Activity::of(&parameters, &batch(&FENS[..1], 3));
+        let activity = Activity::of(&parameters, &batch(&FENS[..1], parameters.sizes));
         assert_eq!(activity.positions, [0, 0, 1]);
         assert_eq!(activity.layers[3].never_on, 8);
         assert_eq!(activity.layers[3].stacks[0], Share::default());

@@ -1,7 +1,7 @@
 //! Numbers of inputs on the board: for each kind of piece and either owner a board seen from the side whose net it is,
 //! its king below on the d or e file.
 
-use nnue::architecture::{BUCKETS, PIECE_POINTS, View};
+use nnue::architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS, View};
 use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use super::Page;
@@ -13,10 +13,11 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// The boards of all pieces, the side's own first; a number is the mean over the king's places.
-    pub(super) fn all(number: impl Fn(usize) -> f64) -> Vec<Self> {
+    /// The boards of all pieces, the side's own first; a number is the mean over the buckets in which the
+    /// piece can be there.
+    pub(super) fn all(inputs: Inputs, number: impl Fn(usize) -> f64) -> Vec<Self> {
         let pieces = Color::ALL.into_iter().flat_map(|color| PieceKind::ALL.map(|kind| Piece::new(color, kind)));
-        pieces.map(|piece| Self { piece, points: points(piece, &number) }).collect()
+        pieces.map(|piece| Self { piece, points: points(inputs, piece, &number) }).collect()
     }
 
     /// The mean over the board.
@@ -58,17 +59,17 @@ impl Board {
 }
 
 /// The points of a piece, Red being the side whose view it is.
-fn points(piece: Piece, number: &impl Fn(usize) -> f64) -> Vec<(Square, f64)> {
+fn points(inputs: Inputs, piece: Piece, number: &impl Fn(usize) -> f64) -> Vec<(Square, f64)> {
     let mut points = Vec::new();
     for square in attacks::home(piece) {
-        let can_be = |king: Square| match piece {
+        let can_be = |king: Square, attackers: Option<Attackers>| match piece {
             Piece::RedKing => king == square,
             // With the own king on the e file, boards are mirrored so that the enemy's is not on the f file.
             Piece::BlackKing => king.file() != 4 || square.file() != 5,
-            _ => true,
+            _ => piece.color() == Color::Black || attackers.is_none_or(|attackers| attackers.allow(piece.kind())),
         };
-        let views = kings().filter(|(king, _)| can_be(*king));
-        let inputs: Vec<usize> = views.map(|(_, view)| view.input(Color::Red, piece, square)).collect();
+        let views = views(inputs).filter(|(king, attackers, _)| can_be(*king, *attackers));
+        let inputs: Vec<usize> = views.map(|(.., view)| view.input(Color::Red, piece, square)).collect();
         if !inputs.is_empty() {
             points.push((square, inputs.iter().map(|input| number(*input)).sum::<f64>() / inputs.len() as f64));
         }
@@ -77,39 +78,47 @@ fn points(piece: Piece, number: &impl Fn(usize) -> f64) -> Vec<(Square, f64)> {
     points
 }
 
-/// The king's places, with the views that they give.
-fn kings() -> impl Iterator<Item = (Square, View)> {
+/// The views of all buckets, each with the king's place and the attackers that it stands for.
+fn views(inputs: Inputs) -> impl Iterator<Item = (Square, Option<Attackers>, View)> {
     const D: u8 = 3;
     let enemy = Square::new(D, 9).expect("it is on the board");
-    (0..BUCKETS as u8).filter_map(move |place| {
+    (0..inputs.buckets()).filter_map(move |bucket| {
+        let place = (bucket % KING_PLACES) as u8;
         let own = Square::new(D + place % 2, place / 2)?;
-        Some((own, View::from_kings(Color::Red, own, enemy)))
+        let (view, attackers) = (View::from_kings(Color::Red, own, enemy), inputs.attackers_in(bucket));
+        Some((own, attackers, attackers.map_or(view, |attackers| view.with_attackers(attackers))))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use nnue::architecture::INPUTS;
-
     use super::*;
 
     #[test]
     fn every_input_that_can_be_on_is_on_a_board() {
-        let seen = std::cell::RefCell::new(vec![0; INPUTS]);
-        let boards = Board::all(|input| {
-            seen.borrow_mut()[input] += 1;
-            1.0
-        });
-        assert_eq!(boards.len(), 14);
-        assert_eq!(boards.iter().map(|board| board.points.len()).sum::<usize>(), PIECE_POINTS);
         // The own king is in one place at a time; three points are the enemy's only while it is not on the e file.
-        let seen = seen.into_inner();
-        assert_eq!(seen.iter().filter(|times| **times == 1).count(), INPUTS - BUCKETS * BUCKETS + BUCKETS - 3 * 3);
-        assert!(boards.iter().all(|board| (board.mean() - 1.0).abs() < 1e-9));
+        let elsewhere = KING_PLACES * KING_PLACES - KING_PLACES + 3 * 3;
+        // Without chariots, or horses and cannons, these have no points, whatever is left of the others.
+        let gone = 2 * KING_PLACES * 3 * 90;
+        for (inputs, never) in [(Inputs::Kings, elsewhere), (Inputs::KingsAttackers, 4 * elsewhere + gone)] {
+            let seen = std::cell::RefCell::new(vec![0; inputs.count()]);
+            let boards = Board::all(inputs, |input| {
+                seen.borrow_mut()[input] += 1;
+                1.0
+            });
+            assert_eq!(boards.len(), 14);
+            assert_eq!(boards.iter().map(|board| board.points.len()).sum::<usize>(), PIECE_POINTS);
+            let seen = seen.into_inner();
+            assert_eq!(seen.iter().filter(|times| **times == 1).count(), inputs.count() - never);
+            assert!(boards.iter().all(|board| (board.mean() - 1.0).abs() < 1e-9));
+        }
     }
 
     #[test]
     fn the_view_is_not_mirrored() {
-        assert!(kings().enumerate().all(|(place, (_, view))| view.bucket() == place && !view.is_mirrored()));
+        for inputs in Inputs::ALL {
+            let views = || views(inputs).enumerate();
+            assert!(views().all(|(place, (.., view))| view.bucket() == place && !view.is_mirrored()));
+        }
     }
 }

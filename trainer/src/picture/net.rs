@@ -55,7 +55,7 @@ fn weights(page: &mut Page, top: f64, inspection: &Inspection) -> f64 {
 fn head(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     let stacks = subject.shape.sizes.stacks();
     let head = &subject.values[Array::Head];
-    let boards = Board::all(|input| {
+    let boards = Board::all(subject.shape.sizes.inputs(), |input| {
         let row = &head[input * stacks..][..stacks];
         f64::from(row.iter().sum::<f32>() * VALUE_ONE) / stacks as f64
     });
@@ -67,7 +67,7 @@ fn head(page: &mut Page, top: f64, subject: &Subject) -> f64 {
         })
         .collect();
     let full = boards.iter().map(|(_, board)| board.reach()).fold(0.0, f64::max);
-    let more = "What a piece on a point adds, in hundredths of a pawn: the mean of all stacks and king's places.";
+    let more = "What a piece on a point adds, in hundredths of a pawn: the mean of all stacks and buckets.";
     title(page, top, "Piece-square head", more);
     let more = format!(
         "The number is the board's mean; the colour is the difference from it, orange more, blue less, full at {}.",
@@ -89,7 +89,7 @@ fn head(page: &mut Page, top: f64, subject: &Subject) -> f64 {
 
 /// The transformer's neurons whose weights are largest.
 fn rows(page: &mut Page, top: f64, subject: &Subject) -> f64 {
-    let width = subject.shape.sizes.width();
+    let (inputs, width) = (subject.shape.sizes.inputs(), subject.shape.sizes.width());
     let weights = subject.values.merged_transformer(&subject.shape);
     let mut strength = vec![0.0; width];
     for row in weights.chunks_exact(width) {
@@ -108,7 +108,7 @@ fn rows(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     page.text("head", LEFT + 7.0 * across, top - 6.0, "enemy");
     for (row, neuron) in order.into_iter().take(NEURONS).enumerate() {
         let y = top + row as f64 * down;
-        let boards = Board::all(|input| weights[input * width + neuron].into());
+        let boards = Board::all(inputs, |input| weights[input * width + neuron].into());
         let full = boards.iter().map(Board::reach).fold(0.0, f64::max);
         let (number, bias) = (neuron + 1, subject.values[Array::TransformerBias][neuron]);
         let words = format!("neuron {number} · full colour {} · bias {}", brief(full), brief(bias.into()));
@@ -118,7 +118,7 @@ fn rows(page: &mut Page, top: f64, subject: &Subject) -> f64 {
         }
     }
     let end = top + NEURONS as f64 * down;
-    for (place, board) in Board::all(|_| 0.0).iter().enumerate() {
+    for (place, board) in Board::all(inputs, |_| 0.0).iter().enumerate() {
         let x = LEFT + place as f64 * across + 4.5 * size;
         page.text("small middle", x, end - 2.0, board.piece.kind().name());
     }

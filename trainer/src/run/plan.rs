@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use dataset::Digest;
 use nnue::architecture::{Sizes, SizesError};
-use protocol::recipe::{self, Inputs, OptimizerKind, QuantisationMode, Recipe};
+use protocol::recipe::{self, OptimizerKind, QuantisationMode, Recipe};
 
 use crate::{
     backend::State,
+    batch::Features,
     checkpoint::{Checkpoint, CheckpointError},
     data::TrainingData,
     loss::Loss,
@@ -21,8 +22,6 @@ use crate::{
 pub enum PlanError {
     #[error("the recipe's architecture: {0}")]
     Sizes(#[from] SizesError),
-    #[error("`architecture.inputs`: this program's inference has no \"kings-attackers\" yet; only \"kings\"")]
-    Inputs,
     #[error("`start.checkpoint`: {0}")]
     Start(CheckpointError),
 }
@@ -47,11 +46,9 @@ impl Plan {
     /// If no net of this program is like that.
     pub fn new(recipe: &Recipe, data: &TrainingData) -> Result<Self, PlanError> {
         let scale = recipe.loss.output_scale.map_or_else(|| data.mean_scale(), |scale| scale as f32);
-        let recipe::Architecture { inputs, width, first, second, stacks, factorised, .. } = recipe.architecture;
-        if inputs != Inputs::Kings {
-            return Err(PlanError::Inputs);
-        }
-        let sizes = Sizes::new(width as usize, first as usize, second as usize, stacks as usize)?;
+        let recipe::Architecture { width, first, second, factorised, .. } = recipe.architecture;
+        let Features { inputs, stacks } = Features::of_recipe(&recipe.architecture);
+        let sizes = Sizes::new(width as usize, first as usize, second as usize, stacks)?.with_inputs(inputs);
         let fake_quantisation = recipe.quantisation.mode == QuantisationMode::Fake;
         let recipe::Optimizer { kind, beta1, beta2, epsilon, weight_decay } = recipe.optimizer;
         let (method, lookahead) = match kind {

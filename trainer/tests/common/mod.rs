@@ -1,7 +1,7 @@
 //! What the tests learn from.
 
 use dataset::random::{Stream, Use};
-use nnue::architecture::{INPUTS, Sizes};
+use nnue::architecture::{Inputs, Sizes};
 use trainer::{batch::Batch, model::Shape};
 
 /// A small net.
@@ -9,13 +9,21 @@ pub(crate) fn small() -> Shape {
     Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: false }
 }
 
+/// The same with attackers told apart.
+#[allow(dead_code, reason = "not every test uses it")]
+pub(crate) fn told() -> Shape {
+    let sizes = small().sizes.with_inputs(Inputs::KingsAttackers);
+    Shape { sizes, ..small() }
+}
+
 /// Positions that never were: random inputs.
 pub(crate) fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
+    let inputs = shape.sizes.inputs().count() as u64;
     let mut stream = Stream::new(Use::BookOrder, seed, 0);
     let mut batch = Batch::default();
     for _ in 0..length {
         let count = 3 + stream.below(30) as u8;
-        let mut side = || std::array::from_fn(|_| stream.below(INPUTS as u64) as u16);
+        let mut side = || std::array::from_fn(|_| stream.below(inputs) as u16);
         let active = [side(), side()];
         batch.active.push(active);
         batch.counts.push(count);

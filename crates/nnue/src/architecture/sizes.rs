@@ -5,13 +5,13 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use super::{
-    ACTIVATION_ONE, BUCKETS, INPUTS, OUTPUT_ONE, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE,
-    WEIGHT_ONE, stacks::FORCE,
+    ACTIVATION_ONE, Inputs, OUTPUT_ONE, PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, stacks::FORCE,
 };
 
-/// How wide a net's layers are. Only sizes that the kernels can run exist.
+/// What inputs a net has, and how wide its layers are. Only sizes that the kernels can run exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sizes {
+    inputs: Inputs,
     width: u16,
     first: u16,
     second: u16,
@@ -35,7 +35,7 @@ pub struct SizesError {
 }
 
 impl Sizes {
-    /// These sizes, if nets can have them.
+    /// These sizes with [`Inputs::Kings`], if nets can have them.
     ///
     /// # Errors
     ///
@@ -50,11 +50,24 @@ impl Sizes {
             }
         };
         Ok(Self {
+            inputs: Inputs::Kings,
             width: check("the transformer's width", width, 64, 128, 1024)?,
             first: check("the first layer's size", first, 8, 8, 32)?,
             second: check("the second layer's size", second, 8, 8, 64)?,
             stacks: check("the number of stacks", stacks, 1, 1, 16)?,
         })
+    }
+
+    /// The same sizes with other inputs.
+    #[must_use]
+    pub const fn with_inputs(self, inputs: Inputs) -> Self {
+        Self { inputs, ..self }
+    }
+
+    /// What the net tells apart.
+    #[must_use]
+    pub const fn inputs(self) -> Inputs {
+        self.inputs
     }
 
     /// The transformer's sums for each side.
@@ -91,20 +104,20 @@ impl Sizes {
 
     /// The architecture in one line. Whatever changes the meaning of a net's numbers must change it.
     fn declaration(self) -> String {
-        let Self { width, first, second, stacks } = self;
+        let Self { inputs, width, first, second, stacks } = self;
         format!(
-            "inputs {INPUTS} = {BUCKETS} mirrored king buckets x {PIECE_POINTS}; transformer i16 {width} per side, one \
-             {TRANSFORMER_ONE}; pairs >> {PAIR_SHIFT}; layer i8 {first}, one {ACTIVATION_ONE} x {WEIGHT_ONE}, squares \
+            "{}; transformer i16 {width} per side, one {TRANSFORMER_ONE}; pairs >> {PAIR_SHIFT}; layer i8 {first}, one {ACTIVATION_ONE} x {WEIGHT_ONE}, squares \
              >> {SQUARE_SHIFT} and clipped, at most {SUM_LIMIT}; layer i8 {second}, clipped; output i16, one {OUTPUT_ONE}; \
-             head i32, one {OUTPUT_ONE}; {stacks} stacks by force {FORCE:?}"
+             head i32, one {OUTPUT_ONE}; {stacks} stacks by force {FORCE:?}",
+            inputs.declaration()
         )
     }
 }
 
 impl fmt::Display for Sizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { width, first, second, stacks } = self;
-        write!(f, "{INPUTS} → 2 × {width} → {first} → {second} → 1, {stacks} stacks")
+        let Self { inputs, width, first, second, stacks } = self;
+        write!(f, "{} → 2 × {width} → {first} → {second} → 1, {stacks} stacks", inputs.count())
     }
 }
 
@@ -143,6 +156,8 @@ mod tests {
         for (index, one) in ids.iter().enumerate() {
             assert!(!ids[..index].contains(one));
         }
+        let told = Sizes::new(512, 16, 32, 8).unwrap().with_inputs(Inputs::KingsAttackers);
+        assert_eq!(told.with_inputs(Inputs::Kings), Sizes::new(512, 16, 32, 8).unwrap());
         // Files carry it: it must not change by accident.
         assert_eq!(id(512, 16, 32, 8), 15495601572456471520);
     }

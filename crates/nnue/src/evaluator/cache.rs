@@ -1,7 +1,8 @@
 //! What each side last saw in each view.
 //!
-//! When a king moves, all inputs of its side change. But searches come back to the same few places of the kings, with
-//! most pieces still where they were: only the difference has to be added and subtracted.
+//! When a king moves, or the last attacker of a kind that is told apart is taken, all inputs of its side change. But
+//! searches come back to the same few views, with most pieces still where they were: only the difference has to be added
+//! and subtracted.
 
 use xiangqi::{Bitboard, Color, Piece, Position};
 
@@ -10,8 +11,10 @@ use crate::{Kernel, Net, architecture::View, kernel::blocks::I16x32};
 
 #[derive(Clone)]
 pub(super) struct Cache {
+    /// How many views a side has.
+    views: usize,
     /// For each side, for each view, the pieces that stood on the board.
-    boards: [[[Bitboard; Piece::COUNT]; View::COUNT]; 2],
+    boards: Vec<[Bitboard; Piece::COUNT]>,
     /// The sums of these boards.
     sums: Vec<I16x32>,
 }
@@ -19,7 +22,9 @@ pub(super) struct Cache {
 impl Cache {
     /// Empty boards, whose sums are the biases.
     pub(super) fn new(net: &Net) -> Self {
-        Self { boards: [[[Bitboard::EMPTY; Piece::COUNT]; View::COUNT]; 2], sums: net.bias.repeat(2 * View::COUNT) }
+        let views = net.sizes().inputs().views();
+        let boards = vec![[Bitboard::EMPTY; Piece::COUNT]; 2 * views];
+        Self { views, boards, sums: net.bias.repeat(2 * views) }
     }
 
     /// Makes the board of a side's view this position's, and gives its sums.
@@ -32,7 +37,8 @@ impl Cache {
         position: &Position,
     ) -> &[I16x32] {
         let (mut added, mut removed) = (Rows::new(), Rows::new());
-        let board = &mut self.boards[side.index()][view.index()];
+        let place = side.index() * self.views + view.index();
+        let board = &mut self.boards[place];
         for piece in Piece::ALL {
             let seen = &mut board[piece.index()];
             let now = position.pieces(piece.color(), piece.kind());
@@ -43,7 +49,6 @@ impl Cache {
             }
         }
 
-        let place = side.index() * View::COUNT + view.index();
         let blocks = net.row_blocks();
         let sums = &mut self.sums[place * blocks..][..blocks];
         kernel.apply(sums, &net.rows, &added, &removed);

@@ -2,7 +2,6 @@
 
 use std::{io, path::PathBuf};
 
-use super::VERSION;
 use crate::{Overflow, Parameters, architecture::SizesError};
 
 /// Why bytes are not accepted as a net. The message says all; there is no `source` that would say it again.
@@ -11,8 +10,10 @@ use crate::{Overflow, Parameters, architecture::SizesError};
 pub enum NetError {
     #[error("this is not a Chuhe net: it does not begin with `CHUHENET`")]
     Foreign,
-    #[error("the net has format version {found}; this program reads version {VERSION}")]
+    #[error("the net has format version {found}; this program reads versions 1 and 2")]
     Version { found: u32 },
+    #[error("the net's inputs have the number {found}; format version 2 knows 1, kings-attackers")]
+    Inputs { found: u16 },
     #[error("the net's sizes are not possible: {0}")]
     Sizes(SizesError),
     #[error("the net's {name} scale is {found}; this program's is {expected}")]

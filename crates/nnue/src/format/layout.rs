@@ -1,18 +1,18 @@
 //! How long the parts of a file are.
 
-use super::{CHECKSUM, FIXED_HEADER, error::Section};
-use crate::architecture::{INPUTS, Sizes};
+use super::{CHECKSUM, Version, error::Section};
+use crate::architecture::Sizes;
 
 /// The parts of a file in their order, each with its bytes.
 pub(super) fn sections(sizes: Sizes, description: usize) -> impl Iterator<Item = (Section, usize)> {
-    let (width, first, second) = (sizes.width(), sizes.first(), sizes.second());
+    let (inputs, width, first, second) = (sizes.inputs(), sizes.width(), sizes.first(), sizes.second());
     let stack = first * 4 + first * width + second * 4 + second * 2 * first + 4 + second * 2;
     [
-        (Section::Header, FIXED_HEADER),
+        (Section::Header, Version::of(inputs).header()),
         (Section::Description, description),
         (Section::TransformerBiases, width * 2),
-        (Section::TransformerWeights, INPUTS * width * 2),
-        (Section::Head, INPUTS * sizes.stacks() * 4),
+        (Section::TransformerWeights, inputs.count() * width * 2),
+        (Section::Head, inputs.count() * sizes.stacks() * 4),
     ]
     .into_iter()
     .chain((0..sizes.stacks()).map(move |index| (Section::Stack(index), stack)))

@@ -2,8 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{CHECKSUM, FIXED_HEADER, MAGIC, NetError, SCALES, VERSION, error::Section, layout};
-use crate::{NetHash, Parameters, StackParameters, architecture::Sizes};
+use super::{CHECKSUM, MAGIC, NUMBERED, NetError, SCALES, Version, error::Section, layout};
+use crate::{
+    NetHash, Parameters, StackParameters,
+    architecture::{Inputs, Sizes},
+};
 
 impl Parameters {
     /// Reads a file's bytes. Whether the sums fit is for [`Net::new`](crate::Net::new) to prove.
@@ -21,14 +24,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Parameters, NetHash), NetError> {
     let header = Header::read(bytes)?;
     let (sizes, description) = (header.sizes, header.description);
     let hash = check(bytes)?;
-    let mut rest = Reader { bytes: &bytes[FIXED_HEADER + description.len()..] };
-    let (width, first, second) = (sizes.width(), sizes.first(), sizes.second());
+    let numbers = Version::of(sizes.inputs()).header() + description.len();
+    let mut rest = Reader { bytes: &bytes[numbers..] };
+    let (inputs, width) = (sizes.inputs().count(), sizes.width());
+    let (first, second) = (sizes.first(), sizes.second());
     let parameters = Parameters {
         sizes,
         description: description.to_owned(),
         transformer_bias: rest.numbers(width, i16::from_le_bytes),
-        transformer: rest.numbers(crate::architecture::INPUTS * width, i16::from_le_bytes),
-        head: rest.numbers(crate::architecture::INPUTS * sizes.stacks(), i32::from_le_bytes),
+        transformer: rest.numbers(inputs * width, i16::from_le_bytes),
+        head: rest.numbers(inputs * sizes.stacks(), i32::from_le_bytes),
         stacks: std::iter::repeat_with(|| StackParameters {
             first_bias: rest.numbers(first, i32::from_le_bytes),
             first: rest.numbers(first * width, i8::from_le_bytes),
@@ -58,19 +63,27 @@ impl<'a> Header<'a> {
         }
         let found = bytes.len();
         let mut header = Reader { bytes: &bytes[begins.len()..] };
-        if let Some(version) = bytes.get(MAGIC.len()..MAGIC.len() + 4) {
-            let found = version.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
-            if found != VERSION {
-                return Err(NetError::Version { found });
-            }
+        let mut version = Version::One;
+        if let Some(number) = bytes.get(MAGIC.len()..MAGIC.len() + 4) {
+            let found = number.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+            let known = [Version::One, Version::Two].into_iter().find(|version| *version as u32 == found);
+            version = known.ok_or(NetError::Version { found })?;
         }
-        if found < FIXED_HEADER {
-            return Err(NetError::Truncated { section: Section::Header, expected: FIXED_HEADER, found });
+        if found < version.header() {
+            return Err(NetError::Truncated { section: Section::Header, expected: version.header(), found });
         }
         header.take::<4>();
         let id = u64::from_le_bytes(header.take());
         let [width, first, second, stacks] = std::array::from_fn(|_| usize::from(u16::from_le_bytes(header.take())));
-        let sizes = Sizes::new(width, first, second, stacks).map_err(NetError::Sizes)?;
+        let inputs = match version {
+            Version::One => Inputs::Kings,
+            Version::Two => {
+                let found = u16::from_le_bytes(header.take());
+                let known = NUMBERED.into_iter().find(|(number, _)| *number == found);
+                known.ok_or(NetError::Inputs { found })?.1
+            }
+        };
+        let sizes = Sizes::new(width, first, second, stacks).map_err(NetError::Sizes)?.with_inputs(inputs);
         for (name, expected) in SCALES {
             let found = i32::from_le_bytes(header.take());
             if found != expected {

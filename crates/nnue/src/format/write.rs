@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{CHECKSUM, MAGIC, SCALES, VERSION, layout};
+use super::{CHECKSUM, MAGIC, NUMBERED, SCALES, Version, layout};
 use crate::Parameters;
 
 impl Parameters {
@@ -17,11 +17,13 @@ impl Parameters {
         let sizes = self.sizes;
         let mut bytes = Vec::with_capacity(layout::length(sizes, self.description.len()));
         bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((Version::of(sizes.inputs()) as u32).to_le_bytes());
         bytes.extend(sizes.architecture_id().to_le_bytes());
         for size in [sizes.width(), sizes.first(), sizes.second(), sizes.stacks()] {
             bytes.extend((size as u16).to_le_bytes());
         }
+        let numbered = NUMBERED.into_iter().find(|(_, inputs)| *inputs == sizes.inputs());
+        bytes.extend(numbered.into_iter().flat_map(|(number, _)| number.to_le_bytes()));
         for (_, scale) in SCALES {
             bytes.extend(scale.to_le_bytes());
         }

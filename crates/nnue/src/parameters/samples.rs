@@ -3,7 +3,7 @@
 use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use super::Parameters;
-use crate::architecture::{BUCKETS, INPUTS, OUTPUT_ONE, PIECE_POINTS, Sizes, point};
+use crate::architecture::{OUTPUT_ONE, PIECE_POINTS, Sizes, point};
 
 /// A sequence of numbers that is the same everywhere (`SplitMix64`). For made-up nets only.
 struct Numbers(u64);
@@ -96,7 +96,7 @@ impl Parameters {
             for square in attacks::home(piece) {
                 let Some(point) = point(piece, square) else { continue };
                 let weight = sign * OUTPUT_ONE * value(piece, square);
-                for bucket in 0..BUCKETS {
+                for bucket in 0..sizes.inputs().buckets() {
                     let row = (bucket * PIECE_POINTS + point) * sizes.stacks();
                     parameters.head[row..row + sizes.stacks()].fill(weight);
                 }
@@ -130,7 +130,6 @@ fn filled(sizes: Sizes, seed: u64, magnitudes: &Magnitudes) -> Parameters {
     let (centre, spread) = magnitudes.transformer_bias;
     parameters.transformer_bias.fill_with(|| (centre + numbers.within(spread)) as i16);
     parameters.transformer.fill_with(|| numbers.within(magnitudes.transformer) as i16);
-    debug_assert_eq!(parameters.head.len(), INPUTS * sizes.stacks());
     parameters.head.fill_with(|| numbers.within(magnitudes.head));
     for stack in &mut parameters.stacks {
         stack.first_bias.fill_with(|| numbers.within(magnitudes.first_bias));

@@ -24,7 +24,7 @@ pub(crate) fn score(net: &Parameters, position: &Position) -> i32 {
 fn pairs(net: &Parameters, position: &Position, side: Color) -> Vec<i64> {
     let width = net.sizes.width();
     let mut sums: Vec<_> = net.transformer_bias.iter().map(|bias| i64::from(*bias)).collect();
-    for input in architecture::inputs(position, side) {
+    for input in net.sizes.inputs().active(position, side) {
         for (sum, weight) in sums.iter_mut().zip(&net.transformer[input * width..]) {
             *sum += i64::from(*weight);
         }
@@ -35,7 +35,7 @@ fn pairs(net: &Parameters, position: &Position, side: Color) -> Vec<i64> {
 
 fn head(net: &Parameters, position: &Position, side: Color, stack: usize) -> i64 {
     let weight = |input: usize| i64::from(net.head[input * net.sizes.stacks() + stack]);
-    architecture::inputs(position, side).map(weight).sum()
+    net.sizes.inputs().active(position, side).map(weight).sum()
 }
 
 fn sums<W: Copy + Into<i64>>(biases: &[i32], weights: &[W], inputs: &[i64]) -> Vec<i64> {

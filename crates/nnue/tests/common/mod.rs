@@ -4,7 +4,7 @@
 
 pub(crate) mod declared;
 
-use nnue::architecture::Sizes;
+use nnue::architecture::{Inputs, Sizes};
 use xiangqi::{Move, Position};
 
 /// Numbers that are the same in every run.
@@ -30,6 +30,21 @@ pub(crate) fn random_move(position: &Position, numbers: &mut Numbers) -> Option<
         return Some(moves[numbers.below(moves.len())]);
     }
     Some(*lively[numbers.below(lively.len())])
+}
+
+/// Positions from which games soon lead through all that inputs tell apart: the start, and some with few attackers left.
+pub(crate) const BEGINNINGS: [&str; 6] = [
+    Position::START_FEN,
+    "3akab2/9/r8/2p3p2/9/4P4/9/4C4/4H4/R2K5 b",
+    "3k1ab2/4a4/4n4/4p4/9/9/4P4/2N1B4/9/4KA3 w",
+    "2bak4/4a4/4b4/4p4/1c7/9/P3P4/4B4/4A4/3K1AB2 b",
+    "4kab2/4a4/4b4/2R6/5h3/3C5/9/4B4/4A4/3K1AB1r w",
+    "3ak4/4a4/4b4/9/r8/9/P8/3K5/9/R8 w",
+];
+
+/// The same sizes with attackers told apart.
+pub(crate) fn told(sizes: Sizes) -> Sizes {
+    sizes.with_inputs(Inputs::KingsAttackers)
 }
 
 pub(crate) fn sizes(width: usize, first: usize, second: usize, stacks: usize) -> Sizes {

@@ -1,6 +1,6 @@
 //! What the net is. The sizes are those that inference can run (`nnue::architecture`).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{RecipeError, table::Table};
 
@@ -19,18 +19,19 @@ pub struct Architecture {
     pub stacks: u32,
     /// How the transformer's sums become inputs of the first layer.
     pub activation: Activation,
-    /// Whether what a piece on a point is worth wherever the king stands is learned in rows of its own, which are added
-    /// to all others when the net is exported. Rare places of the king then learn from common ones.
+    /// Whether what a piece on a point is worth wherever the king stands, and whatever attackers are left, is learned in
+    /// rows of its own, which are added to the others when the net is exported. Rare places then learn from common ones.
     pub factorised: bool,
     /// What the piece-square head begins as.
     pub head: Head,
 }
 
 /// What a net sees of a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inputs {
     /// Which piece stands where, by the place of the own king.
+    #[default]
     Kings,
     /// The same, told apart also by which attackers (chariots; horses or cannons) are left.
     KingsAttackers,
@@ -52,6 +53,13 @@ pub enum Head {
     PieceValues,
     /// Nothing.
     Zero,
+}
+
+impl Inputs {
+    /// Whether they are those of the first nets, of which a manifest says nothing.
+    pub(crate) const fn are_kings(&self) -> bool {
+        matches!(self, Self::Kings)
+    }
 }
 
 impl Default for Architecture {

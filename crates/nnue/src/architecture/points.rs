@@ -1,0 +1,70 @@
+//! The (piece, point) pairs that can occur, numbered.
+
+use xiangqi::{Piece, PieceKind, Square, attacks};
+
+/// The (piece, point) pairs that can occur from a side's view: chariots, horses and cannons of both colours on 90
+/// points, pawns on 55, elephants on 7, advisors on 5, the own king on 6 and the enemy's on 9.
+pub const PIECE_POINTS: usize = 689;
+
+/// What stands for a pair that cannot occur.
+const NOWHERE: u16 = u16::MAX;
+
+type Points = [[u16; Square::COUNT]; Piece::COUNT];
+
+/// The pairs in their order: own pieces (here Red's), then the enemy's; kinds as [`PieceKind::index`] counts them;
+/// points as [`Square::index`] does.
+const POINTS: Points = {
+    let mut points = [[NOWHERE; Square::COUNT]; Piece::COUNT];
+    let mut next = 0;
+    let mut piece = 0;
+    while piece < Piece::COUNT {
+        let mut index = 0;
+        while index < Square::COUNT {
+            let square = square(index);
+            let beyond = matches!(Piece::ALL[piece], Piece::RedKing) && square.file() > 4;
+            if attacks::home(Piece::ALL[piece]).contains(square) && !beyond {
+                points[piece][index] = next;
+                next += 1;
+            }
+            index += 1;
+        }
+        piece += 1;
+    }
+    assert!(next as usize == PIECE_POINTS);
+    points
+};
+
+/// [`POINTS`] as each side sees them, straight and mirrored.
+pub(super) static TABLE: [[Points; 2]; 2] = {
+    let mut table = [[[[NOWHERE; Square::COUNT]; Piece::COUNT]; 2]; 2];
+    let mut piece = 0;
+    while piece < Piece::COUNT {
+        let kinds = PieceKind::COUNT;
+        let mut index = 0;
+        while index < Square::COUNT {
+            let square = square(index);
+            let exchanged = (piece + kinds) % Piece::COUNT;
+            let flipped = square.flipped();
+            table[0][0][piece][index] = POINTS[piece][index];
+            table[0][1][piece][index] = POINTS[piece][square.mirrored().index()];
+            table[1][0][piece][index] = POINTS[exchanged][flipped.index()];
+            table[1][1][piece][index] = POINTS[exchanged][flipped.mirrored().index()];
+            index += 1;
+        }
+        piece += 1;
+    }
+    table
+};
+
+const fn square(index: usize) -> Square {
+    match Square::from_index(index) {
+        Some(square) => square,
+        None => unreachable!(),
+    }
+}
+
+/// Where among the [`PIECE_POINTS`] a pair is, own pieces being Red's; `None` if it cannot occur.
+pub(crate) fn point(piece: Piece, square: Square) -> Option<usize> {
+    let point = POINTS[piece.index()][square.index()];
+    (point != NOWHERE).then_some(usize::from(point))
+}
