@@ -5,6 +5,7 @@
 //! ([`answer`]).
 
 pub mod limits;
+pub mod listen;
 
 mod admin;
 mod answer;

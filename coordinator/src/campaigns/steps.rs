@@ -60,11 +60,8 @@ async fn keep_playing(
     bench_signature: u64,
 ) -> Outcome<Played> {
     let wanted = row.wanted_positions;
-    let most = if row.phase == "collecting" {
-        wanted
-    } else {
-        wanted + (i128::from(wanted) * i128::from(row.campaign.generation.ahead_percent) / 100) as i64
-    };
+    let ahead = i128::from(wanted) * i128::from(row.campaign.generation.ahead_percent) / 100;
+    let most = wanted + ahead as i64;
     let positions = positions_of(connection, row.id, row.generation).await?;
     let is_full = positions >= wanted;
     let current: Option<(String, i64)> = match row.selfplay {
@@ -80,6 +77,7 @@ async fn keep_playing(
             if now_state != state {
                 matches::set_state(connection, now, job, state).await?;
             }
+            limit_games(connection, job, most - positions).await?;
             Ok(Played { is_full, changed: now_state != state })
         }
         (previous, _) => {
@@ -95,6 +93,16 @@ async fn keep_playing(
             Ok(Played { is_full, changed: true })
         }
     }
+}
+
+/// Hands out no more games than bring so many more positions: the last lease of a generation is not longer than need be.
+async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64) -> Outcome<()> {
+    let tally = counting::tally(connection, job).await?;
+    let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { USUAL_MOVES };
+    let limit = tally.games + missing.max(0) / per_game + missing.max(0) / per_game / 20 + 1;
+    let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
+    sqlx::query(query).bind(job).bind(limit).execute(connection.raw()).await?;
+    Ok(())
 }
 
 /// The positions that count in a generation.

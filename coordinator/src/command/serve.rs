@@ -126,7 +126,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         behind_proxy: arguments.behind_proxy,
         ..Settings::default()
     };
-    let mut stopping = stopped();
+    let stopping = stopped();
     let service = Service {
         store: store.clone(),
         objects: objects.clone(),
@@ -146,23 +146,11 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         tokio::spawn(validator.serve(stopping.clone()))
     });
     tracing::info!("listening at http://{address}");
-    let app = http::router(service).into_make_service_with_connect_info::<SocketAddr>();
-    let mut told = stopping.clone();
-    let server = axum::serve(listener, app).with_graceful_shutdown(async move {
-        drop(told.wait_for(|stop| *stop).await);
-    });
-    let server = tokio::spawn(async move { server.await });
-    drop(stopping.wait_for(|stop| *stop).await);
-    tracing::info!("stopping: no new requests, those under way are answered");
-    let rest = async {
-        drop(server.await);
-        drop(driver.await);
-        if let Some(validator) = validator {
-            drop(validator.await);
-        }
-    };
-    if tokio::time::timeout(GRACE, rest).await.is_err() {
-        tracing::warn!("some requests were still under way: their senders will send them again");
+    http::listen::serve(listener, http::router(service), stopping, GRACE).await;
+    tracing::info!("stopping: what was under way is answered");
+    drop(driver.await);
+    if let Some(validator) = validator {
+        drop(validator.await);
     }
     store.close().await;
     tracing::info!("stopped");

@@ -81,7 +81,7 @@ impl Limits {
             let since = (now.0 - bucket.at.0).clamp(0, 3_600 * SECOND);
             *bucket = Bucket { left: (bucket.left + since * rate).min(most), at: now };
             if bucket.left < 1_000 {
-                return Err(((1_000 - bucket.left) / (rate * SECOND).max(1)) as u64 + 1);
+                return Err((1_000 - bucket.left).max(1).unsigned_abs().div_ceil(rate.max(1).unsigned_abs() * 1_000));
             }
             bucket.left -= 1_000;
             Ok(())

@@ -16,6 +16,9 @@ use crate::{
 /// For how long a lease is meant to keep a worker busy, in seconds.
 pub const USUAL_SECONDS: u32 = 300;
 
+/// The same for a worker's first, in seconds.
+const FIRST_SECONDS: u32 = 30;
+
 /// A lease is over after so many times the expected time.
 const PATIENCE: i64 = 3;
 
@@ -85,7 +88,9 @@ pub async fn ask(
     if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
         return Ok(Work::Games(lease));
     }
-    let seconds = ask.most_seconds.unwrap_or(USUAL_SECONDS).clamp(1, USUAL_SECONDS);
+    // Who has not shown how fast it is gets little to begin with.
+    let most = if ask.nodes_per_second.is_some() { USUAL_SECONDS } else { FIRST_SECONDS };
+    let seconds = ask.most_seconds.unwrap_or(most).clamp(1, most);
     let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, seconds, now };
     if worker.trusted != 0
         && let Some(lease) = settle(connection, &wish).await?

@@ -203,7 +203,7 @@ pub enum CampaignError {
     Value { key: &'static str, found: String, allowed: String },
     #[error("`{0}` is not for a campaign's recipe: the coordinator says it")]
     NotHere(&'static str),
-    #[error("`recipe`: {0}")]
+    #[error("in `recipe`, {}", .0.fault)]
     Recipe(RecipeError),
     #[error("`gate`: {0}")]
     Gate(String),

@@ -34,7 +34,7 @@ fn what_is_wrong_is_named_with_its_place() {
         ),
         ("name = \"small\"", "name = \"../x\"", "`name` is \"../x\"; it must be 1 to 64 letters"),
         ("elo1 = 30.0", "elo1 = 0.0", "`gate`: "),
-        ("width = 128", "width = 127", "`recipe`: "),
+        ("width = 128", "width = 127", "in `recipe`, `architecture.width` is 127; it must be "),
         (
             "[recipe.architecture]",
             "[recipe]\nname = \"x\"\n[recipe.architecture]",

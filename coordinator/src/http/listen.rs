@@ -1,0 +1,71 @@
+//! Connections: how many, how long they may take to say what they want, and how they end.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request},
+};
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{conn::auto, graceful::GracefulShutdown},
+};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+};
+use tower::ServiceExt as _;
+
+/// So many connections are open at the same time; others wait in the system's queue.
+const MOST_CONNECTIONS: usize = 8_192;
+
+/// A request's head must be there after so long. Who sends it a byte at a time holds up nobody else.
+const HEAD_WITHIN: Duration = Duration::from_secs(10);
+
+/// Answers until it is told to stop; then lets what is under way end, for so long.
+pub async fn serve(listener: TcpListener, app: Router, mut stop: watch::Receiver<bool>, grace: Duration) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(32 << 10);
+    loop {
+        let place = Arc::clone(&places).acquire_owned();
+        let accepted = tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => break,
+            accepted = async { (place.await, listener.accept().await) } => accepted,
+        };
+        let (Ok(place), accepted) = accepted else { break };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // No more files, most likely: some are closed soon.
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        // Without it the system waits for more to say.
+        drop(stream.set_nodelay(true));
+        let app = app.clone();
+        let answer = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo::<SocketAddr>(peer));
+            let app = app.clone();
+            async move {
+                Ok::<_, Infallible>(app.oneshot(request.map(Body::new)).await.unwrap_or_else(|never| match never {}))
+            }
+        });
+        let connection = builder.serve_connection(TokioIo::new(stream), answer).into_owned();
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // Who breaks off, or says nothing that can be read, is not worth a word.
+            drop(connection.await);
+            drop(place);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests were still under way: their senders will send them again");
+    }
+}
