@@ -94,7 +94,7 @@ mod tests {
         let mut pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(40);
         let early = judge(&test(), 8, &pairs).unwrap();
         assert_eq!(early.decision, Decision::AcceptH1);
-        assert!(early.pairs < 320 && early.pairs % 8 == 0, "{early:?}");
+        assert!(early.pairs < 320 && early.pairs.is_multiple_of(8), "{early:?}");
         pairs.extend([0].repeat(1_000));
         assert_eq!(judge(&test(), 8, &pairs).unwrap(), early);
     }

@@ -107,7 +107,7 @@ async fn gate(
             5 + now.0.unsigned_abs() % 20,
         );
     };
-    let asked_at = std::time::Instant::now();
+    let asked_at = tokio::time::Instant::now();
     let (method, route) = (request.method().clone(), request.uri().path().to_owned());
     let answer = tokio::time::timeout(service.settings.request_timeout, next.run(request)).await;
     let answer = answer.unwrap_or_else(|_| refuse(Code::Timeout, "the request took too long", 5));

@@ -10,6 +10,8 @@
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`events`]: what happened, for people.
 
+#![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
+
 pub mod campaigns;
 pub mod clock;
 pub mod command;

@@ -3,6 +3,7 @@
 //! A token is shown once and kept as its SHA-256: it is random, so nothing slower is needed. Passwords are for pages
 //! only, and kept by argon2id.
 
+use dataset::Digest;
 use protocol::{
     api::{
         problem::Code,
@@ -10,7 +11,6 @@ use protocol::{
     },
     is_name,
 };
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     clock::{DAY, SECOND, Time},
@@ -56,7 +56,7 @@ pub fn secret(prefix: &str) -> Outcome<String> {
 /// The SHA-256 of a secret, by which it is found.
 #[must_use]
 pub fn hash_of(secret: &str) -> String {
-    Sha256::digest(secret).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    Digest::of(secret.as_bytes()).to_string()
 }
 
 /// A new account.

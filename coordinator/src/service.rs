@@ -19,6 +19,7 @@ use crate::{
 
 /// What whoever starts a coordinator says.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Settings {
     /// Its name, for people.
     pub name: String,
@@ -62,7 +63,7 @@ impl Default for Settings {
             most_requests: 512,
             requests_per_second: 20,
             burst: 200,
-            request_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_mins(1),
             behind_proxy: false,
         }
     }

@@ -69,6 +69,6 @@ pub(crate) fn header_of(text: &str) -> Outcome<Header> {
 pub(crate) fn nodes_per_position(header: &Header) -> i64 {
     let nodes = |soft: Option<u64>, hard: u64| soft.map_or(hard, |soft| (soft + soft / 3).min(hard));
     let own = nodes(header.settings.soft_nodes, header.settings.hard_nodes);
-    let nodes = header.opponent.as_ref().map_or(own, |other| (own + nodes(other.soft_nodes, other.hard_nodes)) / 2);
+    let nodes = header.opponent.as_ref().map_or(own, |other| own.midpoint(nodes(other.soft_nodes, other.hard_nodes)));
     nodes.clamp(1, i64::MAX as u64 / 1_000_000) as i64
 }

@@ -568,7 +568,7 @@ async fn create_match(store: &Database, clock: &Clock, arguments: MatchArguments
     let header = gate.header(arguments.rules, protocol::BENCH_SIGNATURE, arguments.a, arguments.b, arguments.seed);
     let kind = if arguments.fixed { "rating" } else { "match" };
     let job = write(store, move |mut c| {
-        let (header, gate) = (header.clone(), gate.clone());
+        let header = header.clone();
         Box::pin(async move {
             for net in [header.net, header.opponent.and_then(|opponent| opponent.net)].into_iter().flatten() {
                 nets::must_exist(&mut c, net).await?;

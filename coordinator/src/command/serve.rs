@@ -22,6 +22,7 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(20);
 
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub(super) struct Arguments {
     /// The address to listen at; port 0 takes any that is free
     #[arg(long, env = "CHUHE_LISTEN", default_value = "127.0.0.1:7272", value_name = "ADDRESS")]

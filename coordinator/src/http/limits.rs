@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv6Addr, SocketAddr},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -126,7 +126,7 @@ pub(super) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool
     match forwarded.unwrap_or(peer.ip()) {
         IpAddr::V4(address) => address.to_string(),
         // A customer has a /64 and can use every address in it.
-        IpAddr::V6(address) => address.segments()[..4].iter().map(|part| format!("{part:x}:")).collect(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
     }
 }
 

@@ -55,9 +55,8 @@ where
 
     fn tell(self: Box<Self>, committed: Result<(), Failure>) {
         let result = match (self.result, committed) {
-            (Some(Ok(_)), Err(failure)) => Err(failure),
+            (Some(Ok(_)) | None, Err(failure)) => Err(failure),
             (Some(result), _) => result,
-            (None, Err(failure)) => Err(failure),
             (None, Ok(())) => Err(Failure::Busy),
         };
         // Nobody listens any more when a request was broken off; what was committed stays.

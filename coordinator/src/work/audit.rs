@@ -48,7 +48,7 @@ pub(super) async fn wanted_from(
     auditor: &Auditor,
     draw: u64,
 ) -> Outcome<Option<Wanted>> {
-    if draw % ONE_IN != 0 {
+    if !draw.is_multiple_of(ONE_IN) {
         return Ok(None);
     }
     let query = "SELECT shards.id AS shard, shards.job AS job, shards.first AS first, shards.games AS games

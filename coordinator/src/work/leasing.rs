@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::{JobRow, audit, header_of, lock_job, segments};
 use crate::{
     clock::{SECOND, Time},
+    people::secret,
     store::{Connection, Failure, Outcome},
 };
 
@@ -137,7 +138,7 @@ impl Wish<'_> {
 
     /// For how long it gets so many, in milliseconds.
     fn duration(&self, job: &JobRow, games: i64) -> i64 {
-        let nodes = games as i128 * i128::from(job.nodes_per_game);
+        let nodes = i128::from(games) * i128::from(job.nodes_per_game);
         let expected = (nodes * i128::from(SECOND) / i128::from(self.speed.max(1))).min(i128::from(MOST_DURATION));
         (PATIENCE * expected as i64).clamp(LEAST_DURATION, MOST_DURATION)
     }
@@ -177,11 +178,11 @@ async fn same_again(connection: &mut Connection<'_>, now: Time, worker: i64, non
     let row: Option<Row> = query.fetch_optional(connection.raw()).await?;
     let Some((token, first, games, expires, header)) = row else { return Ok(None) };
     let left = ((expires - now.0) / SECOND).max(0) as u32;
-    Ok(Some(answer(token, header_of(&header)?, first..first + games, left)))
+    Ok(Some(answer(token, &header_of(&header)?, &(first..first + games), left)))
 }
 
-fn answer(token: String, header: Header, games: std::ops::Range<i64>, seconds: u32) -> Lease {
-    let terms = Header { first_game: games.start as u64, ..header };
+fn answer(token: String, header: &Header, games: &std::ops::Range<i64>, seconds: u32) -> Lease {
+    let terms = Header { first_game: games.start as u64, ..header.clone() };
     Lease { token, terms, games: (games.end - games.start) as u64, seconds, live: false }
 }
 
@@ -228,17 +229,16 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
         if job.state != "open" {
             continue;
         }
-        let games = match segments::first_open(connection, job.id).await? {
-            Some(open) => open,
-            None => {
-                let limit = job.game_limit.unwrap_or(i64::MAX - MOST_GAMES);
-                let end = (job.frontier + wish.games(&job)).min(limit);
-                if end <= job.frontier {
-                    continue;
-                }
-                segments::extend(connection, job.id, job.frontier..end).await?;
-                job.frontier..end
+        let games = if let Some(open) = segments::first_open(connection, job.id).await? {
+            open
+        } else {
+            let limit = job.game_limit.unwrap_or(i64::MAX - MOST_GAMES);
+            let end = (job.frontier + wish.games(&job)).min(limit);
+            if end <= job.frontier {
+                continue;
             }
+            segments::extend(connection, job.id, job.frontier..end).await?;
+            job.frontier..end
         };
         let query = "UPDATE jobs SET last_leased = $2 WHERE id = $1";
         sqlx::query(query).bind(job.id).bind(wish.now.0).execute(connection.raw()).await?;
@@ -267,9 +267,7 @@ async fn grant(
 ) -> Outcome<Lease> {
     let count = games.end - games.start;
     let duration = wish.duration(job, count);
-    let mut token = [0; 16];
-    getrandom::fill(&mut token).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
-    let token = token.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let token = secret("")?;
     let query = "INSERT INTO leases
                  (token, job, worker, account, nonce, kind, state, first, games, audited, duration, created, expires)
                  VALUES ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $9, $10, $11, $12) RETURNING id";
@@ -280,7 +278,7 @@ async fn grant(
     if kind == "fresh" {
         segments::lease(connection, job.id, games.clone(), lease).await?;
     }
-    Ok(answer(token, job.header.clone(), games, (duration / SECOND) as u32))
+    Ok(answer(token, &job.header, &games, (duration / SECOND) as u32))
 }
 
 /// A lease, which nobody else changes until the transaction ends.

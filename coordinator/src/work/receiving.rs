@@ -48,7 +48,7 @@ pub async fn expectation(
     let header = super::header_of(&header)?;
     let unit = if header.opponent.is_some() { 2 } else { 1 };
     let all = lease_first as u64..(lease_first + games) as u64;
-    if !all.contains(&first) || (first - all.start) % unit != 0 {
+    if !all.contains(&first) || !(first - all.start).is_multiple_of(unit) {
         let detail = format!("the lease has the games {} to {}; none begins at {first}", all.start, all.end - 1);
         return Err(Failure::refused(Code::WrongGames, detail));
     }

@@ -1,0 +1,223 @@
+//! The coordinator's process is killed again and again while many workers deliver: every upload that was answered 2xx is
+//! there afterwards, once.
+//!
+//! `CHUHE_KILLS` and `CHUHE_WORKERS` say how often and how many; `scripts/check --long` says 100 and 200.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU16, Ordering},
+    },
+    time::Duration,
+};
+
+use coordinator::{
+    objects::{Kind, Objects},
+    store::{Database, Store as _},
+};
+use dataset::{Digest, shard::ShardWriter};
+use engine::Evaluation;
+use protocol::api::{
+    SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
+    work::{Answer, Ask, Lease, Machine, Receipt, Work, Worker},
+};
+use reqwest::{Client, Method};
+use selfplay::selfplay::Run;
+
+const CAMPAIGN: &str = r#"
+name = "short"
+[selfplay.settings]
+hash_mebibytes = 1
+hard_nodes = 1
+ply_cap = 8
+[selfplay.openings]
+plies = 6
+[generation]
+positions = 1_000_000_000
+[recipe.schedule]
+epochs = 1
+positions_per_epoch = 65536
+warm_up_steps = 1
+"#;
+
+fn admin(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    let output = command.arg("--data").arg(folder).arg("admin").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Starts a coordinator, and waits until it says where it listens.
+fn start(folder: &Path) -> (Child, u16) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    command.arg("--data").arg(folder).args([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--rate",
+        "100000",
+        "--burst",
+        "100000",
+    ]);
+    command.args(["--least-free", "0"]).env("NO_COLOR", "1").env("CHUHE_LOG", "info");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let port = loop {
+        let line = lines.next().expect("it says where it listens").unwrap();
+        if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
+            break port.trim().parse().unwrap();
+        }
+    };
+    // Whoever does not read holds up whoever writes.
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, port)
+}
+
+fn play(lease: &Lease) -> Vec<u8> {
+    let mut run = Run::from_header(&lease.terms, Evaluation::Plain, None, None).unwrap();
+    run.games = lease.games;
+    let mut bytes = Vec::new();
+    let mut writer = ShardWriter::new(&mut bytes, lease.terms.clone()).unwrap();
+    run.play(|_, finished| writer.add(&finished.record)).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// Somebody who asks, plays and delivers, and tries again when nobody answers.
+struct Somebody {
+    client: Client,
+    port: Arc<AtomicU16>,
+    token: String,
+    stop: Arc<AtomicBool>,
+}
+
+impl Somebody {
+    async fn send(&self, method: Method, path: &str, kind: &str, body: Vec<u8>) -> Option<Vec<u8>> {
+        while !self.stop.load(Ordering::SeqCst) {
+            let address = format!("http://127.0.0.1:{}{path}", self.port.load(Ordering::SeqCst));
+            let request = self.client.request(method.clone(), address).bearer_auth(&self.token);
+            let request = request.header("content-type", kind).header("connection", "close");
+            let request = request.header(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
+            let request = request.header(SHA256_HEADER, Digest::of(&body).to_string()).body(body.clone());
+            let answer = match request.send().await {
+                Ok(answer) => {
+                    let status = answer.status();
+                    answer.bytes().await.map(|bytes| (status, bytes))
+                }
+                Err(error) => Err(error),
+            };
+            match answer {
+                Ok((status, bytes)) if status.is_success() => return Some(bytes.to_vec()),
+                Ok((status, bytes)) if status.is_client_error() && status.as_u16() != 429 => {
+                    panic!("{status}: {}", String::from_utf8_lossy(&bytes))
+                }
+                _ => tokio::time::sleep(Duration::from_millis(30)).await,
+            }
+        }
+        None
+    }
+
+    async fn work(self, number: usize, thanked: Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>) -> Option<()> {
+        let machine = Machine {
+            name: format!("w{number}"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            bench_signature: protocol::BENCH_SIGNATURE,
+            threads: 1,
+            memory_mebibytes: 1,
+            system: "test".to_owned(),
+            instruction_set: "test".to_owned(),
+        };
+        let json = "application/json";
+        let worker = self.send(Method::POST, path::WORKERS, json, serde_json::to_vec(&machine).unwrap()).await?;
+        let worker: Worker = serde_json::from_slice(&worker).unwrap();
+        for round in 0.. {
+            let nonce = format!("{round}");
+            let ask =
+                Ask { worker: worker.worker, nonce, threads: 1, nodes_per_second: Some(1_000), most_seconds: Some(2) };
+            let answer = self.send(Method::POST, path::LEASES, json, serde_json::to_vec(&ask).unwrap()).await?;
+            let answer: Answer = serde_json::from_slice(&answer).unwrap();
+            let Work::Games(lease) = answer.work else {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            };
+            let bytes = play(&lease);
+            let place = path::games(&lease.token, lease.terms.first_game);
+            let receipt = self.send(Method::PUT, &place, SHARD_TYPE, bytes).await?;
+            let receipt: Receipt = serde_json::from_slice(&receipt).unwrap();
+            let before = thanked.lock().unwrap().insert(lease.terms.first_game, (lease.games, receipt.shard));
+            assert_eq!(before, None, "nobody else was given these games");
+        }
+        None
+    }
+}
+
+fn count(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_thanked_for_is_there_once() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let (kills, workers) = (count("CHUHE_KILLS", 5), count("CHUHE_WORKERS", 20));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("short.toml");
+    std::fs::write(&file, CAMPAIGN).unwrap();
+    admin(folder.path(), &["user", "create", "ann"]);
+    let token = admin(folder.path(), &["token", "create", "ann"]);
+    admin(folder.path(), &["campaign", "create", file.to_str().unwrap()]);
+    let (mut process, port) = start(folder.path());
+    let (port, stop) = (Arc::new(AtomicU16::new(port)), Arc::new(AtomicBool::new(false)));
+    let thanked = Arc::new(Mutex::new(BTreeMap::new()));
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..workers {
+        let somebody = Somebody { client: Client::new(), port: port.clone(), token: token.clone(), stop: stop.clone() };
+        tasks.spawn(somebody.work(number, thanked.clone()));
+    }
+    for kill in 0..kills {
+        // Not in step with anything.
+        tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let (again, at) = start(folder.path());
+        process = again;
+        port.store(at, Ordering::SeqCst);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    stop.store(true, Ordering::SeqCst);
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+
+    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
+    assert!(thanked.len() > kills, "only {} uploads were thanked for", thanked.len());
+    let store = Database::open(&format!("sqlite:{}", folder.path().join("chuhe.db").display()), None).await.unwrap();
+    let objects = Objects::open(folder.path().join("objects").to_str().unwrap()).unwrap();
+    let held = store.read(|mut c| {
+        Box::pin(async move {
+            let query = "SELECT segments.first, segments.games, shards.hash FROM segments
+                         JOIN shards ON shards.id = segments.shard WHERE segments.state = 'held' ORDER BY 1";
+            let rows: Vec<(i64, i64, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
+            Ok(rows)
+        })
+    });
+    let held = held.await.unwrap();
+    let mut end = 0;
+    let mut there = BTreeMap::new();
+    for (first, games, hash) in held {
+        assert!(first >= end, "game {first} is counted twice");
+        end = first + games;
+        there.insert(first as u64, (games as u64, hash.parse::<Digest>().unwrap()));
+    }
+    for (first, upload) in &thanked {
+        assert_eq!(there.get(first), Some(upload), "games from {first} on");
+        let bytes = objects.get(Kind::Shard, upload.1).await.unwrap();
+        assert_eq!(Digest::of(&bytes), upload.1);
+    }
+    store.close().await;
+}
