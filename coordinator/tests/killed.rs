@@ -3,6 +3,8 @@
 //!
 //! `CHUHE_KILLS` and `CHUHE_WORKERS` say how often and how many; `scripts/check --long` says 100 and 200.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::{
     collections::BTreeMap,
     io::{BufRead as _, BufReader},

@@ -1,6 +1,9 @@
 //! The HTTP interface, over real connections: what workers do, what others try, and how each is refused.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod bench;
+mod dishonest;
 mod refused;
 mod security;
 mod whole;

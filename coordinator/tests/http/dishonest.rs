@@ -1,0 +1,122 @@
+//! Dishonest workers: what they claim is found out and leaves the pool, or changes nothing.
+
+use dataset::{Header, Record};
+use protocol::api::work::{Answer, Lease, Receipt, Role, Work};
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::bench::{Bench, CAMPAIGN, ask, play, read, shard};
+
+/// Somebody with one worker.
+struct Player {
+    token: String,
+    worker: i64,
+    asked: u32,
+}
+
+impl Player {
+    async fn new(bench: &Bench, name: &str) -> Self {
+        let token = bench.account(name, Role::Volunteer).await;
+        let worker = bench.worker(&token, "machine").await;
+        Self { token, worker, asked: 0 }
+    }
+
+    /// Asks for a few games; `None` if it gets none, or is not answered any more.
+    async fn lease(&mut self, bench: &Bench) -> Option<Lease> {
+        self.asked += 1;
+        let nonce = format!("{}", self.asked);
+        let answer = bench.post(protocol::api::path::LEASES, &self.token, &ask(self.worker, &nonce)).await;
+        if answer.status() == StatusCode::FORBIDDEN {
+            return None;
+        }
+        match read::<Answer>(answer).await.work {
+            Work::Games(lease) => Some(lease),
+            Work::Wait { .. } => None,
+        }
+    }
+
+    /// Plays what it is given, as it likes to, and delivers it; whether there was anything.
+    async fn work(&mut self, bench: &Bench, how: impl Fn(&Header, u64) -> Vec<Record>) -> bool {
+        let Some(lease) = self.lease(bench).await else { return false };
+        let bytes = shard(&lease.terms, &how(&lease.terms, lease.games));
+        let answer = bench.upload(&self.token, &lease, bytes).await;
+        let _: Receipt = read(answer).await;
+        true
+    }
+}
+
+/// Scores a little better than they are: no rule of the game is broken, and no replay shows it.
+fn with_noise(terms: &Header, games: u64) -> Vec<Record> {
+    let mut records = play(terms, games);
+    for scored in records.iter_mut().flat_map(|record| &mut record.moves) {
+        scored.score = scored.score.map(|score| score + 1);
+    }
+    records
+}
+
+/// Games of a search that looked at less.
+fn with_fewer_nodes(terms: &Header, games: u64) -> Vec<Record> {
+    let mut lazy = terms.clone();
+    lazy.settings.hard_nodes = 5;
+    play(&lazy, games)
+}
+
+async fn trust(bench: &Bench, worker: i64) {
+    let boss = bench.account("boss", Role::Maintainer).await;
+    let answer = bench.post(&format!("/api/v1/workers/{worker}/trust"), &boss, &json!({ "trusted": true })).await;
+    assert_eq!(answer.status(), StatusCode::NO_CONTENT);
+}
+
+async fn state(bench: &Bench, name: &'static str) -> String {
+    let found = coordinator::store::Store::read(&bench.service.store, move |mut c| {
+        Box::pin(async move {
+            let query = "SELECT state FROM accounts WHERE name = $1";
+            Ok(sqlx::query_scalar(query).bind(name).fetch_one(c.raw()).await?)
+        })
+    });
+    found.await.unwrap()
+}
+
+const HELD_BY_EVE: &str = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) FROM segments
+    JOIN shards ON shards.id = segments.shard JOIN accounts ON accounts.id = shards.account
+    WHERE segments.state = 'held' AND accounts.name LIKE 'eve%'";
+
+async fn is_found_out(lie: fn(&Header, u64) -> Vec<Record>) {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
+    let (mut ann, mut eve) = (Player::new(&bench, "ann").await, Player::new(&bench, "eve").await);
+    let mut tess = Player::new(&bench, "tess").await;
+    trust(&bench, tess.worker).await;
+    let mut delivered = 0;
+    for round in 0..200 {
+        if eve.work(&bench, lie).await {
+            delivered += 1;
+        }
+        ann.work(&bench, play).await;
+        tess.work(&bench, play).await;
+        bench.validate().await;
+        if state(&bench, "eve").await == "quarantined" {
+            break;
+        }
+        assert!(round < 199, "after {delivered} uploads nobody has noticed");
+    }
+    assert_eq!(state(&bench, "ann").await, "active");
+    assert_eq!(state(&bench, "tess").await, "active");
+    assert_eq!(bench.number(HELD_BY_EVE).await, 0, "of {delivered} uploads");
+    assert!(!eve.work(&bench, lie).await, "she gets no more games");
+    // What she had is played again by others, and nothing of the campaign is missing.
+    while bench.number("SELECT COUNT(*) FROM segments WHERE state = 'open'").await > 0 {
+        assert!(ann.work(&bench, play).await);
+    }
+    println!("found out after {delivered} uploads");
+}
+
+#[tokio::test]
+async fn noise_in_scores_is_found_out_by_others_who_play_the_same_games() {
+    is_found_out(with_noise).await;
+}
+
+#[tokio::test]
+async fn searching_less_is_found_out() {
+    is_found_out(with_fewer_nodes).await;
+}
