@@ -9,8 +9,11 @@ use bytes::Bytes;
 use dataset::Digest;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::{
-    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, RetryConfig, aws::AmazonS3Builder, local::LocalFileSystem,
-    path::Path, prefix::PrefixStore,
+    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, RetryConfig,
+    aws::{AmazonS3Builder, AmazonS3ConfigKey},
+    local::LocalFileSystem,
+    path::Path,
+    prefix::PrefixStore,
 };
 
 /// What is kept.
@@ -104,6 +107,18 @@ impl Objects {
     ///
     /// If there is none.
     pub fn open(address: &str) -> Result<Self, ObjectError> {
+        Self::open_with(address, std::env::vars())
+    }
+
+    /// [`open`](Self::open) with another environment.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn open_with(
+        address: &str,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ObjectError> {
         if let Some(rest) = address.strip_prefix("s3://") {
             // There is no TLS without somebody who computes; a second one to say so is no error.
             drop(rustls::crypto::ring::default_provider().install_default());
@@ -113,7 +128,15 @@ impl Objects {
             }
             let retry =
                 RetryConfig { max_retries: 5, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
-            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry).build()?;
+            let mut builder = AmazonS3Builder::new().with_bucket_name(bucket).with_retry(retry);
+            for (name, value) in environment {
+                if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>()
+                    && name.starts_with("AWS_")
+                {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            let store = builder.build()?;
             let store: Arc<dyn ObjectStore> = match prefix.trim_matches('/') {
                 "" => Arc::new(store),
                 prefix => Arc::new(PrefixStore::new(store, Path::from(prefix))),

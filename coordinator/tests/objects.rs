@@ -1,0 +1,103 @@
+//! The store of objects: one suite, on a folder and on a real S3 server.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::net::SocketAddr;
+
+use coordinator::objects::{Kind, ObjectError, Objects};
+use dataset::Digest;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::conn::auto::Builder,
+};
+use object_store::GetRange;
+use s3s::{auth::SimpleAuth, service::S3ServiceBuilder};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+/// An S3 server on a folder with one bucket.
+async fn s3(folder: &TempDir) -> SocketAddr {
+    std::fs::create_dir(folder.path().join("games")).unwrap();
+    let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder.path()).unwrap());
+    builder.set_auth(SimpleAuth::from_single("key", "secret"));
+    let service = builder.build();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let service = service.clone();
+            tokio::spawn(async move {
+                drop(Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await);
+            });
+        }
+    });
+    address
+}
+
+fn environment(address: SocketAddr, secret: &str) -> Vec<(String, String)> {
+    let endpoint = format!("http://{address}");
+    let pairs = [
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", secret),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ENDPOINT", &endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+}
+
+async fn suite(objects: Objects) {
+    let bytes: Vec<u8> = (0..300_000_u32).map(|number| (number * 7) as u8).collect();
+    let hash = objects.put(Kind::Shard, bytes.clone().into()).await.unwrap();
+    assert_eq!(hash, Digest::of(&bytes));
+    assert_eq!(objects.put(Kind::Shard, bytes.clone().into()).await.unwrap(), hash, "twice is once");
+    assert_eq!(objects.get(Kind::Shard, hash).await.unwrap(), bytes);
+    assert_eq!(objects.length(Kind::Shard, hash).await.unwrap(), 300_000);
+    for (range, expected) in [
+        (GetRange::Bounded(10..20), 10..20),
+        (GetRange::Offset(299_990), 299_990..300_000),
+        (GetRange::Suffix(5), 299_995..300_000),
+        (GetRange::Bounded(299_999..400_000), 299_999..300_000),
+    ] {
+        let read = objects.read(Kind::Shard, hash, Some(range)).await.unwrap();
+        assert_eq!((read.range, read.length), (expected.start as u64..expected.end as u64, 300_000));
+        assert_eq!(read.bytes, bytes[expected]);
+    }
+    let beyond = objects.read(Kind::Shard, hash, Some(GetRange::Offset(300_000))).await;
+    assert!(matches!(beyond, Err(ObjectError::Range { length: 300_000 })), "{beyond:?}");
+    let other = Digest::of(b"other");
+    assert!(matches!(objects.get(Kind::Shard, other).await, Err(ObjectError::Missing)));
+    assert!(matches!(objects.get(Kind::Net, hash).await, Err(ObjectError::Missing)), "of another kind");
+    assert!(matches!(objects.length(Kind::Shard, other).await, Err(ObjectError::Missing)));
+    assert_eq!(objects.older_than(Kind::Shard, i64::MAX).await.unwrap(), [hash]);
+    assert!(objects.older_than(Kind::Shard, 0).await.unwrap().is_empty());
+    objects.delete(Kind::Shard, hash).await.unwrap();
+    objects.delete(Kind::Shard, hash).await.unwrap();
+    assert!(matches!(objects.get(Kind::Shard, hash).await, Err(ObjectError::Missing)));
+}
+
+#[tokio::test]
+async fn a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = Objects::open(folder.path().join("new/objects").to_str().unwrap()).unwrap();
+    assert!(objects.free_bytes().unwrap() > 0);
+    suite(objects).await;
+}
+
+#[tokio::test]
+async fn an_s3_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = s3(&folder).await;
+    let open = |address_of: &str, secret| Objects::open_with(address_of, environment(address, secret)).unwrap();
+    suite(open("s3://games", "secret")).await;
+    suite(open("s3://games/some/prefix", "secret")).await;
+    let stranger = open("s3://games", "wrong").put(Kind::Net, b"net".to_vec().into()).await;
+    assert!(matches!(stranger, Err(ObjectError::Store(_))), "{stranger:?}");
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    for address in ["", "s3://", "http://x", "gs://x"] {
+        assert!(matches!(Objects::open(address), Err(ObjectError::Address(_))), "{address}");
+    }
+}
