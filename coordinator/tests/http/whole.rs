@@ -9,6 +9,12 @@ use reqwest::{Method, StatusCode};
 
 use crate::bench::{Bench, CAMPAIGN, machine, play, problem, read, shard};
 
+/// The coordinator knows it without an engine.
+#[test]
+fn the_engine_whose_games_are_wanted_is_this_one() {
+    assert_eq!(protocol::BENCH_SIGNATURE, engine::bench::SIGNATURE);
+}
+
 #[tokio::test]
 async fn games_are_received_validated_and_counted_once() {
     let bench = Bench::start().await;
