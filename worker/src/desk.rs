@@ -98,6 +98,8 @@ pub(crate) struct State {
     pub(crate) worker: Option<i64>,
     /// Why the worker cannot go on.
     pub(crate) fatal: Option<String>,
+    /// Another program has this one's name: it shall go on.
+    pub(crate) updated: bool,
     /// Nobody looks at this any more.
     pub(crate) gone: bool,
     /// Games in a row that broke off.

@@ -28,6 +28,9 @@ pub(crate) fn screen(clock: Arc<dyn Clock>) -> Box<dyn Screen> {
     Box::new(Terminal(bar))
 }
 
+/// How often one sees another reason.
+const ANOTHER: Duration = Duration::from_mins(1);
+
 struct Terminal(ProgressBar);
 
 impl Screen for Terminal {
@@ -55,7 +58,9 @@ impl Screen for Lines {
     fn show(&mut self, snapshot: &Snapshot) {
         let now = self.clock.now();
         let same = self.shown.as_ref().is_some_and(|(when, doing, reason)| {
-            now < *when + EVERY && *doing == snapshot.doing && *reason == snapshot.reason
+            // Reasons may come and go by the second.
+            let often = if *reason == snapshot.reason { EVERY } else { ANOTHER };
+            now < *when + often && *doing == snapshot.doing
         });
         // The first games say more than the first moment.
         if same || (snapshot.doing == Doing::Playing && snapshot.games == 0) {

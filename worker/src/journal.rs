@@ -105,3 +105,74 @@ pub(crate) fn shard_of<'a>(header: &Header, games: impl IntoIterator<Item = &'a 
     games.into_iter().try_for_each(|record| shard.add(record)).map_err(io)?;
     Ok(shard.finish().map_err(io)?.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use selfplay::selfplay::Run;
+
+    use super::*;
+
+    fn header() -> Header {
+        Header {
+            bench_signature: engine::bench::SIGNATURE,
+            net: None,
+            opponent: None,
+            rules: xiangqi::rules::RuleSet::Cxr,
+            settings: dataset::GameSettings {
+                hash_mebibytes: 1,
+                soft_nodes: None,
+                hard_nodes: 50,
+                adjudication: dataset::Adjudication::default(),
+                ply_cap: 40,
+            },
+            openings: dataset::OpeningPolicy { book: None, plies: 8, filter: None },
+            seed: 3,
+            first_game: 10,
+        }
+    }
+
+    fn game(number: u64) -> Record {
+        let run = Run::from_header(&header(), engine::Evaluation::Plain, None, None).unwrap();
+        run.game(&mut run.players(), number).unwrap().record
+    }
+
+    /// Whatever a crash leaves of it, the games before are there, and the journal goes on behind them.
+    #[test]
+    fn a_journal_that_was_cut_anywhere_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games");
+        let (mut journal, games) = Journal::open(&path, &header()).unwrap();
+        assert!(games.is_empty());
+        let mut ends = vec![0];
+        for number in [12, 10, 15] {
+            journal.add(&header(), number, &game(number)).unwrap();
+            ends.push(journal.length);
+        }
+        let whole = std::fs::read(&path).unwrap();
+        for cut in (0..=whole.len()).step_by(7).chain([whole.len()]) {
+            for flip in [false, true] {
+                let mut bytes = whole[..cut].to_vec();
+                if flip && let Some(last) = bytes.last_mut() {
+                    *last ^= 1;
+                }
+                std::fs::write(&path, &bytes).unwrap();
+                let sound = cut - usize::from(flip && cut > 0);
+                let count = ends.iter().filter(|end| **end <= sound as u64).count() - 1;
+                let (mut journal, games) = Journal::open(&path, &header()).unwrap();
+                assert_eq!(games.len(), count, "{cut}");
+                journal.add(&header(), 11, &game(11)).unwrap();
+                let (_, games) = Journal::open(&path, &header()).unwrap();
+                assert_eq!((games.len(), games.get(&11)), (count + 1, Some(&game(11))));
+            }
+        }
+    }
+
+    #[test]
+    fn games_of_other_terms_are_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games");
+        Journal::open(&path, &header()).unwrap().0.add(&header(), 10, &game(10)).unwrap();
+        let other = Header { seed: 4, ..header() };
+        assert!(Journal::open(&path, &other).unwrap().1.is_empty());
+    }
+}

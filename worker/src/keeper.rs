@@ -22,6 +22,7 @@ use crate::{
     settings::Settings,
     state::Folder,
     status::{Doing, Snapshot},
+    update,
     wishes::{Wish, Wishes},
     word::new_number,
 };
@@ -65,12 +66,21 @@ pub struct Parts {
     pub wishes: Arc<Wishes>,
 }
 
+/// How a worker came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its owner wanted it, or there was nothing more to do.
+    Stopped,
+    /// A newer version has its name, and shall go on.
+    Updated,
+}
+
 /// Runs a worker until it comes to its end.
 ///
 /// # Errors
 ///
 /// If it cannot go on.
-pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<()> {
+pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
     let clock = Arc::clone(&parts.client.clock);
     let desk = Arc::new(Desk::new(Arc::clone(&clock)));
     let client = Client::new(parts.client)?;
@@ -115,12 +125,18 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<()> {
     // Those two may hang in an exchange when the worker ends; the process does not wait for them.
     thread::Builder::new().name("provider".to_owned()).spawn(move || provider.run())?;
     thread::Builder::new().name("sender".to_owned()).spawn(move || sender.run())?;
+    if let Some(source) = update::source() {
+        let (desk, client, folder) = (Arc::clone(&desk), keeper.client.clone(), Arc::clone(&keeper.folder));
+        let watch = move || update::watch(&desk, &client, &folder, source);
+        thread::Builder::new().name("update".to_owned()).spawn(watch)?;
+    }
     let result = keeper.keep();
     desk.change(|state| (state.ending, state.gone) = (Ending::Stop, true));
     for player in players {
         let _ = player.join();
     }
-    result
+    result?;
+    Ok(if desk.look(|state| state.updated) { End::Updated } else { End::Stopped })
 }
 
 struct Keeper<'a> {

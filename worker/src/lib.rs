@@ -10,7 +10,7 @@
 //! * [`selftest`]: a machine that computes otherwise than others plays nothing.
 //!
 //! Nothing here starts another program, whatever a server says: a lease names nets and books by their hashes, and what
-//! plays them is inside.
+//! plays them is inside. The worker's own [`update`], signed and switched on by whoever built it, is the one exception.
 
 pub mod command;
 mod desk;
@@ -31,6 +31,7 @@ pub mod settings;
 mod speed;
 pub mod state;
 pub mod status;
+pub mod update;
 pub mod wishes;
 mod word;
 

@@ -1,7 +1,7 @@
 //! Results on their way: on disk until the server has thanked for them.
 //!
-//! A parcel is one file, so that it is there whole or not at all: a line of JSON that says whose it is, and the shard's
-//! bytes behind it. Its name is that of its lease, so that the same result is never there twice.
+//! A parcel is one file, so that it is there whole or not at all: the SHA-256 of all that follows in a line, a line of JSON
+//! that says whose it is, and the shard's bytes. Its name is that of its lease, so that the same result is never there twice.
 
 use std::{
     fs, io,
@@ -46,6 +46,34 @@ pub struct Parcel {
     pub shard: Vec<u8>,
 }
 
+impl Parcel {
+    /// As its file holds it.
+    ///
+    /// # Errors
+    ///
+    /// Never: a label can be written.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let rest = [&serde_json::to_vec(&self.label)?[..], b"\n", &self.shard].concat();
+        Ok([Digest::of(&rest).to_string().as_bytes(), b"\n", &rest].concat())
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (hash, rest) = split_line(bytes)?;
+        if hash != Digest::of(rest).to_string().as_bytes() {
+            return None;
+        }
+        let (label, shard) = split_line(rest)?;
+        let label: Label = serde_json::from_slice(label).ok()?;
+        let sound = label.sha256.map_or(shard.is_empty(), |sha256| sha256 == Digest::of(shard));
+        sound.then(|| Self { label, shard: shard.to_vec() })
+    }
+}
+
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|&byte| byte == b'\n')?;
+    Some((&bytes[..end], &bytes[end + 1..]))
+}
+
 /// The folder of results, and that of those which nobody wants.
 #[derive(Clone, Debug)]
 pub struct Outbox {
@@ -74,10 +102,7 @@ impl Outbox {
     ///
     /// If the disk fails; then it is not there.
     pub fn put(&self, name: &str, parcel: &Parcel) -> io::Result<()> {
-        let mut bytes = serde_json::to_vec(&parcel.label)?;
-        bytes.push(b'\n');
-        bytes.extend(&parcel.shard);
-        match NewFile::write(self.path(name), &bytes) {
+        match NewFile::write(self.path(name), &parcel.to_bytes()?) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             done => done,
         }
@@ -113,13 +138,8 @@ impl Outbox {
     ///
     /// If it cannot be read (the kind is `InvalidData` if it was read and is damaged).
     pub fn read(&self, name: &str) -> io::Result<Parcel> {
-        let bytes = fs::read(self.path(name))?;
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the file was damaged on this disk");
-        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
-        let label: Label = serde_json::from_slice(&bytes[..end]).map_err(|_| damaged())?;
-        let shard = bytes[end + 1..].to_vec();
-        let sound = label.sha256.map_or(shard.is_empty(), |sha256| sha256 == Digest::of(&shard));
-        if sound { Ok(Parcel { label, shard }) } else { Err(damaged()) }
+        Parcel::from_bytes(&fs::read(self.path(name))?).ok_or_else(damaged)
     }
 
     /// The server has thanked: the result may go.

@@ -50,19 +50,27 @@ pub(crate) enum Fate {
 }
 
 /// What an error means for a result that was refused so many times before.
-pub(crate) fn fate(error: &Error, attempts: u32) -> Fate {
-    let Some(code) = error.code().filter(|_| !error.may_pass()) else { return Fate::Later };
+fn fate(error: &Error, attempts: u32) -> Fate {
+    match error {
+        Error::Refused { problem, .. } => judge(problem.code, problem.status, attempts),
+        // Somebody in between said something, or nobody anything.
+        _ => Fate::Later,
+    }
+}
+
+fn judge(code: Code, status: u16, attempts: u32) -> Fate {
     let damaged = match code {
         Code::BadToken | Code::NoToken | Code::Blocked | Code::Forbidden | Code::TooOld => return Fate::AfterPeople,
+        _ if matches!(status, 408 | 429 | 500..) => return Fate::Later,
         Code::BadRequest
         | Code::BadHash
         | Code::Truncated
         | Code::Corrupt
         | Code::NotAShard
-        | Code::Unknown
         | Code::MethodNotAllowed
         | Code::WrongType
-        | Code::BadRange => true,
+        | Code::BadRange
+        | Code::Unknown => true,
         _ => false,
     };
     if damaged && attempts + 1 < ATTEMPTS { Fate::Later } else { Fate::Refused }
@@ -237,4 +245,38 @@ fn storage(error: &io::Error) -> Trouble {
 /// Waits for the sender: seconds at first, half an hour later.
 pub(crate) fn backoff(dice: Dice) -> Backoff {
     Backoff::new(Duration::from_secs(2), Duration::from_mins(30), dice)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::api::problem::Problem;
+
+    use super::*;
+
+    /// Every refusal has its fate, and none is tried for ever.
+    #[test]
+    fn refusals_come_to_an_end_or_to_people() {
+        let people = ["no_token", "bad_token", "forbidden", "blocked", "too_old"];
+        let later = ["timeout", "too_many", "quota", "internal", "busy", "stopping", "disk_full"];
+        let on_the_way = [
+            "bad_request",
+            "bad_hash",
+            "truncated",
+            "corrupt",
+            "not_a_shard",
+            "method_not_allowed",
+            "wrong_type",
+            "bad_range",
+        ];
+        for &code in Code::ALL {
+            let expected = match code.name() {
+                name if people.contains(&name) => [Fate::AfterPeople; 2],
+                name if later.contains(&name) => [Fate::Later; 2],
+                name if on_the_way.contains(&name) => [Fate::Later, Fate::Refused],
+                _ => [Fate::Refused; 2],
+            };
+            let problem = Problem::new(code, "");
+            assert_eq!([0, ATTEMPTS - 1].map(|attempts| judge(code, problem.status, attempts)), expected, "{code}");
+        }
+    }
 }

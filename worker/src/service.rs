@@ -6,7 +6,7 @@ pub fn systemd(program: &str, user: bool) -> String {
     let text = include_str!("service/chuhe-worker.service").replace("@PROGRAM@", program);
     if !user {
         return text
-            .replace("@USER@", "DynamicUser=yes\nStateDirectory=chuhe-worker\nConfigurationDirectory=chuhe")
+            .replace("@USER@", "DynamicUser=yes\nStateDirectory=chuhe-worker\nEnvironmentFile=/etc/chuhe/worker.env")
             .replace("@TARGET@", "multi-user.target");
     }
     // A user's own systemd has no other users to give, and mounts nothing.

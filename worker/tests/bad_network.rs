@@ -10,14 +10,16 @@ use client::Dice;
 use common::{
     coordinator::Coordinator,
     digest_of, header,
+    in_process::Worker,
     process::{Process, log_of},
 };
 use engine::Evaluation;
 use testkit::proxy::{self, Fault};
+use worker::status::Doing;
 
-/// Half of all questions meet with something.
+/// A quarter of all questions meet with something.
 fn trouble(dice: &mut Dice) -> Fault {
-    match dice.roll() % 20 {
+    match dice.roll() % 40 {
         0 => Fault::DropQuestion,
         1 => Fault::DropAnswer,
         2 => Fault::Delay(Duration::from_millis(dice.roll() % 500)),
@@ -35,16 +37,15 @@ fn trouble(dice: &mut Dice) -> Fault {
 #[test]
 fn whatever_the_network_does_every_game_is_accepted_once() {
     for seed in 0..3 {
-        let coordinator = Coordinator::new(header(200), 60, 10);
+        let coordinator = Coordinator::new(header(150), 40, 5);
         let mut dice = Dice::new(seed);
         let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut dice)).unwrap();
         let state = tempfile::tempdir().unwrap();
         // As the clock of the worker runs faster, so do its waits.
-        let worker =
-            common::in_process::Worker::start(&proxy.url(), state.path(), Arc::new(testkit::FastClock::new(20)));
-        coordinator.wait_for(60);
+        let worker = Worker::start(&proxy.url(), state.path(), Arc::new(testkit::FastClock::new(200)));
+        coordinator.wait_for(40);
         worker.finish();
-        coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 60));
+        coordinator.check(digest_of(&header(150), Evaluation::Plain, None, 40));
         assert_eq!(std::fs::read_dir(state.path().join("refused")).unwrap().count(), 0);
     }
 }
@@ -80,20 +81,29 @@ fn everything_at_once() {
 /// back.
 #[test]
 fn six_hours_without_a_server_lose_nothing() {
-    let mut coordinator = Coordinator::new(header(2000), 200, 10);
+    let mut coordinator = Coordinator::new(header(500), 160, 10);
     let state = tempfile::tempdir().unwrap();
-    let clock = Arc::new(testkit::FastClock::new(3600));
-    let worker = common::in_process::Worker::start(&coordinator.url(), state.path(), clock);
+    let clock = Arc::new(testkit::JumpingClock::default());
+    let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
     coordinator.wait_for(10);
     coordinator.kill();
     let before = coordinator.state().accepted.len();
-    // A second is an hour.
-    std::thread::sleep(Duration::from_secs(6));
+    for _ in 0..36 {
+        clock.jump(Duration::from_mins(10));
+        std::thread::sleep(Duration::from_millis(100));
+    }
     assert_eq!(coordinator.state().accepted.len(), before);
-    let waiting = std::fs::read_dir(state.path().join("outbox")).unwrap().count();
-    assert!(waiting > 0, "nothing was played meanwhile");
+    let waiting = worker.said.wait_for(|snapshot| snapshot.doing == Doing::Waiting && snapshot.outbox > 0);
+    assert!(waiting.reason.is_some() && waiting.outbox_reason.is_some(), "{waiting:?}");
     coordinator.start();
-    coordinator.wait_for(200);
+    // Not at once: whoever waits, waits for minutes by now.
+    for _ in 0..600 {
+        if coordinator.state().accepted.len() == 160 {
+            break;
+        }
+        clock.jump(Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(100));
+    }
     worker.finish();
-    coordinator.check(digest_of(&header(2000), Evaluation::Plain, None, 200));
+    coordinator.check(digest_of(&header(500), Evaluation::Plain, None, 160));
 }

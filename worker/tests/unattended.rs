@@ -98,6 +98,35 @@ fn a_worker_that_is_killed_plays_nothing_twice() {
     assert_eq!(coordinator.state().given_back, 0);
 }
 
+/// Pausing frees the processor: the process's own time stands still.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pause_frees_the_processor() {
+    let coordinator = Coordinator::new(header(5000), 2000, 100);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &[]);
+    let ticks = || {
+        let text = fs::read_to_string(format!("/proc/{}/stat", worker.0.id())).unwrap();
+        let fields: Vec<_> = text.rsplit(')').next().unwrap().split_whitespace().map(str::to_owned).collect();
+        assert_eq!(fields[16], "19", "the priority is the lowest");
+        fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    wait_until(|| coordinator.state().asked >= 1);
+    thread::sleep(Duration::from_secs(1));
+    worker.signal("USR1");
+    thread::sleep(Duration::from_secs(1));
+    let before = ticks();
+    thread::sleep(Duration::from_secs(2));
+    let paused = ticks();
+    // A tick is a hundredth of a second.
+    assert!(paused - before < 20, "{} ticks", paused - before);
+    worker.signal("USR2");
+    thread::sleep(Duration::from_secs(3));
+    assert!(ticks() - paused > 20, "{} ticks", ticks() - paused);
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+}
+
 #[test]
 fn a_server_that_goes_and_comes_loses_nothing() {
     let mut coordinator = Coordinator::new(header(300), 40, 8);

@@ -37,8 +37,7 @@ impl Client {
         into: &Path,
         mirror: Option<&str>,
     ) -> Result<(), Error> {
-        let named = |name: &std::ffi::OsStr| into.with_file_name(format!(".{}.part", name.to_string_lossy()));
-        let part = Part { path: into.file_name().map(named).ok_or_else(|| nowhere(into))? };
+        let part = Part::of(into)?;
         let elsewhere = mirror.zip(path.strip_prefix(ROOT));
         if let Some((mirror, path)) = elsewhere {
             let address = format!("{}{path}", mirror.trim_end_matches('/'));
@@ -48,6 +47,34 @@ impl Client {
         }
         self.fetch_from(&self.settings.server.of(path), true, &part, sha256, most_bytes)?;
         part.finish(into)
+    }
+
+    /// Brings a file from anywhere, without the token, as [`fetch`](Self::fetch) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`fetch`](Self::fetch).
+    pub fn fetch_elsewhere(&self, address: &str, sha256: Digest, most_bytes: u64, into: &Path) -> Result<(), Error> {
+        let part = Part::of(into)?;
+        self.fetch_from(address, false, &part, sha256, most_bytes)?;
+        part.finish(into)
+    }
+
+    /// A small file from anywhere, without the token. Nothing is known of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    pub fn get_elsewhere(&self, address: &str, most_bytes: u64) -> Result<Vec<u8>, Error> {
+        let asked = self.asked("fetching a file from elsewhere");
+        let response = self.request_file(address, false).send().map_err(|error| Error::network(&asked, error))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(&asked, response));
+        }
+        let mut bytes = Vec::new();
+        let read = response.take(most_bytes).read_to_end(&mut bytes);
+        read.map_err(|error| Error::Network { asked, cause: error.to_string() })?;
+        Ok(bytes)
     }
 
     fn fetch_from(&self, address: &str, with_token: bool, part: &Part, sha256: Digest, most: u64) -> Result<(), Error> {
@@ -109,6 +136,12 @@ struct Part {
 }
 
 impl Part {
+    /// Beside the whole file.
+    fn of(into: &Path) -> Result<Self, Error> {
+        let name = into.file_name().ok_or_else(|| nowhere(into))?;
+        Ok(Self { path: into.with_file_name(format!(".{}.part", name.to_string_lossy())) })
+    }
+
     /// What there is of it: the file at its end, its length, its hash so far.
     fn open(&self) -> Result<(File, u64, Sha256), Error> {
         let open = || {

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IsTerminal as _, Write},
+    path::Path,
     process::ExitCode,
     sync::Arc,
 };
@@ -14,10 +15,11 @@ use protocol::api::{problem::Code, work::Machine};
 use super::configure;
 use crate::{
     display,
-    keeper::{self, Parts},
+    keeper::{self, End, Parts},
     selftest,
     settings::{File, Given, Settings},
     state::Folder,
+    update,
     wishes::{Wishes, hear_signals},
 };
 
@@ -49,18 +51,28 @@ impl Arguments {
         #[cfg(unix)]
         let _ = rustix::process::setpriority_process(None, 19);
         let folder = Arc::new(Folder::take(&settings.state)?);
-        let wishes = Arc::new(Wishes::default());
-        hear_signals(Arc::clone(&wishes)).context("signals")?;
+        let program = std::env::current_exe().context("this program's own file")?;
+        if update::at_start(folder.root(), &program, env!("CARGO_PKG_VERSION"))? == update::Start::Back {
+            drop(folder);
+            return go_on_as(&program);
+        }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let mut screen = display::screen(Arc::clone(&clock));
         let tested = selftest::once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
         let bench_signature = match tested {
             Ok(signature) => signature,
+            Err(error) if update::is_on_trial(folder.root()) => {
+                screen.line(&format!("This version fails here, and the old one goes on: {error:#}."));
+                update::give_back(folder.root(), &program, env!("CARGO_PKG_VERSION"))?;
+                drop(folder);
+                return go_on_as(&program);
+            }
             Err(error) => {
                 let client = Client::new(client_settings(&settings, &clock))?;
                 return Ok(selftest_failed(&client, &error));
             }
         };
+        update::works(folder.root());
         let client = client_settings(&settings, &clock);
         // A wrong token is the owner's to mend, now; whatever else is wrong may mend itself.
         if let Err(error) = Client::new(client.clone())?.me()
@@ -68,6 +80,9 @@ impl Arguments {
         {
             anyhow::bail!("{error} `chuhe-worker configure` takes another token.");
         }
+        // Until here whoever interrupts ends it at once: nothing was begun.
+        let wishes = Arc::new(Wishes::default());
+        hear_signals(Arc::clone(&wishes)).context("signals")?;
         let machine = Machine {
             name: settings.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -78,7 +93,8 @@ impl Arguments {
             instruction_set: kernel.name().to_owned(),
         };
         match keeper::run(Parts { settings, machine, kernel, folder, client, wishes }, &mut *screen) {
-            Ok(()) => Ok(ExitCode::SUCCESS),
+            Ok(End::Stopped) => Ok(ExitCode::SUCCESS),
+            Ok(End::Updated) => go_on_as(&program),
             Err(error) => {
                 let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
                 Ok(ExitCode::FAILURE)
@@ -100,6 +116,11 @@ impl Arguments {
         configure::ask(&known, &self.given, &path, out)?;
         Settings::new(&self.given)
     }
+}
+
+/// Becomes the program that has this one's name now. Where that is not possible a service starts it, or its owner.
+fn go_on_as(program: &Path) -> Result<ExitCode> {
+    anyhow::bail!("{}: {}", program.display(), update::successor::become_it(program))
 }
 
 fn client_settings(settings: &Settings, clock: &Arc<dyn Clock>) -> ClientSettings {

@@ -10,7 +10,7 @@ use client::{Clock, Settings as ClientSettings};
 use nnue::Kernel;
 use protocol::api::work::Machine;
 use worker::{
-    keeper::{self, Parts, Screen},
+    keeper::{self, End, Parts, Screen},
     selftest::SIGNATURE,
     settings::Settings,
     state::Folder,
@@ -54,7 +54,7 @@ impl Said {
 
 /// A worker with two threads.
 pub(crate) struct Worker {
-    thread: JoinHandle<anyhow::Result<()>>,
+    thread: JoinHandle<anyhow::Result<End>>,
     pub(crate) wishes: Arc<Wishes>,
     pub(crate) said: Said,
 }

@@ -1,0 +1,199 @@
+//! What a worker does when something speaks against playing.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::{fs, sync::Arc, thread, time::Duration};
+
+use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
+use dataset::Header;
+use engine::Evaluation;
+use protocol::api::problem::{Code, Problem};
+use testkit::FastClock;
+use worker::{
+    state::Folder,
+    status::{Doing, Snapshot},
+    wishes::{Wish, set_paused},
+};
+
+#[test]
+fn who_pauses_goes_on_where_it_was() {
+    let coordinator = Coordinator::new(header(5000), 16, 16);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.games > 0);
+    worker.wishes.add(Wish::Pause);
+    let paused = worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting);
+    assert_eq!(paused.reason.as_deref(), Some("Paused; `chuhe-worker status --resume` goes on."));
+    thread::sleep(Duration::from_millis(200));
+    let before = worker.said.snapshot().unwrap().games;
+    thread::sleep(Duration::from_millis(1000));
+    assert_eq!(worker.said.snapshot().unwrap().games, before);
+    assert!(!worker.said.lines().contains("Playing again"));
+    // As `status --resume` does.
+    set_paused(state.path(), false).unwrap();
+    coordinator.wait_for(16);
+    worker.finish();
+    coordinator.check(digest_of(&header(5000), Evaluation::Plain, None, 16));
+}
+
+#[test]
+fn outside_its_hours_a_worker_rests_and_says_so() {
+    let coordinator = Coordinator::new(header(300), 16, 16);
+    let state = tempfile::tempdir().unwrap();
+    let now = client::Clock::since_1970(&client::SystemClock::default()).as_secs();
+    // Two hours from now until one hour from now is all but this hour, wherever this machine is; minutes are not asked.
+    let hour = |ahead: u64| jiff_hour(now + ahead * 3600);
+    let hours = format!("{}-{}", hour(2), hour(23));
+    let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
+        settings.hours = hours.parse().unwrap();
+    });
+    let resting = worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting);
+    assert!(resting.reason.unwrap().contains("not among the hours"));
+    worker.finish();
+    let state = coordinator.state();
+    assert_eq!((state.asked, state.accepted.len()), (0, 0));
+}
+
+fn jiff_hour(seconds: u64) -> i8 {
+    let moment = jiff::Timestamp::from_second(seconds.cast_signed()).unwrap();
+    moment.to_zoned(jiff::tz::TimeZone::system()).hour()
+}
+
+#[test]
+fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
+    let coordinator = Coordinator::new(header(200), 8, 4);
+    coordinator.state().refuse = Some(|request| {
+        request.path.ends_with("games/0").then(|| Problem::new(Code::FalseLabel, "Game 3 ended otherwise."))
+    });
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    let snapshot = worker.said.wait_for(|snapshot| snapshot.refused == 1);
+    coordinator.wait_for(4);
+    let said = worker.finish();
+    assert!(said.contains("4 games were refused") && said.contains("Game 3 ended otherwise."), "{said}");
+    assert_eq!(snapshot.games_refused, 4);
+    let names: Vec<_> =
+        fs::read_dir(state.path().join("refused")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let shard = names.iter().find(|path| path.extension().unwrap() == "chuhe").unwrap();
+    assert_eq!(dataset::shard::open(shard).unwrap().games(), 4);
+    assert_eq!(names.len(), 2);
+}
+
+#[test]
+fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
+    for (code, detail, said) in [
+        (Code::Blocked, "Your machine makes mistakes: write to us.", "The server has blocked this worker: "),
+        (Code::TooOld, "Version 0.0.9 or newer is needed.", "Get the newest chuhe-worker"),
+    ] {
+        let coordinator = Coordinator::new(header(200), 8, 4);
+        let state = tempfile::tempdir().unwrap();
+        let clock = Arc::new(FastClock::new(2000));
+        coordinator.state().refuse = Some(if code == Code::Blocked { blocked } else { too_old });
+        let worker = Worker::start(&coordinator.url(), state.path(), clock);
+        let waiting = worker.said.wait_for(|snapshot| {
+            snapshot.doing == Doing::Waiting && snapshot.reason.as_ref().is_some_and(|reason| reason.contains(said))
+        });
+        assert!(waiting.reason.unwrap().contains(detail));
+        // People have done something.
+        coordinator.state().refuse = None;
+        coordinator.wait_for(8);
+        worker.finish();
+        coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 8));
+    }
+}
+
+fn blocked(_: &testkit::http::Request) -> Option<Problem> {
+    Some(Problem::new(Code::Blocked, "Your machine makes mistakes: write to us."))
+}
+
+fn too_old(request: &testkit::http::Request) -> Option<Problem> {
+    request.path.ends_with("leases").then(|| Problem::new(Code::TooOld, "Version 0.0.9 or newer is needed."))
+}
+
+#[test]
+fn leases_that_cannot_be_played_here_are_given_back() {
+    let too_large =
+        Header { settings: dataset::GameSettings { hash_mebibytes: 1024, ..header(1).settings }, ..header(1) };
+    let other_engine = Header { bench_signature: 1, ..header(1) };
+    for (terms, why) in
+        [(too_large, "it needs 1048 MiB a thread, and 512 MiB are allowed"), (other_engine, "the bench signature 1")]
+    {
+        let coordinator = Coordinator::new(terms, 8, 4);
+        let state = tempfile::tempdir().unwrap();
+        let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(10)));
+        for _ in 0..1000 {
+            if coordinator.state().given_back >= 4 {
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        let said = worker.finish();
+        assert!(said.contains(why), "{said}");
+        let state = coordinator.state();
+        assert!(state.given_back >= 4 && state.accepted.is_empty() && state.asked < 20, "{}", state.asked);
+        assert!(state.failures[0].contains(why), "{:?}", state.failures);
+    }
+}
+
+#[test]
+fn a_disk_that_takes_nothing_loses_nothing() {
+    let coordinator = Coordinator::new(header(300), 300, 5);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
+    // A file in the place of the folder: nothing can be put there.
+    coordinator.wait_for(4);
+    let (outbox, aside) = (state.path().join("outbox"), state.path().join("aside"));
+    fs::rename(&outbox, &aside).unwrap();
+    fs::write(&outbox, "").unwrap();
+    let full = worker.said.wait_for(|snapshot| {
+        snapshot.reason.as_ref().is_some_and(|reason| reason.starts_with("A result cannot be written: "))
+    });
+    let asked = coordinator.state().asked;
+    assert!(full.games >= 4);
+    thread::sleep(Duration::from_millis(500));
+    assert!(coordinator.state().asked <= asked + 1, "more games were asked for");
+    fs::remove_file(&outbox).unwrap();
+    fs::rename(&aside, &outbox).unwrap();
+    coordinator.wait_for(300);
+    worker.finish();
+    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 300));
+}
+
+#[test]
+fn one_folder_has_one_worker_and_others_can_ask_it() {
+    let coordinator = Coordinator::new(header(300), 400, 20);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    let error = Folder::take(state.path()).unwrap_err().to_string();
+    assert!(error.ends_with("another worker runs with this folder; `--state DIR` gives this one another"), "{error}");
+    assert!(Folder::is_taken(state.path()));
+    worker.said.wait_for(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some());
+    for _ in 0..300 {
+        if Snapshot::read(state.path()).is_some_and(|snapshot| snapshot.games_accepted > 0) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let snapshot = Snapshot::read(state.path()).unwrap();
+    let contribution = snapshot.contribution.unwrap();
+    assert_eq!((contribution.account.as_str(), contribution.rank), ("somebody", Some(3)));
+    assert_eq!(contribution.page, format!("{}/people/somebody", coordinator.url()));
+    worker.finish();
+    assert!(Snapshot::read(state.path()).is_none());
+}
+
+/// The next lease is there before the games of the last are at an end: threads wait for the first alone.
+#[test]
+fn no_thread_waits_between_leases() {
+    let coordinator = Coordinator::new(header(1000), 120, 12);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.games >= 5);
+    let before = worker.said.snapshot().unwrap().idle_seconds;
+    let after = worker.said.wait_for(|snapshot| snapshot.games >= 90).idle_seconds;
+    assert!(after - before < 0.2, "threads waited for {} s", after - before);
+    worker.finish();
+    assert_eq!(coordinator.state().faults, [""; 0]);
+}

@@ -1,0 +1,49 @@
+//! A disk that really has no room: a small one in memory, which only root can make. `scripts/check --long` runs it.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::{fs, path::Path, process::Command, sync::Arc};
+
+use common::{coordinator::Coordinator, digest_of, header, in_process::Worker};
+use engine::Evaluation;
+use testkit::FastClock;
+
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}
+
+#[test]
+#[ignore = "it mounts a file system"]
+fn a_full_disk_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(folder.path()).status();
+    assert!(mounted.unwrap().success());
+    let _mounted = Mounted(folder.path());
+    let coordinator = Coordinator::new(header(300), 300, 10);
+    let worker = Worker::start(&coordinator.url(), folder.path(), Arc::new(FastClock::new(20)));
+    coordinator.wait_for(10);
+    // All that is left, to the last byte.
+    let filler = folder.path().join("filler");
+    let mut size = 1 << 20;
+    while size > 0 {
+        let bytes = vec![0; size];
+        let mut file = fs::OpenOptions::new().append(true).create(true).open(&filler).unwrap();
+        if std::io::Write::write_all(&mut file, &bytes).is_err() {
+            size /= 2;
+        }
+    }
+    worker
+        .said
+        .wait_for(|snapshot| snapshot.reason.as_ref().is_some_and(|reason| reason.contains("cannot be written")));
+    fs::remove_file(filler).unwrap();
+    coordinator.wait_for(300);
+    worker.finish();
+    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 300));
+}
