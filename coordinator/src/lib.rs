@@ -8,10 +8,12 @@
 //! * [`work`]: games to play: leases, what comes back, its validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
-//! * [`events`]: what happened, for people.
+//! * [`events`]: what happened, for people; [`reports`]: what there is.
+//! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
 
+pub mod backup;
 pub mod campaigns;
 pub mod clock;
 pub mod command;

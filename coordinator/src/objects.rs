@@ -17,7 +17,7 @@ use object_store::{
 };
 
 /// What is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Games.
     Shard,

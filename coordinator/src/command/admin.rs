@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
 use crate::{
+    backup,
     campaigns::{self, Command as Told, matches, nets},
     clock::{Clock, DAY},
     objects::{Kind, Objects},
@@ -62,6 +63,16 @@ pub(super) enum Command {
         /// Only what is older than this event
         #[arg(long, value_name = "EVENT")]
         before: Option<i64>,
+    },
+    /// Write everything into a folder, while the coordinator goes on
+    Backup {
+        /// The folder, which must not be there yet
+        folder: PathBuf,
+    },
+    /// Fill an empty database, of either kind, from a backup
+    Restore {
+        /// The backup's folder
+        folder: PathBuf,
     },
     /// Invite somebody; the invitation is printed once
     Invite {
@@ -319,6 +330,8 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Audit { before } => {
             read(store, move |mut c| Box::pin(async move { reports::events(&mut c, before).await })).await?
         }
+        Command::Backup { folder } => json!(backup::backup(store, objects, &folder).await?),
+        Command::Restore { folder } => json!(backup::restore(store, objects, &folder).await?),
         Command::Invite { account, role } => {
             let now = clock.now();
             let invitation = write(store, move |mut c| {

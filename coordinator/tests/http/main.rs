@@ -5,5 +5,6 @@
 mod bench;
 mod dishonest;
 mod refused;
+mod restored;
 mod security;
 mod whole;

@@ -1,0 +1,278 @@
+//! Backups: everything a coordinator has, in a folder, taken while it runs; and a coordinator made from one.
+//!
+//! A backup is a file of lines of JSON for each table, and the objects that they name. It belongs to neither database:
+//! what was taken from one can be restored into the other.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{self, BufRead as _, BufReader},
+    path::{Path, PathBuf},
+};
+
+use dataset::{Digest, NewFile};
+use serde_json::{Map, Value, json};
+use sqlx::{
+    AnyConnection, AssertSqlSafe, Column as _, Row as _, TypeInfo as _, ValueRef as _,
+    any::{AnyRow, AnyTypeInfoKind},
+};
+
+use crate::{
+    objects::{Kind, ObjectError, Objects},
+    store::{Database, Dialect, Failure, Outcome, Store as _},
+};
+
+/// Every table; each after those that its rows refer to.
+const TABLES: [&str; 22] = [
+    "accounts",
+    "invitations",
+    "tokens",
+    "sessions",
+    "workers",
+    "failures",
+    "contributions",
+    "nets",
+    "books",
+    "manifests",
+    "campaigns",
+    "jobs",
+    "leases",
+    "segments",
+    "shards",
+    "comparisons",
+    "trainings",
+    "promotions",
+    "events",
+    "settings",
+    "webhooks",
+    "deliveries",
+];
+
+/// Why there is no backup, or nothing was restored.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each case and field is")]
+pub enum BackupError {
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{} is there already: give a folder that is not", .0.display())]
+    There(PathBuf),
+    #[error("{}, line {line}: {message}", path.display())]
+    Line { path: PathBuf, line: usize, message: String },
+    #[error("there are accounts in the database already: restore into one that is empty")]
+    NotEmpty,
+    #[error("the object {0} has other bytes than its name says")]
+    Altered(Digest),
+    #[error(transparent)]
+    Store(#[from] Failure),
+    #[error(transparent)]
+    Objects(#[from] ObjectError),
+}
+
+/// What a backup has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Summary {
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Objects.
+    pub objects: u64,
+    /// Objects that a row names and that are gone.
+    pub missing: u64,
+}
+
+/// Writes a backup into a folder that is not there yet.
+///
+/// # Errors
+///
+/// If it is there, or something cannot be read or written.
+pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
+    if folder.exists() {
+        return Err(BackupError::There(folder.to_owned()));
+    }
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| BackupError::File { path, source }
+    };
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    // All tables as they are at one moment.
+    let tables = store.read(|mut connection| {
+        Box::pin(async move {
+            if connection.dialect() == Dialect::Postgres {
+                let query = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+                sqlx::raw_sql(query).execute(connection.raw()).await?;
+            }
+            let mut tables = Vec::new();
+            for table in TABLES {
+                tables.push((table, rows_of(connection.raw(), table).await?));
+            }
+            Ok(tables)
+        })
+    });
+    let mut summary = Summary::default();
+    let mut named = Vec::new();
+    for (table, rows) in tables.await? {
+        let path = folder.join(format!("{table}.jsonl"));
+        let mut text = String::new();
+        for row in rows {
+            named.extend(objects_of(table, &row));
+            let _ = writeln!(text, "{}", Value::Object(row));
+            summary.rows += 1;
+        }
+        NewFile::write(&path, text.as_bytes()).map_err(failed(&path))?;
+    }
+    named.sort_unstable();
+    named.dedup();
+    let copies = Objects::open(&folder.join("objects").display().to_string())?;
+    for (kind, hash) in named {
+        match objects.get(kind, hash).await {
+            Ok(bytes) if Digest::of(&bytes) == hash => {
+                copies.put(kind, bytes).await?;
+                summary.objects += 1;
+            }
+            Ok(_) => return Err(BackupError::Altered(hash)),
+            Err(ObjectError::Missing) => summary.missing += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(summary)
+}
+
+/// Makes an empty database and a store of objects what they were when a backup was taken.
+///
+/// # Errors
+///
+/// If the database is not empty, or something cannot be read or written; then nothing is in the database.
+pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
+    let mut summary = Summary::default();
+    let mut tables = Vec::new();
+    for table in TABLES {
+        let path = folder.join(format!("{table}.jsonl"));
+        let file = fs::File::open(&path).map_err(|source| BackupError::File { path: path.clone(), source })?;
+        let mut rows = Vec::new();
+        for (number, line) in BufReader::new(file).lines().enumerate() {
+            let wrong = |message: String| BackupError::Line { path: path.clone(), line: number + 1, message };
+            let line = line.map_err(|error| wrong(error.to_string()))?;
+            let row: Map<String, Value> = serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
+            if !row.keys().all(|key| key.bytes().all(|byte| byte.is_ascii_lowercase() || b"_".contains(&byte))) {
+                return Err(wrong("a key that is no column".to_owned()));
+            }
+            rows.push(row);
+        }
+        summary.rows += rows.len() as u64;
+        tables.push((table, rows));
+    }
+    let copies = Objects::open(&folder.join("objects").display().to_string())?;
+    for kind in Kind::ALL {
+        for hash in copies.older_than(kind, i64::MAX).await? {
+            let bytes = copies.get(kind, hash).await?;
+            if objects.put(kind, bytes).await? != hash {
+                return Err(BackupError::Altered(hash));
+            }
+            summary.objects += 1;
+        }
+    }
+    let tables = std::sync::Arc::new(tables);
+    let restored = store.write(move |mut connection| {
+        let tables = std::sync::Arc::clone(&tables);
+        Box::pin(async move {
+            let accounts: i64 =
+                sqlx::query_scalar("SELECT COUNT(*) FROM accounts").fetch_one(connection.raw()).await?;
+            if accounts > 0 {
+                return Ok(false);
+            }
+            let dialect = connection.dialect();
+            for (table, rows) in tables.iter() {
+                for row in rows {
+                    insert(connection.raw(), table, row).await?;
+                }
+                if dialect == Dialect::Postgres {
+                    go_on_numbering(connection.raw(), table).await?;
+                }
+            }
+            Ok(true)
+        })
+    });
+    if restored.await? { Ok(summary) } else { Err(BackupError::NotEmpty) }
+}
+
+async fn rows_of(connection: &mut AnyConnection, table: &str) -> Outcome<Vec<Map<String, Value>>> {
+    let query = format!("SELECT * FROM {table} ORDER BY 1");
+    let rows = sqlx::query(AssertSqlSafe(query)).fetch_all(connection).await?;
+    rows.iter().map(to_json).collect()
+}
+
+fn to_json(row: &AnyRow) -> Outcome<Map<String, Value>> {
+    let mut object = Map::new();
+    for column in row.columns() {
+        let place = column.ordinal();
+        let raw = row.try_get_raw(place)?;
+        let kind = raw.type_info().kind();
+        let value = match kind {
+            _ if raw.is_null() => Value::Null,
+            AnyTypeInfoKind::SmallInt | AnyTypeInfoKind::Integer | AnyTypeInfoKind::BigInt => {
+                json!(row.try_get::<i64, _>(place)?)
+            }
+            AnyTypeInfoKind::Text => json!(row.try_get::<String, _>(place)?),
+            AnyTypeInfoKind::Blob => json!({ "bytes": row.try_get::<Vec<u8>, _>(place)? }),
+            _ => return Err(Failure::Broken(format!("a column of the type {}", raw.type_info().name()))),
+        };
+        object.insert(column.name().to_owned(), value);
+    }
+    Ok(object)
+}
+
+/// The objects that a row names.
+fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
+    let hash = |column: &str| row.get(column).and_then(Value::as_str).and_then(|hash| hash.parse().ok());
+    let found = match table {
+        "shards" if row.get("object").and_then(Value::as_str) == Some("present") => vec![(Kind::Shard, hash("hash"))],
+        "nets" => vec![(Kind::Net, hash("hash"))],
+        "books" => vec![(Kind::Book, hash("hash"))],
+        "trainings" => vec![(Kind::Net, hash("candidate")), (Kind::Curves, hash("curves"))],
+        _ => Vec::new(),
+    };
+    found.into_iter().filter_map(|(kind, hash)| Some((kind, hash?))).collect()
+}
+
+async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Outcome<()> {
+    // What is nothing is written as such: a database asks of which type it is, and nothing has none.
+    let mut places = Vec::new();
+    let mut bound = Vec::new();
+    for value in row.values() {
+        if value.is_null() {
+            places.push("NULL".to_owned());
+        } else {
+            bound.push(value);
+            places.push(format!("${}", bound.len()));
+        }
+    }
+    let columns = row.keys().cloned().collect::<Vec<_>>().join(", ");
+    let query = format!("INSERT INTO {table} ({columns}) VALUES ({})", places.join(", "));
+    let mut query = sqlx::query(AssertSqlSafe(query));
+    for value in bound {
+        query = match value {
+            Value::Number(number) => query.bind(number.as_i64().unwrap_or_default()),
+            Value::String(text) => query.bind(text.clone()),
+            other => {
+                let bytes: Vec<u8> = serde_json::from_value(other["bytes"].clone())
+                    .map_err(|error| Failure::Broken(format!("bytes that are none: {error}")))?;
+                query.bind(bytes)
+            }
+        };
+    }
+    query.execute(connection).await?;
+    Ok(())
+}
+
+/// New rows get numbers behind those that were restored.
+async fn go_on_numbering(connection: &mut AnyConnection, table: &str) -> Outcome<()> {
+    let query = "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = $1 AND is_identity = 'YES'";
+    let numbered: i64 = sqlx::query_scalar(query).bind(table.to_owned()).fetch_one(&mut *connection).await?;
+    if numbered > 0 {
+        let query = format!(
+            "SELECT CAST(setval(pg_get_serial_sequence('{table}', 'id'), COALESCE(MAX(id), 0) + 1, false) AS BIGINT)
+             FROM {table}"
+        );
+        sqlx::query(AssertSqlSafe(query)).execute(connection).await?;
+    }
+    Ok(())
+}
