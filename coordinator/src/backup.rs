@@ -174,8 +174,7 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
     let restored = store.write(move |mut connection| {
         let tables = std::sync::Arc::clone(&tables);
         Box::pin(async move {
-            let accounts: i64 =
-                sqlx::query_scalar("SELECT COUNT(*) FROM accounts").fetch_one(connection.raw()).await?;
+            let accounts: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM accounts").fetch_one(connection.raw()).await?;
             if accounts > 0 {
                 return Ok(false);
             }

@@ -57,6 +57,7 @@ pub fn router(service: Service) -> Router {
         .route("/books/{hash}", get(files::book))
         .route("/shards/{hash}", get(files::shard))
         .route("/manifests/{hash}", get(files::manifest))
+        .route("/openapi.json", get(openapi))
         .merge(admin::routes())
         .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
         .layer(middleware::from_fn_with_state(service.clone(), gate));
@@ -73,6 +74,11 @@ pub fn router(service: Service) -> Router {
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::REFERRER_POLICY, "same-origin"))
         .with_state(service)
+}
+
+/// The description of all this, for programs.
+async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], include_str!("http/openapi.json")).into_response()
 }
 
 async fn nothing_here() -> Response {
