@@ -26,7 +26,7 @@ use axum::{
     routing::{get, post, put},
 };
 use protocol::api::{
-    MOST_JSON_BYTES, path,
+    MOST_JSON_BYTES, MOST_NET_BYTES, path,
     problem::{Code, Problem},
 };
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -89,6 +89,17 @@ async fn no_such_method() -> Response {
     Refusal(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
 }
 
+/// Nets may be long, and lines slow: their bodies are read only from trainers, and have this much longer.
+fn longer_for(request: &Request) -> Duration {
+    const SLOWEST_BYTES: u64 = 64 << 10;
+    let route = request.uri().path();
+    if !(route.contains("/trainings/") && route.ends_with("/net")) {
+        return Duration::ZERO;
+    }
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    Duration::from_secs(length.unwrap_or(0).min(MOST_NET_BYTES) / SLOWEST_BYTES)
+}
+
 /// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
 async fn gate(
     State(service): State<Service>,
@@ -115,7 +126,8 @@ async fn gate(
     };
     let asked_at = tokio::time::Instant::now();
     let (method, route) = (request.method().clone(), request.uri().path().to_owned());
-    let answer = tokio::time::timeout(service.settings.request_timeout, next.run(request)).await;
+    let time = service.settings.request_timeout + longer_for(&request);
+    let answer = tokio::time::timeout(time, next.run(request)).await;
     let answer = answer.unwrap_or_else(|_| refuse(Code::Timeout, "the request took too long", 5));
     let took = asked_at.elapsed();
     service.limits.count(answer.status().as_u16(), took);

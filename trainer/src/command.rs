@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agent;
 mod data;
 mod export;
 mod inspect;
@@ -13,6 +14,8 @@ use std::{
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+
+pub(crate) use export::Export;
 
 /// Makes nets from games: learns what a recipe says from shards, and rounds what it learned to the integers that engines
 /// run.
@@ -28,6 +31,7 @@ enum Command {
     Train(train::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
+    Agent(agent::Arguments),
 }
 
 /// Runs the program; the process's exit status comes back: 0 done, 1 learning failed, 2 bad input.
@@ -39,6 +43,7 @@ pub fn main() -> ExitCode {
         Command::Train(arguments) => arguments.run(&mut out),
         Command::Export(arguments) => arguments.run(&mut out),
         Command::Inspect(arguments) => arguments.run(&mut out),
+        Command::Agent(arguments) => arguments.run(),
     };
     match result.and_then(|code| Ok(out.flush().map(|()| code)?)) {
         Ok(code) => code,

@@ -1,5 +1,6 @@
 //! Makes nets from games.
 
+pub mod agent;
 mod command;
 mod simd;
 

@@ -168,6 +168,19 @@ pub enum Uploaded {
     Curves,
 }
 
+/// Whether this training was handed in with this net before: its trainer did not hear the answer.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn was_completed(connection: &mut Connection<'_>, account: i64, token: &str, net: Digest) -> Outcome<bool> {
+    let query =
+        "SELECT COUNT(*) FROM trainings WHERE token = $1 AND account = $2 AND state = 'done' AND candidate = $3";
+    let query = sqlx::query_scalar(query).bind(people::hash_of(token)).bind(account).bind(net.to_string());
+    let found: i64 = query.fetch_one(connection.raw()).await?;
+    Ok(found > 0)
+}
+
 /// The candidate is there.
 ///
 /// # Errors

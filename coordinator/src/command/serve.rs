@@ -1,6 +1,7 @@
 //! `chuhe-coordinator serve` and `validate`.
 
 use std::{
+    io::IsTerminal as _,
     net::SocketAddr,
     sync::{Arc, RwLock},
     time::Duration,
@@ -81,7 +82,8 @@ pub(super) struct ValidateArguments {
 fn log(json: bool) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("CHUHE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let colours = std::io::stderr().is_terminal();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     if json {
         log.json().init();
     } else {

@@ -159,6 +159,9 @@ pub(super) async fn complete(
         .write(move |mut connection| {
             let (token, text, name, architecture) = (token.clone(), text.clone(), name.clone(), architecture.clone());
             Box::pin(async move {
+                if trainings::was_completed(&mut connection, account, &token, hash).await? {
+                    return Ok(());
+                }
                 let taken = trainings::taken(&mut connection, account, &token).await?;
                 let net = NewNet {
                     hash,

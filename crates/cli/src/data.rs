@@ -2,6 +2,7 @@
 
 mod dump;
 mod export;
+mod fetch;
 mod import;
 mod manifest;
 mod other_rules;
@@ -35,6 +36,7 @@ enum Command {
     Import(import::Arguments),
     Sample(sample::Arguments),
     Manifest(manifest::Arguments),
+    Fetch(fetch::Arguments),
 }
 
 impl Arguments {
@@ -48,6 +50,7 @@ impl Arguments {
             Command::Import(arguments) => arguments.run(out),
             Command::Sample(arguments) => arguments.run(out),
             Command::Manifest(arguments) => arguments.run(out),
+            Command::Fetch(arguments) => arguments.run(out),
         }
     }
 }

@@ -63,6 +63,9 @@ pub struct Client {
     files: reqwest::blocking::Client,
 }
 
+/// A body is given up if it goes slower than so many bytes a second.
+const SLOWEST_BYTES: u64 = 64 << 10;
+
 /// What goes with a question.
 pub(crate) enum Body<'a, T> {
     Nothing,
@@ -154,6 +157,9 @@ impl Client {
                 request.header(CONTENT_TYPE, "application/json").body(text)
             }
             Body::Bytes { kind, bytes, headers } => {
+                // Long bodies take their time, also on a slow line.
+                let longer = Duration::from_secs(bytes.len() as u64 / SLOWEST_BYTES);
+                let request = request.timeout(self.settings.patience + longer);
                 let with = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
                 with.header(CONTENT_TYPE, kind).body(bytes)
             }

@@ -4,6 +4,7 @@
 //! * [`Client`] asks. It blocks: whoever calls has a thread for it. Each exchange has its own connection, which is
 //!   closed behind it, so that twenty thousand workers that think cost the coordinator nothing.
 //! * [`Client::fetch`] brings a file that is named by its hash, and goes on where an earlier attempt broke off.
+//! * [`Client::fetch_manifest`] and [`Client::fetch_shard`] do so for training sets.
 //! * [`Backoff`] says when to try again; [`Clock`] and [`Dice`] are handed to it.
 //!
 //! Nothing here tries again by itself: how long an answer is worth waiting for is known above. Addresses hold the
@@ -17,6 +18,7 @@ mod download;
 mod error;
 mod token;
 mod training;
+mod training_set;
 mod work;
 
 pub use address::{ParseAddressError, ServerAddress};
@@ -25,3 +27,4 @@ pub use clock::{Clock, SystemClock};
 pub use connection::{Client, Settings};
 pub use error::Error;
 pub use token::{ParseTokenError, Token};
+pub use training_set::{Came, shard_file};

@@ -340,6 +340,10 @@ impl Campaign {
         if self.recipe.get("data").and_then(|data| data.get("sources")).is_some() {
             return Err(CampaignError::NotHere("recipe.data.sources"));
         }
+        // Trainers have no files but those that the coordinator gives them.
+        if self.recipe.contains_key("start") {
+            return Err(CampaignError::NotHere("recipe.start"));
+        }
         self.recipe_for(&self.name, &[("games.json".to_owned(), 1)]).map_err(CampaignError::Recipe)?;
         Ok(())
     }

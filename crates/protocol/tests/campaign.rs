@@ -45,6 +45,11 @@ fn what_is_wrong_is_named_with_its_place() {
             "[recipe.data]\nsources = []\n[recipe.data.filter]",
             "`recipe.data.sources` is not for",
         ),
+        (
+            "[recipe.architecture]",
+            "[recipe.start]\ncheckpoint = \"x\"\n[recipe.architecture]",
+            "`recipe.start` is not for a campaign",
+        ),
         ("[gate]", "[gate]\nbatch_pairs = 0", "`gate.batch_pairs` is 0"),
     ];
     for (good, bad, message) in cases {

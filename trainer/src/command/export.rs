@@ -56,17 +56,17 @@ impl Arguments {
 }
 
 /// What a run has come to.
-pub(super) struct Export<'a> {
-    pub(super) recipe: &'a Recipe,
-    pub(super) data: &'a TrainingData,
-    pub(super) folder: &'a Folder,
-    pub(super) finished: &'a Finished,
-    pub(super) threads: usize,
+pub(crate) struct Export<'a> {
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) data: &'a TrainingData,
+    pub(crate) folder: &'a Folder,
+    pub(crate) finished: &'a Finished,
+    pub(crate) threads: usize,
 }
 
 impl Export<'_> {
     /// Rounds what was learned, compares, and writes net, manifest and card into the run's folder.
-    pub(super) fn write(&self, description: Option<&str>, json: bool, out: &mut impl Write) -> Result<()> {
+    pub(crate) fn write(&self, description: Option<&str>, json: bool, out: &mut impl Write) -> Result<()> {
         let Self { recipe, data, folder, finished, threads } = *self;
         let plan = Plan::new(recipe, data)?;
         let samples = data.held_out_samples(COMPARED)?;

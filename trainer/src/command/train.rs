@@ -104,7 +104,8 @@ impl Arguments {
     }
 }
 
-fn learner(text: &str) -> Result<Learner, String> {
+/// Reads what learns.
+pub(super) fn learner(text: &str) -> Result<Learner, String> {
     #[cfg(feature = "torch")]
     {
         use crate::torch::Where;

@@ -1,0 +1,130 @@
+//! A coordinator, and what its administrator does on the command line.
+
+use std::{
+    fs,
+    process::{Command, Output},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::{
+    process::{Process, program},
+    stage::Stage,
+    waiting::try_for,
+};
+
+/// How long a coordinator may take to be there.
+const START: Duration = Duration::from_secs(60);
+
+/// What an account may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are named as in the coordinator")]
+pub enum Role {
+    Volunteer,
+    Trainer,
+    Maintainer,
+    Admin,
+}
+
+/// A coordinator that serves, with an embedded database and a folder of objects.
+pub struct Coordinator<'a> {
+    stage: &'a Stage,
+    process: Option<Process>,
+    address: String,
+    more: Vec<String>,
+}
+
+impl<'a> Coordinator<'a> {
+    /// Starts one at a port that is free; `more` are arguments of `serve`.
+    #[must_use]
+    pub fn start(stage: &'a Stage, more: &[&str]) -> Self {
+        let more = more.iter().map(|&word| word.to_owned()).collect();
+        let mut coordinator = Self { stage, process: None, address: "http://127.0.0.1:0".to_owned(), more };
+        coordinator.serve();
+        coordinator
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Ends it as a crash would.
+    pub fn kill(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.kill();
+        }
+    }
+
+    /// Starts it again where it was.
+    pub fn serve(&mut self) {
+        let log = self.stage.log("coordinator");
+        let heard = fs::read_to_string(&log).unwrap_or_default().len();
+        let mut command = self.command();
+        let listen = self.address.trim_start_matches("http://");
+        // A test's disk may be nearly full; that is no reason to play nothing.
+        command.args(["serve", "--listen", listen, "--least-free", "0"]).args(&self.more);
+        let mut process = Process::start("coordinator", &mut command, log);
+        let address = try_for(START, || {
+            let log = process.log();
+            let (_, rest) = log.get(heard..)?.split_once("listening at ")?;
+            let (line, _) = rest.split_once('\n')?;
+            Some(line.trim().to_owned()).filter(|_| process.ended().is_none())
+        });
+        self.address = address.unwrap_or_else(|| panic!("the coordinator does not serve:\n{}", process.log()));
+        self.process = Some(process);
+    }
+
+    /// What it has said.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.stage.log("coordinator")).unwrap_or_default()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(program("chuhe-coordinator"));
+        command.arg("--data").arg(self.stage.root().join("coordinator")).env_remove("CHUHE_DATABASE");
+        command.env_remove("CHUHE_OBJECTS").env_remove("CHUHE_LOG");
+        command
+    }
+
+    /// Runs an administrator's command; what it answers.
+    #[must_use]
+    pub fn admin(&self, words: &[&str]) -> String {
+        let output = self.command().arg("admin").args(words).output().expect("the program can be started");
+        let Output { status, stdout, stderr } = output;
+        let said = String::from_utf8_lossy(&stderr);
+        assert!(status.success(), "admin {words:?}: {said}\n{}", self.log());
+        String::from_utf8_lossy(&stdout).trim().to_owned()
+    }
+
+    /// Makes an account, and a token of it.
+    #[must_use]
+    pub fn account(&self, name: &str, role: Role) -> String {
+        let role = format!("{role:?}").to_lowercase();
+        let _ = self.admin(&["user", "create", name, "--role", &role]);
+        let answer = self.admin(&["token", "create", name]);
+        answer.lines().last().expect("a token is shown").to_owned()
+    }
+
+    /// Begins a campaign.
+    pub fn begin(&self, text: &str) {
+        let file = self.stage.root().join("campaign.toml");
+        fs::write(&file, text).expect("the stage can be written");
+        let _ = self.admin(&["campaign", "create", &file.display().to_string()]);
+    }
+
+    /// How a campaign stands.
+    #[must_use]
+    pub fn campaign(&self, name: &str) -> Value {
+        serde_json::from_str(&self.admin(&["campaign", "show", name])).expect("the answer is JSON")
+    }
+
+    /// Waits until a campaign is as wanted; how it stands then.
+    pub fn campaign_is(&self, name: &str, longest: Duration, wanted: impl Fn(&Value) -> bool) -> Value {
+        let found = try_for(longest, || Some(self.campaign(name)).filter(&wanted));
+        found.unwrap_or_else(|| panic!("the campaign stands at {:#}\n{}", self.campaign(name), self.log()))
+    }
+}

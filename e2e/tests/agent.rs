@@ -1,0 +1,191 @@
+//! Trainers' agents with a real coordinator: claimed, killed, gone on with, handed in, given up, refused.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use e2e::{Coordinator, Process, Role, Stage, program, wait_for};
+use serde_json::Value;
+
+const LONG: Duration = Duration::from_secs(300);
+
+/// A few thousand positions of short games, and a small net. `recipe` is put in front of the recipe's schedule.
+fn campaign(epochs: u32, data: &str) -> String {
+    format!(
+        "name = \"tiny\"\n\
+         [selfplay.settings]\nhash_mebibytes = 1\nhard_nodes = 100\nply_cap = 160\n\
+         [selfplay.settings.adjudication]\nwin = {{ score = 1_500, plies = 4 }}\n\
+         [selfplay.openings]\nplies = 8\n\
+         [generation]\npositions = 3_000\nahead_percent = 0\n\
+         [gate]\nnodes = 100\nhash_mebibytes = 1\nmost_pairs = 8\n\
+         [recipe.architecture]\nwidth = 128\nfirst = 8\nsecond = 8\nstacks = 1\n\
+         [recipe.data]\nvalidation_one_in = 4\n{data}\
+         [recipe.schedule]\nbatch = 100\nepochs = {epochs}\npositions_per_epoch = 2_000\n"
+    )
+}
+
+/// Lets a worker play until a net is to be trained.
+fn until_training(stage: &Stage, coordinator: &Coordinator<'_>) {
+    let token = coordinator.account("player", Role::Volunteer);
+    stage.play(coordinator, &token, "worker", 40_000);
+    coordinator.campaign_is("tiny", LONG, |campaign| campaign["phase"] == "training");
+}
+
+/// The folder of an agent's only training.
+fn run_of(work: &Path) -> Option<PathBuf> {
+    let name = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("tiny-"));
+    fs::read_dir(work).ok()?.filter_map(|entry| Some(entry.ok()?.path())).find(name)
+}
+
+/// Waits until an agent has learned for a while and noted it.
+fn until_noted(work: &Path, lines: usize) {
+    wait_for("figures of a training", LONG, || {
+        let text = fs::read_to_string(run_of(work)?.join("metrics.jsonl")).ok()?;
+        (text.lines().count() >= lines).then_some(())
+    });
+}
+
+/// The steps from which an agent's runs went on.
+fn begun_at(log: &str) -> Vec<u64> {
+    let after = log.split("learning from step ").skip(1);
+    after.filter_map(|rest| rest.split(' ').next()?.parse().ok()).collect()
+}
+
+/// Waits until the agents of a name have begun to learn so often.
+fn until_learning(agent: &Process, times: usize) {
+    wait_for("learning", LONG, || (begun_at(&agent.log()).len() == times).then_some(()));
+}
+
+#[test]
+fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
+    let stage = Stage::default();
+    let mut coordinator = Coordinator::start(&stage, &[]);
+    coordinator.begin(&campaign(60, ""));
+    until_training(&stage, &coordinator);
+    let token = coordinator.account("trainer", Role::Trainer);
+    let work = stage.path("agent");
+    let start = |more: &[&str]| {
+        let all = [&["--checkpoint-steps", "20"], more].concat();
+        stage.agent(coordinator.address(), &token, "agent", &all)
+    };
+
+    let agent = start(&[]);
+    until_noted(&work, 3);
+    agent.kill();
+    let shards: Vec<_> = fs::read_dir(work.join("shards")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!shards.is_empty());
+    let fetched = |path: &PathBuf| fs::metadata(path).unwrap().ino();
+    let before: Vec<_> = shards.iter().map(fetched).collect();
+
+    // Asked to end, it says where it stands; nothing is given back.
+    let agent = start(&[]);
+    until_learning(&agent, 2);
+    until_noted(&work, 6);
+    agent.signal("INT");
+    assert_eq!(agent.end(LONG), 0);
+    let log = fs::read_to_string(stage.log("agent")).unwrap();
+    assert!(log.contains("stopped at step "), "{log}");
+    assert_eq!(coordinator.campaign("tiny")["training"]["state"], "leased");
+
+    // A coordinator that dies meanwhile is waited for.
+    let agent = start(&["--once"]);
+    until_learning(&agent, 3);
+    coordinator.kill();
+    wait_for("an agent that waits", LONG, || agent.log().contains("again in ").then_some(()));
+    coordinator.serve();
+    assert_eq!(agent.end(LONG), 0, "{}", fs::read_to_string(stage.log("agent")).unwrap());
+
+    let log = fs::read_to_string(stage.log("agent")).unwrap();
+    let begun = begun_at(&log);
+    assert!(begun.len() == 3 && begun[0] == 0 && begun[1] > 0 && begun[2] > begun[1], "{log}");
+    let after: Vec<_> = shards.iter().map(fetched).collect();
+    assert_eq!(before, after, "what was fetched is not fetched again");
+
+    let campaign = coordinator.campaign_is("tiny", LONG, |campaign| campaign["phase"] == "gating");
+    let candidate = campaign["training"]["candidate"].as_str().unwrap().to_owned();
+    let run = run_of(&work).unwrap();
+    let net = fs::read(run.join("net.nnue")).unwrap();
+    assert_eq!(candidate, dataset::Digest::of(&net).to_string());
+
+    // Everybody may have the net, and its manifest says what made it.
+    let clock = std::sync::Arc::new(client::SystemClock::default());
+    let client = client::Client::new(client::Settings::new(coordinator.address().parse().unwrap(), None, clock));
+    let path = protocol::api::path::net(&candidate);
+    client.unwrap().fetch(&path, candidate.parse().unwrap(), 1 << 30, &stage.path("net"), None).unwrap();
+    assert_eq!(fs::read(stage.path("net")).unwrap(), net);
+    let nets: Value = serde_json::from_str(&coordinator.admin(&["net", "list"])).unwrap();
+    assert!(nets.as_array().unwrap().iter().any(|net| net["net"] == candidate && net["state"] == "candidate"));
+
+    // A run that nobody broke off makes the same bytes.
+    let unbroken = Command::new(program("chuhe-trainer"))
+        .arg("train")
+        .arg(run.join("recipe.toml"))
+        .arg("--shards")
+        .arg(work.join("shards"))
+        .arg("--out")
+        .arg(stage.path("unbroken"))
+        .args(["--threads", "1"])
+        .output()
+        .unwrap();
+    assert!(unbroken.status.success(), "{}", String::from_utf8_lossy(&unbroken.stderr));
+    assert_eq!(fs::read(stage.path("unbroken").join("net.nnue")).unwrap(), net);
+
+    // And everybody may have the games, once they are checked; a trainer has them before.
+    fetch_games(&stage, &coordinator, &token, &run);
+}
+
+fn fetch_games(stage: &Stage, coordinator: &Coordinator<'_>, token: &str, run: &Path) {
+    let hash = dataset::Digest::of(&fs::read(run.join("games.json")).unwrap()).to_string();
+    let games = stage.path("games");
+    let fetch = |manifest: &str| {
+        let mut command = Command::new(program("chuhe"));
+        command.args(["data", "fetch", manifest, "--json", "--out"]).arg(&games);
+        let output = command.env("CHUHE_SERVER", coordinator.address()).env("CHUHE_TOKEN", token).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let first = fetch(&hash);
+    assert_eq!(first["fetched"], first["shards"]);
+    // What was broken off is gone on with; what was altered is fetched again.
+    let shard = fs::read_dir(&games).unwrap().map(|entry| entry.unwrap().path());
+    let shard = shard.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "chuhe")).unwrap();
+    let mut bytes = fs::read(&shard).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&shard, bytes).unwrap();
+    let second = fetch(&format!("{}{}", coordinator.address(), protocol::api::path::manifest(&hash)));
+    assert_eq!((&second["fetched"], &second["shards"]), (&1.into(), &first["shards"]));
+    let checked = Command::new(program("chuhe")).args(["data", "verify"]).arg(&shard).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}
+
+#[test]
+fn what_cannot_be_learned_is_given_up_and_who_may_not_train_is_refused() {
+    let stage = Stage::default();
+    let coordinator = Coordinator::start(&stage, &[]);
+    coordinator.begin(&campaign(1, "least_positions = 1_000_000\n"));
+    until_training(&stage, &coordinator);
+
+    let volunteer = coordinator.account("volunteer", Role::Volunteer);
+    for (name, token) in [("wrong-role", &*volunteer), ("wrong-token", "chuhe_nothing")] {
+        let agent = stage.agent(coordinator.address(), token, name, &["--once"]);
+        assert_eq!(agent.end(LONG), 2);
+        let log = fs::read_to_string(stage.log(name)).unwrap();
+        assert!(log.starts_with("chuhe-trainer: asking for a net to train") && log.lines().count() == 1, "{log}");
+        assert!(!log.contains(token), "{log}");
+    }
+    assert_eq!(coordinator.campaign("tiny")["training"]["state"], "open");
+
+    let token = coordinator.account("trainer", Role::Trainer);
+    let agent = stage.agent(coordinator.address(), &token, "agent", &["--once"]);
+    assert_eq!(agent.end(LONG), 1);
+    let log = fs::read_to_string(stage.log("agent")).unwrap();
+    assert!(log.contains("giving generation 1 of tiny up: the recipe's data have "), "{log}");
+    let campaign = coordinator.campaign_is("tiny", LONG, |campaign| campaign["state"] == "stuck");
+    let reason = campaign["reason"].as_str().unwrap();
+    assert!(reason.contains("least_positions") && !reason.contains('\n'), "{reason}");
+}

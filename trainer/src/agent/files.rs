@@ -1,0 +1,70 @@
+//! What a coordinator sends, looked at before anything is done with it.
+
+use protocol::{api::training::Training, is_name, recipe::Recipe};
+
+use super::halt::Halt;
+
+/// What a run writes itself.
+const RUNS_OWN: [&str; 4] = ["net.json", "best.json", "recipe.json", "metrics.json"];
+
+/// The recipe of a training. It may name the training sets that come with it, and no other file of this machine.
+pub(super) fn recipe(training: &Training) -> Result<Recipe, Halt> {
+    let impossible = |text: String| Halt::Impossible(text);
+    let recipe = Recipe::from_text(&training.recipe).map_err(|error| impossible(format!("the recipe: {error}")))?;
+    if recipe.start.is_some() {
+        return Err(impossible("the recipe: `start` names a file, and trainers have none".to_owned()));
+    }
+    for named in &training.manifests {
+        let name = &*named.name;
+        let is_json = name.strip_suffix(".json").is_some_and(|stem| !stem.is_empty());
+        if !is_name(name) || !is_json || RUNS_OWN.contains(&name) {
+            return Err(impossible(format!("{name:?} is no name of a training set")));
+        }
+    }
+    for source in &recipe.data.sources {
+        if !training.manifests.iter().any(|named| named.name == source.manifest) {
+            return Err(impossible(format!("the recipe: there is no training set {:?}", source.manifest)));
+        }
+    }
+    Ok(recipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::Digest;
+    use protocol::api::training::NamedManifest;
+
+    use super::*;
+
+    fn training(name: &str, source: &str, rest: &str) -> Training {
+        let recipe = format!(
+            "name = \"a\"\n[[data.sources]]\nmanifest = {source:?}\n\
+             [schedule]\nepochs = 1\npositions_per_epoch = 1\n{rest}"
+        );
+        Training {
+            token: "secret".to_owned(),
+            campaign: "a".to_owned(),
+            generation: 1,
+            recipe,
+            manifests: vec![NamedManifest { name: name.to_owned(), sha256: Digest::of(b"") }],
+            seconds: 900,
+        }
+    }
+
+    #[test]
+    fn a_recipe_names_what_comes_with_it_and_nothing_else() {
+        assert!(recipe(&training("games.json", "games.json", "")).is_ok());
+        for (name, source, rest) in [
+            ("games.json", "other.json", ""),
+            ("../games.json", "../games.json", ""),
+            ("/games.json", "/games.json", ""),
+            (".json", ".json", ""),
+            ("net.json", "net.json", ""),
+            ("recipe.toml", "recipe.toml", ""),
+            ("games.json", "games.json", "[start]\ncheckpoint = \"/some/file\"\n"),
+            ("games.json", "games.json", "[nonsense]\n"),
+        ] {
+            assert!(matches!(recipe(&training(name, source, rest)), Err(Halt::Impossible(_))), "{name} {rest}");
+        }
+    }
+}
