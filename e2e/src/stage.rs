@@ -44,7 +44,7 @@ impl Stage {
     /// Starts a worker with two cores. That this program has passed its test on this machine is written down beforehand:
     /// the test takes as long as many games.
     #[must_use]
-    pub fn worker(&self, coordinator: &Coordinator, token: &str, name: &str) -> Process {
+    pub fn worker(&self, coordinator: &Coordinator<'_>, token: &str, name: &str) -> Process {
         let (state, program) = (self.path(name), program("chuhe-worker"));
         fs::create_dir_all(&state).expect("the stage can be written");
         let found = Found {

@@ -29,6 +29,12 @@ impl State {
         let slow = optimizer.lookahead.map(|_| values.clone());
         Self { values, first: Arrays::zero(shape), second: Arrays::zero(shape), slow, steps: 0 }
     }
+
+    /// Whether all of it are numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        [&self.values, &self.first, &self.second].into_iter().chain(&self.slow).all(Arrays::is_finite)
+    }
 }
 
 /// What is counted over a batch.
@@ -52,6 +58,13 @@ pub enum BackendError {
 pub trait Backend {
     /// Learns from a batch. The loss is that before the step.
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals;
+
+    /// Learns from a batch while the one that follows is brought to where the net is, where that takes time. What follows
+    /// must be what is learned from next, unchanged.
+    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
+        let _ = next;
+        self.step(batch, loss, learning_rate)
+    }
 
     /// The loss of a batch; its values are appended.
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals;

@@ -16,7 +16,7 @@ use crate::{
     checkpoint::CheckpointError,
     command::Export,
     data::{DataError, TrainingData},
-    run::{self, Conditions, Folder, Line, Observer, RunError, Views},
+    run::{self, Conditions, Folder, Kept, Line, Observer, RunError, Views},
 };
 
 /// A run to be made.
@@ -66,8 +66,8 @@ impl Work<'_> {
             return Err(Halt::Stopped);
         }
         screen.state(&format!("learned: the held-out loss is {:.6} after {steps} steps", finished.validation_loss));
-        let export = Export { recipe, data: &data, folder: place, finished: &finished, threads: conditions.threads };
-        export.write(None, true, &mut std::io::sink())?;
+        let export = Export { recipe, data: &data, folder: place, threads: conditions.threads };
+        export.write(&finished, Kept::Last, None)?;
         lease.check(wish)?;
         Ok(Made { net: place.file("net.nnue"), manifest: place.file("net.json"), curves: place.file(Views::CURVES) })
     }
@@ -75,7 +75,9 @@ impl Work<'_> {
     /// Takes away what only going on needs.
     pub(super) fn forget(&self) {
         // What cannot be taken away only takes room, or is found unfit again.
-        let _ = fs::remove_file(self.place.checkpoint());
+        for kept in [Kept::Last, Kept::Best] {
+            let _ = fs::remove_file(self.place.checkpoint(kept));
+        }
     }
 
     fn folder(&self) -> PathBuf {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use dataset::{Digest, NewFile};
 
 use super::{cores, data, export::Export, read_recipe, terminal::Terminal, threads};
-use crate::run::{self, Conditions, Folder, Learner, RunError};
+use crate::run::{self, Conditions, Finished, Folder, Kept, Learner};
 
 /// Learn what a recipe says, and write the net that comes of it
 ///
@@ -28,6 +28,9 @@ pub(super) struct Arguments {
     /// What learns: cpu (the same bits everywhere), or torch or cuda or cuda:N where this program has libtorch in it
     #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = learner)]
     backend: Learner,
+    /// How exactly libtorch counts in the layers above the transformer: float32, or mixed (bfloat16)
+    #[arg(long, value_name = "PRECISION", default_value_t)]
+    precision: Precision,
     /// How many threads learn [default: as many as there are cores]
     #[arg(long, value_name = "T", value_parser = threads)]
     threads: Option<usize>,
@@ -55,41 +58,79 @@ impl Arguments {
             write!(out, "{}", recipe.to_text())?;
             return Ok(ExitCode::SUCCESS);
         }
+        let learner = self.learner()?;
+        learner.prepare_process().context("libtorch's settings: the program cannot begin again with them")?;
         let Some(path) = &self.out else { bail!("--out is missing") };
         let data = self.data.open(&recipe, &self.recipe, &self.quarantined()?)?;
         fs::create_dir_all(path).with_context(|| format!("--out {}", path.display()))?;
         let folder = Folder::new(path);
         let threads = self.threads.unwrap_or_else(cores);
         let conditions = Conditions {
-            learner: self.backend,
+            learner,
             threads,
             readers: self.readers,
             cache_bytes: (self.cache as usize) << 20,
             checkpoint_steps: self.checkpoint_steps,
         };
-        let resolved = folder.file("recipe.toml");
-        if !run::is_run(path) {
-            NewFile::replace(&resolved, recipe.to_text().as_bytes()).with_context(|| resolved.display().to_string())?;
+        if !folder.is_run() {
+            let path = folder.recipe();
+            NewFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         }
         let mut terminal = Terminal::new(self.json);
-        let finished = match run::train(&recipe, &data, &folder, &conditions, &mut terminal) {
-            Ok(finished) => finished,
-            Err(error @ (RunError::NotANumber { .. } | RunError::Explosion { .. })) => {
-                terminal.finish();
+        let finished = run::train(&recipe, &data, &folder, &conditions, &mut terminal);
+        terminal.finish();
+        let finished = match finished {
+            Err(error) if error.is_of_learning() => {
                 writeln!(std::io::stderr(), "chuhe-trainer: {error}")?;
                 return Ok(ExitCode::FAILURE);
             }
-            Err(error) => return Err(error.into()),
+            finished => finished?,
         };
-        terminal.finish();
-        if terminal.was_stopped() {
-            let steps = finished.state.steps;
-            writeln!(std::io::stderr(), "chuhe-trainer: stopped at step {steps}; the same command goes on from there")?;
+        if finished.state.steps < recipe.schedule.steps() {
+            let step = finished.saved;
+            writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command goes on from step {step}")?;
             return Ok(ExitCode::SUCCESS);
         }
-        let export = Export { recipe: &recipe, data: &data, folder: &folder, finished: &finished, threads };
-        export.write(None, self.json, out)?;
+        let export = Export { recipe: &recipe, data: &data, folder: &folder, threads };
+        self.answer(&export, &finished, out)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the nets and says what came of it.
+    fn answer(&self, export: &Export<'_>, last: &Finished, out: &mut impl Write) -> Result<()> {
+        let Export { recipe, data, folder, threads } = *export;
+        let exported = export.write(last, Kept::Last, None)?;
+        let best = match last.best {
+            // Whoever takes it away does not want it.
+            Some(_) if folder.checkpoint(Kept::Best).exists() => {
+                let best = run::finished(recipe, data, folder, Kept::Best, threads)?;
+                Some(export.write(&best, Kept::Best, None)?)
+            }
+            _ => None,
+        };
+        if self.json {
+            let mut answer = serde_json::to_value(&exported)?;
+            answer["best"] = serde_json::to_value(best)?;
+            writeln!(out, "{answer}")?;
+            return Ok(());
+        }
+        exported.print(out)?;
+        if let Some(best) = best {
+            writeln!(out, "\nthe best of all epochs")?;
+            best.print(out)?;
+        }
+        Ok(())
+    }
+
+    fn learner(&self) -> Result<Learner> {
+        match (self.backend, self.precision) {
+            #[cfg(feature = "torch")]
+            (Learner::Torch(place, _), Precision::Mixed) => Ok(Learner::Torch(place, crate::torch::Precision::Mixed)),
+            (Learner::Processor, Precision::Mixed) => {
+                bail!("--precision mixed is for libtorch: name a --backend that is")
+            }
+            (learner, _) => Ok(learner),
+        }
     }
 
     fn quarantined(&self) -> Result<BTreeSet<Digest>> {
@@ -104,17 +145,34 @@ impl Arguments {
     }
 }
 
+/// How exactly libtorch counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Precision {
+    #[default]
+    Float32,
+    Mixed,
+}
+
+impl std::fmt::Display for Precision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Float32 => "float32",
+            Self::Mixed => "mixed",
+        })
+    }
+}
+
 /// Reads what learns.
 pub(super) fn learner(text: &str) -> Result<Learner, String> {
     #[cfg(feature = "torch")]
     {
-        use crate::torch::Where;
+        use crate::torch::{Precision, Where};
         if text == "torch" {
-            return Ok(Learner::Torch(Where::Processor));
+            return Ok(Learner::Torch(Where::Processor, Precision::Single));
         }
         let number = text.strip_prefix("cuda").map(|rest| if rest.is_empty() { ":0" } else { rest });
         if let Some(number) = number.and_then(|rest| rest.strip_prefix(':')?.parse().ok()) {
-            return Ok(Learner::Torch(Where::Card(number)));
+            return Ok(Learner::Torch(Where::Card(number), Precision::Single));
         }
     }
     match text {
