@@ -198,9 +198,14 @@ pub async fn command(
         (Command::Pause, "running") => "paused",
         (Command::Resume, "paused" | "stuck") => "running",
         (Command::Stop, "running" | "paused" | "stuck") => "stopped",
-        (Command::Train | Command::Reject | Command::Promote, "running" | "paused" | "stuck") => row.state.as_str(),
+        // Whoever takes a step by hand has done what a campaign that is stuck waits for.
+        (Command::Train | Command::Reject | Command::Promote, "running" | "stuck") => "running",
+        (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
         _ => return Err(cannot()),
     };
+    // Before the step, which may end elsewhere: stuck, or complete.
+    let query = "UPDATE campaigns SET state = $2, reason = NULL, changed = changed + 1 WHERE id = $1";
+    sqlx::query(query).bind(id).bind(state.to_owned()).execute(connection.raw()).await?;
     match command {
         Command::Train if row.phase == "collecting" => steps::begin_training(connection, now, &row).await?,
         Command::Reject if row.phase == "gating" => {
@@ -215,11 +220,14 @@ pub async fn command(
                          WHERE id = $1";
             sqlx::query(query).bind(id).execute(connection.raw()).await?;
         }
-        Command::Pause | Command::Resume | Command::Stop => {}
+        // What is open again after that, the campaign's next step says.
+        Command::Resume => {}
+        Command::Pause => steps::rest(connection, now, &row, "paused").await?,
+        Command::Stop => {
+            steps::rest(connection, now, &row, "closed").await?;
+            trainings::end_all(connection, id, "the campaign was stopped").await?;
+        }
     }
-    let query =
-        "UPDATE campaigns SET state = $2, reason = NULL, changed = changed + 1 WHERE id = $1 AND state <> 'complete'";
-    sqlx::query(query).bind(id).bind(state.to_owned()).execute(connection.raw()).await?;
     let subject = format!("campaign:{}", row.campaign.name);
     let text = format!("{command:?}").to_lowercase();
     note(connection, now, Event { kind: "campaign_command", account: by, subject, text }).await?;

@@ -199,7 +199,8 @@ pub async fn revoke_token(connection: &mut Connection<'_>, now: Time, account: O
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If there is none; or it is deleted, or in quarantine, which has its own end
+/// ([`lift`](crate::work::quarantine::lift)).
 pub async fn set_account(
     connection: &mut Connection<'_>,
     now: Time,
@@ -208,14 +209,22 @@ pub async fn set_account(
     message: Option<&str>,
     by: Option<i64>,
 ) -> Outcome<()> {
+    let query = connection.locking("SELECT state FROM accounts WHERE id = $1");
+    let state: Option<String> = sqlx::query_scalar(query).bind(account).fetch_optional(connection.raw()).await?;
+    match state.as_deref() {
+        None => return Err(Failure::refused(Code::NotFound, format!("there is no account {account}"))),
+        Some("deleted") => return Err(Failure::refused(Code::Conflict, "the account was deleted")),
+        Some("quarantined") if change.0 != "role" => {
+            return Err(Failure::refused(Code::Conflict, "the account is in quarantine: that must be lifted first"));
+        }
+        Some(_) => {}
+    }
     let query = match change.0 {
         "role" => "UPDATE accounts SET role = $2, message = COALESCE($3, message) WHERE id = $1",
         _ => "UPDATE accounts SET state = $2, message = $3 WHERE id = $1",
     };
     let query = sqlx::query(query).bind(account).bind(change.1.to_owned()).bind(message.map(ToOwned::to_owned));
-    if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
-    }
+    query.execute(connection.raw()).await?;
     let text =
         format!("{} is now {}{}", change.0, change.1, message.map(|text| format!(": {text}")).unwrap_or_default());
     note(connection, now, Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text })
@@ -229,20 +238,22 @@ pub async fn set_account(
 ///
 /// If there is none.
 pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account: i64, by: Option<i64>) -> Outcome<()> {
-    let nobody = format!("deleted-{account}");
+    // No account or worker can be called so: a name has no colon.
+    let nobody = format!("deleted:{account}");
     let query = "UPDATE accounts SET name = $2, state = 'deleted', message = NULL, password = NULL WHERE id = $1";
     let query = sqlx::query(query).bind(account).bind(nobody);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
         return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
     }
+    let query = "UPDATE tokens SET revoked = $2, name = 'deleted' WHERE account = $1";
+    sqlx::query(query).bind(account).bind(now.0).execute(connection.raw()).await?;
     for query in [
-        "UPDATE tokens SET revoked = $2, name = 'deleted' WHERE account = $1",
-        "UPDATE workers SET name = 'deleted-' || CAST(id AS TEXT), system = '', blocked = 'the account was deleted',
-                last_seen = CASE WHEN $2 > 0 THEN last_seen ELSE last_seen END WHERE account = $1",
-        "DELETE FROM failures WHERE account = $1 AND $2 > 0",
-        "DELETE FROM sessions WHERE account = $1 AND $2 > 0",
+        "UPDATE workers SET name = 'deleted:' || CAST(id AS TEXT), system = '', instruction_set = '',
+                            memory_mebibytes = 0, blocked = 'the account was deleted' WHERE account = $1",
+        "DELETE FROM failures WHERE account = $1",
+        "DELETE FROM sessions WHERE account = $1",
     ] {
-        sqlx::query(query).bind(account).bind(now.0).execute(connection.raw()).await?;
+        sqlx::query(query).bind(account).execute(connection.raw()).await?;
     }
     let subject = format!("account:{account}");
     let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL WHERE subject = $1";

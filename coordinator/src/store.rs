@@ -34,6 +34,13 @@ const MOST_SKEW: i64 = 2_000;
 /// How often an operation is tried again that collided with another.
 const ATTEMPTS: u32 = 8;
 
+/// What `SQLite` is told on the connection that writes. Other coordinators may be writing, so waiting comes first.
+const WRITING: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                       PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;";
+
+/// What it is told on those that read.
+const READING: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
+
 /// What an operation gives back.
 pub type Outcome<T> = Result<T, Failure>;
 
@@ -76,12 +83,21 @@ impl Connection<'_> {
         })
     }
 
-    /// A query that passes over rows which somebody else is changing.
+    /// A query whose rows nobody changes until this transaction ends, though others may hold them so as well.
     #[must_use]
-    pub fn taking(&self, query: &'static str) -> AssertSqlSafe<String> {
+    pub fn sharing(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
-            Dialect::Postgres => format!("{query} FOR UPDATE SKIP LOCKED"),
+            Dialect::Postgres => format!("{query} FOR SHARE"),
+        })
+    }
+
+    /// A query that takes rows of this table, and passes over those which somebody else is changing.
+    #[must_use]
+    pub fn taking(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
+        AssertSqlSafe(match self.dialect {
+            Dialect::Sqlite => query.to_owned(),
+            Dialect::Postgres => format!("{query} FOR UPDATE OF {table} SKIP LOCKED"),
         })
     }
 }
@@ -137,19 +153,15 @@ impl Database {
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
             // What an address cannot say is said on every connection.
-            let pool = |most| {
+            let pool = |most, settings: &'static str| {
                 AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30)).after_connect(
-                    |connection, _| {
-                        Box::pin(async move {
-                            let settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                                 PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 30000; PRAGMA cache_size = -65536;";
-                            sqlx::raw_sql(settings).execute(connection).await.map(drop)
-                        })
+                    move |connection, _| {
+                        Box::pin(async move { sqlx::raw_sql(settings).execute(connection).await.map(drop) })
                     },
                 )
             };
-            let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
-            let pool = pool(4).connect_with(options).await.map_err(unreachable)?;
+            let one = pool(1, WRITING).connect_with(options.clone()).await.map_err(unreachable)?;
+            let pool = pool(4, READING).connect_with(options).await.map_err(unreachable)?;
             return Ok(Self { dialect: Dialect::Sqlite, pool, writer: Some(Writer::start(one)) });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
@@ -190,16 +202,17 @@ impl Database {
         self.pool.close().await;
     }
 
-    async fn once<T, F>(&self, operation: &F) -> Outcome<T>
+    async fn once<T, F>(&self, begin: &'static str, operation: &F) -> Outcome<T>
     where
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Sync,
     {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.pool.begin_with(begin).await?;
         let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
         if result.is_ok() {
             transaction.commit().await?;
         } else {
-            transaction.rollback().await?;
+            // If that fails too, the connection is at fault; why the operation failed says more.
+            drop(transaction.rollback().await);
         }
         result
     }
@@ -216,7 +229,7 @@ impl Store for Database {
         }
         let mut attempt = 1;
         loop {
-            match self.once(&operation).await {
+            match self.once("BEGIN", &operation).await {
                 Err(failure) if failure.is_collision() && attempt < ATTEMPTS => attempt += 1,
                 result => return result,
             }
@@ -228,7 +241,12 @@ impl Store for Database {
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
     {
-        self.once(&operation).await
+        let begin = match self.dialect {
+            Dialect::Sqlite => "BEGIN",
+            // One picture of the database for all that the operation asks.
+            Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        };
+        self.once(begin, &operation).await
     }
 }
 

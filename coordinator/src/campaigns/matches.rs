@@ -11,7 +11,7 @@ use crate::{
     events::{Event, note_with},
     gate::{self, Verdict},
     store::{Connection, Failure, Outcome},
-    work::{counting, header_of, lock_job},
+    work::{counting, lock_job},
 };
 
 /// A match between two nets, outside all campaigns. Of `rating` matches all pairs are played; of others as many as
@@ -63,12 +63,14 @@ pub(super) async fn missing_audits(
         return Ok(None);
     }
     if audited.waiting < missing && open == 0 {
-        // Which shards, nobody can foresee: their hashes hang on games that were not played yet.
+        // Which shards, nobody can foresee: their hashes hang on games that were not played yet. Of one that was
+        // audited in part, another part may be, when there is no other.
         let query = "UPDATE shards SET audit = 'wanted' WHERE id = (
                          SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
                          JOIN workers ON workers.id = shards.worker
-                         WHERE shards.job = $1 AND segments.first < $2 AND shards.audit = 'none' AND workers.trusted = 0
-                         AND shards.state = 'validated' ORDER BY shards.hash LIMIT 1)";
+                         WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
+                         AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
+                         ORDER BY shards.audit DESC, shards.hash LIMIT 1)";
         sqlx::query(query).bind(job).bind(below).execute(connection.raw()).await?;
     }
     Ok(Some(missing.max(open)))
@@ -123,38 +125,69 @@ pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Stan
 ///
 /// If the database fails.
 pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
-    let query =
-        "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL AND kind = 'match' ORDER BY id LIMIT 50";
+    let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY id LIMIT 50";
     let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
-    for &id in &jobs {
-        let job = lock_job(connection, id).await?;
-        let query = "SELECT decision, net, header FROM jobs WHERE id = $1";
-        let (decision, net, header): (Option<String>, Option<String>, String) =
-            sqlx::query_as(query).bind(id).fetch_one(connection.raw()).await?;
+    for &job in &jobs {
+        let game_limit = lock_job(connection, job).await?.game_limit;
+        let query = "SELECT jobs.decision, jobs.net, jobs.kind, campaigns.state
+                     FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign WHERE jobs.id = $1";
+        type Row = (Option<String>, Option<String>, String, Option<String>);
+        let (decision, net, kind, campaign): Row = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
         let Some(decided) = decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok()) else { continue };
-        let standing = standing(connection, id).await?;
-        let header = header_of(&header)?;
-        let stands = standing.verdict.decision == decided.decision;
+        let standing = standing(connection, job).await?;
+        let is_out = game_limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
+        let Some(campaign) = campaign else {
+            // Nothing hangs on it: it is decided anew.
+            let stands = standing.verdict == decided && (is_out || kind != "rating");
+            let query =
+                "UPDATE jobs SET recheck = 0, decision = CASE WHEN $2 = 1 THEN decision ELSE NULL END WHERE id = $1";
+            sqlx::query(query).bind(job).bind(i64::from(stands)).execute(connection.raw()).await?;
+            set_state(connection, now, job, if stands { "closed" } else { "open" }).await?;
+            continue;
+        };
+        let decision = standing.verdict.decision;
+        let has_gap = decision == Decision::Continue && !is_out;
+        let plays = has_gap && !matches!(campaign.as_str(), "paused" | "stopped");
         let query = "UPDATE jobs SET recheck = $2 WHERE id = $1";
-        sqlx::query(query).bind(id).bind(i64::from(!stands)).execute(connection.raw()).await?;
-        set_state(connection, now, id, if stands { "closed" } else { "open" }).await?;
-        let (Decision::AcceptH1, Some(net)) = (decided.decision, net) else { continue };
-        let (from, to) = if stands { ("disputed", "promoted") } else { ("promoted", "disputed") };
-        let why = (!stands).then(|| {
-            let pairs = standing.pairs;
-            format!("after a quarantine {pairs} pairs of its gate are left in order, and they do not prove it")
-        });
-        let query = "UPDATE nets SET state = $3, disputed = $4 WHERE hash = $1 AND state = $2";
-        let query = sqlx::query(query).bind(net.clone()).bind(from).bind(to).bind(why.clone());
-        if query.execute(connection.raw()).await?.rows_affected() > 0 {
-            let name = nets::name_of_text(connection, &net).await?;
-            let text = why.map_or_else(|| format!("{name}: its gate stands again"), |why| format!("{name}: {why}"));
-            let data = json!({ "net": net, "opponent": header.opponent, "job": job.id });
-            let event = Event { kind: to, account: None, subject: format!("net:{net}"), text };
-            note_with(connection, now, event, &data).await?;
+        sqlx::query(query).bind(job).bind(i64::from(has_gap)).execute(connection.raw()).await?;
+        set_state(connection, now, job, if plays { "open" } else { "closed" }).await?;
+        if let Some(net) = net {
+            doubt(connection, now, job, &net, decided.decision, &standing).await?;
         }
     }
     Ok(jobs.len() as u64)
+}
+
+/// What it means for a net that its gate is looked at again.
+async fn doubt(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    net: &str,
+    decided: Decision,
+    standing: &Standing,
+) -> Outcome<()> {
+    let (decision, pairs) = (standing.verdict.decision, standing.pairs);
+    let name = nets::name_of_text(connection, net).await?;
+    let subject = format!("net:{net}");
+    let data = json!({ "net": net, "job": job });
+    if decided == Decision::AcceptH1 {
+        let stands = decision == decided;
+        let (from, to) = if stands { ("disputed", "promoted") } else { ("promoted", "disputed") };
+        let why = (!stands).then(|| {
+            format!("after a quarantine {pairs} pairs of its gate are left in order, and they do not prove it")
+        });
+        let query = "UPDATE nets SET state = $3, disputed = $4 WHERE hash = $1 AND state = $2";
+        let query = sqlx::query(query).bind(net.to_owned()).bind(from).bind(to).bind(why.clone());
+        if query.execute(connection.raw()).await?.rows_affected() > 0 {
+            let text = why.map_or_else(|| format!("{name}: its gate stands again"), |why| format!("{name}: {why}"));
+            note_with(connection, now, Event { kind: to, account: None, subject, text }, &data).await?;
+        }
+    } else if decision == Decision::AcceptH1 {
+        let text = format!("{name} was rejected, and {pairs} pairs of its gate say now that it is stronger");
+        note_with(connection, now, Event { kind: "gate_reversed", account: None, subject, text }, &data).await?;
+    }
+    Ok(())
 }
 
 /// Notes what was decided in matches outside of campaigns, and ends them.
@@ -168,7 +201,9 @@ pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Outcome<u64
     let jobs: Vec<(i64, String, Option<i64>)> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
     let mut concluded = 0;
     for (id, kind, limit) in jobs {
-        lock_job(connection, id).await?;
+        if lock_job(connection, id).await?.state != "open" {
+            continue;
+        }
         let standing = standing(connection, id).await?;
         let is_out = limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
         if is_out || (kind != "rating" && standing.verdict.decision != Decision::Continue) {

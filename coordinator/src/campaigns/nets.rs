@@ -7,7 +7,7 @@ use dataset::{
 use protocol::api::problem::Code;
 use serde_json::json;
 
-use super::{lock, matches};
+use super::{lock, matches, trainings};
 use crate::{
     clock::Time,
     events::{Event, note_with},
@@ -84,6 +84,20 @@ pub async fn add(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Ou
     Ok(())
 }
 
+/// Notes a candidate. One that was rejected may be one again, when the same games were learned from again.
+///
+/// # Errors
+///
+/// If the net is known, and not as a candidate.
+pub(super) async fn add_candidate(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Outcome<()> {
+    add(connection, now, net).await?;
+    let query = "UPDATE nets SET state = 'candidate' WHERE hash = $1 AND state IN ('candidate', 'rejected')";
+    if sqlx::query(query).bind(net.hash.to_string()).execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::Conflict, format!("the net {} is here already, as no candidate", net.hash)));
+    }
+    Ok(())
+}
+
 /// Notes a book whose file is among the objects.
 ///
 /// # Errors
@@ -104,7 +118,8 @@ pub async fn add_book(
     Ok(())
 }
 
-/// Freezes a training set: the games that count now in these generations, by shards of which all games count.
+/// Freezes a training set: the games that count now in these generations, by shards of which all games count. There
+/// must be some.
 pub(super) async fn freeze(
     connection: &mut Connection<'_>,
     now: Time,
@@ -122,6 +137,9 @@ pub(super) async fn freeze(
     let entry = |text: Option<String>| serde_json::from_str::<Entry>(&text.unwrap_or_default());
     let shards = entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>();
     let shards = shards.map_err(|error| Failure::Broken(format!("a shard's line that is none: {error}")))?;
+    if shards.is_empty() {
+        return Err(Failure::refused(Code::Conflict, "there are no games to learn from yet"));
+    }
     let (games, positions) =
         (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());
     let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
@@ -158,14 +176,12 @@ pub async fn roll_back(
     }
     let query = "UPDATE nets SET state = 'rolled_back' WHERE hash = $1";
     sqlx::query(query).bind(champion.clone()).execute(connection.raw()).await?;
-    let query = "UPDATE trainings SET state = 'failed', reason = 'its champion was rolled back'
-                 WHERE campaign = $1 AND state IN ('open', 'leased')";
-    sqlx::query(query).bind(campaign).execute(connection.raw()).await?;
+    trainings::end_all(connection, campaign, "its champion was rolled back").await?;
     // A new generation: the games of the net that goes are not mixed with those of the one that comes back.
     let query =
         "UPDATE campaigns SET champion = $2, generation = generation + 1, candidates = 0, wanted_positions = $3,
                  selfplay = NULL, training = NULL, gate = NULL, phase = 'collecting', phase_since = $4, reason = NULL,
-                 state = CASE state WHEN 'complete' THEN 'paused' ELSE state END, changed = changed + 1 WHERE id = $1";
+                 state = CASE WHEN state IN ('complete', 'stuck') THEN 'paused' ELSE state END, changed = changed + 1 WHERE id = $1";
     let query = sqlx::query(query).bind(campaign).bind(previous.clone());
     query.bind(row.campaign.generation.positions as i64).bind(now.0).execute(connection.raw()).await?;
     let query = "INSERT INTO promotions (campaign, net, previous, kind, account, at, reason)

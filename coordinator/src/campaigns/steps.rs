@@ -41,7 +41,7 @@ pub(super) async fn step(
             true
         }
         "training" => after_training(connection, now, row, bench_signature).await?,
-        "gating" => after_match(connection, now, row).await?,
+        "gating" => after_match(connection, now, row, bench_signature).await?,
         _ => false,
     };
     Ok(stepped || played.changed)
@@ -190,6 +190,18 @@ async fn after_training(
     let candidate: Digest = candidate
         .and_then(|hash| hash.parse().ok())
         .ok_or_else(|| Failure::Broken(format!("training {training} without its candidate")))?;
+    begin_match(connection, now, row, candidate, bench_signature).await?;
+    Ok(true)
+}
+
+/// The candidate plays against the champion.
+async fn begin_match(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    candidate: Digest,
+    bench_signature: u64,
+) -> Outcome<()> {
     let seed = seed_for(row, 1 | (row.candidates as u64 & 0x3f) << 1);
     let header = row.campaign.match_header(bench_signature, Some(candidate), row.champion, seed);
     let gate = serde_json::to_string(&row.campaign.gate).map_err(|error| Failure::Broken(error.to_string()))?;
@@ -200,11 +212,26 @@ async fn after_training(
     sqlx::query(query).bind(row.id).bind(job).bind(now.0).execute(connection.raw()).await?;
     let text = format!("{} plays against the champion", nets::name_of(connection, Some(candidate)).await?);
     note(connection, now, Event { kind: "gating", account: None, subject: subject(row), text }).await?;
-    Ok(true)
+    Ok(())
 }
 
-async fn after_match(connection: &mut Connection<'_>, now: Time, row: &CampaignRow) -> Outcome<bool> {
+async fn after_match(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    bench_signature: u64,
+) -> Outcome<bool> {
     let Some(job) = row.gate else { return Ok(false) };
+    let query = "SELECT bench_signature FROM jobs WHERE id = $1";
+    let signature: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
+    if signature != bench_signature as i64 {
+        // Nobody has its engine any more, and games of two engines are no one match.
+        matches::set_state(connection, now, job, "closed").await?;
+        let candidate = candidate_of(connection, row).await?;
+        let candidate = candidate.parse().map_err(|_| Failure::Broken("a candidate without a hash".to_owned()))?;
+        begin_match(connection, now, row, candidate, bench_signature).await?;
+        return Ok(true);
+    }
     let pairs = counting::pairs(connection, job).await?;
     let gate_plan = &row.campaign.gate;
     let test = row.campaign.sprt().map_err(|error| Failure::Broken(error.to_string()))?;
@@ -255,9 +282,7 @@ pub(super) async fn promote(
         "INSERT INTO promotions (campaign, net, previous, kind, account, job, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let query = sqlx::query(query).bind(row.id).bind(candidate.clone()).bind(row.champion.map(|net| net.to_string()));
     query.bind(kind).bind(by).bind(row.gate).bind(now.0).execute(connection.raw()).await?;
-    for job in [row.selfplay, row.gate].into_iter().flatten() {
-        matches::set_state(connection, now, job, "closed").await?;
-    }
+    rest(connection, now, row, "closed").await?;
     let generation = row.generation + 1;
     let is_last = row.campaign.generation.most.is_some_and(|most| generation >= i64::from(most));
     let query = "UPDATE campaigns SET champion = $2, generation = $3, candidates = 0, wanted_positions = $4,
@@ -297,8 +322,19 @@ pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &Cam
     Ok(())
 }
 
+/// Nothing more is played for the campaign.
+pub(super) async fn rest(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, state: &str) -> Outcome<()> {
+    for job in [row.selfplay, row.gate].into_iter().flatten() {
+        matches::set_state(connection, now, job, state).await?;
+    }
+    Ok(())
+}
+
 /// The campaign waits for a person.
 async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Outcome<()> {
+    if let Some(job) = row.selfplay {
+        matches::set_state(connection, now, job, "paused").await?;
+    }
     let query = "UPDATE campaigns SET state = 'stuck', reason = $2, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(reason.to_owned()).execute(connection.raw()).await?;
     let text = format!("it waits for a maintainer: {reason}");

@@ -6,6 +6,7 @@ use protocol::api::{
     training::{Abandon, Claim, Offer, Progress, Training},
     work::Renewed,
 };
+use sqlx::{FromRow as _, Row as _};
 
 use super::{CampaignRow, nets};
 use crate::{
@@ -56,6 +57,7 @@ pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, cla
          AND EXISTS (SELECT 1 FROM campaigns WHERE campaigns.id = trainings.campaign AND campaigns.state = 'running'
                      AND campaigns.training = trainings.id)
          ORDER BY CASE WHEN account = $2 AND trainer = $3 THEN 0 ELSE 1 END, id LIMIT 1",
+        "trainings",
     );
     let query = sqlx::query_scalar(query).bind(now.0).bind(account).bind(claim.name.clone());
     let training: Option<i64> = query.fetch_optional(connection.raw()).await?;
@@ -101,19 +103,26 @@ pub struct Taken {
 ///
 /// If there is none, it is another account's, or it is over.
 pub async fn taken(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Taken> {
-    let query = "SELECT account FROM trainings WHERE token = $1 AND state = 'leased'";
-    let query = sqlx::query_scalar(query).bind(people::hash_of(token));
-    let owner: Option<Option<i64>> = query.fetch_optional(connection.raw()).await?;
-    match owner.flatten() {
-        None => return Err(Failure::refused(Code::LeaseLost, "the training is over, or with another trainer")),
-        Some(owner) if owner != account => {
-            return Err(Failure::refused(Code::Foreign, "the training belongs to another account"));
-        }
-        Some(_) => {}
+    match by_token(connection, account, token).await? {
+        (taken, state) if state == "leased" => Ok(taken),
+        _ => Err(lost()),
     }
-    let query = connection
-        .locking("SELECT id, campaign, generation, recipe, champion, candidate FROM trainings WHERE token = $1");
-    Ok(sqlx::query_as(query).bind(people::hash_of(token)).fetch_one(connection.raw()).await?)
+}
+
+fn lost() -> Failure {
+    Failure::refused(Code::LeaseLost, "the training is over, or with another trainer")
+}
+
+/// The training with this secret, and whether it is over.
+async fn by_token(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<(Taken, String)> {
+    let query = "SELECT id, campaign, generation, recipe, champion, candidate, state, account
+                 FROM trainings WHERE token = $1";
+    let query = sqlx::query(connection.locking(query)).bind(people::hash_of(token));
+    let row = query.fetch_optional(connection.raw()).await?.ok_or_else(lost)?;
+    if row.try_get::<Option<i64>, _>("account")? != Some(account) {
+        return Err(Failure::refused(Code::Foreign, "the training belongs to another account"));
+    }
+    Ok((Taken::from_row(&row)?, row.try_get("state")?))
 }
 
 /// A training gets on: it lasts longer.
@@ -193,19 +202,34 @@ pub async fn complete(
     token: &str,
     net: &nets::NewNet,
 ) -> Outcome<()> {
-    let training = taken(connection, account, token).await?;
-    if training.candidate.as_deref() != Some(net.hash.to_string().as_str()) {
+    let (training, state) = by_token(connection, account, token).await?;
+    let is_this = training.candidate.as_deref() == Some(net.hash.to_string().as_str());
+    match state.as_str() {
+        "leased" => {}
+        // The answer to the same words was lost.
+        "done" if is_this => return Ok(()),
+        _ => return Err(lost()),
+    }
+    if !is_this {
         return Err(Failure::refused(Code::Conflict, "the manifest is not that of the net that was uploaded"));
     }
     if training.champion.as_deref() == Some(net.hash.to_string().as_str()) {
         return Err(Failure::refused(Code::Conflict, "the net is the champion itself"));
     }
-    nets::add(connection, now, net).await?;
+    nets::add_candidate(connection, now, net).await?;
     let query = "UPDATE trainings SET state = 'done', finished = $2 WHERE id = $1";
     sqlx::query(query).bind(training.id).bind(now.0).execute(connection.raw()).await?;
     let text = format!("{} was trained", net.name);
     let subject = format!("net:{}", net.hash);
     note(connection, now, Event { kind: "candidate", account: Some(account), subject, text }).await?;
+    Ok(())
+}
+
+/// Nobody waits for a campaign's nets any more.
+pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reason: &str) -> Outcome<()> {
+    let query =
+        "UPDATE trainings SET state = 'failed', reason = $2 WHERE campaign = $1 AND state IN ('open', 'leased')";
+    sqlx::query(query).bind(campaign).bind(reason.to_owned()).execute(connection.raw()).await?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 use sqlx::{Any, AnyPool, pool::PoolConnection};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::{Connection, Dialect, Failure, Operation, Outcome};
 
@@ -19,7 +19,8 @@ const TOGETHER: usize = 256;
 pub(super) struct Writer {
     sender: mpsc::Sender<Box<dyn Waiting>>,
     stop: Arc<Notify>,
-    stopped: Arc<Notify>,
+    /// Nobody sends anything here; it is gone when everything is written.
+    running: watch::Receiver<()>,
 }
 
 /// An operation that waits for its turn, and somebody who waits for it.
@@ -68,9 +69,10 @@ impl Writer {
     /// Starts the task that writes.
     pub(super) fn start(pool: AnyPool) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
-        let (stop, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        tokio::spawn(serve(pool, receiver, Arc::clone(&stop), Arc::clone(&stopped)));
-        Self { sender, stop, stopped }
+        let stop = Arc::new(Notify::new());
+        let (stopped, running) = watch::channel(());
+        tokio::spawn(serve(pool, receiver, Arc::clone(&stop), stopped));
+        Self { sender, stop, running }
     }
 
     /// Runs an operation when it is its turn, and waits until it is committed.
@@ -88,11 +90,17 @@ impl Writer {
     /// Lets what waits be written, and nothing more.
     pub(super) async fn stop(&self) {
         self.stop.notify_one();
-        self.stopped.notified().await;
+        let mut running = self.running.clone();
+        while running.changed().await.is_ok() {}
     }
 }
 
-async fn serve(pool: AnyPool, mut receiver: mpsc::Receiver<Box<dyn Waiting>>, stop: Arc<Notify>, stopped: Arc<Notify>) {
+async fn serve(
+    pool: AnyPool,
+    mut receiver: mpsc::Receiver<Box<dyn Waiting>>,
+    stop: Arc<Notify>,
+    stopped: watch::Sender<()>,
+) {
     let mut batch = Vec::with_capacity(TOGETHER);
     loop {
         tokio::select! {
@@ -104,13 +112,21 @@ async fn serve(pool: AnyPool, mut receiver: mpsc::Receiver<Box<dyn Waiting>>, st
         }
         let committed = commit(&pool, &mut batch).await;
         for entry in batch.drain(..) {
-            entry.tell(
-                committed.as_ref().map(|&()| ()).map_err(|error| Failure::Broken(format!("nothing new: {error}"))),
-            );
+            entry.tell(committed.as_ref().map(|&()| ()).map_err(why));
         }
     }
     pool.close().await;
-    stopped.notify_one();
+    drop(stopped);
+}
+
+/// What each of those is told whose operations were not committed, because of the one error of all.
+fn why(error: &sqlx::Error) -> Failure {
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    // SQLITE_BUSY: another coordinator has been writing for longer than anybody waits.
+    if code.as_deref() == Some("5") {
+        return Failure::Busy;
+    }
+    Failure::Database(sqlx::Error::Protocol(format!("nothing was committed: {error}")))
 }
 
 async fn commit(pool: &AnyPool, batch: &mut [Box<dyn Waiting>]) -> Result<(), sqlx::Error> {

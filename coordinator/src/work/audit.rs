@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use crate::{
-    clock::Time,
+    clock::{DAY, Time},
     events::{Event, note},
     store::{Connection, Outcome},
 };
 
-use super::{lock_job, quarantine};
+use super::{leasing::MOST_GAMES, lock_job, quarantine, segments};
 
 /// How many of an account's games are played again, in tenths of a per cent, after so many clean games.
 const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
@@ -42,9 +42,10 @@ pub(super) struct Wanted {
 }
 
 /// A shard for this auditor: of another account, and of a younger one unless the auditor is trusted or nobody is
-/// older.
+/// older that was here in the last day with the right engine.
 pub(super) async fn wanted_from(
     connection: &mut Connection<'_>,
+    now: Time,
     auditor: &Auditor,
     draw: u64,
 ) -> Outcome<Option<Wanted>> {
@@ -57,27 +58,35 @@ pub(super) async fn wanted_from(
                  AND jobs.bench_signature = $2 AND jobs.kind <> 'timed'
                  AND ($3 = 1 OR shards.account > $1 OR NOT EXISTS
                       (SELECT 1 FROM accounts WHERE accounts.id < shards.account AND accounts.state = 'active'
-                       AND EXISTS (SELECT 1 FROM workers WHERE workers.account = accounts.id)))
+                       AND EXISTS (SELECT 1 FROM workers WHERE workers.account = accounts.id
+                                   AND workers.bench_signature = $2 AND workers.last_seen > $5)))
                  ORDER BY (shards.id * 7919 + $4) % 1009, shards.id LIMIT 1";
     let query = sqlx::query_as(query).bind(auditor.account).bind(auditor.bench_signature);
-    let query = query.bind(i64::from(auditor.trusted)).bind((draw >> 32) as i64 % 1009);
+    let query = query.bind(i64::from(auditor.trusted)).bind((draw >> 32) as i64 % 1009).bind(now.0 - DAY);
     Ok(query.fetch_optional(connection.raw()).await?)
 }
 
-pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
-    let query = "UPDATE shards SET audit = 'leased' WHERE id = $1";
-    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
-    Ok(())
+/// Whether the shard was still to be had.
+pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
+    let query = "UPDATE shards SET audit = 'leased' WHERE id = $1 AND audit = 'wanted' AND state = 'validated'";
+    Ok(sqlx::query(query).bind(shard).execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// A lease ended without games: what it should have audited or settled is for others.
-pub(super) async fn unmark(connection: &mut Connection<'_>, lease: i64, audited: Option<i64>) -> Outcome<()> {
-    if let Some(shard) = audited {
-        let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'leased'";
-        sqlx::query(query).bind(shard).execute(connection.raw()).await?;
-    }
-    let query = "UPDATE comparisons SET settled_by = NULL WHERE settled_by = $1 AND state = 'different'";
-    sqlx::query(query).bind(lease).execute(connection.raw()).await?;
+/// Audits and disputes that somebody took on and of which nothing will come are for others: the lease is over, and
+/// nothing that came of it waits to be compared. There are many ways to get there (it ran out, it was given back, its
+/// games were rejected, its account is in quarantine), so the state is looked at, not the way.
+pub(super) async fn offer_again(connection: &mut Connection<'_>) -> Outcome<()> {
+    let query = "UPDATE shards SET audit = 'wanted' WHERE audit = 'leased'
+                 AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.audited = shards.id AND leases.state = 'active')
+                 AND NOT EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state IN ('waiting', 'different')
+                                 AND (left_shard = shards.id OR right_shard = shards.id))";
+    sqlx::query(query).execute(connection.raw()).await?;
+    let query = "UPDATE comparisons SET settled_by = NULL WHERE state = 'different' AND settled_by IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.id = comparisons.settled_by AND leases.state = 'active')
+                 AND NOT EXISTS (SELECT 1 FROM shards JOIN comparisons AS other
+                                 ON other.left_shard = shards.id OR other.right_shard = shards.id
+                                 WHERE shards.lease = comparisons.settled_by AND other.state = 'waiting')";
+    sqlx::query(query).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -89,21 +98,31 @@ pub(super) struct Dispute {
     pub(super) game: i64,
 }
 
-/// A dispute that nobody settles yet, and in which this account has no part.
-pub(super) async fn open_dispute(connection: &mut Connection<'_>, account: i64) -> Outcome<Option<Dispute>> {
-    let query = "SELECT comparisons.id, comparisons.job, COALESCE(comparisons.game, comparisons.first)
-                 FROM comparisons
-                 JOIN shards AS l ON l.id = comparisons.left_shard JOIN shards AS r ON r.id = comparisons.right_shard
-                 WHERE comparisons.state = 'different' AND comparisons.settled_by IS NULL
-                 AND l.account <> $1 AND r.account <> $1 ORDER BY comparisons.id LIMIT 1";
-    let row: Option<(i64, i64, i64)> = sqlx::query_as(query).bind(account).fetch_optional(connection.raw()).await?;
+/// A dispute that nobody settles yet, over a game that this account has not played.
+pub(super) async fn open_dispute(
+    connection: &mut Connection<'_>,
+    account: i64,
+    bench_signature: i64,
+) -> Outcome<Option<Dispute>> {
+    let query = "SELECT comparisons.id, comparisons.job, comparisons.game
+                 FROM comparisons JOIN jobs ON jobs.id = comparisons.job
+                 WHERE comparisons.state = 'different' AND comparisons.settled_by IS NULL AND jobs.bench_signature = $2
+                 AND NOT EXISTS (SELECT 1 FROM shards
+                                 WHERE shards.job = comparisons.job AND shards.account = $1
+                                 AND shards.first <= comparisons.game AND shards.first > comparisons.game - $3
+                                 AND shards.first + shards.games > comparisons.game AND shards.state <> 'rejected')
+                 ORDER BY comparisons.id LIMIT 1";
+    let query = sqlx::query_as(query).bind(account).bind(bench_signature).bind(MOST_GAMES);
+    let row: Option<(i64, i64, i64)> = query.fetch_optional(connection.raw()).await?;
     Ok(row.map(|(comparison, job, game)| Dispute { comparison, job, game }))
 }
 
-pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i64, token: &str) -> Outcome<()> {
-    let query = "UPDATE comparisons SET settled_by = (SELECT id FROM leases WHERE token = $2) WHERE id = $1";
-    sqlx::query(query).bind(comparison).bind(token.to_owned()).execute(connection.raw()).await?;
-    Ok(())
+/// Whether the dispute was still to be had.
+pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i64, token: &str) -> Outcome<bool> {
+    let query = "UPDATE comparisons SET settled_by = (SELECT id FROM leases WHERE token = $2)
+                 WHERE id = $1 AND state = 'different' AND settled_by IS NULL";
+    let query = sqlx::query(query).bind(comparison).bind(token.to_owned());
+    Ok(query.execute(connection.raw()).await?.rows_affected() == 1)
 }
 
 /// Two shards have games in common: whether these are the same is to be found out.
@@ -118,7 +137,9 @@ pub(super) async fn compare(
         return Ok(());
     }
     let query = "INSERT INTO comparisons (job, left_shard, right_shard, first, games, state, created)
-                 VALUES ($1, $2, $3, $4, $5, 'waiting', $6) ON CONFLICT (left_shard, right_shard, first) DO NOTHING";
+                 VALUES ($1, $2, $3, $4, $5, 'waiting', $6)
+                 ON CONFLICT (left_shard, right_shard, first) DO UPDATE SET state = 'waiting'
+                 WHERE comparisons.state = 'void'";
     let query = sqlx::query(query).bind(job).bind(shards.0).bind(shards.1).bind(games.start);
     query.bind(games.end - games.start).bind(now.0).execute(connection.raw()).await?;
     Ok(())
@@ -153,6 +174,7 @@ pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: 
          WHERE comparisons.state = 'waiting' AND comparisons.claimed_until < $1
          AND l.validated IS NOT NULL AND r.validated IS NOT NULL
          ORDER BY comparisons.id LIMIT $2",
+        "comparisons",
     );
     let rows: Vec<ToCompare> = sqlx::query_as(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
     for row in &rows {
@@ -176,15 +198,12 @@ struct ComparisonRow {
 struct Side {
     id: i64,
     account: i64,
-    received: i64,
     trusted: i64,
 }
 
 async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
-    let query =
-        "SELECT shards.id AS id, shards.account AS account, shards.received AS received, workers.trusted AS trusted
-                 FROM shards JOIN workers ON workers.id = shards.worker
-                 WHERE shards.id = $1";
+    let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted
+         FROM shards JOIN workers ON workers.id = shards.worker WHERE shards.id = $1";
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
 }
 
@@ -230,26 +249,26 @@ pub async fn compared(
     } else {
         // A trusted worker is taken at its word.
         let liar = if left.trusted == 0 { &left } else { &right };
-        let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
-        sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
+        settled(connection, comparison).await?;
         let text = format!(
             "game {} of job {} came out otherwise when a trusted worker played it",
             differs.unwrap_or_default(),
             row.job
         );
-        quarantine::quarantine(connection, now, liar.account, None, &text).await?;
+        quarantine::found_wrong(connection, now, liar.account, liar.id, &text).await?;
     }
     settle_disputes(connection, row.job, row.first..row.first + row.games).await
 }
 
 /// The games of a shard are those that somebody else got.
 async fn clean(connection: &mut Connection<'_>, shard: &Side, games: i64) -> Outcome<()> {
-    let query = "UPDATE shards SET audited_games = audited_games + $2,
+    let query = "UPDATE shards SET
+                 audited_games = CASE WHEN audited_games + $2 < games THEN audited_games + $2 ELSE games END,
                  audit = CASE audit WHEN 'none' THEN 'none' ELSE 'clean' END WHERE id = $1";
     sqlx::query(query).bind(shard.id).bind(games).execute(connection.raw()).await?;
     let query = "UPDATE accounts SET clean_games = clean_games + $2,
                  clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard.account).bind(games).bind(shard.received);
+    let query = sqlx::query(query).bind(shard.account).bind(games).bind(shard.id);
     query.execute(connection.raw()).await?;
     Ok(())
 }
@@ -262,7 +281,7 @@ async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
 }
 
 /// Disputes over these games in which a trusted worker has spoken are over, and who was not found wrong is free.
-async fn settle_disputes(connection: &mut Connection<'_>, job: i64, games: Range<i64>) -> Outcome<()> {
+pub(super) async fn settle_disputes(connection: &mut Connection<'_>, job: i64, games: Range<i64>) -> Outcome<()> {
     let query = "SELECT id, left_shard, right_shard, game FROM comparisons
                  WHERE job = $1 AND state = 'different' AND first < $3 AND first + games > $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(job).bind(games.start).bind(games.end);
@@ -272,12 +291,17 @@ async fn settle_disputes(connection: &mut Connection<'_>, job: i64, games: Range
         if !is_judged(connection, left, game).await? || !is_judged(connection, right, game).await? {
             continue;
         }
-        let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
-        sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
+        settled(connection, comparison).await?;
         for shard in [left, right] {
-            release(connection, shard).await?;
+            release(connection, job, shard).await?;
         }
     }
+    Ok(())
+}
+
+async fn settled(connection: &mut Connection<'_>, comparison: i64) -> Outcome<()> {
+    let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
+    sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -293,10 +317,14 @@ async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Ou
     Ok(judged == 1)
 }
 
-/// A shard that is in no dispute any more counts again.
-async fn release(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+/// A shard that is in no dispute any more counts again, and gets of its games what nobody else holds.
+async fn release(connection: &mut Connection<'_>, job: i64, shard: i64) -> Outcome<()> {
     let query = "UPDATE shards SET state = 'validated' WHERE id = $1 AND state = 'disputed' AND NOT EXISTS
-                 (SELECT 1 FROM comparisons WHERE state = 'different' AND (left_shard = $1 OR right_shard = $1))";
-    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+                 (SELECT 1 FROM comparisons WHERE state = 'different' AND (left_shard = $1 OR right_shard = $1))
+                 RETURNING first, games";
+    let row: Option<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_optional(connection.raw()).await?;
+    if let Some((first, games)) = row {
+        segments::hold(connection, job, first..first + games, shard).await?;
+    }
     Ok(())
 }

@@ -63,12 +63,16 @@ pub struct Audited {
 ///
 /// If the database fails.
 pub async fn audited(connection: &mut Connection<'_>, job: i64, below: i64) -> Outcome<Audited> {
-    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
-                        CAST(COALESCE(SUM(CASE WHEN shards.audited_games < segments.games THEN shards.audited_games
-                                               ELSE segments.games END), 0) AS BIGINT) AS clean,
-                        CAST(COALESCE(SUM(CASE WHEN shards.audit IN ('wanted', 'leased') THEN segments.games
-                                               ELSE 0 END), 0) AS BIGINT) AS waiting
-                 FROM segments JOIN shards ON shards.id = segments.shard JOIN workers ON workers.id = shards.worker
-                 WHERE segments.job = $1 AND segments.first < $2 AND workers.trusted = 0";
+    // Of a shard that holds its games in several pieces, those that were played again are counted once.
+    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(CASE WHEN audited < games THEN audited ELSE games END), 0) AS BIGINT) AS clean,
+                        CAST(COALESCE(SUM(CASE WHEN audit IN ('wanted', 'leased') THEN games ELSE 0 END), 0) AS BIGINT)
+                            AS waiting
+                 FROM (SELECT SUM(segments.games) AS games, MAX(shards.audited_games) AS audited,
+                              MAX(shards.audit) AS audit
+                       FROM segments JOIN shards ON shards.id = segments.shard
+                                     JOIN workers ON workers.id = shards.worker
+                       WHERE segments.job = $1 AND segments.first < $2 AND workers.trusted = 0
+                       GROUP BY shards.id) AS held";
     Ok(sqlx::query_as(query).bind(job).bind(below).fetch_one(connection.raw()).await?)
 }

@@ -30,7 +30,7 @@ const LEAST_DURATION: i64 = 15 * 60 * SECOND;
 const MOST_DURATION: i64 = 12 * 3_600 * SECOND;
 
 /// No lease has more games.
-const MOST_GAMES: i64 = 4_096;
+pub(super) const MOST_GAMES: i64 = 4_096;
 
 /// Nodes a second of a thread whose speed is not known.
 const USUAL_SPEED: u64 = 400_000;
@@ -94,7 +94,7 @@ pub async fn ask(
     let seconds = ask.most_seconds.unwrap_or(most).clamp(1, most);
     let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, seconds, now };
     if worker.trusted != 0
-        && let Some(lease) = settle(connection, &wish).await?
+        && let Some(lease) = settle(connection, &wish, worker.bench_signature).await?
     {
         return Ok(Work::Games(lease));
     }
@@ -103,14 +103,16 @@ pub async fn ask(
         bench_signature: worker.bench_signature,
         trusted: worker.trusted != 0,
     };
-    if let Some(wanted) = audit::wanted_from(connection, &auditor, asker.draw).await? {
+    if let Some(wanted) = audit::wanted_from(connection, now, &auditor, asker.draw).await? {
         let job = lock_job(connection, wanted.job).await?;
+        if !audit::mark_leased(connection, wanted.shard).await? {
+            return Ok(Work::Wait { seconds: 1, reason: "somebody else was faster".to_owned() });
+        }
         let most = wish.games(&job);
         let games = wanted.games.min(most);
         // A part of the shard that nobody can foresee; of a match, whole pairs.
         let places = (wanted.games - games) / job.unit() + 1;
         let first = wanted.first + (asker.draw >> 16) as i64 % places * job.unit();
-        audit::mark_leased(connection, wanted.shard).await?;
         let lease = grant(connection, &wish, &job, "audit", first..first + games, Some(wanted.shard)).await?;
         return Ok(Work::Games(lease));
     }
@@ -187,12 +189,17 @@ fn answer(token: String, header: &Header, games: &std::ops::Range<i64>, seconds:
 }
 
 /// Games that two workers played differently, for one that is trusted.
-async fn settle(connection: &mut Connection<'_>, wish: &Wish<'_>) -> Outcome<Option<Lease>> {
-    let Some(dispute) = audit::open_dispute(connection, wish.account).await? else { return Ok(None) };
+async fn settle(connection: &mut Connection<'_>, wish: &Wish<'_>, bench_signature: i64) -> Outcome<Option<Lease>> {
+    let Some(dispute) = audit::open_dispute(connection, wish.account, bench_signature).await? else { return Ok(None) };
     let job = lock_job(connection, dispute.job).await?;
     let first = dispute.game / job.unit() * job.unit();
     let lease = grant(connection, wish, &job, "settle", first..first + job.unit(), None).await?;
-    audit::mark_settling(connection, dispute.comparison, &lease.token).await?;
+    if !audit::mark_settling(connection, dispute.comparison, &lease.token).await? {
+        // Another coordinator gave it to somebody else meanwhile.
+        let query = "DELETE FROM leases WHERE token = $1";
+        sqlx::query(query).bind(lease.token).execute(connection.raw()).await?;
+        return Ok(None);
+    }
     Ok(Some(lease))
 }
 
@@ -229,7 +236,7 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
         if job.state != "open" {
             continue;
         }
-        let games = if let Some(open) = segments::first_open(connection, job.id).await? {
+        let games = if let Some(open) = segments::first_open(connection, job.id, wish.games(&job)).await? {
             open
         } else {
             let limit = job.game_limit.unwrap_or(i64::MAX - MOST_GAMES);
@@ -360,17 +367,33 @@ pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &st
         return Err(Failure::refused(Code::WrongGames, format!("game {from} is no border of the lease's games")));
     }
     segments::give_back(connection, job.id, lease.id, from).await?;
-    close(connection, &lease, "returned").await
+    let is_over = if lease.kind == "fresh" {
+        // What was finished before may still be on its way; if it never comes, the lease runs out.
+        !segments::any_left(connection, lease.id).await?
+    } else {
+        from == lease.first
+    };
+    if is_over {
+        close(connection, lease.id, "returned").await?;
+    }
+    Ok(())
 }
 
 /// Ends a lease that was not fulfilled.
-async fn close(connection: &mut Connection<'_>, lease: &LeaseRow, state: &str) -> Outcome<()> {
-    let query = "UPDATE leases SET state = $2 WHERE id = $1";
-    sqlx::query(query).bind(lease.id).bind(state.to_owned()).execute(connection.raw()).await?;
-    audit::unmark(connection, lease.id, lease.audited).await
+async fn close(connection: &mut Connection<'_>, lease: i64, state: &str) -> Outcome<()> {
+    let query = "UPDATE leases SET state = $2 WHERE id = $1 AND state = 'active'";
+    sqlx::query(query).bind(lease).bind(state.to_owned()).execute(connection.raw()).await?;
+    Ok(())
 }
 
-/// Ends leases whose time is over: their games are to be played by others. How many there were.
+/// Ends a lease: its games are to be played by others, whose job is locked.
+pub(super) async fn end(connection: &mut Connection<'_>, job: i64, lease: i64, first: i64) -> Outcome<()> {
+    segments::give_back(connection, job, lease, first).await?;
+    close(connection, lease, "expired").await
+}
+
+/// Ends leases whose time is over: their games are to be played by others, and so are audits that came to nothing. How
+/// many leases there were.
 ///
 /// # Errors
 ///
@@ -385,11 +408,11 @@ pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> 
         let query = "SELECT COUNT(*) FROM leases WHERE id = $1 AND state = 'active' AND expires < $2";
         let still: i64 = sqlx::query_scalar(query).bind(lease.id).bind(now.0).fetch_one(connection.raw()).await?;
         if still == 1 {
-            segments::give_back(connection, job.id, lease.id, lease.first).await?;
-            close(connection, &lease, "expired").await?;
+            end(connection, job.id, lease.id, lease.first).await?;
             expired += 1;
         }
     }
+    audit::offer_again(connection).await?;
     Ok(expired)
 }
 

@@ -85,6 +85,9 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     if games.is_empty() || games.start < lease.first || games.end > lease.first + lease.games {
         return Err(Failure::refused(Code::WrongGames, "the games are not the lease's"));
     }
+    if (games.start - lease.first) % job.unit() != 0 || (games.end - games.start) % job.unit() != 0 {
+        return Err(Failure::refused(Code::WrongGames, "games that belong together were taken apart"));
+    }
     let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
     let query = sqlx::query_scalar(query).bind(lease.id).bind(upload.hash.to_string());
     let known: i64 = query.fetch_one(connection.raw()).await?;
@@ -99,7 +102,8 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     let query = query.bind(upload.positions as i64).bind(upload.bytes as i64).bind(now.0);
     let shard: i64 = query.fetch_one(connection.raw()).await?;
 
-    let query = "SELECT state FROM accounts WHERE id = $1";
+    // A quarantine that is under way has seen this shard, or is seen here.
+    let query = connection.sharing("SELECT state FROM accounts WHERE id = $1");
     let account: String = sqlx::query_scalar(query).bind(lease.account).fetch_one(connection.raw()).await?;
     if account == "quarantined" {
         // It is kept, in case that was a mistake.
@@ -110,8 +114,12 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     }
 
     let finished = games.end - lease.first;
-    let query = "UPDATE leases SET finished = CASE WHEN finished < $2 THEN $2 ELSE finished END WHERE id = $1";
-    sqlx::query(query).bind(lease.id).bind(finished).execute(connection.raw()).await?;
+    if finished > lease.finished {
+        // Games show better than a renewal that the worker gets on.
+        let query = "UPDATE leases SET finished = $2, expires = $3 WHERE id = $1";
+        let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration);
+        query.execute(connection.raw()).await?;
+    }
     let is_done = lease.state == "active"
         && if lease.kind == "fresh" {
             !segments::any_left(connection, lease.id).await?
@@ -135,21 +143,21 @@ async fn take_in(
     shard: i64,
     games: std::ops::Range<i64>,
 ) -> Outcome<()> {
-    let holders = segments::holders(connection, lease.job, games.clone(), shard).await?;
-    segments::hold(connection, lease.job, games.clone(), shard).await?;
-    for (holder, common) in &holders {
-        audit::compare(connection, now, lease.job, (*holder, shard), common.clone()).await?;
-    }
-    // The shard that was to be audited may hold nothing any more, and those in dispute need not.
-    let query = "SELECT id, first, games FROM shards WHERE id = $1
+    // The shard that is audited, and those in dispute, are compared in all games that are common, whoever holds them.
+    let query = "SELECT id, first, games FROM shards WHERE id = $1 AND state IN ('validated', 'disputed')
                  UNION SELECT shards.id, shards.first, shards.games FROM shards JOIN comparisons
                  ON shards.id = comparisons.left_shard OR shards.id = comparisons.right_shard
-                 WHERE comparisons.settled_by = $2";
+                 WHERE comparisons.settled_by = $2 AND shards.state IN ('validated', 'disputed')";
     let query = sqlx::query_as(query).bind(lease.audited.unwrap_or(-1)).bind(lease.id);
-    let others: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
-    for (other, first, count) in others.into_iter().filter(|(other, ..)| holders.iter().all(|held| held.0 != *other)) {
+    let named: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
+    for &(other, first, count) in &named {
         let common = first.max(games.start)..(first + count).min(games.end);
         audit::compare(connection, now, lease.job, (other, shard), common).await?;
+    }
+    for (holder, common) in segments::hold(connection, lease.job, games, shard).await? {
+        if named.iter().all(|(other, ..)| *other != holder) {
+            audit::compare(connection, now, lease.job, (holder, shard), common).await?;
+        }
     }
     Ok(())
 }

@@ -6,11 +6,14 @@ use crate::store::{Connection, Outcome};
 
 /// Makes a border between segments before this game, if it is below the frontier and there is none.
 async fn cut(connection: &mut Connection<'_>, job: i64, at: i64) -> Outcome<()> {
+    // Segments do not overlap: none but the last that begins before can reach this far.
     let query = "SELECT first, games, state, lease, shard FROM segments
-                 WHERE job = $1 AND first < $2 AND first + games > $2";
+                 WHERE job = $1 AND first < $2 ORDER BY first DESC LIMIT 1";
     type Row = (i64, i64, String, Option<i64>, Option<i64>);
     let row: Option<Row> = sqlx::query_as(query).bind(job).bind(at).fetch_optional(connection.raw()).await?;
-    let Some((first, games, state, lease, shard)) = row else { return Ok(()) };
+    let Some((first, games, state, lease, shard)) = row.filter(|(first, games, ..)| first + games > at) else {
+        return Ok(());
+    };
     let query = "UPDATE segments SET games = $3 WHERE job = $1 AND first = $2";
     sqlx::query(query).bind(job).bind(first).bind(at - first).execute(connection.raw()).await?;
     insert(connection, job, at..first + games, &state, lease, shard).await
@@ -30,11 +33,13 @@ async fn insert(
     Ok(())
 }
 
-/// The first segment that is to be played again.
-pub(super) async fn first_open(connection: &mut Connection<'_>, job: i64) -> Outcome<Option<Range<i64>>> {
-    let query = "SELECT first, games FROM segments WHERE job = $1 AND state = 'open' ORDER BY first LIMIT 1";
-    let row: Option<(i64, i64)> = sqlx::query_as(query).bind(job).fetch_optional(connection.raw()).await?;
-    Ok(row.map(|(first, games)| first..first + games))
+/// The first games that are to be played again, without a gap, and at most so many.
+pub(super) async fn first_open(connection: &mut Connection<'_>, job: i64, most: i64) -> Outcome<Option<Range<i64>>> {
+    let query = "SELECT first, games FROM segments WHERE job = $1 AND state = 'open' ORDER BY first LIMIT 64";
+    let rows: Vec<(i64, i64)> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
+    let Some(&(start, _)) = rows.first() else { return Ok(None) };
+    let end = rows.into_iter().fold(start, |end, (first, games)| if first == end { end + games } else { end });
+    Ok(Some(start..end.min(start + most)))
 }
 
 /// New games behind the frontier: the frontier moves on.
@@ -45,15 +50,13 @@ pub(super) async fn extend(connection: &mut Connection<'_>, job: i64, range: Ran
     Ok(())
 }
 
-/// Open games go to a lease.
+/// Games that are all open go to a lease, and what lay in pieces becomes one.
 pub(super) async fn lease(connection: &mut Connection<'_>, job: i64, range: Range<i64>, lease: i64) -> Outcome<()> {
     cut(connection, job, range.start).await?;
     cut(connection, job, range.end).await?;
-    let query = "UPDATE segments SET state = 'leased', lease = $4
-                 WHERE job = $1 AND first >= $2 AND first < $3 AND state = 'open'";
-    let query = sqlx::query(query).bind(job).bind(range.start).bind(range.end).bind(lease);
-    query.execute(connection.raw()).await?;
-    Ok(())
+    let query = "DELETE FROM segments WHERE job = $1 AND first >= $2 AND first < $3 AND state = 'open'";
+    sqlx::query(query).bind(job).bind(range.start).bind(range.end).execute(connection.raw()).await?;
+    insert(connection, job, range, "leased", Some(lease), None).await
 }
 
 /// What a lease has and has not delivered, from this game on, is to be played by others.
@@ -72,32 +75,34 @@ pub(super) async fn any_left(connection: &mut Connection<'_>, lease: i64) -> Out
     Ok(left > 0)
 }
 
-/// A shard gets what nobody holds of its games.
-pub(super) async fn hold(connection: &mut Connection<'_>, job: i64, range: Range<i64>, shard: i64) -> Outcome<()> {
-    cut(connection, job, range.start).await?;
-    cut(connection, job, range.end).await?;
-    let query = "UPDATE segments SET state = 'held', lease = NULL, shard = $4
-                 WHERE job = $1 AND first >= $2 AND first < $3 AND state <> 'held'";
-    let query = sqlx::query(query).bind(job).bind(range.start).bind(range.end).bind(shard);
-    query.execute(connection.raw()).await?;
-    Ok(())
-}
-
-/// Which other shards hold games of this range: each with what it holds of it.
-pub(super) async fn holders(
+/// A shard gets what nobody holds of these games. Which other shards hold the rest: each with what it holds.
+pub(super) async fn hold(
     connection: &mut Connection<'_>,
     job: i64,
     range: Range<i64>,
-    besides: i64,
+    shard: i64,
 ) -> Outcome<Vec<(i64, Range<i64>)>> {
-    let query = "SELECT shard, first, games FROM segments
-                 WHERE job = $1 AND first < $3 AND first + games > $2 AND state = 'held' AND shard <> $4
-                 ORDER BY first";
-    let query = sqlx::query_as(query).bind(job).bind(range.start).bind(range.end).bind(besides);
-    let rows: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
-    let within =
-        |(shard, first, games): (i64, i64, i64)| (shard, first.max(range.start)..(first + games).min(range.end));
-    Ok(rows.into_iter().map(within).collect())
+    let query = "SELECT first, games, shard FROM segments WHERE job = $1 AND first < $3 AND first >=
+                 COALESCE((SELECT MAX(first) FROM segments WHERE job = $1 AND first <= $2), $2) ORDER BY first";
+    let query = sqlx::query_as(query).bind(job).bind(range.start).bind(range.end);
+    let rows: Vec<(i64, i64, Option<i64>)> = query.fetch_all(connection.raw()).await?;
+    let mut others = Vec::new();
+    for (first, games, holder) in rows {
+        let common = first.max(range.start)..(first + games).min(range.end);
+        match holder {
+            _ if common.is_empty() => {}
+            Some(holder) if holder == shard => {}
+            Some(holder) => others.push((holder, common)),
+            None => {
+                cut(connection, job, common.start).await?;
+                cut(connection, job, common.end).await?;
+                let query =
+                    "UPDATE segments SET state = 'held', lease = NULL, shard = $3 WHERE job = $1 AND first = $2";
+                sqlx::query(query).bind(job).bind(common.start).bind(shard).execute(connection.raw()).await?;
+            }
+        }
+    }
+    Ok(others)
 }
 
 /// A shard loses what it holds: to others who delivered the same games, the first of them before the later; what
@@ -109,10 +114,11 @@ pub(super) async fn let_go(connection: &mut Connection<'_>, job: i64, shard: i64
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
     for (first, games) in held {
         let end = first + games;
+        // No shard has more games than a lease.
         let query = "SELECT id, first, games FROM shards
-                     WHERE job = $1 AND first < $3 AND first + games > $2 AND id <> $4
+                     WHERE job = $1 AND first > $2 - $5 AND first < $3 AND first + games > $2 AND id <> $4
                      AND state IN ('received', 'validated') ORDER BY id";
-        let query = sqlx::query_as(query).bind(job).bind(first).bind(end).bind(shard);
+        let query = sqlx::query_as(query).bind(job).bind(first).bind(end).bind(shard).bind(super::leasing::MOST_GAMES);
         let others: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
         for (other, others_first, others_games) in others {
             let range = others_first.max(first)..(others_first + others_games).min(end);

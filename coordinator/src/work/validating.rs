@@ -3,7 +3,7 @@
 use dataset::{Digest, Header};
 use protocol::api::problem::Code;
 
-use super::{JobRow, audit, header_of, lock_job, nodes_per_position, segments};
+use super::{JobRow, audit, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments};
 use crate::{
     clock::Time,
     events::{Event, note},
@@ -29,8 +29,8 @@ pub struct ToValidate {
 ///
 /// If the database fails.
 pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: Time) -> Outcome<Vec<ToValidate>> {
-    let query =
-        connection.taking("SELECT id FROM shards WHERE state = 'received' AND claimed_until < $1 ORDER BY id LIMIT $2");
+    let query = "SELECT id FROM shards WHERE state = 'received' AND claimed_until < $1 ORDER BY id LIMIT $2";
+    let query = connection.taking(query, "shards");
     let ids: Vec<i64> = sqlx::query_scalar(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
     let mut taken = Vec::new();
     for shard in ids {
@@ -108,11 +108,11 @@ pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, soun
     let query = sqlx::query(query).bind(shard).bind(now.0).bind(sound.positions as i64);
     let query = query.bind(sound.outcomes.clone()).bind(sound.reasons.clone()).bind(sound.pairs.clone());
     query.bind(sound.entry.clone()).execute(connection.raw()).await?;
-    if row.state != "received" {
-        return Ok(());
+    if row.state == "received" {
+        learn_cost(connection, &job, &row, sound.positions).await?;
     }
+    // In quarantine it waits for the end of it, if that comes: credited, and chosen as if there was none.
     credit(connection, now, shard, &row, sound.positions).await?;
-    learn_cost(connection, &job, &row, sound.positions).await?;
     choose_for_audit(connection, shard, &row, draw).await
 }
 
@@ -127,19 +127,27 @@ async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRo
     Ok(())
 }
 
-/// Games count for the account that played them, once.
+/// Games count for the account that played them, each once.
 async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &ShardRow, positions: u64) -> Outcome<()> {
-    let query = "SELECT COUNT(*) FROM shards WHERE job = $1 AND account = $2 AND id <> $3 AND validated IS NOT NULL
-                 AND first < $5 AND first + games > $4";
-    let query = sqlx::query_scalar(query).bind(row.job).bind(row.account).bind(shard);
-    let before: i64 = query.bind(row.first).bind(row.first + row.games).fetch_one(connection.raw()).await?;
-    if before > 0 {
+    let query = "SELECT first, games FROM shards WHERE job = $1 AND account = $2 AND id <> $3 AND validated IS NOT NULL
+                 AND first > $4 - $6 AND first < $5 AND first + games > $4 ORDER BY first";
+    let (start, end) = (row.first, row.first + row.games);
+    let query = sqlx::query_as(query).bind(row.job).bind(row.account).bind(shard).bind(start).bind(end);
+    let before: Vec<(i64, i64)> = query.bind(MOST_GAMES).fetch_all(connection.raw()).await?;
+    let (mut new, mut seen) = (0, start);
+    for (first, games) in before {
+        new += (first - seen).max(0);
+        seen = seen.max(first + games);
+    }
+    new += (end - seen).max(0);
+    if new == 0 {
         return Ok(());
     }
+    let positions = (i128::from(positions) * i128::from(new) / i128::from(row.games.max(1))) as i64;
     let query = "INSERT INTO contributions (account, day, games, positions) VALUES ($1, $2, $3, $4)
                  ON CONFLICT (account, day) DO UPDATE SET games = contributions.games + excluded.games,
                  positions = contributions.positions + excluded.positions";
-    let query = sqlx::query(query).bind(row.account).bind(now.day()).bind(row.games).bind(positions as i64);
+    let query = sqlx::query(query).bind(row.account).bind(now.day()).bind(new).bind(positions);
     query.execute(connection.raw()).await?;
     Ok(())
 }

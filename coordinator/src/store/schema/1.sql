@@ -2,15 +2,18 @@
 
 CREATE TABLE accounts (
     id IDENTITY,
-    name TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
     role TEXT NOT NULL,                 -- volunteer, trainer, maintainer, admin
     state TEXT NOT NULL,                -- pending, active, blocked, quarantined, deleted
     message TEXT,                       -- what its workers are told when it is not active
     password TEXT,                      -- argon2id, for pages only
     created BIGINT NOT NULL,
     clean_games BIGINT NOT NULL DEFAULT 0,  -- games that were played again elsewhere and were the same
-    clean_until BIGINT NOT NULL DEFAULT 0   -- when the newest such games had been received
+    clean_until BIGINT NOT NULL DEFAULT 0   -- the newest shard with such games
 );
+
+-- Names that differ in case only are the same.
+CREATE UNIQUE INDEX accounts_name ON accounts (LOWER(name));
 
 CREATE TABLE invitations (
     hash TEXT PRIMARY KEY,              -- SHA-256 of the invitation's secret
@@ -178,12 +181,16 @@ CREATE TABLE leases (
     audited BIGINT,                     -- the shard that is played again
     duration BIGINT NOT NULL,           -- how long it was given for
     created BIGINT NOT NULL,
-    expires BIGINT NOT NULL,
-    UNIQUE (worker, nonce)
+    expires BIGINT NOT NULL
 );
+
+-- Who asks the same again is told the same, as long as it holds.
+CREATE UNIQUE INDEX leases_nonce ON leases (worker, nonce) WHERE state = 'active';
 
 CREATE INDEX leases_due ON leases (state, expires);
 CREATE INDEX leases_worker ON leases (worker, state);
+CREATE INDEX leases_account ON leases (account, state);
+CREATE INDEX leases_audited ON leases (audited, state);
 
 -- Every game below a job's frontier is in one segment: so it is counted once.
 CREATE TABLE segments (
@@ -232,6 +239,7 @@ CREATE TABLE shards (
 CREATE INDEX shards_state ON shards (state, claimed_until);
 CREATE INDEX shards_job ON shards (job, first);
 CREATE INDEX shards_hash ON shards (hash);
+CREATE INDEX shards_lease ON shards (lease);
 CREATE INDEX shards_account ON shards (account, state, received);
 CREATE INDEX shards_audit ON shards (audit, job);
 
@@ -253,6 +261,8 @@ CREATE TABLE comparisons (
 
 CREATE INDEX comparisons_state ON comparisons (state, claimed_until);
 CREATE INDEX comparisons_job ON comparisons (job, state);
+CREATE INDEX comparisons_right ON comparisons (right_shard, state);
+CREATE INDEX comparisons_settled_by ON comparisons (settled_by);
 
 -- Nets to train.
 CREATE TABLE trainings (

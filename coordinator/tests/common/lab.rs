@@ -1,0 +1,436 @@
+//! A laboratory: a database, a clock that is set by hand, and shards that are lists of numbers.
+
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{Arc, Mutex},
+};
+
+use coordinator::{
+    campaigns,
+    campaigns::{
+        nets::NewNet,
+        trainings::{self, Uploaded},
+    },
+    clock::{Clock, Time},
+    people,
+    store::{Database, Outcome, Store as _},
+    work::{
+        audit, leasing,
+        leasing::{Asker, Policy},
+        receiving,
+        receiving::Upload,
+        validating,
+        validating::Sound,
+    },
+};
+use dataset::{
+    Digest, Header,
+    manifest::{Entry, Provenance},
+};
+use protocol::api::{
+    problem::Code,
+    training::{Claim, Offer, Training},
+    work::{Ask, Lease, Machine, ReceiptStatus, Role, Work},
+};
+
+use super::truth::{self, Game};
+
+/// The nodes of the bench of the engine that plays.
+pub const SIGNATURE: u64 = 4_242;
+
+/// How many positions a game has: as many as jobs begin with, so that the size of leases stays as it is.
+pub const POSITIONS: u64 = 100;
+
+/// A draw by which a shard is not chosen for an audit, and a worker not for being an auditor.
+pub const NOBODY: u64 = 999;
+
+/// A draw by which it is.
+pub const EVERYBODY: u64 = 0;
+
+/// A small campaign, whose gate is decided after a few dozen pairs.
+pub const CAMPAIGN: &str = include_str!("campaign.toml");
+
+/// An account and one of its machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Player {
+    pub account: i64,
+    pub worker: i64,
+}
+
+/// A shard's bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub seed: u64,
+    pub first: u64,
+    pub games: Vec<Game>,
+    /// Whether replaying it shows that it is none.
+    pub is_sound: bool,
+}
+
+impl Object {
+    /// Its name.
+    pub fn hash(&self) -> Digest {
+        let mut bytes = [self.seed.to_le_bytes(), self.first.to_le_bytes()].concat();
+        bytes.extend(self.games.iter().flat_map(|game| game.to_le_bytes()));
+        bytes.push(u8::from(self.is_sound));
+        Digest::of(&bytes)
+    }
+
+    /// The numbers of its games.
+    pub fn numbers(&self) -> Range<u64> {
+        self.first..self.first + self.games.len() as u64
+    }
+}
+
+/// All shards that were ever uploaded.
+pub type Objects = Arc<Mutex<BTreeMap<Digest, Object>>>;
+
+/// A laboratory.
+#[derive(Clone)]
+pub struct Lab {
+    pub address: String,
+    pub store: Database,
+    pub clock: Clock,
+    pub objects: Objects,
+}
+
+/// Runs an operation with copies of what it needs: `op!(lab.write, [ask, policy], |c| leasing::ask(&mut c, …))`.
+#[macro_export]
+macro_rules! op {
+    ($lab:ident . $how:ident, [$($name:ident),*], |$c:ident| $body:expr) => {{
+        $(let $name = $name.clone();)*
+        coordinator::store::Store::$how(&$lab.store, move |mut $c| {
+            $(let $name = $name.clone();)*
+            Box::pin(async move { $body.await })
+        }).await
+    }};
+}
+
+impl Lab {
+    /// Opens a database.
+    pub async fn open(address: &str) -> Self {
+        let store = Database::open(address, None).await.expect("the database can be opened");
+        let address = address.to_owned();
+        Self { address, store, clock: Clock::standing(Time(1_000_000_000_000)), objects: Objects::default() }
+    }
+
+    /// Now.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// A new account with a machine.
+    pub async fn player(&self, name: &str) -> Player {
+        let now = self.now();
+        let name = name.to_owned();
+        let account =
+            op!(self.write, [name], |c| people::create_account(&mut c, now, &name, Role::Volunteer, "active", None));
+        self.machine(account.expect("the name is free"), "machine").await
+    }
+
+    /// Another machine of an account.
+    pub async fn machine(&self, account: i64, name: &str) -> Player {
+        let now = self.now();
+        let machine = Machine {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            bench_signature: SIGNATURE,
+            threads: 1,
+            memory_mebibytes: 1_024,
+            system: "linux-x86_64".to_owned(),
+            instruction_set: "avx2".to_owned(),
+        };
+        let worker = op!(self.write, [machine], |c| people::register_worker(&mut c, now, account, &machine));
+        Player { account, worker: worker.expect("it is in order") }
+    }
+
+    /// A machine that is trusted, of an account of its own.
+    pub async fn judge(&self, name: &str) -> Player {
+        let player = self.player(name).await;
+        self.execute(&format!("UPDATE workers SET trusted = 1 WHERE id = {}", player.worker)).await;
+        player
+    }
+
+    /// Writes what no operation writes.
+    pub async fn execute(&self, query: &str) {
+        let query = query.to_owned();
+        let done = self.store.write(move |mut c| {
+            let query = query.clone();
+            Box::pin(async move { Ok(sqlx::raw_sql(sqlx::AssertSqlSafe(query)).execute(c.raw()).await.map(drop)?) })
+        });
+        done.await.expect("it can be written");
+    }
+
+    /// Reads rows that no operation reads.
+    pub async fn rows<T>(&self, query: &str) -> Vec<T>
+    where
+        T: for<'r> sqlx::FromRow<'r, sqlx::any::AnyRow> + Send + Unpin + 'static,
+    {
+        let query = query.to_owned();
+        let rows = self.store.read(move |mut c| {
+            let query = query.clone();
+            Box::pin(async move { Ok(sqlx::query_as(sqlx::AssertSqlSafe(query)).fetch_all(c.raw()).await?) })
+        });
+        rows.await.expect("it can be read")
+    }
+
+    /// Reads one value.
+    pub async fn value<T>(&self, query: &str) -> T
+    where
+        T: Send + Unpin + 'static,
+        (T,): for<'r> sqlx::FromRow<'r, sqlx::any::AnyRow>,
+    {
+        self.rows::<(T,)>(query).await.pop().expect("there is a row").0
+    }
+
+    /// A campaign like [`CAMPAIGN`], which has begun to play, and its job.
+    pub async fn campaign(&self, name: &str) -> (i64, i64) {
+        let (now, text) = (self.now(), CAMPAIGN.replace("\"test\"", &format!("{name:?}")));
+        let id = op!(self.write, [text], |c| campaigns::create(&mut c, now, &text, None)).expect("it can be run");
+        self.drive(id).await;
+        (id, self.value(&format!("SELECT selfplay FROM campaigns WHERE id = {id}")).await)
+    }
+
+    /// Takes a campaign as far as it goes by itself.
+    pub async fn drive(&self, id: i64) {
+        // Workers begin with a new net a few milliseconds apart.
+        self.clock.advance(1_000);
+        let now = self.now();
+        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can go on") {}
+        self.clock.advance(1_000);
+    }
+
+    /// Asks for so many games.
+    pub async fn ask(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Outcome<Work> {
+        let (now, policy) = (self.now(), Policy::default());
+        let asker = Asker { account: player.account, draw };
+        let ask = Ask {
+            worker: player.worker,
+            nonce: nonce.to_owned(),
+            threads: 1,
+            // A game of the campaign costs so many nodes, so that a second is a game.
+            nodes_per_second: Some(66_600),
+            most_seconds: Some(games),
+        };
+        op!(self.write, [ask, policy], |c| leasing::ask(&mut c, now, asker, &ask, &policy))
+    }
+
+    /// Gets so many games.
+    pub async fn lease(&self, player: Player, nonce: &str, games: u32) -> Lease {
+        match self.ask(player, nonce, games, NOBODY | 1).await.expect("it may play") {
+            Work::Games(lease) => lease,
+            Work::Wait { reason, .. } => panic!("no games for {nonce}: {reason}"),
+        }
+    }
+
+    /// Gets the games of another shard to play them again.
+    pub async fn audit(&self, player: Player, nonce: &str) -> Option<Lease> {
+        match self.ask(player, nonce, 1_000, EVERYBODY).await.expect("it may play") {
+            Work::Games(lease) => Some(lease),
+            Work::Wait { .. } => None,
+        }
+    }
+
+    /// Makes a renewal.
+    pub async fn renew(&self, player: Player, token: &str, finished: u64) -> Result<u32, Code> {
+        let (now, token) = (self.now(), token.to_owned());
+        let done = op!(self.write, [token], |c| leasing::renew(&mut c, now, player.account, &token, finished));
+        done.map(|renewed| renewed.seconds).map_err(code)
+    }
+
+    /// Gives the games of a lease back from this one on.
+    pub async fn give_back(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
+        let token = token.to_owned();
+        op!(self.write, [token], |c| leasing::give_back(&mut c, player.account, &token, from)).map_err(code)
+    }
+
+    /// Ends leases whose time is over.
+    pub async fn expire(&self) -> u64 {
+        let now = self.now();
+        op!(self.write, [], |c| leasing::expire(&mut c, now)).expect("leases can end")
+    }
+
+    /// The shard of these games of a lease, from a machine that is in order.
+    pub fn played(&self, lease: &Lease, games: Range<u64>) -> Object {
+        let all = games.clone().map(|number| truth::game(&lease.terms, number)).collect();
+        Object { seed: lease.terms.seed, first: games.start, games: all, is_sound: true }
+    }
+
+    /// The same with one game that came out otherwise.
+    pub fn with_lie(&self, lease: &Lease, games: Range<u64>, about: u64, salt: u64) -> Object {
+        let mut object = self.played(lease, games);
+        object.games[(about - object.first) as usize] = truth::lie(&lease.terms, about, salt);
+        object
+    }
+
+    /// Uploads a shard.
+    pub async fn upload(&self, player: Player, token: &str, object: &Object) -> Result<ReceiptStatus, Code> {
+        self.objects.lock().expect("nobody panics with it").insert(object.hash(), object.clone());
+        let now = self.now();
+        let upload = Upload {
+            token: token.to_owned(),
+            account: player.account,
+            hash: object.hash(),
+            bytes: 8 * object.games.len() as u64,
+            first: object.first,
+            games: object.games.len() as u64,
+            positions: POSITIONS * object.games.len() as u64,
+        };
+        op!(self.write, [upload], |c| receiving::receive(&mut c, now, &upload)).map_err(code)
+    }
+
+    /// Plays and uploads the whole of a lease.
+    pub async fn deliver(&self, player: Player, lease: &Lease) -> Object {
+        let object = self.played(lease, lease.numbers());
+        assert_eq!(self.upload(player, &lease.token, &object).await, Ok(ReceiptStatus::Received));
+        object
+    }
+
+    /// What replaying a shard says.
+    pub fn replay(&self, hash: &Digest, header: &Header) -> Option<Sound> {
+        let objects = self.objects.lock().expect("nobody panics with it");
+        let object = objects.get(hash).expect("what was accepted is there");
+        let games = object.games.len() as u64;
+        let entry = Entry {
+            sha256: hash.to_string(),
+            bytes: 8 * games,
+            games,
+            positions: games * POSITIONS,
+            outcomes: BTreeMap::new(),
+            provenance: Provenance {
+                bench_signature: header.bench_signature,
+                net: None,
+                opponent: None,
+                rules: "cxr".to_owned(),
+                hard_nodes: 1,
+                soft_nodes: None,
+                book: None,
+                random_plies: 0,
+                seed: header.seed,
+                first_game: object.first,
+            },
+            scale_tenths: None,
+        };
+        object.is_sound.then(|| Sound {
+            positions: games * POSITIONS,
+            outcomes: "{}".to_owned(),
+            reasons: "{}".to_owned(),
+            pairs: header.opponent.is_some().then(|| truth::pairs(&object.games)),
+            entry: serde_json::to_string(&entry).expect("its keys are words"),
+        })
+    }
+
+    /// Says of a shard what replaying it says.
+    pub async fn judge_shard(&self, shard: i64, sound: Option<Sound>, draw: u64) {
+        let now = self.now();
+        let done = match sound {
+            Some(sound) => op!(self.write, [sound], |c| validating::accept(&mut c, now, shard, &sound, draw)),
+            None => op!(self.write, [], |c| validating::reject(&mut c, now, shard, Code::IllegalMove, "no move")),
+        };
+        done.expect("a verdict can be given");
+    }
+
+    /// Validates all that waits.
+    pub async fn validate(&self, draw: u64) {
+        let now = self.now();
+        let until = now.after(60_000);
+        let taken = op!(self.write, [], |c| validating::take(&mut c, now, 1_000, until));
+        for task in taken.expect("tasks can be taken") {
+            self.judge_shard(task.shard, self.replay(&task.hash, &task.header), draw).await;
+        }
+    }
+
+    /// The first game that differs.
+    pub fn difference(&self, task: &audit::ToCompare) -> Option<u64> {
+        let objects = self.objects.lock().expect("nobody panics with it");
+        let [left, right] = [&task.left, &task.right].map(|hash| &objects[&hash.parse().expect("it is a hash")]);
+        let numbers = task.first as u64..(task.first + task.games) as u64;
+        numbers
+            .into_iter()
+            .find(|number| left.games[(number - left.first) as usize] != right.games[(number - right.first) as usize])
+    }
+
+    /// Compares all that waits; how many comparisons there were.
+    pub async fn compare(&self) -> usize {
+        let now = self.now();
+        let until = now.after(60_000);
+        let tasks = op!(self.write, [], |c| audit::take(&mut c, now, 1_000, until)).expect("tasks can be taken");
+        for task in &tasks {
+            let (differs, comparison) = (self.difference(task), task.comparison);
+            let done = op!(self.write, [], |c| audit::compared(&mut c, now, comparison, differs));
+            done.expect("a comparison can be noted");
+        }
+        tasks.len()
+    }
+}
+
+/// The code of a refusal.
+pub fn code(failure: coordinator::store::Failure) -> Code {
+    match failure {
+        coordinator::store::Failure::Refused(problem) => problem.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A trainer that makes a net of nothing.
+impl Lab {
+    /// Claims a training.
+    pub async fn claim(&self, player: Player, name: &str) -> Option<Training> {
+        let now = self.now();
+        let claim = Claim { name: name.to_owned(), version: "0.1.0".to_owned(), backend: "cpu".to_owned() };
+        let offer = op!(self.write, [claim], |c| trainings::claim(&mut c, now, player.account, &claim));
+        match offer.expect("trainings can be claimed") {
+            Offer::Train(training) => Some(training),
+            Offer::Wait { .. } => None,
+        }
+    }
+
+    /// Uploads a net for a training.
+    pub async fn put_net(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
+        let (now, token) = (self.now(), token.to_owned());
+        let what = Uploaded::Net;
+        op!(self.write, [token], |c| trainings::uploaded(&mut c, now, player.account, &token, what, net)).map_err(code)
+    }
+
+    /// Says that a candidate is there.
+    pub async fn complete(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
+        let (now, token) = (self.now(), token.to_owned());
+        let net = new_net(net, "candidate");
+        op!(self.write, [token, net], |c| trainings::complete(&mut c, now, player.account, &token, &net)).map_err(code)
+    }
+
+    /// Trains a candidate from claim to completion.
+    pub async fn train(&self, player: Player, net: Digest) {
+        let training = self.claim(player, "trainer").await.expect("there is something to train");
+        self.put_net(player, &training.token, net).await.expect("it is the trainer's");
+        self.complete(player, &training.token, net).await.expect("it was uploaded");
+    }
+
+    /// Plays until a job has no more games to lease, or so many leases long; all is validated.
+    pub async fn play(&self, player: Player, leases: u32) {
+        for number in 0..leases {
+            let nonce = format!("{}-{number}", truth::mix(self.now().0 as u64, player.worker as u64));
+            match self.ask(player, &nonce, 16, NOBODY).await.expect("it may play") {
+                Work::Games(lease) => self.deliver(player, &lease).await,
+                Work::Wait { .. } => break,
+            };
+        }
+        self.clock.advance(1);
+        self.validate(NOBODY).await;
+    }
+}
+
+/// A net as it is noted.
+pub fn new_net(hash: Digest, state: &'static str) -> NewNet {
+    NewNet {
+        hash,
+        name: format!("net-{}", &hash.to_string()[..8]),
+        state,
+        bytes: 1,
+        architecture: "128".to_owned(),
+        manifest: None,
+        campaign: None,
+        parent: None,
+    }
+}

@@ -1,0 +1,205 @@
+//! Games that are played again by others.
+
+use coordinator::clock::{DAY, HOUR};
+use protocol::api::work::ReceiptStatus;
+
+use super::cases;
+use crate::common::lab::{EVERYBODY, Lab, NOBODY};
+
+cases! {
+    an_older_account_plays_a_shard_again
+    nobody_audits_himself_and_young_ones_do_not_audit_old_ones
+    who_is_away_is_not_waited_for
+    one_shard_is_audited_by_one
+    an_audit_that_ran_out_is_for_others
+    an_audit_that_was_rejected_is_for_others
+    an_audit_by_someone_in_quarantine_is_for_others
+    an_audit_looks_like_any_other_lease
+    what_a_part_shows_is_counted_once
+    an_audited_shard_may_have_lost_its_games
+}
+
+async fn audit_of(lab: &Lab, shard: i64) -> String {
+    lab.value(&format!("SELECT audit FROM shards WHERE id = {shard}")).await
+}
+
+async fn an_older_account_plays_a_shard_again(lab: Lab) {
+    lab.campaign("one").await;
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let again = lab.audit(old, "1").await.unwrap();
+    assert_eq!((again.numbers(), &again.terms), (0..10, &lease.terms));
+    assert_eq!(audit_of(&lab, 1).await, "leased");
+    lab.deliver(old, &again).await;
+    lab.validate(EVERYBODY).await;
+    assert_eq!((lab.compare().await, lab.compare().await), (1, 0));
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+    let clean = "SELECT clean_games, clean_until FROM accounts ORDER BY id";
+    assert_eq!(lab.rows::<(i64, i64)>(clean).await, [(10, 2), (10, 1)]);
+    let states = "SELECT state FROM leases ORDER BY id";
+    assert_eq!(lab.rows::<(String,)>(states).await, [("done".into(),), ("done".into(),)]);
+    assert_eq!(audit_of(&lab, 2).await, "none", "an audit is not audited");
+}
+
+async fn nobody_audits_himself_and_young_ones_do_not_audit_old_ones(lab: Lab) {
+    lab.campaign("one").await;
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let newest = lab.player("newest").await;
+    for (nonce, player) in [("2", new), ("2", newest)] {
+        assert!(lab.audit(player, nonce).await.unwrap().terms.first_game >= 10);
+    }
+    let lease = lab.lease(old, "1", 10).await;
+    lab.deliver(old, &lease).await;
+    lab.validate(EVERYBODY).await;
+    // Nobody is older than the oldest.
+    let again = lab.audit(newest, "3").await.unwrap();
+    assert_eq!(again.numbers(), lease.numbers());
+}
+
+async fn who_is_away_is_not_waited_for(lab: Lab) {
+    lab.campaign("one").await;
+    let (_old, new) = (lab.player("old").await, lab.player("new").await);
+    lab.clock.advance(DAY + HOUR);
+    let newest = lab.player("newest").await;
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    assert_eq!(lab.audit(newest, "1").await.unwrap().numbers(), 0..10);
+}
+
+async fn one_shard_is_audited_by_one(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob, new) = (lab.player("ann").await, lab.player("bob").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let (left, right) = tokio::join!(lab.audit(ann, "1"), lab.audit(bob, "1"));
+    let audits = [left, right].into_iter().flatten().filter(|lease| lease.terms.first_game == 0);
+    assert_eq!(audits.count(), 1);
+}
+
+async fn an_audit_that_ran_out_is_for_others(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob, new) = (lab.player("ann").await, lab.player("bob").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let first = lab.audit(ann, "1").await.unwrap();
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let second = lab.audit(bob, "1").await.unwrap();
+    assert_eq!(second.numbers(), 0..10);
+    lab.give_back(bob, &second.token, 0).await.unwrap();
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    // Late is not too late.
+    assert_eq!(lab.upload(ann, &first.token, &lab.played(&first, 0..10)).await, Ok(ReceiptStatus::Received));
+    lab.validate(EVERYBODY).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+}
+
+async fn an_audit_that_was_rejected_is_for_others(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.judge_shard(2, None, NOBODY).await;
+    assert_eq!(lab.compare().await, 0);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+}
+
+async fn an_audit_by_someone_in_quarantine_is_for_others(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    super::disputes::quarantine(&lab, ann).await;
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    // What it brings all the same waits for the end of its quarantine.
+    lab.deliver(ann, &again).await;
+    lab.validate(EVERYBODY).await;
+    assert_eq!(lab.compare().await, 0);
+    super::disputes::lift(&lab, ann).await;
+    lab.validate(NOBODY).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+}
+
+async fn an_audit_looks_like_any_other_lease(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 200).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    // Of its usual size, and from somewhere in the shard.
+    let draw = 2 | 77 << 16;
+    let protocol::api::work::Work::Games(again) = lab.ask(ann, "1", 20, draw).await.unwrap() else { panic!("none") };
+    assert_eq!(again.numbers(), 77..97);
+    assert_eq!((again.seconds, again.live), (900, false));
+}
+
+async fn what_a_part_shows_is_counted_once(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    for nonce in ["1", "2", "3"] {
+        lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+        let protocol::api::work::Work::Games(again) = lab.ask(ann, nonce, 4, EVERYBODY).await.unwrap() else {
+            panic!("none")
+        };
+        assert_eq!(again.numbers(), 0..4);
+        lab.deliver(ann, &again).await;
+        lab.validate(NOBODY).await;
+        lab.compare().await;
+    }
+    let audited = coordinator::work::counting::audited;
+    let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
+    assert_eq!((audited.games, audited.clean, audited.waiting), (10, 10, 0));
+    // A shard that holds two pieces is one shard.
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 1, "who plays again cuts nothing up");
+    lab.execute("UPDATE segments SET games = 5 WHERE first = 0").await;
+    lab.execute(&format!("INSERT INTO segments (job, first, games, state, shard) VALUES ({job}, 5, 5, 'held', 1)"))
+        .await;
+    lab.execute("UPDATE shards SET audited_games = 4 WHERE id = 1").await;
+    let audited = coordinator::work::counting::audited;
+    let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
+    assert_eq!((audited.games, audited.clean), (10, 4));
+}
+
+async fn an_audited_shard_may_have_lost_its_games(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    let other = lab.player("other").await;
+    let theirs = lab.lease(other, "1", 10).await;
+    lab.deliver(other, &theirs).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(EVERYBODY).await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments WHERE shard = 2").await, 0);
+    let again = lab.audit(ann, "1").await.unwrap();
+    assert_eq!(again.numbers(), 0..10);
+    lab.deliver(ann, &again).await;
+    lab.validate(NOBODY).await;
+    assert!(lab.compare().await >= 2);
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+    assert_eq!(audit_of(&lab, 2).await, "clean");
+}

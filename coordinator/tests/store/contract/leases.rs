@@ -1,0 +1,252 @@
+//! Who plays what, and until when.
+
+use coordinator::{
+    campaigns::matches,
+    clock::{HOUR, SECOND},
+    work::leasing::{Asker, Policy},
+};
+use dataset::Header;
+use protocol::{
+    api::{
+        problem::Code,
+        work::{Ask, ReceiptStatus, Work},
+    },
+    campaign::{Campaign, Gate},
+};
+
+use super::cases;
+use crate::{
+    common::lab::{CAMPAIGN, Lab, NOBODY, SIGNATURE, code},
+    op,
+};
+
+cases! {
+    fresh_games_follow_each_other
+    the_same_question_has_the_same_answer
+    two_coordinators_give_one_answer
+    a_question_that_is_over_is_a_new_one
+    pairs_are_never_split
+    games_that_ran_out_are_handed_out_again
+    what_a_fast_machine_left_is_cut_for_slow_ones
+    a_renewal_needs_progress
+    games_are_given_back
+    what_was_finished_before_giving_back_is_waited_for
+    the_lease_of_another_is_nobody_s_business
+    who_is_blocked_gets_nothing
+    without_games_workers_wait
+    a_new_net_is_begun_at_different_times
+}
+
+/// A match in which nobody waits for anybody.
+pub(super) async fn a_match(lab: &Lab, kind: &'static str, gate: Gate) -> i64 {
+    let campaign = Campaign { gate, ..Campaign::from_text(CAMPAIGN).unwrap() };
+    let header: Header = campaign.match_header(SIGNATURE, None, None, 5);
+    let now = lab.now();
+    let job = op!(lab.write, [header, gate], |c| matches::create(&mut c, now, kind, &header, &gate)).unwrap();
+    lab.clock.advance(SECOND);
+    job
+}
+
+async fn fresh_games_follow_each_other(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let first = lab.lease(ann, "1", 10).await;
+    let second = lab.lease(bob, "1", 5).await;
+    assert_eq!((first.numbers(), second.numbers()), (0..10, 10..15));
+    assert_eq!(first.terms.bench_signature, SIGNATURE);
+    assert_eq!(first.seconds, 900, "the least that a lease lasts");
+    assert_eq!(lab.value::<i64>(&format!("SELECT frontier FROM jobs WHERE id = {job}")).await, 15);
+}
+
+async fn the_same_question_has_the_same_answer(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let first = lab.lease(ann, "1", 10).await;
+    lab.clock.advance(60 * SECOND);
+    let again = lab.lease(ann, "1", 20).await;
+    assert_eq!((again.token, again.games, again.seconds), (first.token, 10, 840));
+    assert_eq!(lab.lease(ann, "2", 10).await.numbers(), 10..20);
+}
+
+async fn two_coordinators_give_one_answer(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let (left, right) = tokio::join!(lab.lease(ann, "1", 10), lab.lease(ann, "1", 10));
+    assert_eq!(left.token, right.token);
+}
+
+async fn a_question_that_is_over_is_a_new_one(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let first = lab.lease(ann, "1", 10).await;
+    lab.deliver(ann, &first).await;
+    assert_eq!(lab.lease(ann, "1", 10).await.numbers(), 10..20);
+    lab.clock.advance(HOUR);
+    assert_eq!(lab.expire().await, 1);
+    let again = lab.lease(ann, "1", 10).await;
+    assert_eq!(again.numbers(), 10..20);
+    assert_ne!(again.token, first.token);
+}
+
+async fn pairs_are_never_split(lab: Lab) {
+    let job = a_match(&lab, "match", Gate { nodes: 666, ..Gate::default() }).await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 7).await;
+    assert_eq!(lease.numbers(), 0..6);
+    for bad in [0..3, 1..3, 1..6] {
+        let object = lab.played(&lease, bad);
+        assert_eq!(lab.upload(ann, &lease.token, &object).await, Err(Code::WrongGames));
+    }
+    assert_eq!(lab.give_back(ann, &lease.token, 3).await, Err(Code::WrongGames));
+    lab.upload(ann, &lease.token, &lab.played(&lease, 0..2)).await.unwrap();
+    lab.give_back(ann, &lease.token, 4).await.unwrap();
+    // One game is too few: a pair is the least.
+    assert_eq!(lab.lease(ann, "2", 1).await.numbers(), 4..6);
+    let odd = "SELECT COUNT(*) FROM segments WHERE first % 2 <> 0 OR games % 2 <> 0";
+    assert_eq!(lab.value::<i64>(odd).await, 0);
+    lab.execute(&format!("UPDATE jobs SET game_limit = 8 WHERE id = {job}")).await;
+    assert_eq!(lab.lease(ann, "3", 10).await.numbers(), 6..8);
+    assert!(matches!(lab.ask(ann, "4", 10, NOBODY).await, Ok(Work::Wait { .. })), "the match has no more");
+}
+
+async fn games_that_ran_out_are_handed_out_again(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let lease = lab.lease(ann, "1", 10).await;
+    lab.upload(ann, &lease.token, &lab.played(&lease, 0..4)).await.unwrap();
+    lab.clock.advance(901 * SECOND);
+    assert_eq!((lab.expire().await, lab.expire().await), (1, 0));
+    let again = lab.lease(bob, "1", 10).await;
+    assert_eq!((again.numbers(), &again.terms.seed), (4..10, &lease.terms.seed));
+    assert_eq!(lab.renew(ann, &lease.token, 5).await, Err(Code::LeaseLost));
+    assert_eq!(lab.give_back(ann, &lease.token, 5).await, Ok(()), "it is over anyway");
+    assert_eq!(lab.lease(bob, "2", 10).await.numbers(), 10..20);
+}
+
+async fn what_a_fast_machine_left_is_cut_for_slow_ones(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let (one, two) = (lab.lease(ann, "1", 200).await, lab.lease(ann, "2", 3).await);
+    lab.give_back(ann, &one.token, 0).await.unwrap();
+    lab.give_back(ann, &two.token, 200).await.unwrap();
+    assert_eq!(lab.lease(bob, "1", 5).await.numbers(), 0..5);
+    assert_eq!(lab.lease(bob, "2", 300).await.numbers(), 5..203, "pieces that lie together are one lease");
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 2);
+}
+
+async fn a_renewal_needs_progress(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    assert_eq!(lab.renew(ann, &lease.token, 0).await, Err(Code::NoProgress));
+    assert_eq!(lab.renew(ann, &lease.token, 11).await, Err(Code::Invalid));
+    lab.clock.advance(800 * SECOND);
+    assert_eq!(lab.renew(ann, &lease.token, 3).await, Ok(900));
+    assert_eq!(lab.renew(ann, &lease.token, 3).await, Err(Code::NoProgress));
+    lab.clock.advance(800 * SECOND);
+    assert_eq!(lab.expire().await, 0);
+    // Games are progress as well.
+    lab.upload(ann, &lease.token, &lab.played(&lease, 0..5)).await.unwrap();
+    lab.clock.advance(800 * SECOND);
+    assert_eq!(lab.expire().await, 0);
+    assert_eq!(lab.renew(ann, &lease.token, 5).await, Err(Code::NoProgress));
+    lab.clock.advance(200 * SECOND);
+    assert_eq!(lab.expire().await, 1);
+    assert_eq!(lab.renew(ann, "no such lease", 3).await, Err(Code::NotFound));
+}
+
+async fn games_are_given_back(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let lease = lab.lease(ann, "1", 10).await;
+    assert_eq!(lab.give_back(ann, &lease.token, 11).await, Err(Code::WrongGames));
+    lab.upload(ann, &lease.token, &lab.played(&lease, 0..4)).await.unwrap();
+    lab.give_back(ann, &lease.token, 4).await.unwrap();
+    assert_eq!(lab.value::<String>("SELECT state FROM leases").await, "returned");
+    assert_eq!(lab.lease(bob, "1", 6).await.numbers(), 4..10);
+    assert_eq!(lab.renew(ann, &lease.token, 5).await, Err(Code::LeaseLost));
+}
+
+async fn what_was_finished_before_giving_back_is_waited_for(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    for (nonce, comes) in [("1", true), ("2", false)] {
+        let lease = lab.lease(ann, nonce, 10).await;
+        let first = lease.terms.first_game;
+        lab.give_back(ann, &lease.token, first + 4).await.unwrap();
+        assert_eq!(lab.lease(bob, nonce, 6).await.numbers(), first + 4..first + 10);
+        if comes {
+            lab.upload(ann, &lease.token, &lab.played(&lease, first..first + 4)).await.unwrap();
+        }
+    }
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(lab.lease(bob, "3", 4).await.numbers(), 4..8, "what Ann delivered is not played again");
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments WHERE state = 'leased'").await, 1);
+}
+
+async fn the_lease_of_another_is_nobody_s_business(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let lease = lab.lease(ann, "1", 10).await;
+    assert_eq!(lab.renew(bob, &lease.token, 3).await, Err(Code::Foreign));
+    assert_eq!(lab.give_back(bob, &lease.token, 0).await, Err(Code::Foreign));
+    let object = lab.played(&lease, 0..10);
+    assert_eq!(lab.upload(bob, &lease.token, &object).await, Err(Code::Foreign));
+    let mixed = crate::common::lab::Player { account: bob.account, worker: ann.worker };
+    assert_eq!(lab.ask(mixed, "2", 10, NOBODY).await.map_err(code), Err(Code::NotFound));
+    // Another machine of the same account may bring what the first one played.
+    let second = lab.machine(ann.account, "second").await;
+    assert_eq!(lab.upload(second, &lease.token, &object).await, Ok(ReceiptStatus::Received));
+}
+
+async fn who_is_blocked_gets_nothing(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    lab.execute("UPDATE workers SET blocked = 'too hot'").await;
+    assert_eq!(lab.ask(ann, "1", 10, NOBODY).await.map_err(code), Err(Code::Blocked));
+    lab.execute("UPDATE workers SET blocked = NULL").await;
+    for state in ["pending", "blocked", "quarantined", "deleted"] {
+        lab.execute(&format!("UPDATE accounts SET state = '{state}'")).await;
+        assert_eq!(lab.ask(ann, "1", 10, NOBODY).await.map_err(code), Err(Code::Blocked), "{state}");
+    }
+}
+
+async fn without_games_workers_wait(lab: Lab) {
+    let ann = lab.player("ann").await;
+    let Work::Wait { seconds: 60, .. } = lab.ask(ann, "1", 10, NOBODY).await.unwrap() else { panic!("of what?") };
+    lab.campaign("one").await;
+    let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
+    let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
+    let nonce = "1".to_owned();
+    let ask = Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: None, most_seconds: None };
+    let answer = op!(lab.write, [ask, policy], |c| coordinator::work::leasing::ask(&mut c, now, asker, &ask, &policy));
+    let Work::Wait { reason, .. } = answer.unwrap() else { panic!("the disk is full") };
+    assert_eq!(reason, "the disk is full");
+    lab.execute("UPDATE workers SET bench_signature = 1").await;
+    let Work::Wait { seconds, reason } = lab.ask(ann, "1", 10, NOBODY).await.unwrap() else { panic!("too old") };
+    assert!(seconds == 3_600 && reason.contains("update the worker"), "{reason}");
+}
+
+async fn a_new_net_is_begun_at_different_times(lab: Lab) {
+    let mut players = Vec::new();
+    for name in 0..20 {
+        players.push(lab.player(&format!("p{name}")).await);
+    }
+    lab.campaign("one").await;
+    lab.execute("UPDATE jobs SET spread = 600000").await;
+    let mut begun = 0;
+    for player in &players {
+        begun += i32::from(matches!(lab.ask(*player, "1", 1, NOBODY).await.unwrap(), Work::Games(_)));
+    }
+    assert!(begun < 5, "{begun} of 20 at once");
+    lab.clock.advance(300 * SECOND);
+    for player in &players {
+        begun += i32::from(matches!(lab.ask(*player, "2", 1, NOBODY).await.unwrap(), Work::Games(_)));
+    }
+    assert!((4..20).contains(&begun), "{begun} of 20 after half the time");
+    lab.clock.advance(300 * SECOND);
+    for player in &players {
+        lab.lease(*player, "3", 1).await;
+    }
+}

@@ -1,0 +1,111 @@
+//! Opening a database, and what one operation does to others.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use coordinator::{
+    clock::Time,
+    people,
+    store::{Database, Failure, Store as _, StoreError},
+};
+
+use super::cases;
+use crate::{common::lab::Lab, op};
+
+cases! {
+    an_operation_that_fails_leaves_nothing_and_harms_no_other
+    an_operation_that_panics_harms_no_other
+    what_only_reads_does_not_write
+    a_reader_sees_one_picture
+    it_can_be_closed_twice
+    clocks_that_differ_are_refused
+    what_is_newer_is_refused
+}
+
+async fn set(lab: &Lab, name: &'static str) -> Result<(), Failure> {
+    op!(lab.write, [], |c| people::set_setting(&mut c, name, "1"))
+}
+
+async fn count(lab: &Lab) -> i64 {
+    lab.value("SELECT COUNT(*) FROM settings").await
+}
+
+async fn an_operation_that_fails_leaves_nothing_and_harms_no_other(lab: Lab) {
+    let bad = lab.store.write(|mut c| {
+        Box::pin(async move {
+            people::set_setting(&mut c, "bad", "1").await?;
+            sqlx::raw_sql("SELECT nonsense FROM nowhere").execute(c.raw()).await?;
+            Ok(())
+        })
+    });
+    let (one, two, three) = tokio::join!(set(&lab, "one"), bad, set(&lab, "three"));
+    assert!(one.is_ok() && matches!(two, Err(Failure::Database(_))) && three.is_ok());
+    assert_eq!(count(&lab).await, 2);
+}
+
+async fn an_operation_that_panics_harms_no_other(lab: Lab) {
+    let store = lab.store.clone();
+    let bad = tokio::spawn(async move {
+        store
+            .write::<(), _>(|mut c| {
+                Box::pin(async move {
+                    people::set_setting(&mut c, "bad", "1").await?;
+                    panic!("this is said by a test");
+                })
+            })
+            .await
+    });
+    let (one, bad, three) = tokio::join!(set(&lab, "one"), bad, set(&lab, "three"));
+    assert!(one.is_ok() && three.is_ok() && !matches!(bad, Ok(Ok(()))));
+    assert_eq!(count(&lab).await, 2);
+}
+
+async fn what_only_reads_does_not_write(lab: Lab) {
+    let done = op!(lab.read, [], |c| people::set_setting(&mut c, "bad", "1"));
+    assert!(matches!(done, Err(Failure::Database(_))), "{done:?}");
+    assert_eq!(count(&lab).await, 0);
+}
+
+async fn a_reader_sees_one_picture(lab: Lab) {
+    let writer = lab.clone();
+    let seen = lab.store.read(move |mut c| {
+        let writer = writer.clone();
+        Box::pin(async move {
+            let query = "SELECT COUNT(*) FROM settings";
+            let before: i64 = sqlx::query_scalar(query).fetch_one(c.raw()).await?;
+            set(&writer, "one").await?;
+            let after: i64 = sqlx::query_scalar(query).fetch_one(c.raw()).await?;
+            Ok((before, after))
+        })
+    });
+    assert_eq!(seen.await.unwrap(), (0, 0));
+    assert_eq!(count(&lab).await, 1);
+}
+
+async fn it_can_be_closed_twice(lab: Lab) {
+    let other = lab.store.clone();
+    tokio::join!(lab.store.close(), other.close());
+    lab.store.close().await;
+    assert!(set(&lab, "late").await.is_err());
+}
+
+async fn clocks_that_differ_are_refused(lab: Lab) {
+    let address = lab.address.clone();
+    #[allow(clippy::disallowed_methods, reason = "it is the machine's clock that the database has")]
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64;
+    let open = async |now: i64| Database::open(&address, Some(Time(now))).await;
+    open(now).await.map_err(|error| error.to_string()).unwrap().close().await;
+    for apart in [-60_000, 60_000] {
+        assert!(matches!(open(now + apart).await.err(), Some(StoreError::Clock { .. })));
+    }
+}
+
+async fn what_is_newer_is_refused(lab: Lab) {
+    lab.execute("INSERT INTO schema_version (version) VALUES (99)").await;
+    let error = Database::open(&lab.address, None).await.err();
+    assert!(matches!(error, Some(StoreError::TooNew { found: 99, .. })), "{error:?}");
+    for address in ["mysql://x", "chuhe.db"] {
+        assert!(matches!(Database::open(address, None).await.err(), Some(StoreError::Address(_))));
+    }
+    let error = Database::open("postgres://me:secret@127.0.0.1:1/x", None).await.err().unwrap();
+    assert!(!error.to_string().contains("secret"), "{error}");
+}

@@ -1,0 +1,142 @@
+//! Replaying what came back.
+
+use coordinator::work::{leasing, validating};
+use protocol::api::problem::Code;
+
+use super::{cases, receiving::counted};
+use crate::{
+    common::lab::{Lab, NOBODY, Object},
+    op,
+};
+
+cases! {
+    a_shard_is_looked_at_by_one
+    who_dies_over_it_leaves_it_to_others
+    a_verdict_is_final
+    rejected_games_are_played_again
+    rejected_games_go_to_those_who_have_them_too
+    a_worker_is_told_once
+    games_are_credited_once
+    what_a_game_costs_is_learned
+}
+
+async fn take(lab: &Lab, most: i64) -> Vec<i64> {
+    let now = lab.now();
+    let until = now.after(60_000);
+    let taken = op!(lab.write, [], |c| validating::take(&mut c, now, most, until)).unwrap();
+    taken.into_iter().map(|task| task.shard).collect()
+}
+
+async fn a_shard_is_looked_at_by_one(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    for nonce in ["1", "2", "3", "4"] {
+        let lease = lab.lease(ann, nonce, 10).await;
+        lab.deliver(ann, &lease).await;
+    }
+    assert_eq!(op!(lab.read, [], |c| validating::backlog(&mut c)).unwrap(), 4);
+    let (left, right) = tokio::join!(take(&lab, 2), take(&lab, 2));
+    let mut all = [left, right, take(&lab, 4).await].concat();
+    all.sort_unstable();
+    assert_eq!(all, [1, 2, 3, 4]);
+}
+
+async fn who_dies_over_it_leaves_it_to_others(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    lab.deliver(ann, &lease).await;
+    assert_eq!(take(&lab, 9).await, [1]);
+    lab.clock.advance(60_000);
+    assert!(take(&lab, 9).await.is_empty());
+    lab.clock.advance(1);
+    assert_eq!(take(&lab, 9).await, [1]);
+}
+
+async fn a_verdict_is_final(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    let object = lab.deliver(ann, &lease).await;
+    let sound = lab.replay(&object.hash(), &lease.terms);
+    lab.judge_shard(1, sound.clone(), NOBODY).await;
+    lab.judge_shard(1, None, NOBODY).await;
+    lab.judge_shard(1, sound.clone(), NOBODY).await;
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+    let lease = lab.lease(ann, "2", 10).await;
+    lab.deliver(ann, &lease).await;
+    lab.judge_shard(2, None, NOBODY).await;
+    lab.judge_shard(2, sound, NOBODY).await;
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+}
+
+async fn rejected_games_are_played_again(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    let object = Object { is_sound: false, ..lab.played(&lease, 0..10) };
+    lab.upload(ann, &lease.token, &object).await.unwrap();
+    lab.validate(NOBODY).await;
+    assert_eq!(counted(&lab, job).await, (0, 0));
+    assert_eq!(lab.lease(ann, "2", 10).await.numbers(), 0..10);
+    assert_eq!(lab.value::<String>("SELECT code FROM shards").await, Code::IllegalMove.name());
+}
+
+async fn rejected_games_go_to_those_who_have_them_too(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, bob, cid) = (lab.player("ann").await, lab.player("bob").await, lab.player("cid").await);
+    let mut leases = Vec::new();
+    for player in [ann, bob, cid] {
+        leases.push((player, lab.lease(player, "1", 10).await));
+        lab.clock.advance(1_000_000);
+        lab.expire().await;
+    }
+    let bad = Object { is_sound: false, ..lab.played(&leases[0].1, 0..10) };
+    lab.upload(ann, &leases[0].1.token, &bad).await.unwrap();
+    lab.upload(bob, &leases[1].1.token, &lab.played(&leases[1].1, 0..6)).await.unwrap();
+    lab.upload(cid, &leases[2].1.token, &lab.played(&leases[2].1, 4..9)).await.unwrap();
+    lab.validate(NOBODY).await;
+    assert_eq!(counted(&lab, job).await, (9, 900));
+    assert_eq!(lab.compare().await, 0, "with a shard that is none, nothing is compared");
+    assert_eq!(lab.lease(ann, "2", 10).await.numbers(), 9..10);
+}
+
+async fn a_worker_is_told_once(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    let object = Object { is_sound: false, ..lab.played(&lease, 0..10) };
+    lab.upload(ann, &lease.token, &object).await.unwrap();
+    let told = async || op!(lab.write, [], |c| leasing::notices(&mut c, ann.worker)).unwrap();
+    assert!(told().await.is_empty());
+    lab.validate(NOBODY).await;
+    let notices = told().await;
+    assert_eq!(notices.len(), 1);
+    assert_eq!((notices[0].shard, notices[0].code.as_deref()), (Some(object.hash()), Some("illegal_move")));
+    assert!(told().await.is_empty());
+}
+
+async fn games_are_credited_once(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 20).await;
+    for games in [0..4, 8..12, 2..10, 0..20] {
+        lab.upload(ann, &lease.token, &lab.played(&lease, games)).await.unwrap();
+    }
+    lab.validate(NOBODY).await;
+    let total = coordinator::people::contribution;
+    let total = op!(lab.read, [], |c| total(&mut c, ann.account, 0)).unwrap();
+    assert_eq!((total.games, total.positions), (20, 2_000));
+    assert_eq!(op!(lab.read, [], |c| coordinator::people::rank(&mut c, ann.account)).unwrap(), Some(1));
+}
+
+async fn what_a_game_costs_is_learned(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    let object = lab.deliver(ann, &lease).await;
+    let sound = lab.replay(&object.hash(), &lease.terms).unwrap();
+    lab.judge_shard(1, Some(validating::Sound { positions: 500, ..sound }), NOBODY).await;
+    let cost: i64 = lab.value(&format!("SELECT nodes_per_game FROM jobs WHERE id = {job}")).await;
+    assert_eq!(cost, (66_600 * 3 + 33_300) / 4);
+}
