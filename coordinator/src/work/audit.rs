@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use sqlx::AssertSqlSafe;
+
 use crate::{
     clock::{DAY, Time},
     events::{Event, note},
@@ -270,6 +272,42 @@ async fn clean(connection: &mut Connection<'_>, shard: &Side, games: i64) -> Out
                  clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
     let query = sqlx::query(query).bind(shard.account).bind(games).bind(shard.id);
     query.execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// The accounts that got the same games as this one, each with its state.
+pub(super) async fn confirmed_by(connection: &mut Connection<'_>, account: i64) -> Outcome<Vec<(i64, String)>> {
+    let query = "SELECT DISTINCT accounts.id, accounts.state FROM shards AS own
+                 JOIN comparisons ON comparisons.left_shard = own.id OR comparisons.right_shard = own.id
+                 JOIN shards AS other
+                 ON other.id = CASE WHEN left_shard = own.id THEN right_shard ELSE left_shard END
+                 JOIN accounts ON accounts.id = other.account
+                 WHERE own.account = $1 AND other.account <> $1 AND comparisons.state = 'equal' ORDER BY accounts.id";
+    Ok(sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?)
+}
+
+/// Whoever is in quarantine confirms nobody: what of an account's games is clean is found out again, from those who
+/// are not. So accounts that confirm each other's lies fall together.
+pub(super) async fn weigh_again(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
+    const CONFIRMED: &str = "EXISTS (SELECT 1 FROM comparisons
+        JOIN shards AS other ON other.id = CASE WHEN left_shard = shards.id THEN right_shard ELSE left_shard END
+        JOIN accounts AS confirming ON confirming.id = other.account
+        WHERE comparisons.state = 'equal' AND (left_shard = shards.id OR right_shard = shards.id)
+        AND confirming.id <> shards.account AND confirming.state <> 'quarantined')";
+    let steps = [
+        "UPDATE shards SET audited_games = 0, audit = CASE audit WHEN 'clean' THEN 'wanted' ELSE audit END
+         WHERE account = $1 AND audited_games > 0 AND NOT CONFIRMED",
+        "UPDATE shards SET audited_games = games, audit = CASE audit WHEN 'wanted' THEN 'clean' ELSE audit END
+         WHERE account = $1 AND audited_games = 0 AND CONFIRMED",
+        "UPDATE accounts SET
+         clean_games = COALESCE((SELECT SUM(audited_games) FROM shards WHERE shards.account = $1 AND CONFIRMED), 0),
+         clean_until = COALESCE((SELECT MAX(shards.id) FROM shards WHERE shards.account = $1 AND CONFIRMED), 0)
+         WHERE id = $1",
+    ];
+    for step in steps {
+        let query = AssertSqlSafe(step.replace("CONFIRMED", CONFIRMED));
+        sqlx::query(query).bind(account).execute(connection.raw()).await?;
+    }
     Ok(())
 }
 

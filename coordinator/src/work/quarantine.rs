@@ -56,6 +56,30 @@ async fn put_in(
     let query =
         "UPDATE accounts SET state = 'quarantined', message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
+    let gone = take_out(connection, account, wrong).await?;
+    // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
+    for (other, state) in audit::confirmed_by(connection, account).await? {
+        audit::weigh_again(connection, other).await?;
+        if state == "quarantined" {
+            take_out(connection, other, None).await?;
+        }
+    }
+    let query = "SELECT id, job, first FROM leases WHERE account = $1 AND state = 'active' ORDER BY job, id";
+    let leases: Vec<(i64, i64, i64)> = sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?;
+    for (lease, job, first) in leases {
+        lock_job(connection, job).await?;
+        leasing::end(connection, job, lease, first).await?;
+    }
+    if new || gone > 0 {
+        let text = format!("{reason}; {gone} uploads of the account left the pool");
+        let subject = format!("account:{account}");
+        note(connection, now, Event { kind: "quarantine", account: by, subject, text }).await?;
+    }
+    Ok(())
+}
+
+/// What nothing proves of an account in quarantine leaves the pool; how many uploads it was.
+async fn take_out(connection: &mut Connection<'_>, account: i64, wrong: Option<i64>) -> Outcome<usize> {
     let query = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
                  FROM shards JOIN accounts ON accounts.id = shards.account
                  WHERE shards.account = $1 AND shards.state IN ('received', 'validated', 'disputed')
@@ -85,18 +109,7 @@ async fn put_in(
     for shard in &gone {
         audit::settle_disputes(connection, shard.job, shard.first..shard.first + shard.games).await?;
     }
-    let query = "SELECT id, job, first FROM leases WHERE account = $1 AND state = 'active' ORDER BY job, id";
-    let leases: Vec<(i64, i64, i64)> = sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?;
-    for (lease, job, first) in leases {
-        lock_job(connection, job).await?;
-        leasing::end(connection, job, lease, first).await?;
-    }
-    if new || !gone.is_empty() {
-        let text = format!("{reason}; {} uploads of the account left the pool", gone.len());
-        let subject = format!("account:{account}");
-        note(connection, now, Event { kind: "quarantine", account: by, subject, text }).await?;
-    }
-    Ok(())
+    Ok(gone.len())
 }
 
 /// The job's games are others than those of which it was decided.
@@ -126,6 +139,9 @@ pub async fn lift(
     let shards: Vec<ShardRow> = sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?;
     if !lifted && shards.is_empty() {
         return Ok(());
+    }
+    for (other, _) in audit::confirmed_by(connection, account).await? {
+        audit::weigh_again(connection, other).await?;
     }
     for shard in &shards {
         lock_job(connection, shard.job).await?;

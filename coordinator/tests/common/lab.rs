@@ -186,7 +186,16 @@ impl Lab {
 
     /// A campaign like [`CAMPAIGN`], which has begun to play, and its job.
     pub async fn campaign(&self, name: &str) -> (i64, i64) {
-        let (now, text) = (self.now(), CAMPAIGN.replace("\"test\"", &format!("{name:?}")));
+        self.campaign_of(&CAMPAIGN.replace("\"test\"", &format!("{name:?}"))).await
+    }
+
+    /// One that wants more games than any lease has.
+    pub async fn long_campaign(&self) -> (i64, i64) {
+        self.campaign_of(&CAMPAIGN.replace("positions = 3_000", "positions = 3_000_000")).await
+    }
+
+    async fn campaign_of(&self, text: &str) -> (i64, i64) {
+        let (now, text) = (self.now(), text.to_owned());
         let id = op!(self.write, [text], |c| campaigns::create(&mut c, now, &text, None)).expect("it can be run");
         self.drive(id).await;
         (id, self.value(&format!("SELECT selfplay FROM campaigns WHERE id = {id}")).await)

@@ -120,3 +120,41 @@ async fn noise_in_scores_is_found_out_by_others_who_play_the_same_games() {
 async fn searching_less_is_found_out() {
     is_found_out(with_fewer_nodes).await;
 }
+
+/// Who knows what others claim could confirm it; but the auditors are older than those they audit, and a trusted worker
+/// has the last word.
+#[tokio::test]
+async fn ten_accounts_in_collusion_are_found_out_one_after_the_other() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
+    let (mut ann, mut tess) = (Player::new(&bench, "ann").await, Player::new(&bench, "tess").await);
+    trust(&bench, tess.worker).await;
+    let mut gang = Vec::new();
+    for number in 0..10 {
+        gang.push(Player::new(&bench, &format!("eve{number}")).await);
+    }
+    let mut most = 0;
+    let caught = "SELECT COUNT(*) FROM accounts WHERE name LIKE 'eve%' AND state = 'quarantined'";
+    let mut rounds = 0;
+    while bench.number(caught).await < 10 {
+        rounds += 1;
+        assert!(rounds < 400, "{} of ten were found out", bench.number(caught).await);
+        for player in &mut gang {
+            player.work(&bench, with_noise).await;
+        }
+        for _ in 0..3 {
+            ann.work(&bench, play).await;
+            tess.work(&bench, play).await;
+        }
+        bench.validate().await;
+        most = most.max(bench.number(HELD_BY_EVE).await);
+    }
+    let held = bench.number(HELD_BY_EVE).await;
+    let all = bench.number("SELECT CAST(SUM(games) AS BIGINT) FROM segments WHERE state = 'held'").await;
+    println!("all found out after {rounds} rounds; {most} games at most counted meanwhile, {held} of {all} remain");
+    // What two of the gang confirmed each other remains, if nobody else ever looked at it.
+    assert!(held * 10 <= all, "{held} of {all} games are lies");
+    for honest in ["ann", "tess"] {
+        assert_eq!(state(&bench, honest).await, "active");
+    }
+}

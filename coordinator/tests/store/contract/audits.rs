@@ -45,7 +45,7 @@ async fn an_older_account_plays_a_shard_again(lab: Lab) {
 }
 
 async fn nobody_audits_himself_and_young_ones_do_not_audit_old_ones(lab: Lab) {
-    lab.campaign("one").await;
+    lab.long_campaign().await;
     let (old, new) = (lab.player("old").await, lab.player("new").await);
     let lease = lab.lease(new, "1", 10).await;
     lab.deliver(new, &lease).await;
@@ -141,7 +141,7 @@ async fn an_audit_by_someone_in_quarantine_is_for_others(lab: Lab) {
 }
 
 async fn an_audit_looks_like_any_other_lease(lab: Lab) {
-    lab.campaign("one").await;
+    lab.long_campaign().await;
     let (ann, new) = (lab.player("ann").await, lab.player("new").await);
     let lease = lab.lease(new, "1", 200).await;
     lab.deliver(new, &lease).await;

@@ -124,7 +124,7 @@ async fn games_that_ran_out_are_handed_out_again(lab: Lab) {
 }
 
 async fn what_a_fast_machine_left_is_cut_for_slow_ones(lab: Lab) {
-    lab.campaign("one").await;
+    lab.long_campaign().await;
     let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
     let (one, two) = (lab.lease(ann, "1", 200).await, lab.lease(ann, "2", 3).await);
     lab.give_back(ann, &one.token, 0).await.unwrap();
