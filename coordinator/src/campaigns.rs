@@ -195,12 +195,11 @@ pub async fn command(
         Failure::refused(Code::Conflict, detail)
     };
     let state = match (command, row.state.as_str()) {
-        (Command::Pause, "running") => "paused",
-        (Command::Resume, "paused" | "stuck") => "running",
-        (Command::Stop, "running" | "paused" | "stuck") => "stopped",
+        (Command::Pause, "running") | (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
         // Whoever takes a step by hand has done what a campaign that is stuck waits for.
-        (Command::Train | Command::Reject | Command::Promote, "running" | "stuck") => "running",
-        (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
+        (Command::Resume, "paused" | "stuck")
+        | (Command::Train | Command::Reject | Command::Promote, "running" | "stuck") => "running",
+        (Command::Stop, "running" | "paused" | "stuck") => "stopped",
         _ => return Err(cannot()),
     };
     // Before the step, which may end elsewhere: stuck, or complete.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How long a coordinator may take to be there.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// What an account may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

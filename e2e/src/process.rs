@@ -60,6 +60,7 @@ impl Process {
     }
 
     /// Waits for its end; its exit status.
+    #[must_use]
     pub fn end(mut self, longest: Duration) -> i32 {
         let ended = try_for(longest, || self.ended());
         ended.unwrap_or_else(|| panic!("{} does not end:\n{}", self.name, self.log()))

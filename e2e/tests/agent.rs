@@ -1,5 +1,6 @@
 //! Trainers' agents with a real coordinator: claimed, killed, gone on with, handed in, given up, refused.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
     fs,
@@ -12,7 +13,7 @@ use std::{
 use e2e::{Coordinator, Process, Role, Stage, program, wait_for};
 use serde_json::Value;
 
-const LONG: Duration = Duration::from_secs(300);
+const LONG: Duration = Duration::from_mins(5);
 
 /// A few thousand positions of short games, and a small net. `recipe` is put in front of the recipe's schedule.
 fn campaign(epochs: u32, data: &str) -> String {

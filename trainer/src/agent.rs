@@ -85,16 +85,16 @@ enum Fate {
 /// # Errors
 ///
 /// If the coordinator will have nothing to do with it, or something is wrong with this machine.
-pub fn run(settings: &Settings, wish: &Wish, clock: Arc<dyn Clock>) -> Result<Ending> {
+pub fn run(settings: &Settings, wish: &Wish, clock: &Arc<dyn Clock>) -> Result<Ending> {
     let folder = Folder::take(&settings.work)?;
-    let mut asking = client::Settings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(&clock));
+    let mut asking = client::Settings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(clock));
     asking.program = "chuhe-trainer";
     let client = Client::new(asking)?;
-    let mut screen = Screen::new(Arc::clone(&clock));
+    let mut screen = Screen::new(Arc::clone(clock));
     loop {
-        let ended = match next(settings, wish, &client, &clock, &mut screen) {
+        let ended = match next(settings, wish, &client, clock, &mut screen) {
             Ok(training) => {
-                let agent = Agent { settings, wish, client: &client, clock: &clock, folder: &folder };
+                let agent = Agent { settings, wish, client: &client, clock, folder: &folder };
                 agent.take_on(&training, &mut screen)
             }
             Err(halt) => Err(halt),
@@ -103,7 +103,7 @@ pub fn run(settings: &Settings, wish: &Wish, clock: Arc<dyn Clock>) -> Result<En
             Ok(Fate::Done) if settings.once => return Ok(Ending::Done),
             Ok(Fate::GivenUp) if settings.once => return Ok(Ending::GivenUp),
             // Two agents of one name would take it from each other in turns, and do nothing else.
-            Ok(Fate::Lost) => wish.wait(&*clock, AFTER_LOSS).map(|()| Fate::Lost),
+            Ok(Fate::Lost) => wish.wait(&**clock, AFTER_LOSS).map(|()| Fate::Lost),
             fate => fate,
         };
         match ended {

@@ -28,7 +28,7 @@ fn who_pauses_goes_on_where_it_was() {
     assert_eq!(paused.reason.as_deref(), Some("Paused; `chuhe-worker status --resume` goes on."));
     thread::sleep(Duration::from_millis(200));
     let before = worker.said.snapshot().unwrap().games;
-    thread::sleep(Duration::from_millis(1000));
+    thread::sleep(Duration::from_secs(1));
     assert_eq!(worker.said.snapshot().unwrap().games, before);
     assert!(!worker.said.lines().contains("Playing again"));
     // As `status --resume` does.
@@ -104,6 +104,7 @@ fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
     }
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "it is one of several answers")]
 fn blocked(_: &testkit::http::Request) -> Option<Problem> {
     Some(Problem::new(Code::Blocked, "Your machine makes mistakes: write to us."))
 }

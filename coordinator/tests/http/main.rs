@@ -1,6 +1,7 @@
 //! The HTTP interface, over real connections: what workers do, what others try, and how each is refused.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "how much got through is worth a line")]
 
 mod bench;
 mod described;

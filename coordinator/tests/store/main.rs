@@ -2,6 +2,9 @@
 //! thousands of random sequences of them (`simulation`).
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "what was skipped is said")]
+#![allow(clippy::unused_self, reason = "what a laboratory does reads best as its own")]
+#![allow(clippy::doc_markdown, reason = "SQLite is a name")]
 
 #[path = "../common/mod.rs"]
 mod common;

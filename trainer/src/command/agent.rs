@@ -87,7 +87,7 @@ impl Arguments {
         };
         ctrlc::set_handler(handler).context("signals")?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
-        Ok(match agent::run(&settings, &wish, clock)? {
+        Ok(match agent::run(&settings, &wish, &clock)? {
             Ending::Done | Ending::Stopped => ExitCode::SUCCESS,
             Ending::GivenUp => ExitCode::FAILURE,
         })
