@@ -29,6 +29,12 @@ impl State {
         let slow = optimizer.lookahead.map(|_| values.clone());
         Self { values, first: Arrays::zero(shape), second: Arrays::zero(shape), slow, steps: 0 }
     }
+
+    /// Whether all of it are numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        [&self.values, &self.first, &self.second].into_iter().chain(&self.slow).all(Arrays::is_finite)
+    }
 }
 
 /// What is counted over a batch.

@@ -5,7 +5,10 @@
 use std::fmt::{self, Write as _};
 
 use protocol::{
-    net::{Architecture, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Source, Validation, Versions},
+    net::{
+        Architecture, Best, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Source, Validation,
+        Versions,
+    },
     recipe::Recipe,
 };
 
@@ -13,7 +16,7 @@ use crate::{
     batch::Features,
     data::{SourceSummary, TrainingData},
     export::Difference,
-    run::{Finished, Learner, Views},
+    run::{Finished, Kept, Learner, Views},
     simd::Level,
 };
 
@@ -82,7 +85,11 @@ pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
         positions: finished.state.steps * u64::from(recipe.schedule.batch),
         scale: work.scale,
         training_loss: work.training_loss,
-        validation: Validation { loss: finished.validation_loss, positions: finished.held_out as u64 },
+        validation: Validation {
+            loss: finished.validation_loss,
+            positions: finished.held_out as u64,
+            best: finished.best.map(|best| Best { step: best.step, loss: best.loss }),
+        },
         quantisation: Quantisation { mean, most, lean, positions: positions as u64 },
     }
 }
@@ -93,13 +100,14 @@ pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
 ///
 /// Never: a string takes everything.
 #[must_use]
-pub fn card(manifest: &NetManifest, recipe: &Recipe, description: Option<&str>) -> String {
+pub fn card(manifest: &NetManifest, recipe: &Recipe, kept: Kept, description: Option<&str>) -> String {
     let mut card = String::new();
-    write(&mut card, manifest, recipe, description).expect("a string takes everything");
+    write(&mut card, manifest, recipe, kept, description).expect("a string takes everything");
     card
 }
 
-fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Option<&str>) -> fmt::Result {
+fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, description: Option<&str>) -> fmt::Result {
+    let file = kept.name();
     let NetManifest { name, net, architecture, .. } = it;
     let Architecture { width, first, second, stacks, .. } = architecture;
     let inputs = Features::of_recipe(&recipe.architecture).inputs.count();
@@ -110,14 +118,14 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Opti
     let positions: u64 = it.data.iter().map(|source| source.positions).sum();
     writeln!(card, "A net for xiangqi that learned from games of self-play with {} positions.\n", grouped(positions))?;
     writeln!(card, "| | |\n|---|---|")?;
-    writeln!(card, "| file | `net.nnue` |\n| SHA-256 | `{net}` |")?;
+    writeln!(card, "| file | `{file}.nnue` |\n| SHA-256 | `{net}` |")?;
     writeln!(card, "| layers | {inputs} inputs → 2 × {width} → {first} → {second} → 1, {stacks} stacks by material |")?;
     writeln!(
         card,
         "| scores | for the side to move, a pawn near 100; share of the point = 1/(1+e^(−score/{:.1})) |",
         it.scale
     )?;
-    writeln!(card, "\nAll of this, and the recipe, is in `net.json`, where programs read it.\n")?;
+    writeln!(card, "\nAll of this, and the recipe, is in `{file}.json`, where programs read it.\n")?;
     writeln!(card, "## What it learned from\n")?;
     writeln!(card, "| manifest | its SHA-256 | shards | positions | weight |\n|---|---|--:|--:|--:|")?;
     for (source, named) in it.data.iter().zip(&recipe.data.sources) {
@@ -134,11 +142,11 @@ fn write(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Opti
             }
         }
     }
-    figures(card, it, recipe)?;
-    how(card, it, recipe, description)
+    figures(card, it, recipe, kept)?;
+    how(card, it, recipe, kept, description)
 }
 
-fn figures(card: &mut String, it: &NetManifest, recipe: &Recipe) -> fmt::Result {
+fn figures(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept) -> fmt::Result {
     let NetManifest { validation, quantisation, .. } = it;
     writeln!(card, "\n## How it went\n\n![losses and learning rate]({})\n", Views::CURVES)?;
     writeln!(card, "| | |\n|---|--:|")?;
@@ -156,34 +164,40 @@ fn figures(card: &mut String, it: &NetManifest, recipe: &Recipe) -> fmt::Result 
         grouped(validation.positions),
         validation.loss
     )?;
+    if let Some(Best { step, loss }) = validation.best {
+        writeln!(card, "| the least of all epochs, at step {} | {loss:.6} |", grouped(step))?;
+    }
     let Quantisation { mean, most, lean, positions } = quantisation;
     writeln!(
         card,
-        "| integers against model, {} positions, hundredths of a pawn | mean {mean:.2}, most {most:.2}, lean {lean:+.2} |",
+        "| integers against model, {} quiet positions, hundredths of a pawn | mean {mean:.2}, most {most:.2}, lean {lean:+.2} |",
         grouped(*positions)
     )?;
     writeln!(card, "\nA loss says nothing of strength. A match does:\n")?;
-    writeln!(card, "```\nchuhe match --a net:net.nnue --b plain --pairs 1000 --nodes 2000 --sprt 0,10\n```")
+    writeln!(card, "```\nchuhe match --a net:{}.nnue --b plain --pairs 1000 --nodes 2000 --sprt 0,10\n```", kept.name())
 }
 
-fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, description: Option<&str>) -> fmt::Result {
-    let name = &it.name;
+fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, description: Option<&str>) -> fmt::Result {
+    let (name, file) = (&it.name, kept.name());
     writeln!(card, "\n## How to make it again\n")?;
     writeln!(card, "Put the manifests above and their shards into one folder, and there:\n")?;
-    writeln!(card, "```\njq -j .recipe.text net.json > recipe.toml")?;
+    writeln!(card, "```\njq -j .recipe.text {file}.json > recipe.toml")?;
     writeln!(card, "chuhe-trainer train recipe.toml --out {name}")?;
     if let Some(description) = description {
+        let best = if kept == Kept::Best { " --best" } else { "" };
         let quoted = description.replace('\'', "'\\''");
-        writeln!(card, "chuhe-trainer export {name} --manifests . --description '{quoted}'")?;
+        writeln!(card, "chuhe-trainer export {name}{best} --manifests . --description '{quoted}'")?;
     }
-    writeln!(card, "sha256sum {name}/net.nnue\n```\n")?;
+    writeln!(card, "sha256sum {name}/{file}.nnue\n```\n")?;
     if let Some(start) = &recipe.start {
-        writeln!(card, "The checkpoint that it began from must be at `{}`.", start.checkpoint)?;
+        writeln!(card, "The checkpoint that it began from must be at `{}` there.", start.checkpoint)?;
     }
-    if it.steps < recipe.schedule.steps() {
+    if kept == Kept::Best {
+        writeln!(card, "This net is of step {}, where the held-out loss was least.", grouped(it.steps))?;
+    } else if it.steps < recipe.schedule.steps() {
         writeln!(card, "This net is of step {}, where the run was stopped or looked at.", grouped(it.steps))?;
     }
-    if it.versions.backend == Learner::Processor.name() {
+    if it.versions.backend == Learner::PROCESSOR {
         writeln!(card, "Any machine gets the same bytes, whatever its instruction set and number of threads.\n")?;
     } else {
         writeln!(card, "Another machine gets a net like it, not the same bytes.\n")?;

@@ -52,6 +52,8 @@ struct Source {
 
 /// The data that a recipe names.
 pub struct TrainingData {
+    /// Where the recipe's files are named from.
+    folder: PathBuf,
     sources: Vec<Source>,
     sets: Vec<WeightedSet<FileSource>>,
     filter: Filter,
@@ -75,7 +77,7 @@ pub struct SourceSummary {
 }
 
 impl TrainingData {
-    /// Opens everything. Manifests are named from `folder`; shards lie beside their manifest or in `shards`.
+    /// Opens everything. What the recipe names is named from `folder`; shards lie beside their manifest or in `shards`.
     ///
     /// # Errors
     ///
@@ -116,6 +118,7 @@ impl TrainingData {
             return Err(DataError::TooSmall { found, least });
         }
         Ok(Self {
+            folder: folder.to_owned(),
             sources,
             sets,
             filter: filter(&recipe.data.filter),
@@ -124,6 +127,12 @@ impl TrainingData {
             seed: recipe.seeds.order,
             features: Features::of_recipe(&recipe.architecture),
         })
+    }
+
+    /// Where a file is that the recipe names.
+    #[must_use]
+    pub fn named(&self, file: &Path) -> PathBuf {
+        self.folder.join(file)
     }
 
     /// What was opened.
@@ -180,6 +189,19 @@ impl TrainingData {
     ///
     /// If there are none, or they cannot be read.
     pub fn held_out_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
+        self.samples(most, self.filter)
+    }
+
+    /// The same without those in check and those whose move takes something, whatever the recipe's filter leaves in.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or they cannot be read.
+    pub fn quiet_samples(&self, most: usize) -> Result<Vec<dataset::training::Sample>, DataError> {
+        self.samples(most, Filter { in_check: true, captures: true, ..self.filter })
+    }
+
+    fn samples(&self, most: usize, filter: Filter) -> Result<Vec<dataset::training::Sample>, DataError> {
         let blocks: usize = self.sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum();
         // A block has about 9,000 positions, of which a filter leaves perhaps half.
         let wanted = most.saturating_mul(self.one_in.get() as usize) / 4_000 + 16;
@@ -187,7 +209,7 @@ impl TrainingData {
             seed: self.seed,
             blocks_in_pool: blocks.min(wanted),
             games: Games::HeldOut(self.one_in),
-            filter: self.filter,
+            filter,
             cache_bytes: 0,
             threads: 1,
         };

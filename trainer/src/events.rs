@@ -105,6 +105,7 @@ mod tests {
             positions: 3_000,
             loss: 0.5,
             validation_loss: Some(0.25),
+            best_validation_loss: None,
             learning_rate: 0.001,
             lambda: 0.75,
         };
@@ -127,6 +128,7 @@ mod tests {
             positions: 1,
             loss: 0.5,
             validation_loss,
+            best_validation_loss: None,
             learning_rate: 0.1,
             lambda: 1.0,
         };

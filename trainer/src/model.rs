@@ -162,6 +162,12 @@ impl Arrays {
     pub fn zero(shape: &Shape) -> Self {
         Self(Array::ALL.map(|array| vec![0.0; array.len(shape)]))
     }
+
+    /// Whether all of them are numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.0.iter().flatten().all(|number| number.is_finite())
+    }
 }
 
 impl std::ops::Index<Array> for Arrays {

@@ -21,8 +21,10 @@ pub struct Torch {
     shape: Shape,
     optimizer: Optimizer,
     device: Device,
+    precision: Precision,
     /// By place in [`Array::ALL`].
     parameters: Vec<Parameter>,
+    sent: Option<Sent>,
     steps: u64,
 }
 
@@ -35,6 +37,7 @@ struct Parameter {
 }
 
 /// A batch where the net is.
+#[derive(Debug)]
 struct Inputs {
     /// For each side the inputs that are on, one position after the other.
     active: [Tensor; 2],
@@ -43,6 +46,13 @@ struct Inputs {
     stacks: Tensor,
     promised: Tensor,
     results: Tensor,
+}
+
+/// A batch that was sent before it was asked for.
+struct Sent {
+    /// Which it is: where its memory is, and how much of that.
+    batch: (*const u8, usize),
+    inputs: Inputs,
 }
 
 /// Where to learn.
@@ -54,13 +64,28 @@ pub enum Where {
     Card(usize),
 }
 
+/// How exactly the layers above the transformer count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// In floats of 32 bits, as everything.
+    Single,
+    /// Their products in bfloat16.
+    Mixed,
+}
+
 impl Torch {
     /// Takes up a net where its state says it is.
     ///
     /// # Errors
     ///
     /// If there is no such card.
-    pub fn new(shape: Shape, optimizer: Optimizer, state: &State, place: Where) -> Result<Self, BackendError> {
+    pub fn new(
+        shape: Shape,
+        optimizer: Optimizer,
+        state: &State,
+        place: Where,
+        precision: Precision,
+    ) -> Result<Self, BackendError> {
         let device = match place {
             Where::Processor => Device::Cpu,
             Where::Card(number) => {
@@ -82,7 +107,7 @@ impl Torch {
             second: tensor(&state.second, array),
             slow: state.slow.as_ref().map(|slow| tensor(slow, array)),
         });
-        Ok(Self { shape, optimizer, device, parameters: parameters.into(), steps: state.steps })
+        Ok(Self { shape, optimizer, device, precision, parameters: parameters.into(), steps: state.steps })
     }
 
     fn value(&self, array: Array) -> &Tensor {

@@ -14,6 +14,7 @@ use std::{
 };
 
 use games::Folder;
+use serde_json::Value;
 
 fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
@@ -27,7 +28,15 @@ fn run(command: &mut Command) -> Output {
 }
 
 fn same(folder: &Folder, one: &str, other: &str) {
-    for name in ["net.nnue", "metrics.jsonl", "checkpoint.safetensors", "curves.svg", "events.out.tfevents.chuhe"] {
+    for name in [
+        "net.nnue",
+        "best.nnue",
+        "metrics.jsonl",
+        "checkpoint.safetensors",
+        "best.safetensors",
+        "curves.svg",
+        "events.out.tfevents.chuhe",
+    ] {
         let read = |run: &str| fs::read(folder.file(run).join(name)).unwrap();
         assert!(read(one) == read(other), "{name}");
     }
@@ -69,18 +78,57 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     same(&folder, "unbroken", "broken");
 }
 
+fn figures(metrics: &str, name: &str) -> Vec<f64> {
+    metrics.lines().filter_map(|line| serde_json::from_str::<Value>(line).unwrap()[name].as_f64()).collect()
+}
+
+/// Results alone, of fifty games, are soon learned by heart: what comes later is worse on games that were held out.
+#[test]
+fn the_best_is_kept_beside_the_last() {
+    let schedule = "batch = 500\nepochs = 8\npositions_per_epoch = 10_000\nkind = \"constant\"\nlearning_rate = 0.004";
+    let folder = Folder::new("best", schedule, "[loss]\nlambda_start = 0.0\n");
+    let output = run(&mut trainer(&folder, "out", &["--json"]));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let read = |name: &str| fs::read(folder.file("out").join(name)).unwrap();
+    let json = |name: &str| -> Value { serde_json::from_slice(&read(name)).unwrap() };
+    let metrics = String::from_utf8(read("metrics.jsonl")).unwrap();
+    let (losses, bests) = (figures(&metrics, "validation_loss"), figures(&metrics, "best_validation_loss"));
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let epoch = 1 + losses.iter().position(|loss| *loss == least).unwrap();
+    assert!(epoch < 8 && losses[7] > least, "it was to be worse in the end: {losses:?}");
+    for (place, best) in bests.iter().enumerate() {
+        assert_eq!(*best, losses[..=place].iter().copied().fold(f64::INFINITY, f64::min));
+    }
+    let (best, last) = (json("best.json"), json("net.json"));
+    assert_eq!((best["steps"].as_u64(), best["validation"]["loss"].as_f64()), (Some(20 * epoch as u64), Some(least)));
+    assert_eq!((last["steps"].as_u64(), last["validation"]["loss"].as_f64()), (Some(160), Some(losses[7])));
+    assert_eq!(last["validation"]["best"], serde_json::json!({"step": 20 * epoch, "loss": least}));
+    assert_eq!((&answer["net"], &answer["best"]["net"]), (&last["net"], &best["net"]));
+    assert!(read("best.nnue") != read("net.nnue"));
+    let card = String::from_utf8(read("best.md")).unwrap();
+    assert!(
+        card.contains(&format!("This net is of step {}, where the held-out loss was least.", 20 * epoch)),
+        "{card}"
+    );
+
+    let before = ["best.nnue", "best.json", "best.md", "net.nnue"].map(read);
+    fs::remove_file(folder.file("out").join("best.nnue")).unwrap();
+    let mut export = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    export.arg("export").arg(folder.file("out")).arg("--best").arg("--recipe").arg(folder.file("recipe.toml"));
+    assert!(run(&mut export).status.success());
+    assert!(["best.nnue", "best.json", "best.md", "net.nnue"].map(read) == before);
+}
+
 #[test]
 fn what_is_learned_lowers_the_loss_of_held_out_games() {
     let folder = Folder::new("learns", "batch = 500\nepochs = 6\npositions_per_epoch = 10_000\n", "");
     let output = run(&mut trainer(&folder, "out", &["--json"]));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(answer["difference"]["mean"].as_f64().unwrap() < 10.0, "{answer}");
     let metrics = fs::read_to_string(folder.file("out").join("metrics.jsonl")).unwrap();
-    let losses: Vec<f64> = metrics
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["validation_loss"].as_f64())
-        .collect();
+    let losses = figures(&metrics, "validation_loss");
     assert_eq!(losses.len(), 6);
     assert!(losses[5] < 0.97 * losses[0], "{losses:?}");
 }
@@ -121,12 +169,14 @@ fn what_cannot_be_trained_is_said_in_a_sentence() {
     with("set.json", "nowhere.json");
     assert!(refused(&folder, &[]).contains("nowhere.json"));
     with("[schedule]", "[start]\ncheckpoint = \"nothing\"\n[schedule]");
-    assert!(refused(&folder, &[]).contains("`start.checkpoint`: nothing: "));
+    assert!(
+        refused(&folder, &[])
+            .contains(&format!("`start.checkpoint`: {}: No such file", folder.file("nothing").display()))
+    );
 
     with("", "");
     let digest = {
-        let manifest: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(folder.file("set.json")).unwrap()).unwrap();
+        let manifest: Value = serde_json::from_str(&fs::read_to_string(folder.file("set.json")).unwrap()).unwrap();
         manifest["shards"][0]["sha256"].as_str().unwrap().to_owned()
     };
     let list = folder.file("quarantine");

@@ -11,7 +11,7 @@ use trainer::{
     loss::Loss,
     model::{Array, Arrays, Head, Shape},
     optimizer::{Lookahead, Method, Optimizer},
-    torch::{Torch, Where},
+    torch::{Precision, Torch, Where},
 };
 
 const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 };
@@ -32,7 +32,7 @@ fn values_gradients_and_steps_agree_with_autograd() {
         for shape in [Shape { factorised: false, ..common::small() }, common::small(), common::told()] {
             let state = begun(shape, &optimizer);
             let mut cpu = Cpu::new(shape, optimizer, &state, 2).unwrap();
-            let mut torch = Torch::new(shape, optimizer, &state, Where::Processor).unwrap();
+            let mut torch = Torch::new(shape, optimizer, &state, Where::Processor, Precision::Single).unwrap();
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             let batch = common::batch(&shape, 1, 500);
             let (one, other) = (cpu.evaluate(&batch, LOSS, &mut ours), torch.evaluate(&batch, LOSS, &mut theirs));
@@ -72,7 +72,7 @@ fn fake_quantisation_agrees() {
     let shape = Shape { fake_quantisation: true, ..common::small() };
     let state = begun(shape, &Optimizer::default());
     let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 2).unwrap();
-    let mut torch = Torch::new(shape, Optimizer::default(), &state, Where::Processor).unwrap();
+    let mut torch = Torch::new(shape, Optimizer::default(), &state, Where::Processor, Precision::Single).unwrap();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let batch = common::batch(&shape, 1, 500);
     cpu.evaluate(&batch, LOSS, &mut ours);
@@ -86,6 +86,7 @@ fn fake_quantisation_agrees() {
 fn a_card_that_is_not_there_is_said() {
     let shape = common::small();
     let state = begun(shape, &Optimizer::default());
-    let error = Torch::new(shape, Optimizer::default(), &state, Where::Card(99)).err().unwrap().to_string();
+    let error =
+        Torch::new(shape, Optimizer::default(), &state, Where::Card(99), Precision::Single).err().unwrap().to_string();
     assert!(error.starts_with("there is no graphics card 99; libtorch sees "), "{error}");
 }

@@ -157,9 +157,22 @@ pub struct Validation {
     pub loss: f64,
     /// How many there are.
     pub positions: u64,
+    /// When they were known best, of all ends of epochs so far; absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub best: Option<Best>,
 }
 
-/// How far the integers are from the model, in hundredths of a pawn.
+/// The end of an epoch of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// After how many steps.
+    pub step: u64,
+    /// What the loss of the held-out positions was there.
+    pub loss: f64,
+}
+
+/// How far the integers are from the model on quiet positions, in hundredths of a pawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantisation {

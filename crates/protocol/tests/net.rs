@@ -5,7 +5,7 @@
 use proptest::{collection::vec, option, prelude::*};
 use protocol::{
     net::{
-        Architecture, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Sha256, Source, Validation,
+        Architecture, Best, Format, Hardware, NetManifest, Quantisation, RecipeText, Seeds, Sha256, Source, Validation,
         Versions,
     },
     recipe::{Inputs, Recipe},
@@ -29,10 +29,11 @@ fn manifest() -> impl Strategy<Value = NetManifest> {
     let source = (sha256(), any::<u64>(), any::<u64>(), any::<u32>())
         .prop_map(|(manifest, shards, positions, weight)| Source { manifest, shards, positions, weight });
     let names = ("[a-z\"\\\\\u{6cb3}\n]{0,9}", ".{0,9}", ".{0,9}", ".{0,9}");
-    let figures = (option::of(finite()), finite(), finite(), finite(), finite());
+    let best = option::of((any::<u64>(), finite()).prop_map(|(step, loss)| Best { step, loss }));
+    let figures = (option::of(finite()), finite(), finite(), finite(), finite(), best);
     let counts = (any::<[u32; 5]>(), any::<[u64; 6]>(), any::<f32>().prop_filter("finite", |it| it.is_finite()));
     (names, sha256(), vec(sha256(), 0..3), vec(source, 0..3), figures, counts).prop_map(
-        |(names, net, parents, data, (training_loss, loss, mean, most, lean), (narrow, wide, scale))| {
+        |(names, net, parents, data, (training_loss, loss, mean, most, lean, best), (narrow, wide, scale))| {
             let [width, first, second, stacks, threads] = narrow;
             let [weights, order, steps, positions, held_out, compared] = wide;
             let (name, chuhe, backend, instruction_set) = names;
@@ -57,7 +58,7 @@ fn manifest() -> impl Strategy<Value = NetManifest> {
                 positions,
                 scale,
                 training_loss,
-                validation: Validation { loss, positions: held_out },
+                validation: Validation { loss, positions: held_out, best },
                 quantisation: Quantisation { mean, most, lean, positions: compared },
             }
         },

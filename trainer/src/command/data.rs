@@ -14,7 +14,7 @@ use crate::data::TrainingData;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// The folder that the recipe names its manifests from [default: the recipe's own]
+    /// The folder that the recipe names its manifests and its starting checkpoint from [default: the recipe's own]
     #[arg(long, value_name = "DIR")]
     pub(super) manifests: Option<PathBuf>,
     /// Where the shards are [default: beside their manifest]

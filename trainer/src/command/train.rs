@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use dataset::{Digest, NewFile};
 
 use super::{cores, data, export::Export, read_recipe, terminal::Terminal, threads};
-use crate::run::{self, Conditions, Folder, Learner, RunError};
+use crate::run::{self, Conditions, Finished, Folder, Kept, Learner};
 
 /// Learn what a recipe says, and write the net that comes of it
 ///
@@ -67,29 +67,54 @@ impl Arguments {
             cache_bytes: (self.cache as usize) << 20,
             checkpoint_steps: self.checkpoint_steps,
         };
-        let resolved = folder.file("recipe.toml");
-        if !run::is_run(path) {
-            NewFile::replace(&resolved, recipe.to_text().as_bytes()).with_context(|| resolved.display().to_string())?;
+        if !folder.is_run() {
+            let path = folder.recipe();
+            NewFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         }
         let mut terminal = Terminal::new(self.json);
-        let finished = match run::train(&recipe, &data, &folder, &conditions, &mut terminal) {
-            Ok(finished) => finished,
-            Err(error @ (RunError::NotANumber { .. } | RunError::Explosion { .. })) => {
-                terminal.finish();
+        let finished = run::train(&recipe, &data, &folder, &conditions, &mut terminal);
+        terminal.finish();
+        let finished = match finished {
+            Err(error) if error.is_of_learning() => {
                 writeln!(std::io::stderr(), "chuhe-trainer: {error}")?;
                 return Ok(ExitCode::FAILURE);
             }
-            Err(error) => return Err(error.into()),
+            finished => finished?,
         };
-        terminal.finish();
-        if terminal.was_stopped() {
-            let steps = finished.state.steps;
-            writeln!(std::io::stderr(), "chuhe-trainer: stopped at step {steps}; the same command goes on from there")?;
+        if finished.state.steps < recipe.schedule.steps() {
+            let step = finished.saved;
+            writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command goes on from step {step}")?;
             return Ok(ExitCode::SUCCESS);
         }
-        let export = Export { recipe: &recipe, data: &data, folder: &folder, finished: &finished, threads };
-        export.write(None, self.json, out)?;
+        let export = Export { recipe: &recipe, data: &data, folder: &folder, threads };
+        self.answer(&export, &finished, out)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the nets and says what came of it.
+    fn answer(&self, export: &Export<'_>, last: &Finished, out: &mut impl Write) -> Result<()> {
+        let Export { recipe, data, folder, threads } = *export;
+        let exported = export.write(last, Kept::Last, None)?;
+        let best = match last.best {
+            // Whoever takes it away does not want it.
+            Some(_) if folder.checkpoint(Kept::Best).exists() => {
+                let best = run::finished(recipe, data, folder, Kept::Best, threads)?;
+                Some(export.write(&best, Kept::Best, None)?)
+            }
+            _ => None,
+        };
+        if self.json {
+            let mut answer = serde_json::to_value(&exported)?;
+            answer["best"] = serde_json::to_value(best)?;
+            writeln!(out, "{answer}")?;
+            return Ok(());
+        }
+        exported.print(out)?;
+        if let Some(best) = best {
+            writeln!(out, "\nthe best of all epochs")?;
+            best.print(out)?;
+        }
+        Ok(())
     }
 
     fn quarantined(&self) -> Result<BTreeSet<Digest>> {
@@ -107,13 +132,13 @@ impl Arguments {
 fn learner(text: &str) -> Result<Learner, String> {
     #[cfg(feature = "torch")]
     {
-        use crate::torch::Where;
+        use crate::torch::{Precision, Where};
         if text == "torch" {
-            return Ok(Learner::Torch(Where::Processor));
+            return Ok(Learner::Torch(Where::Processor, Precision::Single));
         }
         let number = text.strip_prefix("cuda").map(|rest| if rest.is_empty() { ":0" } else { rest });
         if let Some(number) = number.and_then(|rest| rest.strip_prefix(':')?.parse().ok()) {
-            return Ok(Learner::Torch(Where::Card(number)));
+            return Ok(Learner::Torch(Where::Card(number), Precision::Single));
         }
     }
     match text {

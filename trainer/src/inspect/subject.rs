@@ -12,7 +12,7 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointError},
     export::{self, ExportError},
     model::{Arrays, Shape},
-    run::Folder,
+    run::{Folder, Kept},
 };
 
 /// What was looked into.
@@ -62,7 +62,7 @@ impl Subject {
     ///
     /// If it is none of these.
     pub fn read(path: &Path) -> Result<Self, SubjectError> {
-        let path = if path.is_dir() { Folder::new(path).checkpoint() } else { path.to_owned() };
+        let path = if path.is_dir() { Folder::new(path).checkpoint(Kept::Last) } else { path.to_owned() };
         let bytes = fs::read(&path).map_err(|cause| SubjectError::Unreadable { path: path.clone(), cause })?;
         match Parameters::from_bytes(&bytes) {
             Ok(parameters) => {

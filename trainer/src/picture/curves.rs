@@ -122,6 +122,7 @@ mod tests {
             positions: step * 1000,
             loss: 0.1 + 1.0 / step as f64,
             validation_loss: step.is_multiple_of(10).then(|| 0.2 + (step as f64 - 50.0).abs() / 1000.0),
+            best_validation_loss: None,
             learning_rate: 1e-3,
             lambda: 0.8,
         };

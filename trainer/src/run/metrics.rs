@@ -1,7 +1,7 @@
 //! The figures of a run, one JSON object a line.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
 };
@@ -23,6 +23,9 @@ pub struct Line {
     /// The loss of the held-out positions, at the end of an epoch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation_loss: Option<f64>,
+    /// The least of these so far; its net is kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub best_validation_loss: Option<f64>,
     /// The learning rate of the last step.
     pub learning_rate: f64,
     /// How much of what was aimed at was the score.
@@ -37,6 +40,8 @@ pub enum MetricsError {
     File { path: PathBuf, cause: io::Error },
     #[error("{}, line {line}: {cause}", path.display())]
     NotMetrics { path: PathBuf, line: usize, cause: serde_json::Error },
+    #[error("{}: another process is at work on this run", .0.display())]
+    InUse(PathBuf),
 }
 
 /// The file of a run's figures.
@@ -46,24 +51,32 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Opens the file of a run that made so many steps; what was written of later ones is cut off.
+    /// Opens the file of a run that made so many steps; what was written of later ones is cut off. While it is open no
+    /// other process can have it.
     ///
     /// # Errors
     ///
-    /// If the disk fails, or the file holds something else.
+    /// If the disk fails, the file holds something else, or another process has it.
     pub fn open(path: &Path, steps: u64) -> Result<Self, MetricsError> {
         let failed = |cause| MetricsError::File { path: path.to_owned(), cause };
-        let kept = if path.exists() {
-            let mut kept = String::new();
-            for line in Self::read_lines(path)?.into_iter().filter(|line| line.step <= steps) {
-                kept.push_str(&json(&line));
+        let file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(MetricsError::InUse(path.to_owned())),
+            // Not every file system can lock.
+            Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+        }
+        let mut kept = 0;
+        for line in (Lines { path, reader: BufReader::new(&file), number: 0 }) {
+            let (line, length) = line?;
+            if line.step > steps {
+                break;
             }
-            kept
-        } else {
-            String::new()
-        };
-        fs::write(path, kept).map_err(failed)?;
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+            kept += length as u64;
+        }
+        // Nothing is written anew, so that a full disk takes nothing away.
+        file.set_len(kept).map_err(failed)?;
         Ok(Self { path: path.to_owned(), file })
     }
 
@@ -73,19 +86,8 @@ impl Metrics {
     ///
     /// If it cannot be read, or holds something else.
     pub fn read_lines(path: &Path) -> Result<Vec<Line>, MetricsError> {
-        let failed = |cause| MetricsError::File { path: path.to_owned(), cause };
-        let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-        let mut lines = Vec::new();
-        let mut text = String::new();
-        loop {
-            text.clear();
-            if reader.read_line(&mut text).map_err(failed)? == 0 || !text.ends_with('\n') {
-                return Ok(lines);
-            }
-            let not_metrics = |cause| MetricsError::NotMetrics { path: path.to_owned(), line: lines.len() + 1, cause };
-            let line = serde_json::from_str(&text).map_err(not_metrics)?;
-            lines.push(line);
-        }
+        let file = File::open(path).map_err(|cause| MetricsError::File { path: path.to_owned(), cause })?;
+        Lines { path, reader: BufReader::new(&file), number: 0 }.map(|line| line.map(|(line, _)| line)).collect()
     }
 
     /// Adds a line.
@@ -105,6 +107,30 @@ impl Metrics {
     /// If the disk fails.
     pub fn sync(&self) -> Result<(), MetricsError> {
         self.file.sync_all().map_err(|cause| MetricsError::File { path: self.path.clone(), cause })
+    }
+}
+
+/// The whole lines of a file, each with its length in bytes.
+struct Lines<'a> {
+    path: &'a Path,
+    reader: BufReader<&'a File>,
+    number: usize,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Result<(Line, usize), MetricsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut text = String::new();
+        self.number += 1;
+        match self.reader.read_line(&mut text) {
+            Ok(_) if !text.ends_with('\n') => None,
+            Ok(length) => Some(match serde_json::from_str(&text) {
+                Ok(line) => Ok((line, length)),
+                Err(cause) => Err(MetricsError::NotMetrics { path: self.path.to_owned(), line: self.number, cause }),
+            }),
+            Err(cause) => Some(Err(MetricsError::File { path: self.path.to_owned(), cause })),
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! What a recipe means for a run.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use dataset::Digest;
 use nnue::architecture::{Sizes, SizesError};
 use protocol::recipe::{self, OptimizerKind, QuantisationMode, Recipe};
 
 use crate::{
-    backend::State,
     batch::Features,
     checkpoint::{Checkpoint, CheckpointError},
     data::TrainingData,
@@ -22,8 +24,6 @@ use crate::{
 pub enum PlanError {
     #[error("the recipe's architecture: {0}")]
     Sizes(#[from] SizesError),
-    #[error("`start.checkpoint`: {0}")]
-    Start(CheckpointError),
 }
 
 /// What is learned, and how.
@@ -35,7 +35,6 @@ pub struct Plan {
     pub optimizer: Optimizer,
     /// The scale of the net's own scores, in hundredths of a pawn.
     pub scale: f32,
-    start: Option<PathBuf>,
 }
 
 impl Plan {
@@ -63,38 +62,24 @@ impl Plan {
             shape: Shape { sizes, factorised, fake_quantisation },
             optimizer: Optimizer { method, beta1, beta2, epsilon, weight_decay, lookahead },
             scale,
-            start: recipe.start.as_ref().map(|start| PathBuf::from(&start.checkpoint)),
         })
     }
 
     /// The name of what a run is of: two runs of one name are the same run.
-    pub(super) fn name(recipe: &Recipe, data: &TrainingData) -> String {
-        let sources: Vec<_> =
-            data.summary().iter().map(|it| format!("{} {} {}", it.manifest, it.shards, it.weight)).collect();
-        Digest::of(format!("{}\n{}", recipe.to_text(), sources.join("\n")).as_bytes()).to_string()
+    pub(super) fn name(recipe: &Recipe, data: &TrainingData, parents: &[Digest]) -> String {
+        let sources = data.summary().into_iter().map(|it| format!("{} {} {}", it.manifest, it.shards, it.weight));
+        let parents = parents.iter().map(|parent| format!("from {parent}"));
+        let lines: Vec<_> = std::iter::once(recipe.to_text()).chain(sources).chain(parents).collect();
+        Digest::of(lines.join("\n").as_bytes()).to_string()
     }
 
-    /// The net before the first step.
-    pub(super) fn initial_state(&self, recipe: &Recipe) -> Result<State, PlanError> {
-        let values = if let Some(start) = &self.start {
-            Checkpoint::read(Path::new(start), &self.shape).map_err(PlanError::Start)?.state.values
-        } else {
-            let head = match recipe.architecture.head {
-                recipe::Head::PieceValues => Head::PieceValues,
-                recipe::Head::Zero => Head::Zero,
-            };
-            Arrays::initial(&self.shape, head, recipe.seeds.weights)
+    /// The net before the first step, if learning begins with nothing.
+    pub(super) fn new_net(&self, recipe: &Recipe) -> Arrays {
+        let head = match recipe.architecture.head {
+            recipe::Head::PieceValues => Head::PieceValues,
+            recipe::Head::Zero => Head::Zero,
         };
-        Ok(State::new(&self.shape, values, &self.optimizer))
-    }
-
-    /// The files that learning begins with.
-    pub(super) fn parents(&self) -> Result<Vec<Digest>, PlanError> {
-        let digest = |path: &PathBuf| {
-            let bytes = std::fs::read(path).map_err(|cause| CheckpointError::Unreadable { path: path.clone(), cause });
-            Ok(Digest::of(&bytes.map_err(PlanError::Start)?))
-        };
-        self.start.iter().map(digest).collect()
+        Arrays::initial(&self.shape, head, recipe.seeds.weights)
     }
 
     /// The loss of an epoch, the first being 0.
@@ -111,5 +96,29 @@ impl Plan {
         let recipe::Loss { lambda_start, lambda_end, .. } = recipe.loss;
         let lambda = f64::midpoint(lambda_start, lambda_end) as f32;
         Loss { exponent: 2.0, lambda, scale: self.scale / VALUE_ONE }
+    }
+}
+
+/// The file that a recipe begins with.
+pub(super) struct Start {
+    pub(super) path: PathBuf,
+    pub(super) digest: Digest,
+    bytes: Vec<u8>,
+}
+
+impl Start {
+    /// Reads the file of a recipe that names one, whatever is in it. There is none if the recipe names none.
+    pub(super) fn find(recipe: &Recipe, data: &TrainingData) -> Result<Option<Self>, CheckpointError> {
+        let Some(start) = &recipe.start else { return Ok(None) };
+        let path = data.named(Path::new(&start.checkpoint));
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(Self { digest: Digest::of(&bytes), path, bytes })),
+            Err(cause) => Err(CheckpointError::Unreadable { path, cause }),
+        }
+    }
+
+    /// Its net, if it is one of this shape.
+    pub(super) fn values(&self, shape: &Shape) -> Result<Arrays, CheckpointError> {
+        Ok(Checkpoint::from_bytes(&self.path, &self.bytes, shape)?.state.values)
     }
 }

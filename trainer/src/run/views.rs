@@ -18,7 +18,7 @@ impl Views {
     ///
     /// If the metrics cannot be read, or the disk fails.
     pub fn write(folder: &Folder, name: &str) -> Result<(), RunError> {
-        let lines = Metrics::read_lines(&folder.file("metrics.jsonl"))?;
+        let lines = Metrics::read_lines(&folder.metrics())?;
         let views =
             [(Self::CURVES, picture::curves(name, &lines).into_bytes()), (events::FILE, events::of_lines(&lines))];
         for (file, bytes) in views {

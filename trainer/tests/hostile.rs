@@ -1,0 +1,160 @@
+//! Folders of runs as disks, editors and other programs leave them: a clear sentence, and nothing lost.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "common/games.rs"]
+mod games;
+
+use std::{
+    fs,
+    process::{Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+use games::Folder;
+
+fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    command.arg("train").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file(out)).arg("--json").args(more);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn trained(folder: &Folder, out: &str) {
+    let output = trainer(folder, out, &[]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn sentence(output: Output) -> String {
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
+    sentence
+}
+
+fn refused(folder: &Folder, out: &str) -> String {
+    sentence(trainer(folder, out, &[]).output().unwrap())
+}
+
+const SCHEDULE: &str = "batch = 250\nepochs = 2\npositions_per_epoch = 15_000\n";
+
+#[test]
+fn a_bit_that_turned_over_is_found() {
+    let folder = Folder::new("bits", SCHEDULE, "");
+    trained(&folder, "out");
+    let path = folder.file("out").join("checkpoint.safetensors");
+    let whole = fs::read(&path).unwrap();
+    let header = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+    // In the length, in names and facts, in weights, in the last byte.
+    let steps = String::from_utf8_lossy(&whole[8..header + 8]).find("steps").unwrap() + 8 + 9;
+    let places = [0, 3, 12, steps, header, header + 9, header + 400_003, whole.len() / 2, whole.len() - 1];
+    for (number, place) in places.into_iter().enumerate() {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1 << (number % 5);
+        fs::write(&path, &bytes).unwrap();
+        let sentence = refused(&folder, "out");
+        assert!(sentence.contains("checkpoint.safetensors: "), "{place}: {sentence}");
+        assert!(fs::read(&path).unwrap() == bytes, "{place}");
+    }
+    for length in [0, 1, 7, 8, 100, header + 8, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(refused(&folder, "out").contains("checkpoint.safetensors: not a checkpoint: "), "{length}");
+    }
+    fs::write(&path, &whole).unwrap();
+    trained(&folder, "out");
+}
+
+#[test]
+fn figures_that_were_cut_off_are_gone_on_with() {
+    let folder = Folder::new("figures", SCHEDULE, "");
+    trained(&folder, "out");
+    let path = folder.file("out").join("metrics.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = whole.split_inclusive('\n').collect();
+    // The last line in the middle, as a killed process leaves it.
+    fs::write(&path, &whole[..whole.len() - 20]).unwrap();
+    trained(&folder, "out");
+    assert_eq!(fs::read_to_string(&path).unwrap(), lines[..lines.len() - 1].concat());
+    // A line that is none is no reason to throw away those behind it.
+    let spoilt = format!("{}nothing\n{}", lines[0], lines[1..].concat());
+    fs::write(&path, &spoilt).unwrap();
+    assert!(refused(&folder, "out").contains("metrics.jsonl, line 2: "));
+    fs::write(&path, [lines[0].as_bytes(), b"\xff\n", lines[1].as_bytes()].concat()).unwrap();
+    assert!(refused(&folder, "out").contains("metrics.jsonl: stream did not contain valid UTF-8"));
+    // Lines of later steps go.
+    let later = lines[0].replace("\"step\":50", "\"step\":1000000");
+    assert_ne!(later, lines[0]);
+    fs::write(&path, format!("{whole}{later}")).unwrap();
+    trained(&folder, "out");
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+}
+
+#[test]
+fn two_do_not_work_on_one_run() {
+    let schedule = "batch = 250\nepochs = 1000\npositions_per_epoch = 100_000\n";
+    let folder = Folder::new("two", schedule, "");
+    let mut first = trainer(&folder, "out", &[]).spawn().unwrap();
+    for _ in 0..3000 {
+        if folder.file("out").join("checkpoint.safetensors").exists() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    let second = trainer(&folder, "out", &[]).output().unwrap();
+    let running = first.try_wait().unwrap().is_none();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(running, "the first ended before the second could come");
+    assert!(sentence(second).ends_with("metrics.jsonl: another process is at work on this run\n"));
+}
+
+#[test]
+fn what_is_in_the_way_is_named() {
+    let folder = Folder::new("way", "batch = 250\nepochs = 1\npositions_per_epoch = 1_000\n", "");
+    fs::write(folder.file("file"), "").unwrap();
+    assert!(refused(&folder, "file").contains("--out "));
+    for name in ["recipe.toml", "metrics.jsonl", "best.safetensors", "curves.svg", "net.json"] {
+        let out = format!("out-{name}");
+        fs::create_dir_all(folder.file(&out).join(name).join("deep")).unwrap();
+        let sentence = refused(&folder, &out);
+        assert!(sentence.contains(&format!("{name}: ")), "{name}: {sentence}");
+        // Whoever takes it away can go on.
+        fs::remove_dir_all(folder.file(&out).join(name)).unwrap();
+        trained(&folder, &out);
+    }
+    let nets = |name: &str| fs::read(folder.file(&format!("out-{name}")).join("net.nnue")).unwrap();
+    assert!(nets("recipe.toml") == nets("curves.svg") && nets("net.json") == nets("best.safetensors"));
+}
+
+#[test]
+fn recipes_and_manifests_that_are_none_are_refused() {
+    let folder = Folder::new("none", SCHEDULE, "");
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    let with = |from: &str, to: &str| {
+        assert!(recipe.contains(from), "{from}");
+        fs::write(folder.file("recipe.toml"), recipe.replace(from, to)).unwrap();
+        refused(&folder, "out")
+    };
+    // Cut off anywhere it is refused, or is a recipe that lacks nothing that must be there.
+    for length in (0..recipe.find("positions_per_epoch").unwrap()).step_by(7) {
+        fs::write(folder.file("recipe.toml"), &recipe[..length]).unwrap();
+        assert!(refused(&folder, "out").contains("recipe.toml: line "), "{length}");
+    }
+    assert!(with("stacks = 2", "stacks = 2\nstacks = 2").contains("duplicate key"));
+    assert!(with("batch = 250", "batch = 250\nlearning_rate = nan").contains("`schedule.learning_rate` is nan"));
+    assert!(with("batch = 250", "batch = 250\nlearning_rate = inf").contains("`schedule.learning_rate` is inf"));
+    assert!(with("batch = 250", "batch = 100_000_000").contains("`schedule.batch` is 100_000_000"));
+    assert!(with("epochs = 2", "epochs = 0").contains("`schedule.epochs` is 0"));
+    assert!(with("width = 128", "width = 129").contains("`architecture.width` is 129"));
+    fs::write(folder.file("recipe.toml"), b"\xff\xfe").unwrap();
+    assert!(refused(&folder, "out").contains("recipe.toml: "));
+
+    fs::write(folder.file("recipe.toml"), &recipe).unwrap();
+    let manifest = fs::read_to_string(folder.file("set.json")).unwrap();
+    let empty = "{\"format\":\"chuhe manifest 1\",\"games\":0,\"positions\":0,\"shards\":[\n]}\n";
+    for text in ["", "{}", "[]", "null", &manifest[..100], &manifest[..manifest.len() - 3], empty] {
+        fs::write(folder.file("set.json"), text).unwrap();
+        assert!(refused(&folder, "out").contains("set.json: "), "{text}");
+    }
+    assert!(!folder.file("out").exists(), "nothing was begun");
+}

@@ -1,0 +1,111 @@
+//! Runs that begin from a checkpoint: where it is looked for, and what it has to do with whose run it is.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "common/games.rs"]
+mod games;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use dataset::Digest;
+use games::Folder;
+
+/// Runs from a folder that has nothing to do with it.
+fn train(recipe: &Path, out: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    command.arg("train").arg(recipe).arg("--out").arg(out).args(more);
+    command.current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap()
+}
+
+fn trained(folder: &Folder, recipe: &str, out: &str) {
+    let output = train(&folder.file(recipe), &folder.file(out), &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn refused(folder: &Folder, recipe: &str, out: &str) -> String {
+    let output = train(&folder.file(recipe), &folder.file(out), &[]);
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
+    sentence
+}
+
+/// A run `first`, and recipes that go on from it.
+fn begun(name: &str) -> Folder {
+    let folder = Folder::new(name, "batch = 250\nepochs = 1\npositions_per_epoch = 1_000\n", "");
+    trained(&folder, "recipe.toml", "first");
+    let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
+    let next = format!("{recipe}\n[start]\ncheckpoint = \"first/checkpoint.safetensors\"\n");
+    fs::write(folder.file("wide.toml"), next.replace("width = 128", "width = 192")).unwrap();
+    fs::write(folder.file("next.toml"), next.replace("epochs = 1", "epochs = 2")).unwrap();
+    folder
+}
+
+#[test]
+fn it_is_found_from_the_recipe_and_named_by_its_hash() {
+    let folder = begun("start-found");
+    trained(&folder, "next.toml", "next");
+    let manifest = fs::read_to_string(folder.file("next").join("net.json")).unwrap();
+    let digest = Digest::of(&fs::read(folder.file("first").join("checkpoint.safetensors")).unwrap());
+    assert!(manifest.contains(&digest.to_string()));
+
+    // Elsewhere, named from there.
+    fs::create_dir(folder.file("recipes")).unwrap();
+    fs::rename(folder.file("next.toml"), folder.file("recipes").join("next.toml")).unwrap();
+    let output = train(
+        &folder.file("recipes").join("next.toml"),
+        &folder.file("again"),
+        &["--manifests", folder.0.to_str().unwrap()],
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let net = |run: &str| fs::read(folder.file(run).join("net.nnue")).unwrap();
+    assert!(net("next") == net("again") && net("next") != net("first"));
+}
+
+#[test]
+fn a_run_has_one_beginning() {
+    let folder = begun("start-one");
+    trained(&folder, "next.toml", "next");
+    let start = folder.file("first").join("checkpoint.safetensors");
+    let other = folder.file("first").join("other");
+    // What it began with may go, for the run's own checkpoint has all of it …
+    fs::rename(&start, &other).unwrap();
+    trained(&folder, "next.toml", "next");
+    // … but cannot be exchanged,
+    fs::copy(folder.file("next").join("checkpoint.safetensors"), &start).unwrap();
+    let sentence = refused(&folder, "next.toml", "next");
+    assert!(sentence.contains("this run began with ") && sentence.contains("`start.checkpoint`: "), "{sentence}");
+    // and who begins anew with another is another run.
+    trained(&folder, "next.toml", "fresh");
+    let run = |name: &str| {
+        let bytes = fs::read(folder.file(name).join("checkpoint.safetensors")).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let from = text.find("\\\"run\\\":\\\"").unwrap();
+        text[from..from + 80].to_owned()
+    };
+    assert_ne!(run("fresh"), run("next"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let folder = begun("start-fit");
+    let sentence = refused(&folder, "wide.toml", "wide");
+    assert!(
+        sentence.ends_with(
+            "checkpoint.safetensors: its transformer.bias has the dimensions [128]; the recipe's has [192]: it is of a net of another shape\n"
+        ),
+        "{sentence}"
+    );
+    assert!(!folder.file("wide").join("checkpoint.safetensors").exists());
+    let start = folder.file("first").join("checkpoint.safetensors");
+    let whole = fs::read(&start).unwrap();
+    fs::write(&start, &whole[..whole.len() / 2]).unwrap();
+    assert!(refused(&folder, "next.toml", "next").contains("checkpoint.safetensors: not a checkpoint: "));
+    fs::remove_file(&start).unwrap();
+    assert!(refused(&folder, "next.toml", "next").contains("`start.checkpoint`: "));
+    fs::create_dir(&start).unwrap();
+    assert!(refused(&folder, "next.toml", "next").contains("Is a directory"));
+}
