@@ -59,6 +59,13 @@ pub trait Backend {
     /// Learns from a batch. The loss is that before the step.
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals;
 
+    /// Learns from a batch while the one that follows is brought to where the net is, where that takes time. What follows
+    /// must be what is learned from next, unchanged.
+    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
+        let _ = next;
+        self.step(batch, loss, learning_rate)
+    }
+
     /// The loss of a batch; its values are appended.
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals;
 

@@ -103,9 +103,10 @@ pub fn train(
     let (steps, per_epoch) = (recipe.schedule.steps(), recipe.schedule.steps_per_epoch());
     observer.begins(training.steps(), steps);
     let mut validation_loss = None;
-    while training.steps() < steps {
-        let ready = loader.next()?;
-        training.learn(&ready.batch, ready.next)?;
+    let mut ahead = if training.steps() < steps { Some(loader.next()?) } else { None };
+    while let Some(ready) = ahead {
+        ahead = if training.steps() + 1 < steps { Some(loader.next()?) } else { None };
+        training.learn(&ready, ahead.as_ref())?;
         loader.give_back(ready.batch);
         let step = training.steps();
         let epoch_ends = step.is_multiple_of(per_epoch);

@@ -2,6 +2,14 @@
 //!
 //! The whole net is one graph and autograd makes the gradients; the optimiser is the same arithmetic as
 //! [`optimizer`](crate::optimizer), in tensors. Results agree with the processor's to rounding, not to the bit.
+//!
+//! With mixed precision the two layers above the transformer multiply in bfloat16. Its eight bits hold an activation of
+//! the integers (a whole number up to 127) and a weight (as many 64ths) exactly, so that where rounding is simulated
+//! the factors are what engines multiply; sums lose what is below their eighth bit. Everything else, and all that
+//! the optimiser remembers, stays in 32 bits.
+
+mod inputs;
+pub mod settings;
 
 use nnue::architecture::{
     ACTIVATION_ONE, PAIR_SHIFT, PIECE_POINTS, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
@@ -10,11 +18,13 @@ use tch::{Device, Kind, Tensor, no_grad};
 
 use crate::{
     backend::{Backend, BackendError, State, Totals},
-    batch::{Batch, MOST_ACTIVE},
+    batch::Batch,
     loss::Loss,
     model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape},
     optimizer::Optimizer,
 };
+
+use inputs::{Inputs, Sent};
 
 /// A net that libtorch learns.
 pub struct Torch {
@@ -24,6 +34,7 @@ pub struct Torch {
     precision: Precision,
     /// By place in [`Array::ALL`].
     parameters: Vec<Parameter>,
+    /// The batch that is learned from next, if it is known.
     sent: Option<Sent>,
     steps: u64,
 }
@@ -36,25 +47,6 @@ struct Parameter {
     slow: Option<Tensor>,
 }
 
-/// A batch where the net is.
-#[derive(Debug)]
-struct Inputs {
-    /// For each side the inputs that are on, one position after the other.
-    active: [Tensor; 2],
-    /// Where each position's begin.
-    offsets: Tensor,
-    stacks: Tensor,
-    promised: Tensor,
-    results: Tensor,
-}
-
-/// A batch that was sent before it was asked for.
-struct Sent {
-    /// Which it is: where its memory is, and how much of that.
-    batch: (*const u8, usize),
-    inputs: Inputs,
-}
-
 /// Where to learn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
@@ -65,11 +57,12 @@ pub enum Where {
 }
 
 /// How exactly the layers above the transformer count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// In floats of 32 bits, as everything.
+    #[default]
     Single,
-    /// Their products in bfloat16.
+    /// In bfloat16.
     Mixed,
 }
 
@@ -107,7 +100,7 @@ impl Torch {
             second: tensor(&state.second, array),
             slow: state.slow.as_ref().map(|slow| tensor(slow, array)),
         });
-        Ok(Self { shape, optimizer, device, precision, parameters: parameters.into(), steps: state.steps })
+        Ok(Self { shape, optimizer, device, precision, parameters: parameters.into(), sent: None, steps: state.steps })
     }
 
     fn value(&self, array: Array) -> &Tensor {
@@ -124,22 +117,15 @@ impl Torch {
         value + (rounded - value).detach()
     }
 
-    fn inputs(&self, batch: &Batch) -> Inputs {
-        let mut offsets = Vec::with_capacity(batch.len());
-        let mut sides = [(); 2].map(|()| Vec::with_capacity(batch.len() * MOST_ACTIVE));
-        for (active, count) in batch.active.iter().zip(&batch.counts) {
-            offsets.push(sides[0].len() as i32);
-            for (side, active) in sides.iter_mut().zip(active) {
-                side.extend(active[..usize::from(*count)].iter().map(|input| i32::from(*input)));
+    /// The sums of a layer.
+    fn product(&self, input: &Tensor, rows: &Tensor, bias: &Tensor) -> Tensor {
+        match self.precision {
+            Precision::Single => input.linear(rows, Some(bias)),
+            Precision::Mixed => {
+                let one = f64::from(ACTIVATION_ONE);
+                let (input, rows) = ((input * one).to_kind(Kind::BFloat16), rows.to_kind(Kind::BFloat16));
+                input.linear(&rows, None::<Tensor>).to_kind(Kind::Float) / one + bias
             }
-        }
-        let stacks: Vec<i64> = batch.stacks.iter().map(|stack| i64::from(*stack)).collect();
-        Inputs {
-            active: sides.map(|side| Tensor::from_slice(&side).to_device(self.device)),
-            offsets: Tensor::from_slice(&offsets).to_device(self.device),
-            stacks: Tensor::from_slice(&stacks).to_device(self.device),
-            promised: Tensor::from_slice(&batch.promised).to_device(self.device),
-            results: Tensor::from_slice(&batch.results).to_device(self.device),
         }
     }
 
@@ -183,7 +169,7 @@ impl Torch {
             let outputs = outputs as i64;
             let rows = self.counted(self.value(rows), WEIGHT_ONE as f32).view([stacks * outputs, -1]);
             let bias = self.counted(self.value(bias), SUM_ONE).view([-1]);
-            let sums = input.linear(&rows, Some(&bias)).view([-1, stacks, outputs]);
+            let sums = self.product(input, &rows, &bias).view([-1, stacks, outputs]);
             sums.gather(1, &at.expand([-1, 1, outputs], false), false).squeeze_dim(1)
         };
         let most = f64::from(SUM_LIMIT) / f64::from(SUM_ONE);
@@ -255,17 +241,24 @@ impl Torch {
 
 impl Backend for Torch {
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals {
-        let inputs = self.inputs(batch);
+        self.step_ahead(batch, None, loss, learning_rate)
+    }
+
+    fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
+        let sent = self.sent.take().and_then(|sent| sent.of(batch));
+        let inputs = sent.unwrap_or_else(|| Inputs::send(batch, self.device));
         let losses = Self::losses(&inputs, &self.forward(&inputs), loss);
         let total = losses.sum(Kind::Float);
         (&total / batch.len() as f64).backward();
         self.move_parameters(learning_rate);
+        // A card is still at work on all of this, and is not waited for before the loss is asked for.
+        self.sent = next.map(|next| Sent::new(next, self.device));
         Totals { loss: total.double_value(&[]) }
     }
 
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals {
         no_grad(|| {
-            let inputs = self.inputs(batch);
+            let inputs = Inputs::send(batch, self.device);
             let found = self.forward(&inputs);
             let total = Self::losses(&inputs, &found, loss).sum(Kind::Double);
             let found = found.to_device(Device::Cpu).contiguous();

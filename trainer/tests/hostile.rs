@@ -4,36 +4,20 @@
 
 #[path = "common/games.rs"]
 mod games;
+#[path = "common/runs.rs"]
+mod runs;
 
-use std::{
-    fs,
-    process::{Command, Output, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, thread, time::Duration};
 
 use games::Folder;
-
-fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
-    command.arg("train").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file(out)).arg("--json").args(more);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
+use runs::{done, trainer};
 
 fn trained(folder: &Folder, out: &str) {
-    let output = trainer(folder, out, &[]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn sentence(output: Output) -> String {
-    let sentence = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
-    sentence
+    done(&mut trainer(folder, out, &[]));
 }
 
 fn refused(folder: &Folder, out: &str) -> String {
-    sentence(trainer(folder, out, &[]).output().unwrap())
+    runs::refused(&mut trainer(folder, out, &["--json"]))
 }
 
 const SCHEDULE: &str = "batch = 250\nepochs = 2\npositions_per_epoch = 15_000\n";
@@ -100,12 +84,12 @@ fn two_do_not_work_on_one_run() {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    let second = trainer(&folder, "out", &[]).output().unwrap();
+    let sentence = refused(&folder, "out");
     let running = first.try_wait().unwrap().is_none();
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(running, "the first ended before the second could come");
-    assert!(sentence(second).ends_with("metrics.jsonl: another process is at work on this run\n"));
+    assert!(sentence.ends_with("metrics.jsonl: another process is at work on this run\n"));
 }
 
 #[test]
@@ -136,7 +120,7 @@ fn recipes_and_manifests_that_are_none_are_refused() {
         refused(&folder, "out")
     };
     // Cut off anywhere it is refused, or is a recipe that lacks nothing that must be there.
-    for length in (0..recipe.find("positions_per_epoch").unwrap()).step_by(7) {
+    for length in (0..recipe.find("positions_per_epoch").unwrap()).step_by(31) {
         fs::write(folder.file("recipe.toml"), &recipe[..length]).unwrap();
         assert!(refused(&folder, "out").contains("recipe.toml: line "), "{length}");
     }

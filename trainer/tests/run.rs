@@ -4,77 +4,31 @@
 
 #[path = "common/games.rs"]
 mod games;
+#[path = "common/runs.rs"]
+mod runs;
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, process::Command};
 
 use games::Folder;
+use runs::{done, killed_and_gone_on_with, run, same, trainer};
 use serde_json::Value;
-
-fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
-    command.arg("train").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file(out)).args(more);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    command
-}
-
-fn run(command: &mut Command) -> Output {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
-}
-
-fn same(folder: &Folder, one: &str, other: &str) {
-    for name in [
-        "net.nnue",
-        "best.nnue",
-        "metrics.jsonl",
-        "checkpoint.safetensors",
-        "best.safetensors",
-        "curves.svg",
-        "events.out.tfevents.chuhe",
-    ] {
-        let read = |run: &str| fs::read(folder.file(run).join(name)).unwrap();
-        assert!(read(one) == read(other), "{name}");
-    }
-}
-
-/// Waits until a file has changed so many times, or the process has ended.
-fn wait_for_changes(child: &mut std::process::Child, file: &Path, changes: usize) {
-    let modified = || fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
-    let mut last = modified();
-    let mut seen = 0;
-    while seen < changes && child.try_wait().unwrap().is_none() {
-        thread::sleep(Duration::from_millis(1));
-        let now = modified();
-        seen += usize::from(now != last);
-        last = now;
-    }
-}
 
 #[test]
 fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
     let schedule = "batch = 250\nepochs = 4\npositions_per_epoch = 10_000\n";
     let folder = Folder::new("killed", schedule, "[optimizer]\nkind = \"ranger\"");
-    let unbroken = run(&mut trainer(&folder, "unbroken", &["--threads", "1"]));
-    assert!(unbroken.status.success(), "{}", String::from_utf8_lossy(&unbroken.stderr));
-    let mut killed = 0;
-    for (changes, threads, steps) in [(2, "2", "7"), (5, "1", "11"), (1, "3", "3"), (9, "2", "4"), (4, "1", "1000")] {
-        let mut child =
-            trainer(&folder, "broken", &["--threads", threads, "--checkpoint-steps", steps]).spawn().unwrap();
-        wait_for_changes(&mut child, &folder.file("broken").join("checkpoint.safetensors"), changes);
-        killed += usize::from(child.try_wait().unwrap().is_none());
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-    assert!(killed >= 2, "it ended before it could be killed");
-    assert!(run(&mut trainer(&folder, "broken", &[])).status.success());
+    done(&mut trainer(&folder, "unbroken", &["--threads", "1"]));
+    let each: [(usize, &[&str]); 5] = [
+        (2, &["--threads", "2", "--checkpoint-steps", "7"]),
+        (5, &["--threads", "1", "--checkpoint-steps", "11"]),
+        (1, &["--threads", "3", "--checkpoint-steps", "3"]),
+        (9, &["--threads", "2", "--checkpoint-steps", "4"]),
+        (4, &["--threads", "1", "--checkpoint-steps", "1000"]),
+    ];
+    killed_and_gone_on_with(&folder, "broken", &[], &each);
     same(&folder, "unbroken", "broken");
     // Once more, it has nothing to do and changes nothing.
-    assert!(run(&mut trainer(&folder, "broken", &[])).status.success());
+    done(&mut trainer(&folder, "broken", &[]));
     same(&folder, "unbroken", "broken");
 }
 
@@ -87,19 +41,20 @@ fn figures(metrics: &str, name: &str) -> Vec<f64> {
 fn the_best_is_kept_beside_the_last() {
     let schedule = "batch = 500\nepochs = 8\npositions_per_epoch = 10_000\nkind = \"constant\"\nlearning_rate = 0.004";
     let folder = Folder::new("best", schedule, "[loss]\nlambda_start = 0.0\n");
-    let output = run(&mut trainer(&folder, "out", &["--json"]));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = done(&mut trainer(&folder, "out", &["--json"]));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let read = |name: &str| fs::read(folder.file("out").join(name)).unwrap();
     let json = |name: &str| -> Value { serde_json::from_slice(&read(name)).unwrap() };
     let metrics = String::from_utf8(read("metrics.jsonl")).unwrap();
     let (losses, bests) = (figures(&metrics, "validation_loss"), figures(&metrics, "best_validation_loss"));
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-    let epoch = 1 + losses.iter().position(|loss| *loss == least).unwrap();
+    let epoch = 1 + losses.iter().position(|loss| loss.total_cmp(&least).is_eq()).unwrap();
     assert!(epoch < 8 && losses[7] > least, "it was to be worse in the end: {losses:?}");
-    for (place, best) in bests.iter().enumerate() {
-        assert_eq!(*best, losses[..=place].iter().copied().fold(f64::INFINITY, f64::min));
-    }
+    let so_far = losses.iter().scan(f64::INFINITY, |best, loss| {
+        *best = best.min(*loss);
+        Some(*best)
+    });
+    assert_eq!(bests, so_far.collect::<Vec<_>>());
     let (best, last) = (json("best.json"), json("net.json"));
     assert_eq!((best["steps"].as_u64(), best["validation"]["loss"].as_f64()), (Some(20 * epoch as u64), Some(least)));
     assert_eq!((last["steps"].as_u64(), last["validation"]["loss"].as_f64()), (Some(160), Some(losses[7])));
@@ -123,8 +78,7 @@ fn the_best_is_kept_beside_the_last() {
 #[test]
 fn what_is_learned_lowers_the_loss_of_held_out_games() {
     let folder = Folder::new("learns", "batch = 500\nepochs = 6\npositions_per_epoch = 10_000\n", "");
-    let output = run(&mut trainer(&folder, "out", &["--json"]));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = done(&mut trainer(&folder, "out", &["--json"]));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(answer["difference"]["mean"].as_f64().unwrap() < 10.0, "{answer}");
     let metrics = fs::read_to_string(folder.file("out").join("metrics.jsonl")).unwrap();
@@ -149,14 +103,7 @@ fn a_loss_that_explodes_stops_the_run_with_its_last_good_checkpoint() {
 
 #[test]
 fn what_cannot_be_trained_is_said_in_a_sentence() {
-    let refused = |folder: &Folder, more: &[&str]| {
-        let output = run(&mut trainer(folder, "out", more));
-        let sentence = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{sentence}");
-        assert_eq!(sentence.lines().count(), 1, "{sentence}");
-        assert!(output.stdout.is_empty());
-        sentence
-    };
+    let refused = |folder: &Folder, more: &[&str]| runs::refused(&mut trainer(folder, "out", more));
     let schedule = "epochs = 1\npositions_per_epoch = 1_000\n";
     let folder = Folder::new("refused", schedule, "");
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
@@ -168,6 +115,8 @@ fn what_cannot_be_trained_is_said_in_a_sentence() {
     assert!(refused(&folder, &[]).contains("the recipe's data have 9836 positions; it asks for at least 10000"));
     with("set.json", "nowhere.json");
     assert!(refused(&folder, &[]).contains("nowhere.json"));
+    with("", "");
+    assert!(refused(&folder, &["--precision", "mixed"]).contains("--precision mixed is for libtorch"));
     with("[schedule]", "[start]\ncheckpoint = \"nothing\"\n[schedule]");
     assert!(
         refused(&folder, &[])

@@ -18,6 +18,8 @@ const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 };
 
 /// A net whose activations are anywhere but at the edges where a gradient is a matter of taste.
 fn begun(shape: Shape, optimizer: &Optimizer) -> State {
+    // The nets are small, and threads that wait for each other would take the machine from the other tests.
+    tch::set_num_threads(1);
     State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 11), optimizer)
 }
 
@@ -80,6 +82,65 @@ fn fake_quantisation_agrees() {
     // A floor may fall to either side of a whole number: a few positions are a step of 1/127 apart somewhere.
     let near = ours.iter().zip(&theirs).filter(|(one, other)| (*one - *other).abs() < 1e-5).count();
     assert!(near > 400, "{near} of 500");
+}
+
+/// What was sent ahead is what is learned from, whether it comes then or not.
+#[test]
+fn batches_that_are_sent_ahead_teach_the_same() {
+    let shape = common::small();
+    let optimizer = Optimizer::default();
+    let state = begun(shape, &optimizer);
+    let batches: Vec<_> = (0..5).map(|seed| common::batch(&shape, seed, 300)).collect();
+    let [mut one, mut other] =
+        [(); 2].map(|()| Torch::new(shape, optimizer, &state, Where::Processor, Precision::Single).unwrap());
+    for (number, batch) in batches.iter().enumerate() {
+        let ahead = one.step_ahead(batch, batches.get(number + 1), LOSS, 1e-3);
+        assert_eq!(ahead, other.step(batch, LOSS, 1e-3));
+        one.evaluate(&batches[0], LOSS, &mut Vec::new());
+    }
+    // Another than was announced.
+    one.step_ahead(&batches[0], Some(&batches[1]), LOSS, 1e-3);
+    one.step(&batches[2], LOSS, 1e-3);
+    other.step(&batches[0], LOSS, 1e-3);
+    other.step(&batches[2], LOSS, 1e-3);
+    assert!(one.state() == other.state());
+}
+
+/// Mixed precision is near: values, gradients, and what is learned.
+#[test]
+fn mixed_precision_is_near() {
+    for fake_quantisation in [false, true] {
+        let shape = Shape { fake_quantisation, ..common::small() };
+        let optimizer = Optimizer::default();
+        let state = begun(shape, &optimizer);
+        let [mut single, mut mixed] = [Precision::Single, Precision::Mixed]
+            .map(|precision| Torch::new(shape, optimizer, &state, Where::Processor, precision).unwrap());
+        let batch = common::batch(&shape, 1, 1_000);
+        let (mut exact, mut rough) = (Vec::new(), Vec::new());
+        single.evaluate(&batch, LOSS, &mut exact);
+        mixed.evaluate(&batch, LOSS, &mut rough);
+        let apart: Vec<f32> = exact.iter().zip(&rough).map(|(one, other)| (one - other).abs()).collect();
+        let (mean, most) = (apart.iter().sum::<f32>() / 1_000.0, apart.iter().copied().fold(0.0, f32::max));
+        assert!(mean > 0.0 && mean < 2.5e-3 && most < 2e-2, "{mean} {most} of a value of 1, which is four pawns");
+        single.step(&batch, LOSS, 1e-3);
+        mixed.step(&batch, LOSS, 1e-3);
+        let (exact, rough) = (single.state(), mixed.state());
+        for array in Array::ALL {
+            let dot = |one: &[f32], other: &[f32]| -> f64 {
+                one.iter().zip(other).map(|(one, other)| f64::from(*one) * f64::from(*other)).sum()
+            };
+            let (one, other) = (&exact.first[array], &rough.first[array]);
+            let angle = dot(one, other) / (dot(one, one) * dot(other, other)).sqrt();
+            assert!(angle > 0.995, "{array:?}: {angle}");
+        }
+        let (mut exact, mut rough) = (0.0, 0.0);
+        for step in 2..40 {
+            let batch = common::batch(&shape, step % 8, 250);
+            exact = single.step(&batch, LOSS, 1e-3).loss;
+            rough = mixed.step(&batch, LOSS, 1e-3).loss;
+        }
+        assert!((exact - rough).abs() < 0.02 * exact, "{exact} {rough}");
+    }
 }
 
 #[test]

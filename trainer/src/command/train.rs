@@ -28,6 +28,9 @@ pub(super) struct Arguments {
     /// What learns: cpu (the same bits everywhere), or torch or cuda or cuda:N where this program has libtorch in it
     #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = learner)]
     backend: Learner,
+    /// How exactly libtorch counts in the layers above the transformer: float32, or mixed (bfloat16)
+    #[arg(long, value_name = "PRECISION", default_value_t)]
+    precision: Precision,
     /// How many threads learn [default: as many as there are cores]
     #[arg(long, value_name = "T", value_parser = threads)]
     threads: Option<usize>,
@@ -55,13 +58,15 @@ impl Arguments {
             write!(out, "{}", recipe.to_text())?;
             return Ok(ExitCode::SUCCESS);
         }
+        let learner = self.learner()?;
+        learner.prepare_process().context("libtorch's settings: the program cannot begin again with them")?;
         let Some(path) = &self.out else { bail!("--out is missing") };
         let data = self.data.open(&recipe, &self.recipe, &self.quarantined()?)?;
         fs::create_dir_all(path).with_context(|| format!("--out {}", path.display()))?;
         let folder = Folder::new(path);
         let threads = self.threads.unwrap_or_else(cores);
         let conditions = Conditions {
-            learner: self.backend,
+            learner,
             threads,
             readers: self.readers,
             cache_bytes: (self.cache as usize) << 20,
@@ -117,6 +122,17 @@ impl Arguments {
         Ok(())
     }
 
+    fn learner(&self) -> Result<Learner> {
+        match (self.backend, self.precision) {
+            #[cfg(feature = "torch")]
+            (Learner::Torch(place, _), Precision::Mixed) => Ok(Learner::Torch(place, crate::torch::Precision::Mixed)),
+            (Learner::Processor, Precision::Mixed) => {
+                bail!("--precision mixed is for libtorch: name a --backend that is")
+            }
+            (learner, _) => Ok(learner),
+        }
+    }
+
     fn quarantined(&self) -> Result<BTreeSet<Digest>> {
         let Some(path) = &self.quarantine else { return Ok(BTreeSet::new()) };
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
@@ -126,6 +142,23 @@ impl Arguments {
                 line.trim().parse().with_context(|| format!("{}, line {}", path.display(), number + 1))
             })
             .collect()
+    }
+}
+
+/// How exactly libtorch counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Precision {
+    #[default]
+    Float32,
+    Mixed,
+}
+
+impl std::fmt::Display for Precision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Float32 => "float32",
+            Self::Mixed => "mixed",
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Plan, RunError};
 #[cfg(feature = "torch")]
-use crate::torch::{Precision, Torch, Where};
+use crate::torch::{Precision, Torch, Where, settings};
 use crate::{
     backend::{Backend, State},
     cpu::Cpu,
@@ -23,21 +23,40 @@ impl Learner {
     /// What it is called in checkpoints and manifests: with everything that a bit of what it learns depends on, but for
     /// the instruction set.
     #[must_use]
-    #[cfg_attr(not(feature = "torch"), allow(unused_variables, reason = "on the processor threads change no bit"))]
+    #[cfg_attr(not(feature = "torch"), allow(unused_variables, reason = "without libtorch threads change no bit"))]
     pub fn name(self, threads: usize) -> String {
         match self {
             Self::Processor => Self::PROCESSOR.to_owned(),
             #[cfg(feature = "torch")]
             Self::Torch(place, precision) => {
+                let place = match place {
+                    Where::Processor => format!("on the processor, {threads} threads, {}", settings::in_force()),
+                    Where::Card(_) => "on a graphics card".to_owned(),
+                };
                 let precision = match precision {
                     Precision::Single => "",
                     Precision::Mixed => ", mixed precision",
                 };
-                match place {
-                    Where::Processor => format!("libtorch 2.11.0 on the processor, {threads} threads{precision}"),
-                    Where::Card(_) => format!("libtorch 2.11.0 on a graphics card{precision}"),
-                }
+                format!("libtorch 2.11.0 {place}{precision}")
             }
+        }
+    }
+
+    /// Sees to it that the process has what the learner needs of its environment; to be called before anything is done, for
+    /// the program may begin again.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be had.
+    #[cfg_attr(
+        not(feature = "torch"),
+        allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "without libtorch there is nothing to do")
+    )]
+    pub fn prepare_process(self) -> std::io::Result<()> {
+        match self {
+            Self::Processor => Ok(()),
+            #[cfg(feature = "torch")]
+            Self::Torch(..) => settings::apply(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::{
     backend::{Backend, State},
     batch::Batch,
     checkpoint::{Best, Checkpoint, CheckpointError, Progress, Stretch},
-    data::TrainingData,
+    data::{Ready, TrainingData},
     loss::Loss,
     schedule,
 };
@@ -71,13 +71,14 @@ impl<'a> Training<'a> {
         self.place
     }
 
-    /// Learns from a batch, behind which the data go on at `next`.
-    pub(super) fn learn(&mut self, batch: &Batch, next: Place) -> Result<(), RunError> {
+    /// Learns from a batch; `next` is what will be learned from after it, if anything.
+    pub(super) fn learn(&mut self, ready: &Ready, next: Option<&Ready>) -> Result<(), RunError> {
+        let (batch, next) = (&ready.batch, next.map(|next| &next.batch));
         let rate = schedule::learning_rate(&self.recipe.schedule, self.steps);
         let loss = self.plan.loss(self.recipe, self.steps / self.recipe.schedule.steps_per_epoch());
-        let totals = self.backend.step(batch, loss, rate);
+        let totals = self.backend.step_ahead(batch, next, loss, rate);
         self.steps += 1;
-        self.place = next;
+        self.place = ready.next;
         self.progress.stretch.loss += totals.loss;
         self.progress.stretch.positions += batch.len() as u64;
         self.number("the loss is", totals.loss).map(drop)

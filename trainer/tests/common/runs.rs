@@ -1,0 +1,84 @@
+//! Runs as users make them.
+
+#![allow(dead_code, reason = "every test uses some of it")]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+use crate::games::Folder;
+
+/// Trains by the folder's recipe into a folder of its own.
+pub(crate) fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
+    command.arg("train").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file(out)).args(more);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+pub(crate) fn run(command: &mut Command) -> Output {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+}
+
+pub(crate) fn done(command: &mut Command) -> Output {
+    let output = run(command);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The one sentence with which something was refused.
+pub(crate) fn refused(command: &mut Command) -> String {
+    let output = run(command);
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
+    assert!(output.stdout.is_empty());
+    sentence
+}
+
+/// Kills a run again and again, each time with other arguments and after its checkpoint was written so many times; then
+/// lets it end. It was killed at least twice.
+pub(crate) fn killed_and_gone_on_with(folder: &Folder, out: &str, all: &[&str], each: &[(usize, &[&str])]) {
+    let mut killed = 0;
+    for (changes, more) in each {
+        let mut child = trainer(folder, out, &[all, more].concat()).spawn().unwrap();
+        wait_for_changes(&mut child, &folder.file(out).join("checkpoint.safetensors"), *changes);
+        killed += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(killed >= 2, "it ended before it could be killed");
+    done(&mut trainer(folder, out, all));
+}
+
+/// Waits until a file has changed so many times, or the process has ended.
+fn wait_for_changes(child: &mut Child, file: &Path, changes: usize) {
+    let modified = || fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
+    let mut last = modified();
+    let mut seen = 0;
+    while seen < changes && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+        let now = modified();
+        seen += usize::from(now != last);
+        last = now;
+    }
+}
+
+/// Two runs have the same bytes, all but what says on how many threads they were made.
+pub(crate) fn same(folder: &Folder, one: &str, other: &str) {
+    for name in [
+        "net.nnue",
+        "best.nnue",
+        "metrics.jsonl",
+        "checkpoint.safetensors",
+        "best.safetensors",
+        "curves.svg",
+        "events.out.tfevents.chuhe",
+    ] {
+        let read = |run: &str| fs::read(folder.file(run).join(name)).unwrap();
+        assert!(read(one) == read(other), "{name}");
+    }
+}
