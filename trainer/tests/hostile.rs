@@ -74,6 +74,19 @@ fn figures_that_were_cut_off_are_gone_on_with() {
 }
 
 #[test]
+fn what_a_killed_process_was_writing_does_not_pile_up() {
+    let folder = Folder::new("leftovers", "batch = 250\nepochs = 1\npositions_per_epoch = 1_000\n", "");
+    trained(&folder, "out");
+    let names = [".checkpoint.safetensors.77.part", ".best.safetensors.77-1.part", ".net.nnue.77.part", ".mine.part"];
+    for name in names {
+        fs::write(folder.file("out").join(name), "half").unwrap();
+    }
+    trained(&folder, "out");
+    let left: Vec<_> = names.into_iter().filter(|name| folder.file("out").join(name).exists()).collect();
+    assert_eq!(left, [".net.nnue.77.part", ".mine.part"]);
+}
+
+#[test]
 fn two_do_not_work_on_one_run() {
     let schedule = "batch = 250\nepochs = 1000\npositions_per_epoch = 100_000\n";
     let folder = Folder::new("two", schedule, "");

@@ -1,6 +1,9 @@
 //! Where a run's files are.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// The folder of a run.
 #[derive(Clone, Debug)]
@@ -64,6 +67,19 @@ impl Folder {
     #[must_use]
     pub fn net(&self, kept: Kept, ending: &str) -> PathBuf {
         self.file(&format!("{}.{ending}", kept.name()))
+    }
+
+    /// Takes away checkpoints that a killed process had not finished; nobody else may be at work on the run.
+    pub(super) fn clear(&self) {
+        let kept = [Kept::Last, Kept::Best].map(|kept| self.checkpoint(kept));
+        let names = kept.each_ref().map(|path| format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy()));
+        // Whatever cannot be found or taken away only takes room.
+        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".part") && names.iter().any(|begin| name.starts_with(begin)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// Whether a run has begun here.

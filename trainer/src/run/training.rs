@@ -47,6 +47,7 @@ impl<'a> Training<'a> {
         let Checkpoint { state, place, run: name, progress } = checkpoint;
         let steps = state.steps;
         let metrics = Metrics::open(&folder.metrics(), steps)?;
+        folder.clear();
         let backend = conditions.learner.begin(&plan, &state, conditions.threads)?;
         let training = Self { recipe, plan, folder, backend, metrics, name, place, progress, steps, saved: steps };
         if !taken_up {
