@@ -20,7 +20,7 @@ fn refused(folder: &Folder, out: &str) -> String {
     runs::refused(&mut trainer(folder, out, &["--json"]))
 }
 
-const SCHEDULE: &str = "batch = 250\nepochs = 2\npositions_per_epoch = 15_000\n";
+const SCHEDULE: &str = "batch = 50\nepochs = 2\npositions_per_epoch = 3_000\n";
 
 #[test]
 fn a_bit_that_turned_over_is_found() {

@@ -45,6 +45,9 @@ pub(super) struct Arguments {
 /// Positions that integers and model are compared on.
 const COMPARED: usize = 10_000;
 
+/// Integers that are further from the model than so many hundredths of a pawn, on the mean, are spoken of.
+const FAR: f64 = 3.0;
+
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         let folder = Folder::new(&self.run);
@@ -120,6 +123,15 @@ impl Export<'_> {
             (path.clone(), parameters.to_bytes()),
         ] {
             NewFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
+        }
+        if difference.mean >= FAR && !plan.shape.fake_quantisation {
+            // Whoever closed standard error does not want to know.
+            let _ = writeln!(
+                std::io::stderr(),
+                "chuhe-trainer: {}: its integers are {:.2} hundredths of a pawn from the model; with `quantisation.mode = \"fake\"` they would be nearer",
+                path.display(),
+                difference.mean
+            );
         }
         let Finished { validation_loss, held_out, .. } = *finished;
         Ok(Exported { net: net.hash().to_string(), file: path, steps, validation_loss, held_out, difference })

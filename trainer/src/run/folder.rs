@@ -75,9 +75,10 @@ impl Folder {
         let names = kept.each_ref().map(|path| format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy()));
         // Whatever cannot be found or taken away only takes room.
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.ends_with(".part") && names.iter().any(|begin| name.starts_with(begin)) {
-                let _ = fs::remove_file(entry.path());
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let unfinished = path.extension().is_some_and(|ending| ending == "part");
+            if unfinished && names.iter().any(|begin| name.starts_with(begin)) {
+                let _ = fs::remove_file(path);
             }
         }
     }
