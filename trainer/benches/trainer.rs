@@ -243,12 +243,11 @@ mod shape {
             let (active, targets) = &self.batches[step % BATCHES];
             let Self { threads, transformer, counts, sums, joined, .. } = self;
             let forward = &*transformer;
+            threads.scope(|scope| forward.forward_by_blocks(scope, active, counts, sums));
             threads.install(|| {
-                let parts = active.par_chunks(PART).zip(sums.par_chunks_mut(PART * BLOCKS));
-                parts.zip(joined.par_chunks_mut(PART * 2 * WIDTH)).for_each(|((active, sums), joined)| {
-                    forward.forward(active, &counts[..active.len()], sums);
+                joined.par_chunks_mut(PART * 2 * WIDTH).enumerate().for_each(|(part, joined)| {
                     for (place, joined) in joined.chunks_exact_mut(2 * WIDTH).enumerate() {
-                        let sums = sums[place..].iter().step_by(active.len());
+                        let sums = sums[part * PART + place..].iter().step_by(BATCH);
                         for (block, sums) in sums.enumerate() {
                             for (side, sums) in sums.iter().enumerate() {
                                 let joined = &mut joined[side * WIDTH + block * LANES..][..LANES];
@@ -273,17 +272,12 @@ mod shape {
             let slopes =
                 unsafe { std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), joined.len()) };
             threads.install(|| {
-                let parts = sums.par_chunks_mut(PART * BLOCKS).zip(slopes.par_chunks(PART * 2 * WIDTH));
-                parts.for_each(|(sums, slopes)| {
-                    let length = slopes.len() / (2 * WIDTH);
-                    for (place, slopes) in slopes.chunks_exact(2 * WIDTH).enumerate() {
-                        let sums = sums[place..].iter_mut().step_by(length);
-                        for (block, sums) in sums.enumerate() {
-                            for (side, sums) in sums.iter_mut().enumerate() {
-                                let slopes = &slopes[side * WIDTH + block * LANES..][..LANES];
-                                for (sum, slope) in sums.iter_mut().zip(slopes) {
-                                    *sum = if *sum > 0.0 && *sum < 1.0 { *slope } else { 0.0 };
-                                }
+                sums.par_chunks_mut(BATCH).enumerate().for_each(|(block, sums)| {
+                    for (sums, slopes) in sums.iter_mut().zip(slopes.chunks_exact(2 * WIDTH)) {
+                        for (side, sums) in sums.iter_mut().enumerate() {
+                            let slopes = &slopes[side * WIDTH + block * LANES..][..LANES];
+                            for (sum, slope) in sums.iter_mut().zip(slopes) {
+                                *sum = if *sum > 0.0 && *sum < 1.0 { *slope } else { 0.0 };
                             }
                         }
                     }
@@ -291,11 +285,8 @@ mod shape {
             });
             self.steps += 1;
             let rule = self.rule.step(self.steps, RATE);
-            let parts: Vec<_> = (active.chunks(PART))
-                .zip(sums.chunks(PART * BLOCKS))
-                .map(|(active, sums)| Gradients { active, counts: &counts[..active.len()], gradients: sums })
-                .collect();
-            threads.scope(|scope| transformer.learn(scope, &parts, &rule));
+            let whole = [Gradients { active, counts, gradients: sums }];
+            threads.scope(|scope| transformer.learn(scope, &whole, &rule));
         }
     }
 }

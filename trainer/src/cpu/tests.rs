@@ -3,13 +3,14 @@
 use dataset::random::{Stream, Use};
 use nnue::architecture::Sizes;
 
-use super::Cpu;
+use super::{Cpu, LANES, Limits, Table, Transformer};
 use crate::{
     backend::{Backend as _, State},
     batch::Batch,
     loss::Loss,
-    model::{Arrays, Head, Shape},
+    model::{Array, Arrays, Head, Shape},
     optimizer::Optimizer,
+    sharing::Sharing,
     simd::Level,
 };
 
@@ -48,4 +49,19 @@ fn instruction_sets_change_no_bit() {
             assert!(learned(level) == baseline, "{level:?}");
         }
     }
+}
+
+#[test]
+fn blocks_on_threads_give_the_same_sums() {
+    let shape = Shape { sizes: Sizes::new(192, 16, 24, 2).unwrap(), factorised: false, fake_quantisation: false };
+    let values = Arrays::initial(&shape, Head::PieceValues, 7);
+    let table = Table { rows: &values[Array::Transformer], shared: &[], bias: &values[Array::TransformerBias] };
+    let transformer =
+        Transformer::new(&table, Sharing::default(), &Optimizer::default(), Limits { rows: 4.0, bias: 4.0 }, false);
+    let batch = batch(&shape);
+    let none = vec![[[0.0; LANES]; 2]; batch.len() * transformer.blocks()];
+    let (mut one, mut other) = (none.clone(), none.clone());
+    transformer.forward(&batch.active, &batch.counts, &mut one);
+    rayon::scope(|scope| transformer.forward_by_blocks(scope, &batch.active, &batch.counts, &mut other));
+    assert!(one == other && one != none);
 }

@@ -123,6 +123,26 @@ impl Transformer {
         }
     }
 
+    /// The same of a whole batch, block by block on the threads of `scope`: where a block's rows are more than a core's
+    /// cache holds beside others', they are read once for all positions and not once for every few.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many counts as positions, and sums for every block.
+    pub fn forward_by_blocks<'a>(
+        &'a self,
+        scope: &rayon::Scope<'a>,
+        active: &'a [Active],
+        counts: &'a [u8],
+        sums: &'a mut [Sums],
+    ) {
+        assert!(active.len() == counts.len() && sums.len() == counts.len() * self.blocks.len());
+        for (block, sums) in self.blocks.iter().zip(sums.chunks_exact_mut(counts.len().max(1))) {
+            let forward = Forward { rows: block.effective(), bias: &block.effective_bias, active, counts, sums };
+            scope.spawn(move |_| simd::run(self.level, forward));
+        }
+    }
+
     /// Learns from the gradients of the sums of some positions, which come in parts.
     pub fn learn<'a>(&'a mut self, scope: &rayon::Scope<'a>, parts: &'a [Gradients<'a>], step: &'a Step) {
         let Self { level, sharing, blocks } = self;
