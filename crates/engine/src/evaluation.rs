@@ -15,12 +15,24 @@ pub enum Evaluation {
     Plain,
     /// A net, on an instruction set; which one changes nothing but the speed.
     Net(Arc<Net>, Kernel),
+    /// Something else, for experiments.
+    #[cfg(feature = "experiments")]
+    Experiment(Arc<dyn Experiment>),
+}
+
+/// An evaluation that is held against others. No game that anybody learns from is played with one.
+#[cfg(feature = "experiments")]
+pub trait Experiment: std::fmt::Debug + Send + Sync {
+    /// One thread's evaluator: the score of a position for the side to move, in hundredths of a pawn.
+    fn evaluator(&self) -> Box<dyn FnMut(&Position) -> Score + Send>;
 }
 
 /// One thread's evaluator. It follows the line of a search.
 pub(crate) enum Evaluator {
     Plain,
     Net(Box<nnue::Evaluator>),
+    #[cfg(feature = "experiments")]
+    Experiment(Box<dyn FnMut(&Position) -> Score + Send>),
 }
 
 impl Evaluator {
@@ -28,6 +40,8 @@ impl Evaluator {
         match evaluation {
             Evaluation::Plain => Self::Plain,
             Evaluation::Net(net, kernel) => Self::Net(Box::new(nnue::Evaluator::new(Arc::clone(net), *kernel))),
+            #[cfg(feature = "experiments")]
+            Evaluation::Experiment(experiment) => Self::Experiment(experiment.evaluator()),
         }
     }
 
@@ -56,6 +70,8 @@ impl Evaluator {
         let score = match self {
             Self::Plain => plain::evaluate(position),
             Self::Net(evaluator) => evaluator.evaluate(position),
+            #[cfg(feature = "experiments")]
+            Self::Experiment(evaluate) => evaluate(position),
         };
         score.clamp(-MOST_EVALUATION, MOST_EVALUATION)
     }

@@ -23,6 +23,8 @@ pub mod uci;
 pub use budget::{Budget, ClockState};
 pub use engine::{Control, Engine, Settings};
 pub use evaluation::Evaluation;
+#[cfg(feature = "experiments")]
+pub use evaluation::Experiment;
 pub use limits::{Clock, Limits, NoClock};
 pub use report::{Line, LineBound, Report};
 pub use score::Score;

@@ -195,5 +195,7 @@ fn net_of(evaluation: &Evaluation) -> Option<Digest> {
     match evaluation {
         Evaluation::Plain => None,
         Evaluation::Net(net, _) => Some(Digest::from(*net.hash().as_bytes())),
+        #[cfg(feature = "experiments")]
+        Evaluation::Experiment(_) => unreachable!("experiments play matches alone"),
     }
 }

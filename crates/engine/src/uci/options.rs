@@ -131,6 +131,8 @@ impl Options {
                 default: match settings.evaluation {
                     Evaluation::Plain => PLAIN,
                     Evaluation::Net(..) => BUILT_IN,
+                    #[cfg(feature = "experiments")]
+                    Evaluation::Experiment(_) => BUILT_IN,
                 },
             },
             Id::Rules => {

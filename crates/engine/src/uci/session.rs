@@ -332,6 +332,8 @@ impl<W: Write + Send + 'static> Session<W> {
         let by = match &evaluation {
             Evaluation::Plain => "the plain evaluation".to_owned(),
             Evaluation::Net(net, kernel) => format!("net {} on {kernel}", net.hash()),
+            #[cfg(feature = "experiments")]
+            Evaluation::Experiment(experiment) => format!("{experiment:?}"),
         };
         self.remark(&format_args!("{score} for {side}, by {by}"))
     }
