@@ -17,6 +17,9 @@ use crate::{
 /// How many moves a game has, as long as nothing is known.
 const USUAL_MOVES: i64 = 100;
 
+/// A generation has so many games more than it is expected to need.
+const SPARE_GAMES: i64 = 16;
+
 /// For every active worker, so many milliseconds later the last of them begins with a new net.
 const SPREAD_PER_WORKER: i64 = 20;
 
@@ -99,7 +102,9 @@ async fn keep_playing(
 async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64) -> Outcome<()> {
     let tally = counting::tally(connection, job).await?;
     let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { USUAL_MOVES };
-    let limit = tally.games + missing.max(0) / per_game + missing.max(0) / per_game / 20 + 1;
+    let games = missing.max(0) / per_game;
+    // A few too many are better than workers that wait until it is known that there were too few.
+    let limit = tally.games + games + games / 10 + SPARE_GAMES;
     let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
     sqlx::query(query).bind(job).bind(limit).execute(connection.raw()).await?;
     Ok(())

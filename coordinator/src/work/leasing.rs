@@ -212,7 +212,7 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
     type Row = (i64, String, i64, i64);
     let query = sqlx::query_as(query).bind(worker.bench_signature);
     let jobs: Vec<Row> = query.fetch_all(connection.raw()).await?;
-    let mut wait = (60, "there is nothing to play at the moment".to_owned());
+    let mut wait = (pause(connection, wish.now).await?, "there is nothing to play at the moment".to_owned());
     if jobs.is_empty() {
         let query = "SELECT COUNT(*) FROM jobs WHERE state = 'open'";
         let others: i64 = sqlx::query_scalar(query).fetch_one(connection.raw()).await?;
@@ -252,6 +252,13 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
         return Ok(Work::Games(grant(connection, wish, &job, "fresh", games, None).await?));
     }
     Ok(Work::Wait { seconds: wait.0, reason: wait.1 })
+}
+
+/// After how many seconds a worker asks again that got nothing: the more there are, the later.
+async fn pause(connection: &mut Connection<'_>, now: Time) -> Outcome<u32> {
+    let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
+    let active: i64 = sqlx::query_scalar(query).bind(now.0 - 3_600 * SECOND).fetch_one(connection.raw()).await?;
+    Ok((10 + active / 200).min(300) as u32)
 }
 
 /// When a worker begins with a job, so that not all of them fetch its net at once.
