@@ -214,7 +214,7 @@ async fn who_is_blocked_gets_nothing(lab: Lab) {
 
 async fn without_games_workers_wait(lab: Lab) {
     let ann = lab.player("ann").await;
-    let Work::Wait { seconds: 60, .. } = lab.ask(ann, "1", 10, NOBODY).await.unwrap() else { panic!("of what?") };
+    let Work::Wait { seconds: 10, .. } = lab.ask(ann, "1", 10, NOBODY).await.unwrap() else { panic!("of what?") };
     lab.campaign("one").await;
     let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
     let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
