@@ -15,11 +15,7 @@ use worker::selftest::{Found, SIGNATURE};
 use crate::{
     coordinator::Coordinator,
     process::{Process, program},
-    waiting::try_for,
 };
-
-/// How long a worker may take for what it is asked to play here.
-const LONGEST_PLAY: Duration = Duration::from_mins(5);
 
 /// A folder for all processes of a test, gone afterwards.
 pub struct Stage(TempDir);
@@ -62,23 +58,6 @@ impl Stage {
             .env("CHUHE_STATE", &state)
             .env("CHUHE_ON_BATTERY", "true");
         Process::start(name, &mut command, self.log(name))
-    }
-
-    /// Lets a worker play until its journal has so many bytes, a game having some five hundred, and hand that in: leases
-    /// are for minutes of play, and a test does not want them whole.
-    pub fn play(&self, coordinator: &Coordinator<'_>, token: &str, name: &str, bytes: u64) {
-        let worker = self.worker(coordinator, token, name);
-        let journals = self.path(name).join("leases");
-        let played = try_for(LONGEST_PLAY, || {
-            let files = fs::read_dir(&journals).ok()?.flatten();
-            let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
-            (lengths.sum::<u64>() >= bytes).then_some(())
-        });
-        assert!(played.is_some(), "{name} plays nothing:\n{}", worker.log());
-        worker.signal("INT");
-        let log = self.log(name);
-        let status = worker.end(LONGEST_PLAY);
-        assert!(status == 0, "{name} ended with {status}:\n{}", fs::read_to_string(log).unwrap_or_default());
     }
 
     /// Starts a trainer's agent that learns with two threads of the processor.

@@ -33,8 +33,10 @@ fn campaign(epochs: u32, data: &str) -> String {
 /// Lets a worker play until a net is to be trained.
 fn until_training(stage: &Stage, coordinator: &Coordinator<'_>) {
     let token = coordinator.account("player", Role::Volunteer);
-    stage.play(coordinator, &token, "worker", 40_000);
+    let worker = stage.worker(coordinator, &token, "worker");
     coordinator.campaign_is("tiny", LONG, |campaign| campaign["phase"] == "training");
+    worker.signal("INT");
+    assert_eq!(worker.end(LONG), 0);
 }
 
 /// The folder of an agent's only training.
