@@ -153,7 +153,7 @@ fn a_wrong_token_is_its_owners_to_mend() {
 }
 
 fn wait_until(done: impl Fn() -> bool) {
-    for _ in 0..20_000 {
+    for _ in 0..1500 {
         if done() {
             return;
         }
