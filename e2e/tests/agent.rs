@@ -65,7 +65,6 @@ fn until_learning(agent: &Process, times: usize) {
 }
 
 #[test]
-#[ignore = "it has not been seen to pass since leases became shorter"]
 fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     let stage = Stage::default();
     let mut coordinator = Coordinator::start(&stage, &[]);
@@ -168,7 +167,6 @@ fn fetch_games(stage: &Stage, coordinator: &Coordinator<'_>, token: &str, run: &
 }
 
 #[test]
-#[ignore = "it has not been seen to pass since leases became shorter"]
 fn what_cannot_be_learned_is_given_up_and_who_may_not_train_is_refused() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);

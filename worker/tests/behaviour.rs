@@ -139,7 +139,6 @@ fn leases_that_cannot_be_played_here_are_given_back() {
 }
 
 #[test]
-#[ignore = "it fails: a journal that can be written clears the outbox's fault"]
 fn a_disk_that_takes_nothing_loses_nothing() {
     let coordinator = Coordinator::new(header(300), 300, 5);
     let state = tempfile::tempdir().unwrap();

@@ -2,7 +2,6 @@
 //! anew; read the difference before committing it.
 
 #[test]
-#[ignore = "the transcripts are not written yet"]
 fn transcripts() {
     trycmd::TestCases::new().case("tests/cmd/*.md");
 }

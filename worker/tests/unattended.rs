@@ -128,7 +128,6 @@ fn a_pause_frees_the_processor() {
 }
 
 #[test]
-#[ignore = "it failed once, and it is not known why"]
 fn a_server_that_goes_and_comes_loses_nothing() {
     let mut coordinator = Coordinator::new(header(300), 40, 8);
     let state = tempfile::tempdir().unwrap();
