@@ -85,8 +85,10 @@ pub(crate) struct State {
     pub(crate) speed: Speed,
     /// Why there are no games, in one sentence.
     pub(crate) waiting: Option<String>,
-    /// What is wrong with the disk.
-    pub(crate) disk: Option<String>,
+    /// Why finished games cannot be written down.
+    pub(crate) unwritten: Option<String>,
+    /// Why results cannot be put into the outbox.
+    pub(crate) unpacked: Option<String>,
     /// Why results do not get away.
     pub(crate) sending: Option<String>,
     /// How many results wait.
@@ -115,6 +117,11 @@ impl State {
         if self.lines.len() > 1000 {
             self.lines.pop_front();
         }
+    }
+
+    /// What is wrong with the disk. Until it is mended no more games are asked for.
+    pub(crate) fn disk(&self) -> Option<&String> {
+        self.unpacked.as_ref().or(self.unwritten.as_ref())
     }
 
     /// Games that nobody has begun.
@@ -269,7 +276,7 @@ impl Desk {
                     state.done.nodes += game.nodes;
                     state.panics = 0;
                     state.speed.add(positions, game.nodes, took);
-                    state.disk = written.err().map(|error| format!("Finished games cannot be written: {error}."));
+                    state.unwritten = written.err().map(|error| format!("Finished games cannot be written: {error}."));
                 }
                 Outcome::Abandoned => {
                     job.at_hand.remove(&piece.number);

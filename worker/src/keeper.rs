@@ -255,14 +255,14 @@ impl Keeper<'_> {
             match packed {
                 Ok(()) => self.desk.change(|state| {
                     state.outbox = waiting;
-                    state.disk = None;
+                    state.unpacked = None;
                 }),
                 Err(error) => {
                     // What is not written down yet may find room there.
                     let _ = job.write_down();
                     self.packing = Some(now);
                     self.desk.change(|state| {
-                        state.disk = Some(format!("A result cannot be written: {error}."));
+                        state.unpacked = Some(format!("A result cannot be written: {error}."));
                         state.over.insert(0, job);
                     });
                     return;
@@ -279,11 +279,8 @@ impl Keeper<'_> {
         }
         self.synced = now;
         let files: Vec<_> = self.desk.change(|state| {
-            match state.jobs.iter_mut().try_for_each(Job::write_down) {
-                Err(error) => state.disk = Some(format!("Finished games cannot be written: {error}.")),
-                Ok(()) if self.packing.is_none() => state.disk = None,
-                Ok(()) => {}
-            }
+            let written = state.jobs.iter_mut().try_for_each(Job::write_down);
+            state.unwritten = written.err().map(|error| format!("Finished games cannot be written: {error}."));
             state.jobs.iter().filter_map(|job| job.journal.file().ok()).collect()
         });
         for file in files {

@@ -102,8 +102,11 @@ impl Outbox {
     ///
     /// If the disk fails; then it is not there.
     pub fn put(&self, name: &str, parcel: &Parcel) -> io::Result<()> {
-        match NewFile::write(self.path(name), &parcel.to_bytes()?) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        let (path, bytes) = (self.path(name), parcel.to_bytes()?);
+        match NewFile::write(&path, &bytes) {
+            // Something else in the way, a file in the place of the folder for one, is called the same.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.read(name).is_ok() => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => NewFile::replace(&path, &bytes),
             done => done,
         }
     }
@@ -159,9 +162,11 @@ impl Outbox {
     pub fn refuse(&self, name: &str, reason: &str) -> io::Result<()> {
         let shard = self.read(name).map(|parcel| parcel.shard).or_else(|_| fs::read(self.path(name)))?;
         for (ending, bytes) in [("chuhe", &shard[..]), ("txt", format!("{reason}\n").as_bytes())] {
-            match NewFile::write(self.refused.join(format!("{name}.{ending}")), bytes) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
+            let path = self.refused.join(format!("{name}.{ending}"));
+            match NewFile::write(&path, bytes) {
+                // After a crash half-way it is there already.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => NewFile::replace(&path, bytes)?,
+                done => done?,
             }
         }
         state::remove(&self.path(name))

@@ -363,7 +363,7 @@ fn is_over(state: &State) -> bool {
 /// Whether more games should be had: while the last of what is there are played, the next come.
 fn wants_more(state: &State) -> bool {
     let most = state.jobs.iter().map(|job| job.saved.lease.games as usize).max().unwrap_or(0);
-    state.rest.is_none() && state.disk.is_none() && state.open() <= most / 2
+    state.rest.is_none() && state.disk().is_none() && state.open() <= most / 2
 }
 
 /// A lease that lies in the outbox, or was handed in, leaves no trace.

@@ -53,7 +53,7 @@ impl Settings {
             anyhow!("no {what} is given: use `{flag}`, {variable}, {}, or `chuhe-worker configure`", path.display())
         };
         let server = given.server.clone().or(file.server);
-        let token = given.token.clone().or(file.token);
+        let token = given.token().context("--token")?.or(file.token);
         let cores = given.cores.or(file.cores).map_or_else(default_cores, NonZeroUsize::get);
         Ok(Self {
             server: server.ok_or_else(|| missing("server", "--server", "CHUHE_SERVER"))?,

@@ -129,8 +129,8 @@ impl Snapshot {
         let waiting = || state.waiting.clone().unwrap_or_else(|| "Asking for games.".to_owned());
         let reason = match doing {
             Doing::Resting => state.rest.map(|rest| rest.reason().to_owned()),
-            Doing::Waiting => Some(state.disk.clone().unwrap_or_else(waiting)),
-            _ => state.disk.clone(),
+            Doing::Waiting => Some(state.disk().cloned().unwrap_or_else(waiting)),
+            _ => state.disk().cloned(),
         };
         let speed = state.speed.of_a_thread().filter(|_| doing != Doing::Resting);
         let cores = settings.cores as f64;

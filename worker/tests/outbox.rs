@@ -129,3 +129,20 @@ fn what_the_disk_has_changed_is_not_sent() {
     assert_eq!(outbox.names().unwrap(), [""; 0]);
     assert_eq!(outbox.refused().unwrap(), ["1"]);
 }
+
+/// What is in the way is no result: who took it for one lost games.
+#[test]
+fn a_result_that_cannot_be_put_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let outbox = Outbox::open(folder.path()).unwrap();
+    fs::remove_dir(folder.path().join("outbox")).unwrap();
+    fs::write(folder.path().join("outbox"), "").unwrap();
+    assert!(outbox.put("1", &parcel(1)).is_err());
+    fs::remove_file(folder.path().join("outbox")).unwrap();
+    outbox.put("1", &parcel(1)).unwrap();
+    // One that the disk has damaged meanwhile is written again.
+    fs::write(folder.path().join("outbox/1.result"), "nonsense").unwrap();
+    outbox.put("1", &parcel(1)).unwrap();
+    outbox.put("1", &parcel(1)).unwrap();
+    assert_eq!(outbox.read("1").unwrap(), parcel(1));
+}

@@ -36,7 +36,8 @@ impl Arguments {
 
 /// Asks, and writes the answers down.
 pub(super) fn ask(known: &File, given: &Given, path: &Path, out: &mut impl Write) -> Result<()> {
-    let Given { server, token, name, cores, memory, hours, on_battery, .. } = given.clone();
+    let token = given.token().context("--token")?;
+    let Given { server, name, cores, memory, hours, on_battery, .. } = given.clone();
     let known = known.clone();
     let known = File {
         server: server.or(known.server),

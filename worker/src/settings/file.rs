@@ -7,10 +7,10 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use client::{ServerAddress, Token};
 use dataset::as_text;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::given;
 use crate::hours::Hours;
@@ -22,12 +22,7 @@ use crate::hours::Hours;
 pub struct File {
     #[serde(default, with = "optional", skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerAddress>,
-    #[serde(
-        default,
-        deserialize_with = "optional::deserialize",
-        serialize_with = "reveal",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "token", serialize_with = "reveal", skip_serializing_if = "Option::is_none")]
     pub token: Option<Token>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -61,7 +56,7 @@ impl File {
     ///
     /// If it says what it may not.
     pub fn from_text(text: &str) -> Result<Self> {
-        let file: Self = toml::from_str(text)?;
+        let file: Self = toml::from_str(text).map_err(|error| anyhow!("{}{}", place(text, &error), error.message()))?;
         if let Some(name) = &file.name {
             ensure!(given::name(name).is_ok(), "name: a name is one line of at most 60 letters");
         }
@@ -99,6 +94,19 @@ impl File {
 #[allow(clippy::ref_option, reason = "serde calls it so")]
 fn reveal<S: Serializer>(token: &Option<Token>, serializer: S) -> Result<S::Ok, S::Error> {
     token.as_ref().map(Token::reveal).serialize(serializer)
+}
+
+/// Unlike other values a token is not shown when it is none.
+fn token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Token>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
+/// Where in a text it went wrong. The line itself is not shown: it may hold the token.
+fn place(text: &str, error: &toml::de::Error) -> String {
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return String::new() };
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    format!("line {}, column {column}: ", before.matches('\n').count() + 1)
 }
 
 /// Values that are written as their own text, if there are any.

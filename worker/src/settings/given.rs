@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use anyhow::Result;
-use client::{ServerAddress, Token};
+use client::{ParseTokenError, ServerAddress, Token};
 
 use crate::hours::Hours;
 
@@ -16,7 +16,7 @@ pub struct Given {
     /// The token that the server's page shows; others can read what is on a command line: the environment, the file or
     /// `configure` keep it
     #[arg(long, value_name = "TOKEN", env = "CHUHE_TOKEN", hide_env_values = true)]
-    pub token: Option<Token>,
+    pub token: Option<String>,
     /// What you call this machine [default: its own name]
     #[arg(long, value_name = "NAME", env = "CHUHE_NAME", hide_env_values = true, value_parser = name)]
     pub name: Option<String>,
@@ -46,6 +46,15 @@ pub struct Given {
 }
 
 impl Given {
+    /// The token. It is read here, and not with the other flags, so that no complaint shows it.
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn token(&self) -> Result<Option<Token>, ParseTokenError> {
+        self.token.as_deref().map(str::parse).transpose()
+    }
+
     /// Where the file is.
     ///
     /// # Errors

@@ -119,7 +119,8 @@ impl Coordinator {
 
     /// Waits until so many games are accepted.
     pub(crate) fn wait_for(&self, games: u64) {
-        for _ in 0..6000 {
+        // Long enough for a machine that does ten other things.
+        for _ in 0..20_000 {
             if self.state().accepted.len() as u64 >= games {
                 return;
             }

@@ -42,7 +42,7 @@ impl Said {
     }
 
     pub(crate) fn wait_for(&self, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
-        for _ in 0..3000 {
+        for _ in 0..20_000 {
             if let Some(snapshot) = self.snapshot().filter(&holds) {
                 return snapshot;
             }

@@ -54,7 +54,7 @@ impl Process {
 
     /// Waits for its end; its exit status.
     pub(crate) fn end(mut self) -> Option<i32> {
-        for _ in 0..1500 {
+        for _ in 0..20_000 {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status.code();
             }
