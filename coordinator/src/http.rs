@@ -1,8 +1,8 @@
 //! The HTTP interface.
 //!
 //! A request is counted and limited before anything else is looked at ([`limits`]), then its sender is looked up
-//! ([`auth`]), then a handler does one operation. Whatever goes wrong is answered as a problem with a stable code
-//! ([`answer`]).
+//! (`auth`), then a handler does one operation. Whatever goes wrong is answered as a problem with a stable code
+//! (`answer`).
 
 pub mod limits;
 pub mod listen;

@@ -3,10 +3,10 @@
 //! * A training is a function of its recipe and its training sets, so it has one folder here, named after both. Whoever
 //!   was killed gets the same training again by the same name and token, and goes on from the folder's checkpoint to the
 //!   same bytes.
-//! * [`lease`]: while a training is at hand, a thread shows its progress, whatever else is done; who lost it stops.
-//! * [`errand`]: what is asked of the coordinator is asked until it answers, or until somebody wants the agent to end.
-//! * [`folder`], [`files`]: where things are; recipes and training sets are brought there. A recipe names no other files.
-//! * [`learning`]: the run itself, in this process.
+//! * `lease`: while a training is at hand, a thread shows its progress, whatever else is done; who lost it stops.
+//! * `errand`: what is asked of the coordinator is asked until it answers, or until somebody wants the agent to end.
+//! * `folder`, `files`: where things are; recipes and training sets are brought there. A recipe names no other files.
+//! * `learning`: the run itself, in this process.
 //!
 //! What cannot succeed anywhere is given up for good, with a sentence for people; what is wrong with this machine is given
 //! back for others, and the agent ends.

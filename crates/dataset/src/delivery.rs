@@ -1,7 +1,7 @@
 //! Uploaded bytes: whether they are the games that were asked for.
 //!
 //! Whoever asked knows the header and the numbers of the games. [`at_the_door`] looks at the head and the index, which
-//! costs microseconds; [`by_replay`] plays every game again under the arbiter. [`compare`] says whether somebody else
+//! costs microseconds; [`by_replay`] plays every game again under the arbiter. [`compare()`] says whether somebody else
 //! got the same games. Nothing here needs an engine, and nothing is believed: what bytes make a reader do is bounded by
 //! the games that were asked for, not by what the bytes say.
 
