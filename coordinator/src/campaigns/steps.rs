@@ -103,8 +103,12 @@ async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64) ->
     let tally = counting::tally(connection, job).await?;
     let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { USUAL_MOVES };
     let games = missing.max(0) / per_game;
-    // A few too many are better than workers that wait until it is known that there were too few.
-    let limit = tally.games + games + games / 10 + SPARE_GAMES;
+    // A few too many are better than workers that wait until it is known that there were too few. What is in dispute is
+    // not counted upon: it may wait for long.
+    let expected = counting::on_their_way(connection, job).await?;
+    let query = "SELECT frontier FROM jobs WHERE id = $1";
+    let frontier: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
+    let limit = frontier + (games + games / 10 + SPARE_GAMES - expected).max(0);
     let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
     sqlx::query(query).bind(job).bind(limit).execute(connection.raw()).await?;
     Ok(())

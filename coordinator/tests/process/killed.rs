@@ -3,13 +3,8 @@
 //!
 //! `CHUHE_KILLS` and `CHUHE_WORKERS` say how often and how many; `scripts/check --long` says 100 and 200.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::{
     collections::BTreeMap,
-    io::{BufRead as _, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU16, Ordering},
@@ -21,73 +16,14 @@ use coordinator::{
     objects::{Kind, Objects},
     store::{Database, Store as _},
 };
-use dataset::{Digest, shard::ShardWriter};
-use engine::Evaluation;
+use dataset::Digest;
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
-    work::{Answer, Ask, Lease, Machine, Receipt, Work, Worker},
+    work::{Answer, Ask, Receipt, Work, Worker},
 };
 use reqwest::{Client, Method};
-use selfplay::selfplay::Run;
 
-const CAMPAIGN: &str = r#"
-name = "short"
-[selfplay.settings]
-hash_mebibytes = 1
-hard_nodes = 1
-ply_cap = 8
-[selfplay.openings]
-plies = 6
-[generation]
-positions = 1_000_000_000
-[recipe.schedule]
-epochs = 1
-positions_per_epoch = 65536
-warm_up_steps = 1
-"#;
-
-fn admin(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    let output = command.arg("--data").arg(folder).arg("admin").args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-/// Starts a coordinator, and waits until it says where it listens.
-fn start(folder: &Path) -> (Child, u16) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    command.arg("--data").arg(folder).args([
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--rate",
-        "100000",
-        "--burst",
-        "100000",
-    ]);
-    command.args(["--least-free", "0"]).env("NO_COLOR", "1").env("CHUHE_LOG", "info");
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let port = loop {
-        let line = lines.next().expect("it says where it listens").unwrap();
-        if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
-            break port.trim().parse().unwrap();
-        }
-    };
-    // Whoever does not read holds up whoever writes.
-    std::thread::spawn(move || lines.for_each(drop));
-    (child, port)
-}
-
-fn play(lease: &Lease) -> Vec<u8> {
-    let mut run = Run::from_header(&lease.terms, Evaluation::Plain, None, None).unwrap();
-    run.games = lease.games;
-    let mut bytes = Vec::new();
-    let mut writer = ShardWriter::new(&mut bytes, lease.terms.clone()).unwrap();
-    run.play(|_, finished| writer.add(&finished.record)).unwrap();
-    writer.finish().unwrap();
-    bytes
-}
+use crate::program::{self, machine, play};
 
 /// Somebody who asks, plays and delivers, and tries again when nobody answers.
 struct Somebody {
@@ -124,15 +60,7 @@ impl Somebody {
     }
 
     async fn work(self, number: usize, thanked: Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>) -> Option<()> {
-        let machine = Machine {
-            name: format!("w{number}"),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            bench_signature: protocol::BENCH_SIGNATURE,
-            threads: 1,
-            memory_mebibytes: 1,
-            system: "test".to_owned(),
-            instruction_set: "test".to_owned(),
-        };
+        let machine = machine(&format!("w{number}"));
         let json = "application/json";
         let worker = self.send(Method::POST, path::WORKERS, json, serde_json::to_vec(&machine).unwrap()).await?;
         let worker: Worker = serde_json::from_slice(&worker).unwrap();
@@ -166,12 +94,8 @@ async fn what_was_thanked_for_is_there_once() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let (kills, workers) = (count("CHUHE_KILLS", 5), count("CHUHE_WORKERS", 20));
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("short.toml");
-    std::fs::write(&file, CAMPAIGN).unwrap();
-    admin(folder.path(), &["user", "create", "ann"]);
-    let token = admin(folder.path(), &["token", "create", "ann"]);
-    admin(folder.path(), &["campaign", "create", file.to_str().unwrap()]);
-    let (mut process, port) = start(folder.path());
+    let token = program::prepare(folder.path());
+    let (mut process, port) = program::start(&[], folder.path());
     let (port, stop) = (Arc::new(AtomicU16::new(port)), Arc::new(AtomicBool::new(false)));
     let thanked = Arc::new(Mutex::new(BTreeMap::new()));
     let mut tasks = tokio::task::JoinSet::new();
@@ -184,7 +108,7 @@ async fn what_was_thanked_for_is_there_once() {
         tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
         process.kill().unwrap();
         process.wait().unwrap();
-        let (again, at) = start(folder.path());
+        let (again, at) = program::start(&[], folder.path());
         process = again;
         port.store(at, Ordering::SeqCst);
     }
