@@ -70,6 +70,7 @@ pub(super) async fn missing_audits(
                          JOIN workers ON workers.id = shards.worker
                          WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
                          AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
+                         AND shards.object = 'present'
                          ORDER BY shards.audit DESC, shards.hash LIMIT 1)";
         sqlx::query(query).bind(job).bind(below).execute(connection.raw()).await?;
     }

@@ -1,5 +1,7 @@
 //! `chuhe-coordinator admin`: works on the database itself, whether a coordinator runs or not.
 
+mod webhooks;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -40,6 +42,9 @@ pub(super) enum Command {
     /// Workers
     #[command(subcommand)]
     Worker(WorkerCommand),
+    /// Who outside is told what happens
+    #[command(subcommand)]
+    Webhook(webhooks::Command),
     /// Let two nets play against each other outside of campaigns, and print the job's number
     Match(MatchArguments),
     /// Show how a match stands
@@ -306,6 +311,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Net(command) => net(store, objects, clock, command).await?,
         Command::Book(BookCommand::Add { file }) => add_book(store, objects, clock, &file).await?,
         Command::Worker(command) => worker(store, clock, command).await?,
+        Command::Webhook(command) => webhooks::run(store, clock, command).await?,
         Command::Match(arguments) => create_match(store, clock, arguments).await?,
         Command::Standing { job } => {
             let standing = read(store, move |mut c| Box::pin(async move { matches::standing(&mut c, job).await }));

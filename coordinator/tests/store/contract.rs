@@ -8,6 +8,7 @@ mod opening;
 mod people;
 mod receiving;
 mod rechecks;
+mod retention;
 mod trainings;
 mod validation;
 
@@ -57,6 +58,7 @@ fn on_postgres() {
         people::ALL,
         receiving::ALL,
         rechecks::ALL,
+        retention::ALL,
         trainings::ALL,
         validation::ALL,
     ];
