@@ -19,6 +19,12 @@ use crate::{
 /// How often campaigns are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
+/// A look that takes long is taken less often: the pause is so many times as long.
+const REST: u32 = 4;
+
+/// No pause is longer.
+const MOST_PAUSE: Duration = Duration::from_secs(15);
+
 /// The setting that says how the disk was when somebody looked last.
 const DISK: &str = "disk";
 
@@ -28,9 +34,11 @@ const SWEEP_EVERY: u64 = 3_600;
 /// Goes on until it is told to stop.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
     for tick in 0_u64.. {
+        let began = tokio::time::Instant::now();
         if let Err(error) = step(&service).await {
             tracing::error!(%error, "a step failed");
         }
+        let pause = TICK.max(began.elapsed() * REST).min(MOST_PAUSE);
         if tick % SWEEP_EVERY == SWEEP_EVERY - 1 {
             if let Err(error) = expire(&service).await {
                 tracing::error!(%error, "nothing expired");
@@ -40,7 +48,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(TICK) => if *stop.borrow() { break },
+            () = tokio::time::sleep(pause) => if *stop.borrow() { break },
             changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
         }
     }
@@ -60,9 +68,12 @@ pub async fn step(service: &Service) -> Outcome<u64> {
         service.read(|mut connection| Box::pin(async move { campaigns::running(&mut connection).await })).await?;
     let mut steps = 0;
     for id in running {
+        let counts =
+            service.read(move |mut connection| Box::pin(async move { campaigns::count(&mut connection, id).await }));
+        let counts = counts.await?;
         let went = service
             .write(move |mut connection| {
-                Box::pin(async move { campaigns::drive(&mut connection, now, id, signature).await })
+                Box::pin(async move { campaigns::drive_with(&mut connection, now, id, signature, Some(counts)).await })
             })
             .await;
         match went {

@@ -8,6 +8,7 @@
 //! * [`work`]: games to play: leases, what comes back, its validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
+//! * [`ratings`]: how strong the champions are, from matches between them.
 //! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
 //! * [`retention`]: which games are kept.
 //! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
@@ -24,6 +25,7 @@ pub mod gate;
 pub mod http;
 pub mod objects;
 pub mod people;
+pub mod ratings;
 pub mod reports;
 pub mod retention;
 pub mod service;

@@ -33,7 +33,7 @@ pub(super) async fn book_must_exist(connection: &mut Connection<'_>, book: Diges
 }
 
 /// What people call a net.
-pub(super) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
+pub(crate) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
     match net {
         None => Ok("the plain evaluation".to_owned()),
         Some(net) => name_of_text(connection, &net.to_string()).await,

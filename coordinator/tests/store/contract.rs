@@ -6,6 +6,7 @@ mod disputes;
 mod leases;
 mod opening;
 mod people;
+mod ratings;
 mod receiving;
 mod rechecks;
 mod retention;
@@ -57,6 +58,7 @@ fn on_postgres() {
         opening::ALL,
         people::ALL,
         receiving::ALL,
+        ratings::ALL,
         rechecks::ALL,
         retention::ALL,
         trainings::ALL,
