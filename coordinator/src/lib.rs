@@ -8,7 +8,9 @@
 //! * [`work`]: games to play: leases, what comes back, its validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
-//! * [`events`]: what happened, for people; [`reports`]: what there is.
+//! * [`ratings`]: how strong the champions are, from matches between them.
+//! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
+//! * [`retention`]: which games are kept.
 //! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
@@ -23,8 +25,11 @@ pub mod gate;
 pub mod http;
 pub mod objects;
 pub mod people;
+pub mod ratings;
 pub mod reports;
+pub mod retention;
 pub mod service;
 pub mod store;
 pub mod validator;
+pub mod webhooks;
 pub mod work;

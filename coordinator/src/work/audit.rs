@@ -56,7 +56,8 @@ pub(super) async fn wanted_from(
     }
     let query = "SELECT shards.id AS shard, shards.job AS job, shards.first AS first, shards.games AS games
                  FROM shards JOIN jobs ON jobs.id = shards.job
-                 WHERE shards.audit = 'wanted' AND shards.state = 'validated' AND shards.account <> $1
+                 WHERE shards.audit = 'wanted' AND shards.state = 'validated' AND shards.object = 'present'
+                 AND shards.account <> $1
                  AND jobs.bench_signature = $2 AND jobs.kind <> 'timed'
                  AND ($3 = 1 OR shards.account > $1 OR NOT EXISTS
                       (SELECT 1 FROM accounts WHERE accounts.id < shards.account AND accounts.state = 'active'
@@ -127,7 +128,7 @@ pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i
     Ok(query.execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Two shards have games in common: whether these are the same is to be found out.
+/// Two shards have games in common: whether these are the same is to be found out, if both still have their files.
 pub(super) async fn compare(
     connection: &mut Connection<'_>,
     now: Time,
@@ -139,7 +140,8 @@ pub(super) async fn compare(
         return Ok(());
     }
     let query = "INSERT INTO comparisons (job, left_shard, right_shard, first, games, state, created)
-                 VALUES ($1, $2, $3, $4, $5, 'waiting', $6)
+                 SELECT job, $2, $3, $4, $5, 'waiting', $6 FROM shards WHERE id = $2 AND job = $1
+                 AND NOT EXISTS (SELECT 1 FROM shards AS gone WHERE gone.id IN ($2, $3) AND gone.object <> 'present')
                  ON CONFLICT (left_shard, right_shard, first) DO UPDATE SET state = 'waiting'
                  WHERE comparisons.state = 'void'";
     let query = sqlx::query(query).bind(job).bind(shards.0).bind(shards.1).bind(games.start);

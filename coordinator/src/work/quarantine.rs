@@ -156,7 +156,7 @@ pub async fn lift(
         let query =
             "UPDATE comparisons SET state = 'waiting' WHERE state = 'void' AND (left_shard = $1 OR right_shard = $1)
                      AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.id IN (left_shard, right_shard)
-                                     AND shards.state IN ('rejected', 'quarantined'))";
+                                     AND (shards.state IN ('rejected', 'quarantined') OR shards.object <> 'present'))";
         sqlx::query(query).bind(shard.id).execute(connection.raw()).await?;
         let games = shard.first..shard.first + shard.games;
         for (holder, common) in segments::hold(connection, shard.job, games, shard.id).await? {

@@ -9,4 +9,5 @@ mod dishonest;
 mod refused;
 mod restored;
 mod security;
+mod webhooks;
 mod whole;

@@ -23,20 +23,25 @@ use protocol::api::{
 };
 use reqwest::{Client, Method};
 
-use crate::program::{self, machine, play};
+use crate::program::{self, Place, machine, play};
 
 /// Somebody who asks, plays and delivers, and tries again when nobody answers.
-struct Somebody {
+pub(crate) struct Somebody {
     client: Client,
-    port: Arc<AtomicU16>,
+    /// Where coordinators listen: if one does not answer, another is asked.
+    ports: Arc<Vec<AtomicU16>>,
     token: String,
     stop: Arc<AtomicBool>,
 }
 
 impl Somebody {
     async fn send(&self, method: Method, path: &str, kind: &str, body: Vec<u8>) -> Option<Vec<u8>> {
-        while !self.stop.load(Ordering::SeqCst) {
-            let address = format!("http://127.0.0.1:{}{path}", self.port.load(Ordering::SeqCst));
+        for number in 0.. {
+            if self.stop.load(Ordering::SeqCst) {
+                break;
+            }
+            let port = self.ports[(number + body.len()) % self.ports.len()].load(Ordering::SeqCst);
+            let address = format!("http://127.0.0.1:{port}{path}");
             let request = self.client.request(method.clone(), address).bearer_auth(&self.token);
             let request = request.header("content-type", kind).header("connection", "close");
             let request = request.header(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
@@ -59,7 +64,7 @@ impl Somebody {
         None
     }
 
-    async fn work(self, number: usize, thanked: Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>) -> Option<()> {
+    async fn work(self, number: usize, thanked: Thanked) -> Option<()> {
         let machine = machine(&format!("w{number}"));
         let json = "application/json";
         let worker = self.send(Method::POST, path::WORKERS, json, serde_json::to_vec(&machine).unwrap()).await?;
@@ -85,45 +90,35 @@ impl Somebody {
     }
 }
 
-fn count(name: &str, usual: usize) -> usize {
-    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+/// What was thanked for: leases' first games, how many, and the shard.
+pub(crate) type Thanked = Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>;
+
+/// Starts so many who work until they are told to stop.
+pub(crate) fn start_workers(
+    count: usize,
+    ports: &Arc<Vec<AtomicU16>>,
+    token: &str,
+    stop: &Arc<AtomicBool>,
+    thanked: &Thanked,
+) -> tokio::task::JoinSet<Option<()>> {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..count {
+        let somebody = Somebody {
+            client: Client::new(),
+            ports: Arc::clone(ports),
+            token: token.to_owned(),
+            stop: Arc::clone(stop),
+        };
+        tasks.spawn(somebody.work(number, Arc::clone(thanked)));
+    }
+    tasks
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_thanked_for_is_there_once() {
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let (kills, workers) = (count("CHUHE_KILLS", 5), count("CHUHE_WORKERS", 20));
-    let folder = tempfile::tempdir().unwrap();
-    let token = program::prepare(folder.path());
-    let (mut process, port) = program::start(&[], folder.path());
-    let (port, stop) = (Arc::new(AtomicU16::new(port)), Arc::new(AtomicBool::new(false)));
-    let thanked = Arc::new(Mutex::new(BTreeMap::new()));
-    let mut tasks = tokio::task::JoinSet::new();
-    for number in 0..workers {
-        let somebody = Somebody { client: Client::new(), port: port.clone(), token: token.clone(), stop: stop.clone() };
-        tasks.spawn(somebody.work(number, thanked.clone()));
-    }
-    for kill in 0..kills {
-        // Not in step with anything.
-        tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
-        process.kill().unwrap();
-        process.wait().unwrap();
-        let (again, at) = program::start(&[], folder.path());
-        process = again;
-        port.store(at, Ordering::SeqCst);
-    }
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    process.kill().unwrap();
-    process.wait().unwrap();
-    stop.store(true, Ordering::SeqCst);
-    while let Some(done) = tasks.join_next().await {
-        done.unwrap();
-    }
-
-    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
-    assert!(thanked.len() > kills, "only {} uploads were thanked for", thanked.len());
-    let store = Database::open(&format!("sqlite:{}", folder.path().join("chuhe.db").display()), None).await.unwrap();
-    let objects = Objects::open(folder.path().join("objects").to_str().unwrap()).unwrap();
+/// Every upload that was thanked for is there, once.
+pub(crate) async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
+    let store = Database::open(&place.database, None).await.unwrap();
+    let objects = Objects::open(place.folder.join("objects").to_str().unwrap()).unwrap();
     let held = store.read(|mut c| {
         Box::pin(async move {
             let query = "SELECT segments.first, segments.games, shards.hash FROM segments
@@ -140,10 +135,46 @@ async fn what_was_thanked_for_is_there_once() {
         end = first + games;
         there.insert(first as u64, (games as u64, hash.parse::<Digest>().unwrap()));
     }
-    for (first, upload) in &thanked {
+    for (first, upload) in thanked {
         assert_eq!(there.get(first), Some(upload), "games from {first} on");
         let bytes = objects.get(Kind::Shard, upload.1).await.unwrap();
         assert_eq!(Digest::of(&bytes), upload.1);
     }
     store.close().await;
+}
+
+fn count(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_thanked_for_is_there_once() {
+    let (kills, workers) = (count("CHUHE_KILLS", 5), count("CHUHE_WORKERS", 20));
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::folder(folder.path());
+    let token = program::prepare(&place);
+    let (mut process, port) = program::start(&[], &place);
+    let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
+    let thanked = Thanked::default();
+    let mut tasks = start_workers(workers, &ports, &token, &stop, &thanked);
+    for kill in 0..kills {
+        // Not in step with anything.
+        tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let (again, at) = program::start(&[], &place);
+        process = again;
+        ports[0].store(at, Ordering::SeqCst);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    stop.store(true, Ordering::SeqCst);
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+
+    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
+    assert!(thanked.len() > kills, "only {} uploads were thanked for", thanked.len());
+    assert_all_there(&place, &thanked).await;
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -28,40 +28,50 @@ positions_per_epoch = 65536
 warm_up_steps = 1
 "#;
 
+/// Where coordinators work.
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    pub(crate) database: String,
+}
+
+impl Place {
+    /// A folder with everything in it.
+    pub(crate) fn folder(folder: &Path) -> Self {
+        let database = format!("sqlite:{}", folder.join("chuhe.db").display());
+        Self { folder: folder.to_owned(), database }
+    }
+
+    fn arguments(&self) -> [String; 4] {
+        ["--data".to_owned(), self.folder.display().to_string(), "--database".to_owned(), self.database.clone()]
+    }
+}
+
 /// Runs a command of `admin`: what it prints.
-pub(crate) fn admin(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    let output = command.arg("--data").arg(folder).arg("admin").args(arguments).output().unwrap();
+    let output = command.args(place.arguments()).arg("admin").args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// An account and a campaign in a folder: the account's token.
-pub(crate) fn prepare(folder: &Path) -> String {
-    let file = folder.join("short.toml");
+pub(crate) fn prepare(place: &Place) -> String {
+    let file = place.folder.join("short.toml");
     std::fs::write(&file, CAMPAIGN).unwrap();
-    admin(folder, &["user", "create", "ann"]);
-    let token = admin(folder, &["token", "create", "ann"]);
-    admin(folder, &["campaign", "create", file.to_str().unwrap()]);
+    admin(place, &["user", "create", "ann"]);
+    let token = admin(place, &["token", "create", "ann"]);
+    admin(place, &["campaign", "create", file.to_str().unwrap()]);
     token
 }
 
 /// Starts a coordinator, by another program if one is named, and waits until it says where it listens.
-pub(crate) fn start(by: &[&str], folder: &Path) -> (Child, u16) {
+pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
     let own = env!("CARGO_BIN_EXE_chuhe-coordinator");
     let mut command = Command::new(by.first().copied().unwrap_or(own));
     if let Some((_, arguments)) = by.split_first() {
         command.args(arguments).arg(own);
     }
-    command.arg("--data").arg(folder).args([
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--rate",
-        "100000",
-        "--burst",
-        "100000",
-    ]);
+    command.args(place.arguments()).args(["serve", "--listen", "127.0.0.1:0", "--rate", "100000", "--burst", "100000"]);
     command.args(["--least-free", "0"]).env("NO_COLOR", "1").env("CHUHE_LOG", "info");
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();

@@ -13,7 +13,7 @@ use protocol::api::{
 };
 use reqwest::{Client, StatusCode};
 
-use crate::program::{self, machine, play};
+use crate::program::{self, Place, machine, play};
 
 /// Whether `strace` is here and may watch.
 fn can_watch() -> bool {
@@ -97,11 +97,12 @@ async fn a_thank_you_comes_after_the_syncs() {
     }
     drop(rustls::crypto::ring::default_provider().install_default());
     let folder = tempfile::tempdir().unwrap();
-    let token = program::prepare(folder.path());
+    let place = Place::folder(folder.path());
+    let token = program::prepare(&place);
     let file = folder.path().join("trace");
     let watch = "trace=fsync,fdatasync,rename,renameat,renameat2,linkat,link,read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg";
     let by = ["strace", "-f", "-y", "-s", "64", "-e", watch, "-o", file.to_str().unwrap(), "--"];
-    let (mut process, port) = program::start(&by, folder.path());
+    let (mut process, port) = program::start(&by, &place);
     let hash = upload(folder.path(), port, &token).await.to_string();
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", process.id())).unwrap();
     for child in children.split_whitespace() {

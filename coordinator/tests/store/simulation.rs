@@ -114,17 +114,17 @@ fn run(place: &Place, seed: u64, steps: &[Step], stride: usize) -> Result<Seen, 
             let name = place.fresh().await;
             let mut world = World::new(&place.address(&name), seed).await;
             let done = AssertUnwindSafe(world.live(steps, stride));
-            let done = futures_util::FutureExt::catch_unwind(done).await.map_err(said);
+            let done = futures_util::FutureExt::catch_unwind(done).await.map_err(|panic| said(&*panic));
             let seen = if done.is_ok() { world.seen().await } else { Seen::default() };
             world.end().await;
             place.remove(&name).await;
             done.map(|()| seen)
         })
     }));
-    result.unwrap_or_else(|panic| Err(said(panic)))
+    result.unwrap_or_else(|panic| Err(said(&*panic)))
 }
 
-fn said(panic: Box<dyn std::any::Any + Send>) -> String {
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<String>()
         .cloned()
@@ -169,7 +169,9 @@ fn show_all(place: &Place, usual: u64) {
     let count = number("CHUHE_SIMULATIONS").unwrap_or(usual);
     let mut seen = Seen::default();
     for seed in 0..count {
-        show(place, seed).into_iter().for_each(|(what, times)| *seen.entry(what).or_default() += times);
+        for (what, times) in show(place, seed) {
+            *seen.entry(what).or_default() += times;
+        }
     }
     println!("{count} sequences of {STEPS} steps: {seen:?}");
     // A simulation in which nothing happens shows nothing.

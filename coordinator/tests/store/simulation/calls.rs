@@ -21,6 +21,7 @@ const CLAIM: i64 = 60_000;
 
 /// A request.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are two at a time")]
 pub(super) enum Call {
     Ask { player: Player, nonce: String, games: u32, draw: u64 },
     Upload { player: Player, token: String, object: Object },
@@ -42,6 +43,7 @@ pub(super) enum Call {
 
 /// An answer.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are two at a time")]
 pub(super) enum Reply {
     Work(Outcome<Work>),
     Receipt(Result<ReceiptStatus, Code>),
@@ -117,11 +119,11 @@ fn must<T>(outcome: Outcome<T>) -> Reply {
 /// A trainer, which may break off anywhere.
 async fn train(lab: &Lab, player: Player, net: Digest, how: u64) {
     let Some(training) = lab.claim(player, "trainer").await else { return };
-    if how % 5 == 0 {
+    if how.is_multiple_of(5) {
         return;
     }
     // Somebody else may have claimed it meanwhile, or a person stopped the campaign.
-    if lab.put_net(player, &training.token, net).await.is_ok() && how % 7 != 0 {
+    if lab.put_net(player, &training.token, net).await.is_ok() && !how.is_multiple_of(7) {
         lab.complete(player, &training.token, net).await.ok();
     }
 }

@@ -39,7 +39,7 @@ impl World {
                 self.deliver_and_go_on(index, round).await;
             }
             // Every other world looks at everything twice.
-            lab.validate(if self.seed % 2 == 0 { EVERYBODY } else { draw(self.seed, round) }).await;
+            lab.validate(if self.seed.is_multiple_of(2) { EVERYBODY } else { draw(self.seed, round) }).await;
             while lab.compare().await > 0 {}
             for call in [Call::Drive { campaign }, Call::Recheck, Call::Conclude] {
                 let decides = !matches!(call, Call::Recheck);

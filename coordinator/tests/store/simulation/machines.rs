@@ -68,7 +68,7 @@ impl Machine {
         let end = held.lease.numbers().end;
         // More often than not, all of it.
         let most = (end - held.next) / unit;
-        let count = if how >> 8 & 3 == 0 { 1 + (how >> 10) % most.max(1) } else { most };
+        let count = if (how >> 8).is_multiple_of(4) { 1 + (how >> 10) % most.max(1) } else { most };
         let games = held.next..held.next + count * unit;
         if games.is_empty() {
             return;
@@ -123,10 +123,10 @@ impl Machine {
 
 /// The machines of a sequence: of old accounts and young ones, and of one account two.
 pub(super) async fn all(lab: &Lab, seed: u64) -> Vec<Machine> {
-    let salt = |number: u64| if seed % 2 == 0 { 1 } else { 1 + number };
+    let salt = |number: u64| if seed.is_multiple_of(2) { 1 } else { 1 + number };
     // Every third world is one of honest machines.
     let liar = |number: u64| {
-        if seed % 3 == 0 { Character::Honest } else { Character::Liar { salt: salt(number) } }
+        if seed.is_multiple_of(3) { Character::Honest } else { Character::Liar { salt: salt(number) } }
     };
     let mut machines = Vec::new();
     for (name, character) in [

@@ -96,7 +96,7 @@ pub(super) fn from_seed(seed: u64, count: usize) -> Vec<Step> {
             here
         });
         let what = what.expect("the draw is below the total").0;
-        Step { what, who: draw(1), how: draw(2), together: draw(3) % 6 == 0 }
+        Step { what, who: draw(1), how: draw(2), together: draw(3).is_multiple_of(6) }
     };
     (0..count as u64).map(step).collect()
 }

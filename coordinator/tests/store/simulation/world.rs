@@ -190,7 +190,7 @@ impl World {
             }
             What::Expire => Some(Call::Expire),
             What::Drive => Some(Call::Drive { campaign: self.campaign }),
-            What::Recheck if how % 2 == 0 => Some(Call::Recheck),
+            What::Recheck if how.is_multiple_of(2) => Some(Call::Recheck),
             What::Recheck => Some(Call::Conclude),
             What::Train => {
                 self.nets += 1;
@@ -207,7 +207,7 @@ impl World {
                 Some(Call::Lift { player })
             }
             What::Command => {
-                let command = if how % 2 == 0 { Command::Pause } else { Command::Resume };
+                let command = if how.is_multiple_of(2) { Command::Pause } else { Command::Resume };
                 Some(Call::Command { campaign: self.campaign, command })
             }
             What::Restart => {
@@ -236,7 +236,7 @@ impl World {
     /// What an answer changes. Some are never heard.
     async fn hear(&mut self, step: &Step, call: Call, reply: Reply) {
         let index = step.who as usize % self.machines.len();
-        let is_lost = draw(step.how, 3) % 4 == 0;
+        let is_lost = draw(step.how, 3).is_multiple_of(4);
         match (call, reply) {
             (Call::Ask { nonce, .. }, Reply::Work(answer)) => self.hear_work(index, nonce, answer, is_lost).await,
             (Call::Upload { token, object, .. }, Reply::Receipt(answer)) => {
