@@ -9,6 +9,7 @@
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`events`]: what happened, for people; [`reports`]: what there is.
+//! * [`live`]: what people see of a match while it is played.
 //! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
@@ -21,10 +22,14 @@ pub mod driver;
 pub mod events;
 pub mod gate;
 pub mod http;
+pub mod live;
 pub mod objects;
+pub mod pages;
 pub mod people;
 pub mod reports;
 pub mod service;
 pub mod store;
 pub mod validator;
 pub mod work;
+
+mod games;

@@ -11,6 +11,7 @@ use protocol::api::work::Role;
 use crate::{
     clock::Clock,
     http::limits::Limits,
+    live::Boards,
     objects::Objects,
     people::{self, Identity},
     store::{Connection, Database, Operation, Outcome, Store as _},
@@ -84,6 +85,8 @@ pub struct Service {
     pub limits: Arc<Limits>,
     /// What holds for new leases now.
     pub policy: Arc<RwLock<Policy>>,
+    /// What people see of matches while they are played.
+    pub live: Arc<Boards>,
     /// Whether it is stopping.
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }

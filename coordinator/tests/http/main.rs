@@ -6,7 +6,10 @@
 mod bench;
 mod described;
 mod dishonest;
+mod games;
+mod live;
 mod refused;
 mod restored;
+mod rulebook;
 mod security;
 mod whole;
