@@ -9,7 +9,7 @@
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`events`]: what happened, for people; [`reports`]: what there is.
-//! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
+//! * [`http`]: the interface for programs; [`pages`]: the one for people; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
 
@@ -22,6 +22,7 @@ pub mod events;
 pub mod gate;
 pub mod http;
 pub mod objects;
+pub mod pages;
 pub mod people;
 pub mod reports;
 pub mod service;

@@ -20,6 +20,7 @@ pub mod receiving;
 pub mod validating;
 
 mod segments;
+mod totals;
 
 use dataset::Header;
 use sqlx::Row as _;

@@ -93,6 +93,7 @@ impl Bench {
             settings: Arc::new(settings),
             limits: Arc::new(limits),
             policy: Arc::new(RwLock::default()),
+            pages: Arc::default(),
             stopping: stopping.clone(),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
