@@ -33,7 +33,7 @@ use protocol::api::{
 };
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use crate::service::Service;
+use crate::{pages, service::Service};
 use answer::Refusal;
 
 /// The routes of a coordinator.
@@ -68,6 +68,7 @@ pub fn router(service: Service) -> Router {
         .route("/live-game", get(live::now))
         .route("/live-game/events", get(live::events))
         .route("/matches/{job}/live", post(live::begin).delete(live::end))
+        .route("/live", get(pages::live::stream))
         .route("/openapi.json", get(openapi))
         .merge(admin::routes())
         .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
@@ -77,6 +78,7 @@ pub fn router(service: Service) -> Router {
     };
     Router::new()
         .nest(path::ROOT, api)
+        .merge(pages::routes(&service))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
@@ -92,11 +94,11 @@ async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], include_str!("http/openapi.json")).into_response()
 }
 
-async fn nothing_here() -> Response {
+pub(crate) async fn nothing_here() -> Response {
     Refusal(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
 }
 
-async fn no_such_method() -> Response {
+pub(crate) async fn no_such_method() -> Response {
     Refusal(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
 }
 
@@ -112,7 +114,7 @@ fn longer_for(request: &Request) -> Duration {
 }
 
 /// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
-async fn gate(
+pub(crate) async fn gate(
     State(service): State<Service>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,

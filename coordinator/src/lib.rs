@@ -10,7 +10,7 @@
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`events`]: what happened, for people; [`reports`]: what there is.
 //! * [`live`]: what people see of a match while it is played.
-//! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
+//! * [`http`]: the interface for programs; [`pages`]: the one for people; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
 

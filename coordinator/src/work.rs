@@ -21,6 +21,7 @@ pub mod validating;
 pub mod watching;
 
 mod segments;
+mod totals;
 
 use dataset::Header;
 use sqlx::Row as _;

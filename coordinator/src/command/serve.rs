@@ -138,6 +138,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         settings: Arc::new(settings),
         policy: Arc::new(RwLock::default()),
         live: Arc::default(),
+        pages: Arc::default(),
         stopping: stopping.clone(),
     };
     let listener = TcpListener::bind(arguments.listen)

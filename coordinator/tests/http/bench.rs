@@ -94,6 +94,7 @@ impl Bench {
             limits: Arc::new(limits),
             policy: Arc::new(RwLock::default()),
             live: Arc::default(),
+            pages: Arc::default(),
             stopping: stopping.clone(),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
