@@ -51,6 +51,14 @@ struct LiveBoard {
     waiting: String,
 }
 
+impl LiveBoard {
+    /// A word with something in its place.
+    #[allow(clippy::unused_self, reason = "templates call methods")]
+    fn place(&self, word: &str, what: impl std::fmt::Display) -> String {
+        fill(word, what)
+    }
+}
+
 /// What is seen.
 struct Scene {
     job: i64,
@@ -203,9 +211,4 @@ fn pairs(start: &Fen, moves: Vec<String>) -> Vec<(u32, String, String)> {
         side = !side;
     }
     rows
-}
-
-/// A word with something in its place.
-fn place(word: &str, what: impl std::fmt::Display) -> String {
-    fill(word, what)
 }
