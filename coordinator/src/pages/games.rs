@@ -226,11 +226,8 @@ fn game_page(visitor: Visitor, kept: &Kept, view: &View) -> GamePage {
     let mut viewer = Viewer::new(&kept.story, view);
     viewer.suffix = suffix(view.notation, view.flipped);
     let at = format!("?ply={}", viewer.ply);
-    let notations = [
-        (Notation::ChineseSimplified, words.notation_chinese),
-        (Notation::Wxf, "WXF"),
-        (Notation::Uci, "UCI"),
-    ];
+    let notations =
+        [(Notation::ChineseSimplified, words.notation_chinese), (Notation::Wxf, "WXF"), (Notation::Uci, "UCI")];
     let notations = notations.map(|(notation, label)| {
         let link = format!("{at}{}", suffix(notation, view.flipped));
         (notation_name(notation), label, link, notation == view.notation)

@@ -167,9 +167,9 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
             thinks: turn == color && !is_over,
         }
     };
-    let score = seen["score"].as_i64().map_or("–".to_owned(), |score| {
-        pawns(if turn == Color::Red { score as i32 } else { -(score as i32) })
-    });
+    let score = seen["score"]
+        .as_i64()
+        .map_or("–".to_owned(), |score| pawns(if turn == Color::Red { score as i32 } else { -(score as i32) }));
     let end = seen["end"]["reason"].as_str().map(|reason| {
         let outcome = match seen["end"]["outcome"].as_str() {
             Some("red_wins") => t.red_wins,

@@ -150,7 +150,8 @@ impl Viewer {
 fn said(words: &Boards, story: &Story, texts: &[String], ply: usize) -> String {
     let Some(index) = ply.checked_sub(1) else { return words.beginning.to_owned() };
     let side = side_name(words, story.mover(ply));
-    let score = story.scores.get(index).copied().flatten().map_or_else(String::new, |score| format!(" {}", pawns(score)));
+    let score =
+        story.scores.get(index).copied().flatten().map_or_else(String::new, |score| format!(" {}", pawns(score)));
     format!("{ply} · {side} {}{score}", texts.get(index).map_or("", String::as_str))
 }
 

@@ -1,6 +1,5 @@
 //! A match that people watch.
 
-use dataset::{Header, Opponent};
 use protocol::api::{
     path,
     problem::Code,
@@ -9,42 +8,10 @@ use protocol::api::{
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, play, problem, read, shard};
-
-/// A match of two plain players. Its job.
-async fn begin_match(bench: &Bench) -> i64 {
-    let now = bench.clock.now();
-    let header = Header {
-        bench_signature: protocol::BENCH_SIGNATURE,
-        net: None,
-        opponent: Some(Opponent { net: None, soft_nodes: None, hard_nodes: 50 }),
-        rules: xiangqi::rules::RuleSet::Cxr,
-        settings: crate::rulebook::settings(),
-        openings: dataset::OpeningPolicy { book: None, plies: 6, filter: None },
-        seed: 3,
-        first_game: 0,
-    };
-    let gate: protocol::campaign::Gate = toml::from_str("nodes = 60\nmost_pairs = 500\n").unwrap();
-    let made = coordinator::store::Store::write(&bench.service.store, move |mut c| {
-        let (header, gate) = (header.clone(), gate.clone());
-        Box::pin(async move { coordinator::campaigns::matches::create(&mut c, now, "match", &header, &gate).await })
-    });
-    made.await.unwrap()
-}
-
-fn live(lease: &Lease, moves: &str) -> Live {
-    Live {
-        game: lease.terms.first_game,
-        start: xiangqi::Fen::start().to_string(),
-        moves: moves.to_owned(),
-        nodes: [1_200, 1_100],
-        score: Some(31),
-        depth: 9,
-        nodes_per_second: 400_000,
-        variation: "h9g7 h0g2".to_owned(),
-        end: None,
-    }
-}
+use crate::{
+    bench::{Bench, play, problem, read, shard},
+    live_match::{self, live},
+};
 
 async fn seen(bench: &Bench) -> Value {
     read(bench.request(Method::GET, "/api/v1/live-game", "").send().await.unwrap()).await
@@ -57,7 +24,7 @@ async fn watch(bench: &Bench, job: i64, token: &str, body: Value) -> reqwest::Re
 #[tokio::test]
 async fn a_marked_match_is_seen_through_one_lease() {
     let bench = Bench::start().await;
-    let job = begin_match(&bench).await;
+    let job = live_match::begin(&bench).await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
     let worker = bench.worker(&ann, "one").await;
     let unwatched = bench.lease(&ann, worker, "before").await;
@@ -111,7 +78,7 @@ async fn a_marked_match_is_seen_through_one_lease() {
 #[tokio::test]
 async fn whoever_watches_is_told() {
     let bench = Bench::start().await;
-    let job = begin_match(&bench).await;
+    let job = live_match::begin(&bench).await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
     let worker = bench.worker(&ann, "one").await;
     let pages = bench.request(Method::GET, "/zh/live-game", "").send().await.unwrap().text().await.unwrap();

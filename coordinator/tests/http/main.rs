@@ -8,6 +8,7 @@ mod described;
 mod dishonest;
 mod games;
 mod live;
+mod live_match;
 mod refused;
 mod restored;
 mod rulebook;
