@@ -114,14 +114,7 @@ impl fmt::Display for Board<'_> {
         self.river(f)?;
         self.coordinates(f)?;
         self.last_move(f)?;
-        f.write_str(r#"<g class="board-pieces">"#)?;
-        for square in Square::all() {
-            if let Some(piece) = self.position.piece_at(square) {
-                let (x, y) = self.place(square);
-                write!(f, r##"<use href="#piece-{}" x="{x}" y="{y}"/>"##, piece.letter())?;
-            }
-        }
-        f.write_str("</g>")?;
+        // What attacks what is drawn below the pieces: an arrow passes under what stands between.
         for (ply, marks) in self.marks {
             let display = if *ply == self.ply { "inline" } else { "none" };
             write!(f, r#"<g class="board-marks" data-ply="{ply}" display="{display}">"#)?;
@@ -130,6 +123,14 @@ impl fmt::Display for Board<'_> {
             }
             f.write_str("</g>")?;
         }
+        f.write_str(r#"<g class="board-pieces">"#)?;
+        for square in Square::all() {
+            if let Some(piece) = self.position.piece_at(square) {
+                let (x, y) = self.place(square);
+                write!(f, r##"<use href="#piece-{}" x="{x}" y="{y}"/>"##, piece.letter())?;
+            }
+        }
+        f.write_str("</g>")?;
         f.write_str("</svg>")
     }
 }
@@ -184,7 +185,7 @@ impl Board<'_> {
         match mark {
             Mark::Ring { around, kind } => {
                 let (x, y) = self.place(around);
-                write!(f, r#"<circle class="mark {}" cx="{x}" cy="{y}" r="{}"/>"#, kind.class(), RADIUS + 2)
+                write!(f, r#"<circle class="mark {}" cx="{x}" cy="{y}" r="{}"/>"#, kind.class(), RADIUS + 3)
             }
             Mark::Arrow { from, to, kind } => {
                 let ((x, y), (to_x, to_y)) = (self.place(from), self.place(to));

@@ -23,10 +23,10 @@ use super::{
     board::{self, Board},
     format,
     page::{Page, Visitor, show},
+    viewer::shown_score,
     words::{Boards, Language, fill, state},
 };
 use crate::{
-    games::story::pawns,
     http::answer::{Answer, Refusal},
     service::Service,
     work::watching,
@@ -169,7 +169,7 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
     };
     let score = seen["score"]
         .as_i64()
-        .map_or("–".to_owned(), |score| pawns(if turn == Color::Red { score as i32 } else { -(score as i32) }));
+        .map_or("–".to_owned(), |score| shown_score(if turn == Color::Red { score as i32 } else { -(score as i32) }));
     let end = seen["end"]["reason"].as_str().map(|reason| {
         let outcome = match seen["end"]["outcome"].as_str() {
             Some("red_wins") => t.red_wins,

@@ -149,10 +149,9 @@ impl Viewer {
 
 fn said(words: &Boards, story: &Story, texts: &[String], ply: usize) -> String {
     let Some(index) = ply.checked_sub(1) else { return words.beginning.to_owned() };
-    let side = side_name(words, story.mover(ply));
     let score =
-        story.scores.get(index).copied().flatten().map_or_else(String::new, |score| format!(" {}", pawns(score)));
-    format!("{ply} · {side} {}{score}", texts.get(index).map_or("", String::as_str))
+        story.scores.get(index).copied().flatten().map_or_else(String::new, |score| format!(" {}", shown_score(score)));
+    format!("{ply} · {}{score}", texts.get(index).map_or("", String::as_str))
 }
 
 const fn side_name(words: &Boards, side: Color) -> &'static str {
@@ -172,7 +171,7 @@ fn rows(story: &Story, texts: &[String], now: usize) -> Vec<Row> {
         let shown = Shown {
             ply,
             text: text.clone(),
-            score: story.scores[index].map_or_else(String::new, pawns),
+            score: story.scores[index].map_or_else(String::new, shown_score),
             is_opening: index < story.opening,
             is_now: ply == now,
             in_cycle: ply > from && ply <= to,
@@ -248,6 +247,11 @@ const fn class_name(words: &Boards, class: Class) -> &'static str {
         Class::MateThreat => words.class_mate_threat,
         Class::Check => words.class_check,
     }
+}
+
+/// A score with a minus that is one.
+pub(super) fn shown_score(score: dataset::Score) -> String {
+    pawns(score).replace('-', "−")
 }
 
 /// The notation of a name, or the usual one of the language.

@@ -101,5 +101,5 @@ async fn whoever_watches_is_told() {
         assert!(text.contains("event: board"), "{text}");
     }
     let page = bench.request(Method::GET, "/en/live-game", "").send().await.unwrap().text().await.unwrap();
-    assert!(page.contains("plain evaluation") && page.contains("h9g7 h0g2") && page.contains("-0.31"));
+    assert!(page.contains("plain evaluation") && page.contains("h9g7 h0g2") && page.contains("−0.31"));
 }
