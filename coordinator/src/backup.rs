@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Every table; each after those that its rows refer to.
-const TABLES: [&str; 22] = [
+const TABLES: [&str; 24] = [
     "accounts",
     "invitations",
     "tokens",
@@ -40,6 +40,8 @@ const TABLES: [&str; 22] = [
     "segments",
     "shards",
     "comparisons",
+    "totals",
+    "labels",
     "trainings",
     "promotions",
     "events",

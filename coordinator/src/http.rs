@@ -8,10 +8,12 @@ pub mod limits;
 pub mod listen;
 
 mod admin;
-mod answer;
-mod auth;
+pub(crate) mod answer;
+pub(crate) mod auth;
 mod files;
+mod games;
 mod health;
+mod live;
 mod training;
 mod work;
 
@@ -31,7 +33,7 @@ use protocol::api::{
 };
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use crate::service::Service;
+use crate::{pages, service::Service};
 use answer::Refusal;
 
 /// The routes of a coordinator.
@@ -45,6 +47,7 @@ pub fn router(service: Service) -> Router {
         .route("/leases/{lease}/renewal", post(work::renew))
         .route("/leases/{lease}/giving-back", post(work::give_back))
         .route("/leases/{lease}/games/{first}", put(work::receive))
+        .route("/leases/{lease}/live", post(live::show))
         .route("/failures", post(work::fail))
         .route("/trainings", post(training::claim))
         .route("/trainings/{training}/progress", post(training::progress))
@@ -57,6 +60,15 @@ pub fn router(service: Service) -> Router {
         .route("/books/{hash}", get(files::book))
         .route("/shards/{hash}", get(files::shard))
         .route("/manifests/{hash}", get(files::manifest))
+        .route("/games", get(games::shards))
+        .route("/games/{shard}", get(games::of_shard))
+        .route("/games/{shard}/{number}", get(games::game))
+        .route("/games/{shard}/{number}/pgn", get(games::pgn))
+        .route("/judge", get(games::judgement))
+        .route("/live-game", get(live::now))
+        .route("/live-game/events", get(live::events))
+        .route("/matches/{job}/live", post(live::begin).delete(live::end))
+        .route("/live", get(pages::live::stream))
         .route("/openapi.json", get(openapi))
         .merge(admin::routes())
         .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
@@ -66,6 +78,7 @@ pub fn router(service: Service) -> Router {
     };
     Router::new()
         .nest(path::ROOT, api)
+        .merge(pages::routes(&service))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
@@ -81,11 +94,11 @@ async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], include_str!("http/openapi.json")).into_response()
 }
 
-async fn nothing_here() -> Response {
+pub(crate) async fn nothing_here() -> Response {
     Refusal(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
 }
 
-async fn no_such_method() -> Response {
+pub(crate) async fn no_such_method() -> Response {
     Refusal(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
 }
 
@@ -101,7 +114,7 @@ fn longer_for(request: &Request) -> Duration {
 }
 
 /// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
-async fn gate(
+pub(crate) async fn gate(
     State(service): State<Service>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,

@@ -10,8 +10,9 @@
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`ratings`]: how strong the champions are, from matches between them.
 //! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
+//! * [`live`]: what people see of a match while it is played.
 //! * [`retention`]: which games are kept.
-//! * [`http`]: the interface; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
+//! * [`http`]: the interface for programs; [`pages`]: the one for people; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
 
@@ -23,7 +24,9 @@ pub mod driver;
 pub mod events;
 pub mod gate;
 pub mod http;
+pub mod live;
 pub mod objects;
+pub mod pages;
 pub mod people;
 pub mod ratings;
 pub mod reports;
@@ -33,3 +36,5 @@ pub mod store;
 pub mod validator;
 pub mod webhooks;
 pub mod work;
+
+mod games;

@@ -3,6 +3,9 @@
 //! A token is shown once and kept as its SHA-256: it is random, so nothing slower is needed. Passwords are for pages
 //! only, and kept by argon2id.
 
+pub mod passwords;
+pub mod sessions;
+
 use dataset::Digest;
 use protocol::{
     api::{

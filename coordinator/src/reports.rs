@@ -1,9 +1,16 @@
 //! What there is, for people and programs: read from the database, as JSON.
 
+pub mod campaign;
+pub mod data;
+pub mod matches;
+pub mod net;
+pub mod overview;
+pub mod people;
+
 use serde_json::{Value, json};
 
 use crate::{
-    campaigns::{self, matches},
+    campaigns::{self, matches as standings},
     store::{Connection, Outcome},
     work::counting,
 };
@@ -41,7 +48,7 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Outcome<(i64,
         None => Value::Null,
     };
     let gate = match row.gate {
-        Some(job) => json!({ "job": job, "standing": matches::standing(connection, job).await? }),
+        Some(job) => json!({ "job": job, "standing": standings::standing(connection, job).await? }),
         None => Value::Null,
     };
     let training = match row.training {

@@ -11,8 +11,13 @@ use protocol::api::work::Role;
 use crate::{
     clock::Clock,
     http::limits::Limits,
+    live::Boards,
     objects::Objects,
-    people::{self, Identity},
+    pages::Memory,
+    people::{
+        self, Identity,
+        sessions::{self, Session},
+    },
     store::{Connection, Database, Operation, Outcome, Store as _},
     work::leasing::{self, Policy},
 };
@@ -90,6 +95,10 @@ pub struct Service {
     pub limits: Arc<Limits>,
     /// What holds for new leases now.
     pub policy: Arc<RwLock<Policy>>,
+    /// What people see of matches while they are played.
+    pub live: Arc<Boards>,
+    /// What its pages remember: who tried to sign in, and who watches.
+    pub pages: Arc<Memory>,
     /// Whether it is stopping.
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }
@@ -140,6 +149,20 @@ impl Service {
                 .await?;
         }
         Ok(identity)
+    }
+
+    /// Whose session it is, by what its cookie holds.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn session(&self, cookie: &str) -> Outcome<Option<Session>> {
+        let (now, cookie) = (self.clock.now(), cookie.to_owned());
+        self.read(move |mut connection| {
+            let cookie = cookie.clone();
+            Box::pin(async move { sessions::find(&mut connection, now, &cookie).await })
+        })
+        .await
     }
 
     /// What holds for new leases now.

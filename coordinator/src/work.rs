@@ -18,8 +18,10 @@ pub mod leasing;
 pub mod quarantine;
 pub mod receiving;
 pub mod validating;
+pub mod watching;
 
 mod segments;
+mod totals;
 
 use dataset::Header;
 use sqlx::Row as _;

@@ -147,6 +147,8 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         limits: Arc::new(Limits::new(settings.most_requests, settings.requests_per_second, settings.burst)),
         settings: Arc::new(settings),
         policy: Arc::new(RwLock::default()),
+        live: Arc::default(),
+        pages: Arc::default(),
         stopping: stopping.clone(),
     };
     let listener = TcpListener::bind(arguments.listen)

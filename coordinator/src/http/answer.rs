@@ -16,13 +16,13 @@ use crate::{objects::ObjectError, store::Failure};
 
 /// A refusal, and after how many seconds to ask again.
 #[derive(Debug)]
-pub(super) struct Refusal(pub(super) Problem, pub(super) Option<u64>);
+pub(crate) struct Refusal(pub(crate) Problem, pub(crate) Option<u64>);
 
 /// What a handler gives back.
-pub(super) type Answer<T> = Result<T, Refusal>;
+pub(crate) type Answer<T> = Result<T, Refusal>;
 
 impl Refusal {
-    pub(super) fn new(code: Code, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         Self(Problem::new(code, detail), None)
     }
 }
@@ -75,7 +75,7 @@ impl From<ObjectError> for Refusal {
 }
 
 /// A JSON body, or a problem that says what is wrong with it.
-pub(super) struct Body<T>(pub(super) T);
+pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Refusal;

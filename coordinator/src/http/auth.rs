@@ -14,18 +14,18 @@ use super::answer::{Answer, Refusal};
 use crate::{people::Identity, service::Service};
 
 /// The token of a request.
-pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
 /// Somebody with a token.
-pub(super) struct Sender(pub(super) Identity);
+pub(crate) struct Sender(pub(crate) Identity);
 
 impl Sender {
     /// Refuses whoever may not do what this role may.
-    pub(super) fn must_be(&self, role: Role) -> Answer<()> {
+    pub(crate) fn must_be(&self, role: Role) -> Answer<()> {
         match Service::lacks(self.0.role, role) {
             None => Ok(()),
             Some(detail) => Err(Refusal::new(Code::Forbidden, detail)),
@@ -48,7 +48,7 @@ impl FromRequestParts<Service> for Sender {
 }
 
 /// A program that is new enough to work with.
-pub(super) struct NewEnough;
+pub(crate) struct NewEnough;
 
 impl FromRequestParts<Service> for NewEnough {
     type Rejection = Refusal;

@@ -120,7 +120,7 @@ impl Limits {
 }
 
 /// From where a request comes. Behind a proxy, the last address that it added is believed, and no other.
-pub(super) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool) -> String {
+pub(crate) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool) -> String {
     let forwarded = request.headers().get("x-forwarded-for").filter(|_| behind_proxy);
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
     match forwarded.unwrap_or(peer.ip()) {

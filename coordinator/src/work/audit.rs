@@ -10,7 +10,7 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-use super::{leasing::MOST_GAMES, lock_job, quarantine, segments};
+use super::{leasing::MOST_GAMES, lock_job, quarantine, segments, totals};
 
 /// How many of an account's games are played again, in tenths of a per cent, after so many clean games.
 const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
@@ -315,9 +315,10 @@ pub(super) async fn weigh_again(connection: &mut Connection<'_>, account: i64) -
 
 /// A shard's data waits until it is known who is right.
 async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+    totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'disputed' WHERE id = $1 AND state = 'validated'";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
-    Ok(())
+    totals::enter(connection, shard).await
 }
 
 /// Disputes over these games in which a trusted worker has spoken are over, and who was not found wrong is free.
@@ -398,10 +399,12 @@ async fn compare_with_trusted(
 
 /// A shard that is in no dispute any more counts again, and gets of its games what nobody else holds.
 async fn release(connection: &mut Connection<'_>, job: i64, shard: i64) -> Outcome<()> {
+    totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'validated' WHERE id = $1 AND state = 'disputed' AND NOT EXISTS
                  (SELECT 1 FROM comparisons WHERE state = 'different' AND (left_shard = $1 OR right_shard = $1))
                  RETURNING first, games";
     let row: Option<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_optional(connection.raw()).await?;
+    totals::enter(connection, shard).await?;
     if let Some((first, games)) = row {
         segments::hold(connection, job, first..first + games, shard).await?;
     }

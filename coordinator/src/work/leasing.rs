@@ -7,7 +7,7 @@ use protocol::api::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{JobRow, audit, header_of, lock_job, segments};
+use super::{JobRow, audit, header_of, lock_job, segments, watching};
 use crate::{
     clock::{SECOND, Time},
     people::secret,
@@ -176,15 +176,16 @@ fn refusal(worker: &WorkerRow) -> Option<String> {
 
 /// The lease that was given for the same question before.
 async fn same_again(connection: &mut Connection<'_>, now: Time, worker: i64, nonce: &str) -> Outcome<Option<Lease>> {
-    let query = "SELECT leases.token, leases.first, leases.games, leases.expires, jobs.header
+    let query = "SELECT leases.id, leases.token, leases.first, leases.games, leases.expires, jobs.header
                  FROM leases JOIN jobs ON jobs.id = leases.job
                  WHERE leases.worker = $1 AND leases.nonce = $2 AND leases.state = 'active'";
-    type Row = (String, i64, i64, i64, String);
+    type Row = (i64, String, i64, i64, i64, String);
     let query = sqlx::query_as(query).bind(worker).bind(nonce.to_owned());
     let row: Option<Row> = query.fetch_optional(connection.raw()).await?;
-    let Some((token, first, games, expires, header)) = row else { return Ok(None) };
+    let Some((lease, token, first, games, expires, header)) = row else { return Ok(None) };
     let left = ((expires - now.0) / SECOND).max(0) as u32;
-    Ok(Some(answer(token, &header_of(&header)?, &(first..first + games), left)))
+    let live = watching::is_watched(connection, lease).await?;
+    Ok(Some(Lease { live, ..answer(token, &header_of(&header)?, &(first..first + games), left) }))
 }
 
 fn answer(token: String, header: &Header, games: &std::ops::Range<i64>, seconds: u32) -> Lease {
@@ -293,10 +294,12 @@ async fn grant(
     let query = query.bind(wish.nonce.to_owned()).bind(kind.to_owned()).bind(games.start).bind(count).bind(audited);
     let query = query.bind(duration).bind(wish.now.0).bind(wish.now.0 + duration);
     let lease: i64 = query.fetch_one(connection.raw()).await?;
+    let mut live = false;
     if kind == "fresh" {
         segments::lease(connection, job.id, games.clone(), lease).await?;
+        live = job.header.opponent.is_some() && watching::claim(connection, job.id, lease, &games).await?;
     }
-    Ok(answer(token, &job.header, &games, (duration / SECOND) as u32))
+    Ok(Lease { live, ..answer(token, &job.header, &games, (duration / SECOND) as u32) })
 }
 
 /// A lease, which nobody else changes until the transaction ends.

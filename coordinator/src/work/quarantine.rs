@@ -1,6 +1,6 @@
 //! Quarantine: what an account that was found wrong delivered since it was last found right counts for nothing.
 
-use super::{audit, leasing, lock_job, segments};
+use super::{audit, leasing, lock_job, segments, totals};
 use crate::{
     clock::Time,
     events::{Event, note},
@@ -92,9 +92,12 @@ async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wron
     for shard in shards {
         lock_job(connection, shard.job).await?;
         // Somebody may have judged it while this one waited for the job.
+        totals::leave(connection, shard.id).await?;
         let query = "UPDATE shards SET state = 'quarantined'
                      WHERE id = $1 AND state IN ('received', 'validated', 'disputed')";
-        if sqlx::query(query).bind(shard.id).execute(connection.raw()).await?.rows_affected() == 0 {
+        let changed = sqlx::query(query).bind(shard.id).execute(connection.raw()).await?.rows_affected();
+        totals::enter(connection, shard.id).await?;
+        if changed == 0 {
             continue;
         }
         gone.push(shard);
@@ -145,11 +148,14 @@ pub async fn lift(
     }
     for shard in &shards {
         lock_job(connection, shard.job).await?;
+        totals::leave(connection, shard.id).await?;
         let query = "UPDATE shards SET state = CASE WHEN validated IS NULL THEN 'received'
                      WHEN EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state = 'different'
                                   AND (left_shard = $1 OR right_shard = $1)) THEN 'disputed'
                      ELSE 'validated' END WHERE id = $1 AND state = 'quarantined'";
-        if sqlx::query(query).bind(shard.id).execute(connection.raw()).await?.rows_affected() == 0 {
+        let changed = sqlx::query(query).bind(shard.id).execute(connection.raw()).await?.rows_affected();
+        totals::enter(connection, shard.id).await?;
+        if changed == 0 {
             continue;
         }
         // What was to be compared with it still is, if the other is not out of the race.

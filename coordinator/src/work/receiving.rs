@@ -7,7 +7,7 @@
 use dataset::{Digest, Header};
 use protocol::api::{problem::Code, work::ReceiptStatus};
 
-use super::{audit, leasing, segments};
+use super::{audit, leasing, segments, totals};
 use crate::{
     clock::Time,
     store::{Connection, Failure, Outcome},
@@ -109,6 +109,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
         // It is kept, in case that was a mistake.
         let query = "UPDATE shards SET state = 'quarantined' WHERE id = $1";
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+        totals::enter(connection, shard).await?;
     } else {
         take_in(connection, now, &lease, shard, games.clone()).await?;
     }

@@ -3,7 +3,7 @@
 use dataset::{Digest, Header};
 use protocol::api::problem::Code;
 
-use super::{JobRow, audit, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments};
+use super::{JobRow, audit, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments, totals};
 use crate::{
     clock::Time,
     events::{Event, note},
@@ -112,11 +112,13 @@ pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, soun
     if !row.waits() {
         return Ok(());
     }
+    totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6, entry = $7,
                  state = CASE state WHEN 'received' THEN 'validated' ELSE state END WHERE id = $1";
     let query = sqlx::query(query).bind(shard).bind(now.0).bind(sound.positions as i64);
     let query = query.bind(sound.outcomes.clone()).bind(sound.reasons.clone()).bind(sound.pairs.clone());
     query.bind(sound.entry.clone()).execute(connection.raw()).await?;
+    totals::enter(connection, shard).await?;
     if row.state == "received" {
         learn_cost(connection, &job, &row, sound.positions).await?;
     }
@@ -190,9 +192,11 @@ pub async fn reject(connection: &mut Connection<'_>, now: Time, shard: i64, code
     if !row.waits() {
         return Ok(());
     }
+    totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'rejected', code = $2, detail = $3 WHERE id = $1";
     let query = sqlx::query(query).bind(shard).bind(code.name()).bind(detail.to_owned());
     query.execute(connection.raw()).await?;
+    totals::enter(connection, shard).await?;
     let query = "UPDATE comparisons SET state = 'void'
                  WHERE state = 'waiting' AND (left_shard = $1 OR right_shard = $1)";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;

@@ -6,8 +6,12 @@
 mod bench;
 mod described;
 mod dishonest;
+mod games;
+mod live;
+mod live_match;
 mod refused;
 mod restored;
+mod rulebook;
 mod security;
 mod webhooks;
 mod whole;

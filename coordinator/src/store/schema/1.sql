@@ -40,10 +40,13 @@ CREATE TABLE tokens (
 CREATE TABLE sessions (
     hash TEXT PRIMARY KEY,
     account BIGINT NOT NULL REFERENCES accounts (id),
-    csrf TEXT NOT NULL,
+    csrf TEXT NOT NULL,                 -- what its forms carry
     created BIGINT NOT NULL,
     expires BIGINT NOT NULL
 );
+
+CREATE INDEX sessions_account ON sessions (account);
+CREATE INDEX sessions_expires ON sessions (expires);
 
 CREATE TABLE workers (
     id IDENTITY,
@@ -62,6 +65,8 @@ CREATE TABLE workers (
     last_seen BIGINT NOT NULL,
     UNIQUE (account, name)
 );
+
+CREATE INDEX workers_seen ON workers (last_seen);
 
 CREATE TABLE failures (
     id IDENTITY,
@@ -98,6 +103,9 @@ CREATE TABLE nets (
     promoted BIGINT,
     disputed TEXT                       -- why
 );
+
+CREATE INDEX nets_parent ON nets (parent);
+CREATE INDEX nets_created ON nets (created);
 
 CREATE TABLE books (
     hash TEXT PRIMARY KEY,
@@ -164,6 +172,7 @@ CREATE TABLE jobs (
 );
 
 CREATE INDEX jobs_open ON jobs (state, priority);
+CREATE INDEX jobs_net ON jobs (net);
 CREATE INDEX jobs_campaign ON jobs (campaign, generation);
 
 CREATE TABLE leases (
@@ -236,12 +245,35 @@ CREATE TABLE shards (
     UNIQUE (lease, hash)
 );
 
+CREATE INDEX shards_validated ON shards (validated, games, positions);
+CREATE INDEX shards_worker ON shards (worker, state);
 CREATE INDEX shards_state ON shards (state, claimed_until);
 CREATE INDEX shards_job ON shards (job, first);
 CREATE INDEX shards_hash ON shards (hash);
 CREATE INDEX shards_lease ON shards (lease);
 CREATE INDEX shards_account ON shards (account, state, received);
 CREATE INDEX shards_audit ON shards (audit, job);
+
+-- Shards by the day (UTC) on which they were validated, or received if they were not.
+CREATE TABLE totals (
+    job BIGINT NOT NULL REFERENCES jobs (id),
+    day BIGINT NOT NULL,
+    state TEXT NOT NULL,                -- validated, rejected, disputed, quarantined
+    shards BIGINT NOT NULL,
+    games BIGINT NOT NULL,
+    positions BIGINT NOT NULL,
+    bytes BIGINT NOT NULL,
+    PRIMARY KEY (job, day, state)
+);
+
+-- How the games of validated shards ended.
+CREATE TABLE labels (
+    job BIGINT NOT NULL REFERENCES jobs (id),
+    kind TEXT NOT NULL,                 -- outcome, reason
+    label TEXT NOT NULL,
+    games BIGINT NOT NULL,
+    PRIMARY KEY (job, kind, label)
+);
 
 -- The same games from two: are they the same?
 CREATE TABLE comparisons (
@@ -286,6 +318,9 @@ CREATE TABLE trainings (
     finished BIGINT
 );
 
+CREATE INDEX trainings_candidate ON trainings (candidate);
+CREATE INDEX trainings_campaign ON trainings (campaign, generation);
+
 CREATE TABLE promotions (
     id IDENTITY,
     campaign BIGINT NOT NULL REFERENCES campaigns (id),
@@ -297,6 +332,8 @@ CREATE TABLE promotions (
     at BIGINT NOT NULL,
     reason TEXT
 );
+
+CREATE INDEX promotions_campaign ON promotions (campaign, id);
 
 -- What happened.
 CREATE TABLE events (

@@ -1,0 +1,201 @@
+//! What every request for a page goes through.
+//!
+//! Who looks is found out once. What changes something must come from a page of ours: browsers say where a form comes
+//! from, and `form` asks for the token besides. Whatever goes wrong behind is shown as a page.
+
+use std::net::SocketAddr;
+
+use askama::Template;
+use axum::{
+    Extension,
+    body::to_bytes,
+    extract::{ConnectInfo, OriginalUri, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    middleware::Next,
+    response::{IntoResponse, Redirect, Response},
+};
+use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
+
+use super::{
+    page::{Page, Visitor, show},
+    words::Language,
+};
+use crate::{http::answer::Refusal, people, service::Service};
+
+/// The cookie of a session.
+pub(super) const SESSION_COOKIE: &str = "chuhe_session";
+
+/// The cookie from which forms of people who did not sign in have their token.
+pub(super) const FORM_COOKIE: &str = "chuhe_form";
+
+/// Nothing comes from elsewhere, and nothing in a page's text is a style or a script.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Finds out who asks, and refuses what another site sent.
+pub(super) async fn enter(
+    State(service): State<Service>,
+    Extension(language): Extension<Language>,
+    OriginalUri(uri): OriginalUri,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let session = match cookie(request.headers(), SESSION_COOKIE) {
+        Some(cookie) => service.session(cookie).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a session was not looked up");
+            None
+        }),
+        None => None,
+    };
+    let form = match (&session, cookie(request.headers(), FORM_COOKIE)) {
+        (Some(session), _) => session.form.clone(),
+        (None, Some(cookie)) => people::hash_of(cookie),
+        (None, None) => String::new(),
+    };
+    let rest = uri.path_and_query().map_or("", |it| it.as_str());
+    let rest = rest.get(language.code().len() + 1..).unwrap_or_default().to_owned();
+    let visitor = Visitor {
+        language,
+        session,
+        form,
+        rest,
+        server: service.settings.name.clone(),
+        now: service.clock.now(),
+        is_local: peer.ip().is_loopback() && !service.settings.behind_proxy,
+    };
+    let mut response = if is_ours(request.method(), request.headers()) {
+        request.extensions_mut().insert(visitor.clone());
+        next.run(request).await
+    } else {
+        Refusal::new(Code::Forbidden, "the form came from another site").into_response()
+    };
+    response.extensions_mut().insert(visitor);
+    response
+}
+
+/// Whether a request may change something: browsers say where it comes from, and then it must be here.
+fn is_ours(method: &Method, headers: &HeaderMap) -> bool {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return true;
+    }
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let site = text(HeaderName::from_static("sec-fetch-site"));
+    if site.is_some_and(|site| site != "same-origin") {
+        return false;
+    }
+    match (text(header::ORIGIN), text(header::HOST)) {
+        (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, origin)| origin == host),
+        (Some(_), None) => false,
+        // Neither: no browser of today, or one that says it in the other way.
+        (None, _) => true,
+    }
+}
+
+/// Shows problems as pages, and says what browsers may do with them.
+pub(super) async fn finish(
+    State(service): State<Service>,
+    Extension(language): Extension<Language>,
+    OriginalUri(uri): OriginalUri,
+    request: Request,
+    next: Next,
+) -> Response {
+    let wants_page = *request.method() != Method::HEAD;
+    let mut response = next.run(request).await;
+    let is_problem = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM_TYPE);
+    if is_problem && wants_page {
+        let visitor = response.extensions_mut().remove::<Visitor>();
+        let visitor = visitor.unwrap_or_else(|| Visitor {
+            language,
+            session: None,
+            form: String::new(),
+            rest: String::new(),
+            server: service.settings.name.clone(),
+            now: service.clock.now(),
+            is_local: false,
+        });
+        response = as_page(response, visitor, uri.path()).await;
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
+    response
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    page: Page,
+    status: u16,
+    detail: String,
+}
+
+async fn as_page(response: Response, visitor: Visitor, path: &str) -> Response {
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, 64 << 10).await.unwrap_or_default();
+    let problem = serde_json::from_slice::<Problem>(&bytes)
+        .unwrap_or_else(|_| Problem::new(Code::Internal, "the coordinator failed: its log says why"));
+    // Whoever did not sign in may do so, and then goes on from here.
+    if problem.code == Code::NoToken {
+        let query = serde_urlencoded::to_string([("next", path)]).unwrap_or_default();
+        return Redirect::to(&format!("{}?{query}", visitor.link("/sign-in"))).into_response();
+    }
+    let page = visitor.page("", visitor.language.words().main.error, "");
+    let detail = match problem.code {
+        Code::NotFound if problem.detail.contains("this address") => page.t.main.not_found.to_owned(),
+        _ => problem.detail,
+    };
+    let shown = show(&ErrorPage { page, status: parts.status.as_u16(), detail });
+    let mut response = shown.unwrap_or_else(IntoResponse::into_response);
+    *response.status_mut() = parts.status;
+    if let Some(wait) = parts.headers.get(header::RETRY_AFTER) {
+        response.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+    }
+    response
+}
+
+/// A cookie of a request.
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(key, value)| *key == name && value.len() <= 100).map(|(_, value)| value)
+}
+
+/// A cookie that scripts do not see and other sites do not send.
+pub(super) fn set_cookie(response: &mut Response, visitor: &Visitor, name: &str, value: &str, seconds: i64) {
+    let secure = if visitor.is_local { "" } else { "; Secure" };
+    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+    if let Ok(value) = HeaderValue::from_str(&text) {
+        response.headers_mut().append(header::SET_COOKIE, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value));
+        pairs.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn only_our_pages_send_forms() {
+        let ours = |pairs: &[_]| is_ours(&Method::POST, &headers(pairs));
+        assert!(ours(&[("origin", "https://chuhe.test"), ("host", "chuhe.test"), ("sec-fetch-site", "same-origin")]));
+        assert!(!ours(&[("origin", "https://evil.test"), ("host", "chuhe.test")]));
+        assert!(!ours(&[("origin", "null"), ("host", "chuhe.test")]));
+        assert!(!ours(&[("sec-fetch-site", "cross-site"), ("host", "chuhe.test")]));
+        assert!(!ours(&[("sec-fetch-site", "none"), ("host", "chuhe.test")]));
+        assert!(is_ours(&Method::GET, &headers(&[("sec-fetch-site", "cross-site")])));
+    }
+
+    #[test]
+    fn cookies_are_found_by_their_whole_names() {
+        let headers = headers(&[("cookie", "a=1; chuhe_session=xyz; not_chuhe_session=2")]);
+        assert_eq!(cookie(&headers, SESSION_COOKIE), Some("xyz"));
+        assert_eq!(cookie(&headers, "session"), None);
+    }
+}

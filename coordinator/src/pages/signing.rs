@@ -1,0 +1,360 @@
+//! Sign-in, sign-out, registration.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Mutex, PoisonError},
+};
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{ConnectInfo, Query, Request, State},
+    http::StatusCode,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::{get, post},
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+use tokio::task::spawn_blocking;
+
+use super::{
+    form::{Form, Nothing},
+    guard::{FORM_COOKIE, SESSION_COOKIE, cookie, set_cookie},
+    page::{Page, Visitor, show},
+    words::fill,
+};
+use crate::{
+    clock::{SECOND, Time},
+    http::{
+        answer::{Answer, Refusal},
+        limits::address_of,
+    },
+    people::{self, passwords, sessions},
+    service::Service,
+    store::Failure,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new()
+        .route("/sign-in", get(sign_in_page).post(sign_in))
+        .route("/sign-out", post(sign_out))
+        .route("/register", get(register_page).post(register))
+}
+
+/// Who tried to sign in, and failed: by account and by address.
+#[derive(Default)]
+pub(super) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
+
+impl Attempts {
+    /// So many failures of an account within [`Self::WITHIN`], and five times as many of an address.
+    const MOST: u32 = 10;
+    const WITHIN: i64 = 15 * 60 * SECOND;
+    const MOST_REMEMBERED: usize = 20_000;
+
+    /// Counts an attempt before it is made, so that many at once are counted too; or says how many minutes to wait.
+    fn take(&self, name: &str, address: &str, now: Time) -> Result<(), i64> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() > Self::MOST_REMEMBERED {
+            all.retain(|_, (_, since)| now.0 - since.0 < Self::WITHIN);
+        }
+        let keys = [(format!("name {}", name.to_lowercase()), Self::MOST), (format!("from {address}"), Self::MOST * 5)];
+        for (key, most) in &keys {
+            let (count, since) = all.get(key).copied().unwrap_or((0, now));
+            let left = since.0 + Self::WITHIN - now.0;
+            if count >= *most && left > 0 {
+                return Err((left / (60 * SECOND)).max(1));
+            }
+        }
+        for (key, _) in keys {
+            let entry = all.entry(key).or_insert((0, now));
+            if now.0 - entry.1.0 >= Self::WITHIN {
+                *entry = (0, now);
+            }
+            entry.0 += 1;
+        }
+        Ok(())
+    }
+
+    /// Forgets an account's failures: it was its owner.
+    fn forget(&self, name: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&format!("name {}", name.to_lowercase()));
+    }
+}
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage {
+    page: Page,
+    name: String,
+    next: String,
+    fault: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Next {
+    #[serde(default)]
+    next: String,
+}
+
+/// Shows a form to people who have no session: with a cookie that it needs.
+fn with_form(visitor: &mut Visitor, page: impl FnOnce(&Visitor) -> Answer<Response>) -> Answer<Response> {
+    if !visitor.form.is_empty() {
+        return page(visitor);
+    }
+    let secret = people::secret("")?;
+    visitor.form = people::hash_of(&secret);
+    let mut response = page(visitor)?;
+    set_cookie(&mut response, visitor, FORM_COOKIE, &secret, 24 * 3_600);
+    Ok(response)
+}
+
+async fn sign_in_page(mut visitor: Visitor, Query(next): Query<Next>) -> Answer<Response> {
+    with_form(&mut visitor, |visitor| {
+        let page = visitor.page("sign-in", visitor.language.words().account.sign_in, "");
+        show(&SignInPage { page, name: String::new(), next: next.next, fault: None })
+    })
+}
+
+#[derive(Clone, Deserialize)]
+struct Credentials {
+    name: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Where somebody goes after signing in: a page of ours, or the home page.
+fn onward(visitor: &Visitor, next: &str) -> String {
+    let is_ours = next.starts_with(&visitor.link("/")) && !next.contains(['\\', '\r', '\n']) && !next.contains("//");
+    if is_ours { next.to_owned() } else { visitor.link("") }
+}
+
+async fn sign_in(
+    State(service): State<Service>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Answer<Response> {
+    let address = address_of(&request, peer, service.settings.behind_proxy);
+    let before = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
+    let Form(visitor, sent) =
+        <Form<Credentials> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    let now = service.clock.now();
+    let words = &visitor.language.words().account;
+    let fault = |fault: String, status| {
+        let page = visitor.page("sign-in", words.sign_in, "");
+        let shown = show(&SignInPage { page, name: sent.name.clone(), next: sent.next.clone(), fault: Some(fault) });
+        shown.map(|shown| (status, shown).into_response())
+    };
+    if let Err(minutes) = service.pages.attempts.take(&sent.name, &address, now) {
+        return fault(fill(words.too_often, minutes), StatusCode::TOO_MANY_REQUESTS);
+    }
+    let name = sent.name.clone();
+    let kept = service
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move { passwords::find(&mut connection, &name).await })
+        })
+        .await?;
+    let (password, hash) = (sent.password.clone(), kept.as_ref().and_then(|kept| kept.password.clone()));
+    let is_right = blocking(move || passwords::verify(&password, hash.as_deref())).await?;
+    let Some(kept) = kept.filter(|_| is_right) else {
+        return fault(words.wrong.to_owned(), StatusCode::FORBIDDEN);
+    };
+    match kept.state.as_str() {
+        "active" | "quarantined" => {}
+        "pending" => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
+        _ => {
+            return fault(kept.message.unwrap_or_else(|| words.blocked.to_owned()), StatusCode::FORBIDDEN);
+        }
+    }
+    service.pages.attempts.forget(&sent.name);
+    begin(&service, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
+}
+
+/// Begins a session, in place of the one before, and goes on.
+async fn begin(
+    service: &Service,
+    visitor: &Visitor,
+    account: i64,
+    before: Option<String>,
+    next: &str,
+) -> Answer<Response> {
+    let mut response = Redirect::to(next).into_response();
+    let cookie = new_session(service, account, before).await?;
+    set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
+    Ok(response)
+}
+
+pub(super) async fn new_session(service: &Service, account: i64, before: Option<String>) -> Answer<String> {
+    let now = service.clock.now();
+    let cookie = service
+        .write(move |mut connection| {
+            let before = before.clone();
+            Box::pin(async move {
+                if let Some(before) = before {
+                    sessions::end(&mut connection, &before).await?;
+                }
+                sessions::begin(&mut connection, now, account).await
+            })
+        })
+        .await?;
+    Ok(cookie)
+}
+
+/// Runs what takes a processor for a while: argon2 wants memory and time, and so few of it run at once.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+    static PLACES: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(4);
+    let _place = PLACES.acquire().await;
+    spawn_blocking(work).await.map_err(|error| Failure::Broken(error.to_string()).into())
+}
+
+async fn sign_out(State(service): State<Service>, request: Request) -> Answer<Response> {
+    let session = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
+    let Form(visitor, Nothing {}) =
+        <Form<Nothing> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    if let Some(session) = session {
+        service
+            .write(move |mut connection| {
+                let session = session.clone();
+                Box::pin(async move { sessions::end(&mut connection, &session).await })
+            })
+            .await?;
+    }
+    let mut response = Redirect::to(&visitor.link("")).into_response();
+    set_cookie(&mut response, &visitor, SESSION_COOKIE, "", 0);
+    Ok(response)
+}
+
+#[derive(Template)]
+#[template(path = "register.html")]
+struct RegisterPage {
+    page: Page,
+    name: String,
+    invitation: String,
+    invitation_only: bool,
+    approval: bool,
+    fault: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "registered.html")]
+struct RegisteredPage {
+    page: Page,
+    token: String,
+    approved: bool,
+}
+
+async fn register_page(State(service): State<Service>, mut visitor: Visitor) -> Answer<Response> {
+    with_form(&mut visitor, |visitor| show(&register_form(&service, visitor, "", "", None)))
+}
+
+fn register_form(
+    service: &Service,
+    visitor: &Visitor,
+    name: &str,
+    invitation: &str,
+    fault: Option<String>,
+) -> RegisterPage {
+    RegisterPage {
+        page: visitor.page("register", visitor.language.words().account.register, ""),
+        name: name.to_owned(),
+        invitation: invitation.to_owned(),
+        invitation_only: service.settings.invitation_only,
+        approval: service.settings.approval,
+        fault,
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct Registration {
+    name: String,
+    password: String,
+    #[serde(default)]
+    invitation: String,
+    #[serde(default)]
+    consent: String,
+}
+
+async fn register(State(service): State<Service>, form: Form<Registration>) -> Answer<Response> {
+    let Form(visitor, sent) = form;
+    let words = &visitor.language.words().account;
+    let fault = |fault: String| {
+        let page = register_form(&service, &visitor, &sent.name, &sent.invitation, Some(fault));
+        show(&page).map(|shown| (StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
+    };
+    if sent.consent != "CC0-1.0" {
+        return fault(words.consent_needed.to_owned());
+    }
+    let invitation = Some(sent.invitation.trim().to_owned()).filter(|invitation| !invitation.is_empty());
+    if service.settings.invitation_only && invitation.is_none() {
+        return fault(words.invitation_needed.to_owned());
+    }
+    let password = sent.password.clone();
+    let hash = match blocking(move || passwords::hash(&password)).await? {
+        Ok(hash) => hash,
+        Err(Failure::Refused(problem)) => return fault(problem.detail),
+        Err(other) => return Err(other.into()),
+    };
+    let (now, name) = (service.clock.now(), sent.name.clone());
+    let state = if service.settings.approval && invitation.is_none() { "pending" } else { "active" };
+    let made = service
+        .write(move |mut connection| {
+            let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
+            Box::pin(async move {
+                let c = &mut connection;
+                let account = people::create_account(c, now, &name, Role::Volunteer, state, None).await?;
+                if let Some(invitation) = invitation {
+                    let role = people::use_invitation(c, now, &invitation, account).await?;
+                    people::set_account(c, now, account, ("role", role.name()), None, None).await?;
+                }
+                passwords::set(c, now, account, &hash, Some(account)).await?;
+                Ok((account, people::create_token(c, now, account, "first", None, None).await?))
+            })
+        })
+        .await;
+    let (account, token) = match made {
+        Ok(made) => made,
+        Err(Failure::Refused(problem)) if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) => {
+            return fault(problem.detail);
+        }
+        Err(other) => return Err(Refusal::from(other)),
+    };
+    let approved = state == "active";
+    let mut visitor = visitor.clone();
+    let mut cookie = None;
+    if approved {
+        let new = new_session(&service, account, None).await?;
+        visitor.session = service.session(&new).await?;
+        visitor.form = visitor.session.as_ref().map(|session| session.form.clone()).unwrap_or_default();
+        cookie = Some(new);
+    }
+    let page = visitor.page("register", fill(words.registered, &sent.name), "");
+    let mut response = show(&RegisteredPage { page, token, approved })?;
+    if let Some(cookie) = cookie {
+        set_cookie(&mut response, &visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_tries_too_often_waits() {
+        let attempts = Attempts::default();
+        let now = Time(1_000_000_000);
+        for _ in 0..Attempts::MOST {
+            assert_eq!(attempts.take("Ann", "1.2.3.4", now), Ok(()));
+        }
+        assert_eq!(attempts.take("ann", "5.6.7.8", now), Err(15), "the account is closed to everybody");
+        assert_eq!(attempts.take("bob", "1.2.3.4", now), Ok(()));
+        for number in 0..39 {
+            assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
+        }
+        assert!(attempts.take("carl", "1.2.3.4", now).is_err(), "and the address to all accounts");
+        assert_eq!(attempts.take("ann", "5.6.7.8", now.after(Attempts::WITHIN)), Ok(()));
+    }
+}

@@ -1,0 +1,103 @@
+//! Passwords: for pages only, kept by argon2id.
+
+use std::sync::LazyLock;
+
+use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _, password_hash::phc::PasswordHash};
+use protocol::api::problem::Code;
+
+use crate::{
+    clock::Time,
+    events::{Event, note},
+    people::secret,
+    store::{Connection, Failure, Outcome},
+};
+
+/// How many characters a password has, at least and at most: argon2 would take more, and a stranger's time is ours.
+pub const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
+
+/// The hash of a password that nobody knows: who tries a name that is not here waits as long as for one that is.
+static NOBODYS: LazyLock<String> = LazyLock::new(|| {
+    let password = secret("").unwrap_or_else(|_| "a password that nobody knows".to_owned());
+    hash(&password).unwrap_or_default()
+});
+
+/// A password as it is kept. It takes tens of milliseconds on purpose: not for threads that answer others.
+///
+/// # Errors
+///
+/// If it is too short or too long.
+pub fn hash(password: &str) -> Outcome<String> {
+    if !LENGTH.contains(&password.chars().count()) {
+        let detail = format!("a password has {} to {} characters", LENGTH.start(), LENGTH.end());
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    let hash: PasswordHash = Argon2::default()
+        .hash_password(password.as_bytes())
+        .map_err(|error| Failure::Broken(format!("the password cannot be hashed: {error}")))?;
+    Ok(hash.to_string())
+}
+
+/// Whether it is the password of this hash. Without a hash it never is, and takes as long.
+#[must_use]
+pub fn verify(password: &str, hash: Option<&str>) -> bool {
+    let known = hash.unwrap_or(&NOBODYS);
+    let is_right = Argon2::default().verify_password(password.as_bytes(), known).is_ok();
+    is_right && hash.is_some()
+}
+
+/// An account's number, state, message and hash, by its name.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn find(connection: &mut Connection<'_>, name: &str) -> Outcome<Option<Kept>> {
+    let query = "SELECT id, state, message, password FROM accounts WHERE LOWER(name) = LOWER($1)";
+    Ok(sqlx::query_as(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
+}
+
+/// What is needed to let somebody in.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Kept {
+    /// The account.
+    pub id: i64,
+    /// Whether it may do anything.
+    pub state: String,
+    /// Why not.
+    pub message: Option<String>,
+    /// The password's hash, if one was set.
+    pub password: Option<String>,
+}
+
+/// Sets an account's password and ends its sessions: whoever knew the old one is out.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn set(connection: &mut Connection<'_>, now: Time, account: i64, hash: &str, by: Option<i64>) -> Outcome<()> {
+    let query = "UPDATE accounts SET password = $2 WHERE id = $1 AND state <> 'deleted'";
+    let query = sqlx::query(query).bind(account).bind(hash.to_owned());
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
+    }
+    sqlx::query("DELETE FROM sessions WHERE account = $1").bind(account).execute(connection.raw()).await?;
+    let subject = format!("account:{account}");
+    let text = "has a new password".to_owned();
+    note(connection, now, Event { kind: "password_set", account: by, subject, text }).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_known_by_its_hash_alone() {
+        let kept = hash("correct horse battery").expect("it is long enough");
+        assert!(kept.starts_with("$argon2id$"), "{kept}");
+        assert_ne!(kept, hash("correct horse battery").expect("it is long enough"), "each has its own salt");
+        assert!(verify("correct horse battery", Some(&kept)));
+        assert!(!verify("correct horse batterz", Some(&kept)));
+        assert!(!verify("correct horse battery", None));
+        assert!(hash("short").is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! What runs, how fast, and how strong it became: the home page's.
+
+use serde::Serialize;
+use stats::{Counts, EloEstimate};
+
+use crate::{
+    clock::{HOUR, Time},
+    gate::Verdict,
+    store::{Connection, Outcome},
+};
+
+/// What runs, how fast, and how strong it became.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Overview {
+    /// Campaigns that are not over, the most important first.
+    pub campaigns: Vec<Running>,
+    /// What was validated in the last hour.
+    pub hour: Volume,
+    /// What was validated ever.
+    pub total: Volume,
+    /// Machines that were here within ten minutes.
+    pub workers: i64,
+    /// Their threads.
+    pub threads: i64,
+    /// What was promoted, the first first, of the campaign that promoted last.
+    pub strength: Vec<Point>,
+    /// The last events that are for everybody.
+    pub events: Vec<Happened>,
+}
+
+/// Games and positions.
+#[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
+pub struct Volume {
+    /// Games.
+    pub games: i64,
+    /// Positions.
+    pub positions: i64,
+}
+
+/// A campaign in one line.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Running {
+    /// Its name.
+    pub name: String,
+    /// running, paused, stuck, stopped, complete.
+    pub state: String,
+    /// collecting, training, gating.
+    pub phase: String,
+    /// The generation that is played now.
+    pub generation: i64,
+    /// The hash of the net that plays; none for the plain evaluation.
+    pub champion: Option<String>,
+    /// What it is called.
+    pub champion_name: Option<String>,
+    /// Since when it is in this phase.
+    pub phase_since: i64,
+}
+
+/// A promoted net, and how much stronger it was than the one before.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// The campaign.
+    pub campaign: String,
+    /// The net.
+    pub net: Option<String>,
+    /// What it is called.
+    pub name: String,
+    /// gate, hand, rollback.
+    pub kind: String,
+    /// When.
+    pub at: i64,
+    /// The gate's match, if there was one.
+    pub job: Option<i64>,
+    /// Elo over the net before, by the gate's games.
+    pub gain: Option<EloEstimate>,
+    /// Elo over the campaign's first net: gains added up.
+    pub elo: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Happened {
+    /// Its number.
+    pub event: i64,
+    /// When.
+    pub at: i64,
+    /// Its kind.
+    pub kind: String,
+    /// To what.
+    pub subject: String,
+    /// One sentence.
+    pub text: String,
+}
+
+/// What runs, how fast, and how strong it became.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Outcome<Overview> {
+    let campaigns = running(connection, false).await?;
+    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
+                 FROM shards WHERE validated > $1";
+    let hour = sqlx::query_as(query).bind(now.0 - HOUR).fetch_one(connection.raw()).await?;
+    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
+                 FROM totals WHERE state = 'validated'";
+    let total = sqlx::query_as(query).fetch_one(connection.raw()).await?;
+    let query = "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
+    let query = sqlx::query_as(query).bind(now.0 - HOUR / 6);
+    let (workers, threads) = query.fetch_one(connection.raw()).await?;
+    let query = "SELECT campaign FROM promotions ORDER BY id DESC LIMIT 1";
+    let last: Option<i64> = sqlx::query_scalar(query).fetch_optional(connection.raw()).await?;
+    let strength = match last {
+        Some(campaign) => strength(connection, campaign).await?,
+        None => Vec::new(),
+    };
+    Ok(Overview { campaigns, hour, total, workers, threads, strength, events: events(connection).await? })
+}
+
+/// Campaigns, those that are over as well or not.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn running(connection: &mut Connection<'_>, all: bool) -> Outcome<Vec<Running>> {
+    let query = "SELECT campaigns.name AS name, campaigns.state AS state, phase, campaigns.generation AS generation,
+                        champion, nets.name AS champion_name, phase_since
+                 FROM campaigns LEFT JOIN nets ON nets.hash = campaigns.champion
+                 WHERE $1 = 1 OR campaigns.state IN ('running', 'paused', 'stuck')
+                 ORDER BY CASE campaigns.state WHEN 'running' THEN 0 WHEN 'stuck' THEN 1 WHEN 'paused' THEN 2 ELSE 3 END,
+                          campaigns.id DESC LIMIT 200";
+    Ok(sqlx::query_as(query).bind(i64::from(all)).fetch_all(connection.raw()).await?)
+}
+
+/// The nets that a campaign promoted, and how strong they are by their gates.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Vec<Point>> {
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        campaign: String,
+        net: Option<String>,
+        name: Option<String>,
+        kind: String,
+        at: i64,
+        job: Option<i64>,
+        decision: Option<String>,
+    }
+    let query = "SELECT campaigns.name AS campaign, promotions.net AS net, nets.name AS name, promotions.kind AS kind,
+                        promotions.at AS at, promotions.job AS job, jobs.decision AS decision
+                 FROM promotions JOIN campaigns ON campaigns.id = promotions.campaign
+                 LEFT JOIN nets ON nets.hash = promotions.net LEFT JOIN jobs ON jobs.id = promotions.job
+                 WHERE promotions.campaign = $1 ORDER BY promotions.id LIMIT 1000";
+    let rows: Vec<Row> = sqlx::query_as(query).bind(campaign).fetch_all(connection.raw()).await?;
+    let mut points: Vec<Point> = Vec::new();
+    for row in rows {
+        let verdict = row.decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok());
+        let gain =
+            verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
+        // After a rollback the one before plays again, as strong as it was.
+        let earlier = points.iter().rev().find(|point| row.kind == "rollback" && point.net == row.net);
+        let (elo, low, high) = match (earlier, points.last(), gain) {
+            (Some(earlier), ..) => (earlier.elo, earlier.low, earlier.high),
+            (None, ..) if row.kind == "rollback" => (0.0, 0.0, 0.0),
+            (None, before, gain) => {
+                let (elo, error) = before.map_or((0.0, 0.0), |point| (point.elo, (point.high - point.low) / 2.0));
+                let own = gain.map_or(0.0, |gain| gain.error());
+                let error = (error * error + own * own).sqrt();
+                let elo = elo + gain.map_or(0.0, |gain| gain.elo);
+                (elo, elo - error, elo + error)
+            }
+        };
+        let name = row.name.or_else(|| row.net.as_ref().map(|net| net.chars().take(12).collect()));
+        points.push(Point {
+            campaign: row.campaign,
+            net: row.net,
+            name: name.unwrap_or_default(),
+            kind: row.kind,
+            at: row.at,
+            job: row.job,
+            gain: gain.filter(|gain| gain.elo.is_finite()),
+            elo,
+            low,
+            high,
+        });
+    }
+    Ok(points)
+}
+
+/// The last events of campaigns and nets: those of people are not for everybody.
+async fn events(connection: &mut Connection<'_>) -> Outcome<Vec<Happened>> {
+    const LOOKED_THROUGH: i64 = 2_000;
+    let query = "SELECT id AS event, at, kind, subject, text FROM events
+                 WHERE id > (SELECT COALESCE(MAX(id), 0) FROM events) - $1
+                 AND (subject LIKE 'campaign:%' OR subject LIKE 'net:%') ORDER BY id DESC LIMIT 12";
+    Ok(sqlx::query_as(query).bind(LOOKED_THROUGH).fetch_all(connection.raw()).await?)
+}
