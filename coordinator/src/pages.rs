@@ -13,14 +13,22 @@
 pub mod live;
 pub mod words;
 
+mod admin;
 mod assets;
+mod campaigns;
 mod charts;
+mod data;
 mod form;
 mod format;
 mod guard;
 mod home;
+mod matches;
+mod me;
+mod nets;
 mod page;
 mod signing;
+mod sprt;
+mod workers;
 
 use axum::{
     Extension, Router,
@@ -31,6 +39,7 @@ use axum::{
 };
 
 use crate::{http, service::Service};
+pub(crate) use guard::{SESSION_COOKIE, cookie};
 use words::Language;
 
 /// What the pages remember in memory. A coordinator that starts again may forget it.
@@ -52,6 +61,14 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
         let pages = Router::new()
             .merge(home::routes())
             .merge(signing::routes())
+            .merge(campaigns::routes())
+            .merge(matches::routes())
+            .merge(sprt::routes())
+            .merge(nets::routes())
+            .merge(data::routes())
+            .merge(workers::routes())
+            .merge(me::routes())
+            .merge(admin::routes())
             .fallback(http::nothing_here)
             .method_not_allowed_fallback(http::no_such_method)
             .layer(middleware::from_fn_with_state(service.clone(), guard::enter))

@@ -4,11 +4,15 @@
 //! something in them have a place for it, `{}`, which [`fill`] fills.
 
 mod account;
+mod loops;
 mod main;
+mod river;
 mod states;
 
 pub use account::Account;
+pub use loops::Loops;
 pub use main::Main;
+pub use river::River;
 pub use states::state;
 
 /// Makes a list of words: a struct with a field for each, and its two values.
@@ -43,10 +47,14 @@ pub struct Words {
     pub main: Main,
     /// Sign-in, accounts, tokens.
     pub account: Account,
+    /// Home, campaigns, matches, nets.
+    pub loops: Loops,
+    /// Data, workers, people, administration.
+    pub river: River,
 }
 
-static ENGLISH: Words = Words { main: Main::ENGLISH, account: Account::ENGLISH };
-static CHINESE: Words = Words { main: Main::CHINESE, account: Account::CHINESE };
+static ENGLISH: Words = Words { main: Main::ENGLISH, account: Account::ENGLISH, loops: Loops::ENGLISH, river: River::ENGLISH };
+static CHINESE: Words = Words { main: Main::CHINESE, account: Account::CHINESE, loops: Loops::CHINESE, river: River::CHINESE };
 
 impl Language {
     /// Both.
