@@ -55,6 +55,7 @@ pub struct Memory {
 pub(crate) fn routes(service: &Service) -> Router<Service> {
     let mut all = Router::new()
         .route("/", get(choose_language))
+        .route("/people/{name}", get(of_people))
         .route("/favicon.ico", get(assets::icon))
         .route("/assets/{version}/{name}", get(assets::asset));
     for language in Language::ALL {
@@ -78,6 +79,12 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
         all = all.nest(&format!("/{}", language.code()), pages);
     }
     all
+}
+
+/// What workers name as their owner's page.
+async fn of_people(headers: HeaderMap) -> Response {
+    let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    Redirect::to(&format!("/{}/people", Language::wanted(wanted).code())).into_response()
 }
 
 /// Sends whoever comes to the language that their browser asks for.

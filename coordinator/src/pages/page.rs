@@ -210,12 +210,6 @@ impl Page {
         format::decimal(*number, places)
     }
 
-    /// A share.
-    #[must_use]
-    pub(crate) fn percent(&self, part: &i64, whole: &i64) -> String {
-        format::percent(*part, *whole)
-    }
-
     /// A number from 0 to 1, in percent.
     #[must_use]
     pub(crate) fn hundredths(&self, number: &f64) -> String {

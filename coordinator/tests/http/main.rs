@@ -6,6 +6,9 @@
 mod bench;
 mod described;
 mod dishonest;
+mod first_byte;
+mod pages;
+mod paging;
 mod refused;
 mod restored;
 mod security;
