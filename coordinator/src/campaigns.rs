@@ -13,8 +13,10 @@ pub mod matches;
 pub mod nets;
 pub mod trainings;
 
+mod edit;
 mod steps;
 
+pub use edit::edit;
 pub use steps::Counts;
 
 use dataset::Digest;
