@@ -13,7 +13,10 @@ pub mod matches;
 pub mod nets;
 pub mod trainings;
 
+mod edit;
 mod steps;
+
+pub use edit::edit;
 
 use dataset::Digest;
 use protocol::{api::problem::Code, campaign::Campaign};

@@ -10,6 +10,7 @@ pub mod listen;
 mod admin;
 pub(crate) mod answer;
 pub(crate) mod auth;
+mod facts;
 mod files;
 mod games;
 mod health;
@@ -71,6 +72,7 @@ pub fn router(service: Service) -> Router {
         .route("/live", get(pages::live::stream))
         .route("/openapi.json", get(openapi))
         .merge(admin::routes())
+        .merge(facts::routes())
         .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
         .layer(middleware::from_fn_with_state(service.clone(), gate));
     let header = |name: HeaderName, value: &'static str| {

@@ -14,9 +14,12 @@
 pub mod live;
 pub mod words;
 
+mod admin;
 mod assets;
 mod board;
+mod campaigns;
 mod charts;
+mod data;
 mod form;
 mod format;
 mod games;
@@ -25,9 +28,14 @@ mod guard;
 mod home;
 mod judge;
 mod live_game;
+mod matches;
+mod me;
+mod nets;
 mod page;
 mod signing;
+mod sprt;
 mod viewer;
+mod workers;
 
 use axum::{
     Extension, Router,
@@ -38,6 +46,7 @@ use axum::{
 };
 
 use crate::{http, service::Service};
+pub(crate) use guard::{SESSION_COOKIE, cookie};
 use words::Language;
 
 /// What the pages remember in memory. A coordinator that starts again may forget it.
@@ -53,6 +62,7 @@ pub struct Memory {
 pub(crate) fn routes(service: &Service) -> Router<Service> {
     let mut all = Router::new()
         .route("/", get(choose_language))
+        .route("/people/{name}", get(of_people))
         .route("/favicon.ico", get(assets::icon))
         .route("/assets/{version}/{name}", get(assets::asset));
     for language in Language::ALL {
@@ -62,6 +72,14 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
             .merge(games::routes())
             .merge(judge::routes())
             .merge(live_game::routes())
+            .merge(campaigns::routes())
+            .merge(matches::routes())
+            .merge(sprt::routes())
+            .merge(nets::routes())
+            .merge(data::routes())
+            .merge(workers::routes())
+            .merge(me::routes())
+            .merge(admin::routes())
             .fallback(http::nothing_here)
             .method_not_allowed_fallback(http::no_such_method)
             .layer(middleware::from_fn_with_state(service.clone(), guard::enter))
@@ -71,6 +89,12 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
         all = all.nest(&format!("/{}", language.code()), pages);
     }
     all
+}
+
+/// What workers name as their owner's page.
+async fn of_people(headers: HeaderMap) -> Response {
+    let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    Redirect::to(&format!("/{}/people", Language::wanted(wanted).code())).into_response()
 }
 
 /// Sends whoever comes to the language that their browser asks for.

@@ -1,5 +1,7 @@
 //! `chuhe-coordinator admin`: works on the database itself, whether a coordinator runs or not.
 
+mod password;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -156,6 +158,11 @@ pub(super) enum User {
         /// What its workers are told
         #[arg(long)]
         message: String,
+    },
+    /// Set its password for the pages: a line of the standard input
+    Password {
+        /// Its name
+        name: String,
     },
     /// Delete it: its games stay, and nobody can say whose they were
     Delete {
@@ -435,6 +442,7 @@ async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
             .await?;
             return Ok(Value::Null);
         }
+        User::Password { name } => return password::set(store, clock, name).await,
         User::Role { name, role } => (name, "role", role.name(), None),
         User::Approve { name } => (name, "state", "active", None),
         User::Block { name, message } => (name, "state", "blocked", Some(message)),

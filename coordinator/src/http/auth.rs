@@ -2,7 +2,7 @@
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, Method, header, request::Parts},
 };
 use protocol::api::{
     VERSION_HEADER,
@@ -11,7 +11,11 @@ use protocol::api::{
 };
 
 use super::answer::{Answer, Refusal};
-use crate::{people::Identity, service::Service};
+use crate::{
+    pages::{SESSION_COOKIE, cookie},
+    people::{Identity, sessions::Session},
+    service::Service,
+};
 
 /// The token of a request.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -37,14 +41,23 @@ impl FromRequestParts<Service> for Sender {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Answer<Self> {
-        let token = bearer(&parts.headers).ok_or_else(|| {
-            Refusal::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`")
-        })?;
+        let Some(token) = bearer(&parts.headers) else {
+            return signed_in(parts, service).await;
+        };
         if token.len() > 200 {
             return Err(Refusal::new(Code::BadToken, "the token is not known here"));
         }
         Ok(Self(service.identify(token).await?))
     }
+}
+
+/// Somebody who signed in to the pages may read here what stands there; to change something takes a token.
+async fn signed_in(parts: &Parts, service: &Service) -> Answer<Sender> {
+    let refusal = || Refusal::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`");
+    let cookie = cookie(&parts.headers, SESSION_COOKIE).filter(|_| parts.method == Method::GET).ok_or_else(refusal)?;
+    let session = service.session(cookie).await?.ok_or_else(refusal)?;
+    let Session { account, name, role, .. } = session;
+    Ok(Sender(Identity { account, name, role, token: 0, note_use: false }))
 }
 
 /// A program that is new enough to work with.

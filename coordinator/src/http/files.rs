@@ -37,6 +37,18 @@ pub(super) async fn book(
     object(&service, Kind::Book, &hash, "text/plain; charset=utf-8", &headers).await
 }
 
+/// The picture of a training's loss. A trainer made it: opened by itself, it can do nothing.
+pub(super) async fn curves(
+    State(service): State<Service>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let mut response = object(&service, Kind::Curves, &hash, "image/svg+xml", &headers).await?;
+    let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(response)
+}
+
 pub(super) async fn shard(
     State(service): State<Service>,
     Path(hash): Path<String>,

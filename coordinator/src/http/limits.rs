@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use axum::extract::Request;
+use axum::{extract::Request, http::HeaderMap};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::{SECOND, Time};
@@ -121,7 +121,12 @@ impl Limits {
 
 /// From where a request comes. Behind a proxy, the last address that it added is believed, and no other.
 pub(crate) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool) -> String {
-    let forwarded = request.headers().get("x-forwarded-for").filter(|_| behind_proxy);
+    address_in(request.headers(), peer, behind_proxy)
+}
+
+/// The same, by the request's headers.
+pub(crate) fn address_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> String {
+    let forwarded = headers.get("x-forwarded-for").filter(|_| behind_proxy);
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
     match forwarded.unwrap_or(peer.ip()) {
         IpAddr::V4(address) => address.to_string(),

@@ -23,7 +23,7 @@ use super::{
 use crate::{http::answer::Refusal, people, service::Service};
 
 /// The cookie of a session.
-pub(super) const SESSION_COOKIE: &str = "chuhe_session";
+pub(crate) const SESSION_COOKIE: &str = "chuhe_session";
 
 /// The cookie from which forms of people who did not sign in have their token.
 pub(super) const FORM_COOKIE: &str = "chuhe_form";

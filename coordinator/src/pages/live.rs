@@ -139,7 +139,8 @@ struct Marks {
 }
 
 async fn marks(connection: &mut Connection<'_>) -> Outcome<Marks> {
-    let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0) AS BIGINT),
+    let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0)
+                             + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT),
                         CAST(COALESCE((SELECT MAX(validated) FROM shards), 0)
                              + COALESCE((SELECT MAX(id) FROM shards), 0) AS BIGINT),
                         CAST(COALESCE((SELECT MAX(id) FROM events), 0) AS BIGINT)";

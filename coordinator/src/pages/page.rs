@@ -1,5 +1,7 @@
 //! What every page has around it, and how one is answered.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use axum::{
     extract::FromRequestParts,
@@ -149,6 +151,17 @@ impl Page {
         words::state(self.visitor.language, state)
     }
 
+    /// How a state looks: good, bad, or waiting.
+    #[must_use]
+    pub(crate) fn mood(&self, state: &str) -> &'static str {
+        match state {
+            "running" | "promoted" | "validated" | "active" | "open" | "leased" | "equal" | "clean" => "good",
+            "stuck" | "rejected" | "disputed" | "quarantined" | "blocked" | "failed" | "different" => "bad",
+            "paused" | "pending" | "candidate" | "received" | "waiting" | "rolled_back" => "wait",
+            _ => "",
+        }
+    }
+
     /// A word with something in its place.
     #[must_use]
     pub(crate) fn fill(&self, word: &str, what: impl std::fmt::Display) -> String {
@@ -197,10 +210,16 @@ impl Page {
         format::decimal(*number, places)
     }
 
-    /// A share.
+    /// A number from 0 to 1, in percent.
     #[must_use]
-    pub(crate) fn percent(&self, part: &i64, whole: &i64) -> String {
-        format::percent(*part, *whole)
+    pub(crate) fn hundredths(&self, number: &f64) -> String {
+        format!("{}\u{202f}%", format::decimal(number * 100.0, 1))
+    }
+
+    /// The share of a label among so many games.
+    #[must_use]
+    pub(crate) fn part(&self, labels: &BTreeMap<String, i64>, label: &str, whole: &i64) -> String {
+        labels.get(label).map_or_else(|| "–".to_owned(), |games| format::percent(*games, *whole))
     }
 
     /// When it was, in words.

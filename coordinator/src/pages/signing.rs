@@ -10,7 +10,7 @@ use askama::Template;
 use axum::{
     Router,
     extract::{ConnectInfo, Query, Request, State},
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
 };
@@ -28,7 +28,7 @@ use crate::{
     clock::{SECOND, Time},
     http::{
         answer::{Answer, Refusal},
-        limits::address_of,
+        limits::address_in,
     },
     people::{self, passwords, sessions},
     service::Service,
@@ -136,18 +136,17 @@ async fn sign_in(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Answer<Response> {
-    let address = address_of(&request, peer, service.settings.behind_proxy);
+    let headers = request.headers().clone();
     let before = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
     let Form(visitor, sent) =
         <Form<Credentials> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
-    let now = service.clock.now();
     let words = &visitor.language.words().account;
     let fault = |fault: String, status| {
         let page = visitor.page("sign-in", words.sign_in, "");
         let shown = show(&SignInPage { page, name: sent.name.clone(), next: sent.next.clone(), fault: Some(fault) });
         shown.map(|shown| (status, shown).into_response())
     };
-    if let Err(minutes) = service.pages.attempts.take(&sent.name, &address, now) {
+    if let Err(minutes) = may_try(&service, &sent.name, &headers, peer) {
         return fault(fill(words.too_often, minutes), StatusCode::TOO_MANY_REQUESTS);
     }
     let name = sent.name.clone();
@@ -171,6 +170,12 @@ async fn sign_in(
     }
     service.pages.attempts.forget(&sent.name);
     begin(&service, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
+}
+
+/// Counts an attempt to say an account's password; or says how many minutes to wait.
+pub(super) fn may_try(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<(), i64> {
+    let address = address_in(headers, peer, service.settings.behind_proxy);
+    service.pages.attempts.take(name, &address, service.clock.now())
 }
 
 /// Begins a session, in place of the one before, and goes on.

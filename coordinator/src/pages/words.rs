@@ -5,12 +5,16 @@
 
 mod account;
 mod boards;
+mod loops;
 mod main;
+mod river;
 mod states;
 
 pub use account::Account;
 pub use boards::Boards;
+pub use loops::Loops;
 pub use main::Main;
+pub use river::River;
 pub use states::state;
 
 /// Makes a list of words: a struct with a field for each, and its two values.
@@ -47,10 +51,26 @@ pub struct Words {
     pub account: Account,
     /// Games, the judge, the live board.
     pub boards: Boards,
+    /// Home, campaigns, matches, nets.
+    pub loops: Loops,
+    /// Data, workers, people, administration.
+    pub river: River,
 }
 
-static ENGLISH: Words = Words { main: Main::ENGLISH, account: Account::ENGLISH, boards: Boards::ENGLISH };
-static CHINESE: Words = Words { main: Main::CHINESE, account: Account::CHINESE, boards: Boards::CHINESE };
+static ENGLISH: Words = Words {
+    main: Main::ENGLISH,
+    account: Account::ENGLISH,
+    boards: Boards::ENGLISH,
+    loops: Loops::ENGLISH,
+    river: River::ENGLISH,
+};
+static CHINESE: Words = Words {
+    main: Main::CHINESE,
+    account: Account::CHINESE,
+    boards: Boards::CHINESE,
+    loops: Loops::CHINESE,
+    river: River::CHINESE,
+};
 
 impl Language {
     /// Both.

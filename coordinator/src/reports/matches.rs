@@ -3,6 +3,7 @@
 use dataset::Header;
 use protocol::campaign::Gate;
 use serde::Serialize;
+use sqlx::AssertSqlSafe;
 use stats::{Decision, EloEstimate, Outlook};
 
 use crate::{
@@ -78,18 +79,32 @@ impl From<Row> for Line {
     }
 }
 
+/// The rows of matches that are so.
+fn rows(condition: &'static str) -> AssertSqlSafe<String> {
+    AssertSqlSafe(format!(
+        "SELECT jobs.id AS id, jobs.kind AS kind, jobs.state AS state, campaigns.name AS campaign,
+                jobs.net AS net, own.name AS net_name, jobs.opponent AS opponent, other.name AS opponent_name,
+                jobs.decision AS decision, jobs.created AS created, jobs.closed AS closed
+         FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
+         LEFT JOIN nets AS own ON own.hash = jobs.net LEFT JOIN nets AS other ON other.hash = jobs.opponent
+         WHERE {condition}"
+    ))
+}
+
+/// The matches of a net, the newest first.
+pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Outcome<Vec<Line>> {
+    let query = rows("jobs.net = $1 AND jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT 20");
+    let rows: Vec<Row> = sqlx::query_as(query).bind(net.to_owned()).fetch_all(connection.raw()).await?;
+    Ok(rows.into_iter().map(Line::from).collect())
+}
+
 /// The last matches, the newest first.
 ///
 /// # Errors
 ///
 /// If the database fails.
 pub async fn list(connection: &mut Connection<'_>) -> Outcome<Vec<Line>> {
-    let query = "SELECT jobs.id AS id, jobs.kind AS kind, jobs.state AS state, campaigns.name AS campaign,
-                        jobs.net AS net, own.name AS net_name, jobs.opponent AS opponent, other.name AS opponent_name,
-                        jobs.decision AS decision, jobs.created AS created, jobs.closed AS closed
-                 FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
-                 LEFT JOIN nets AS own ON own.hash = jobs.net LEFT JOIN nets AS other ON other.hash = jobs.opponent
-                 WHERE jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT 100";
+    let query = rows("jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT 100");
     let rows: Vec<Row> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
     Ok(rows.into_iter().map(Line::from).collect())
 }
@@ -102,6 +117,8 @@ pub struct Match {
     pub line: Line,
     /// How it stands.
     pub standing: Standing,
+    /// The hypotheses, in Elo.
+    pub hypotheses: (f64, f64),
     /// The most pairs that it plays.
     pub most_pairs: i64,
     /// Elo, by the pairs that the test has looked at.
@@ -143,12 +160,7 @@ pub struct Worker {
 ///
 /// If it is none.
 pub async fn details(connection: &mut Connection<'_>, job: i64) -> Outcome<Match> {
-    let query = "SELECT jobs.id AS id, jobs.kind AS kind, jobs.state AS state, campaigns.name AS campaign,
-                        jobs.net AS net, own.name AS net_name, jobs.opponent AS opponent, other.name AS opponent_name,
-                        jobs.decision AS decision, jobs.created AS created, jobs.closed AS closed
-                 FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign
-                 LEFT JOIN nets AS own ON own.hash = jobs.net LEFT JOIN nets AS other ON other.hash = jobs.opponent
-                 WHERE jobs.id = $1 AND jobs.gate IS NOT NULL";
+    let query = rows("jobs.id = $1 AND jobs.gate IS NOT NULL");
     let row: Row = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
     let query = "SELECT gate, header FROM jobs WHERE id = $1";
     let (gate, header): (String, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
@@ -163,6 +175,7 @@ pub async fn details(connection: &mut Connection<'_>, job: i64) -> Outcome<Match
     let outlook = is_going_on.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
     Ok(Match {
         line: row.into(),
+        hypotheses: (gate.elo0, gate.elo1),
         most_pairs: i64::from(gate.most_pairs),
         elo: elo.filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite()),
         outlook: outlook.filter(|outlook| outlook.games_to_go.is_finite()),

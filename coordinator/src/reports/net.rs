@@ -1,1 +1,143 @@
-//! Soon.
+//! A net's card: what made it, what it was tested against, and its family.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::matches::{self, Line};
+use crate::store::{Connection, Outcome};
+
+/// So many relatives are looked at.
+const MOST_RELATIVES: i64 = 200;
+
+/// A net.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Net {
+    /// Its SHA-256.
+    pub net: String,
+    /// What it is called.
+    pub name: String,
+    /// base, candidate, promoted, rejected, disputed, rolled_back.
+    pub state: String,
+    /// For which campaign it was made.
+    pub campaign: Option<String>,
+    /// For which generation.
+    pub generation: Option<i64>,
+    /// The champion that it was made to beat.
+    pub parent: Option<String>,
+    /// The length of its file.
+    pub bytes: i64,
+    /// Its architecture in a line.
+    pub architecture: String,
+    /// Since when it is here.
+    pub created: i64,
+    /// When it was promoted.
+    pub promoted: Option<i64>,
+    /// Why its gate is disputed.
+    pub disputed: Option<String>,
+}
+
+/// A net and its family, by parents.
+#[derive(Clone, Debug, Serialize)]
+pub struct Card {
+    /// The net.
+    #[serde(flatten)]
+    pub net: Net,
+    /// What made it.
+    pub manifest: Option<Value>,
+    /// The recipe, as text.
+    pub recipe: Option<String>,
+    /// The picture of its training's loss, by its hash.
+    pub curves: Option<String>,
+    /// The matches that it played.
+    pub matches: Vec<Line>,
+    /// From the first net to its parent.
+    pub ancestors: Vec<Relative>,
+    /// Those that were made to beat it.
+    pub children: Vec<Relative>,
+    /// The campaigns whose champion it is.
+    pub champion_of: Vec<String>,
+}
+
+/// A net in its family.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Relative {
+    /// Its SHA-256.
+    pub net: String,
+    /// What it is called.
+    pub name: String,
+    /// Its state.
+    pub state: String,
+}
+
+/// The columns of a [`Net`].
+const COLUMNS: &str = "SELECT nets.hash AS net, nets.name AS name, nets.state AS state, campaigns.name AS campaign,
+     nets.generation AS generation, parent, bytes, architecture, nets.created AS created, promoted, disputed
+     FROM nets LEFT JOIN campaigns ON campaigns.id = nets.campaign";
+
+/// The newest nets.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn list(connection: &mut Connection<'_>, before: Option<i64>) -> Outcome<Vec<Net>> {
+    let query = sqlx::AssertSqlSafe(format!(
+        "{COLUMNS} WHERE nets.created < $1 ORDER BY nets.created DESC, nets.hash LIMIT 100"
+    ));
+    Ok(sqlx::query_as(query).bind(before.unwrap_or(i64::MAX)).fetch_all(connection.raw()).await?)
+}
+
+/// A net's card.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> {
+    let query = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE nets.hash = $1"));
+    let net: Net = sqlx::query_as(query).bind(hash.to_owned()).fetch_one(connection.raw()).await?;
+    let query = sqlx::query_scalar("SELECT manifest FROM nets WHERE hash = $1").bind(hash.to_owned());
+    let manifest: Option<String> = query.fetch_one(connection.raw()).await?;
+    let manifest: Option<Value> = manifest.and_then(|text| serde_json::from_str(&text).ok());
+    let query = "SELECT recipe, curves FROM trainings WHERE candidate = $1 ORDER BY id DESC LIMIT 1";
+    let query = sqlx::query_as(query).bind(hash.to_owned());
+    let training: Option<(String, Option<String>)> = query.fetch_optional(connection.raw()).await?;
+    let (mut recipe, curves) = training.map_or((None, None), |(recipe, curves)| (Some(recipe), curves));
+    if recipe.is_none() {
+        let text = manifest.as_ref().and_then(|manifest| manifest.pointer("/recipe/text")?.as_str());
+        recipe = text.map(ToOwned::to_owned);
+    }
+    let query = "SELECT hash AS net, name, state FROM nets WHERE parent = $1 ORDER BY created LIMIT $2";
+    let query = sqlx::query_as(query).bind(hash.to_owned()).bind(MOST_RELATIVES);
+    let children: Vec<Relative> = query.fetch_all(connection.raw()).await?;
+    let query = "SELECT name FROM campaigns WHERE champion = $1 ORDER BY id";
+    let champion_of = sqlx::query_scalar(query).bind(hash.to_owned()).fetch_all(connection.raw()).await?;
+    Ok(Card {
+        ancestors: ancestors(connection, net.parent.clone()).await?,
+        matches: matches::of_net(connection, hash).await?,
+        net,
+        manifest,
+        recipe,
+        curves,
+        children,
+        champion_of,
+    })
+}
+
+/// From the first net to this one.
+async fn ancestors(connection: &mut Connection<'_>, parent: Option<String>) -> Outcome<Vec<Relative>> {
+    let mut line: Vec<Relative> = Vec::new();
+    let mut next = parent;
+    while let Some(hash) = next.take() {
+        let query = "SELECT hash AS net, name, state, parent FROM nets WHERE hash = $1";
+        let query = sqlx::query_as(query).bind(hash);
+        let row: Option<(String, String, String, Option<String>)> = query.fetch_optional(connection.raw()).await?;
+        let Some((net, name, state, parent)) = row else { break };
+        // A family has no circles; whoever wrote one into the database does not hold up a page.
+        if line.len() as i64 >= MOST_RELATIVES || line.iter().any(|known| known.net == net) {
+            break;
+        }
+        line.push(Relative { net, name, state });
+        next = parent;
+    }
+    line.reverse();
+    Ok(line)
+}

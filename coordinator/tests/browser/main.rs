@@ -1,194 +1,30 @@
-//! The pages of games, of the judge and of live games in a real browser.
-//!
-//! `CHUHE_SCREENSHOTS=FOLDER` keeps pictures of them; `CHUHE_SKIP_BROWSER=1` passes by.
+//! The pages in a real browser. `CHUHE_SKIP_BROWSER=1` leaves these tests out where there is none, and says so;
+//! `CHUHE_SCREENSHOTS=FOLDER` keeps pictures of what was looked at.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what is passed by is said")]
+#![allow(clippy::print_stdout, reason = "what is left out is worth a line")]
+#![allow(dead_code, reason = "the bench has more than browsers need")]
 
 #[path = "../http/bench.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
 mod bench;
 mod driver;
 #[path = "../http/live_match.rs"]
 mod live_match;
+#[path = "../http/paging.rs"]
+mod paging;
 #[path = "../http/rulebook.rs"]
 mod rulebook;
+mod stage;
 
-use protocol::api::{path, work::Role};
-use serde_json::json;
+mod doing;
+mod games;
+mod looking;
 
-use bench::Bench;
-use driver::{Browser, key};
-
-async fn site(bench: &Bench) -> Option<Browser> {
-    Browser::start(format!("http://{}", bench.address)).await
-}
-
-/// Where Red's chariot is in the picture.
-const CHARIOT: &str = "const r = document.querySelector('.board-pieces use[href=\"#piece-R\"]'); \
-                       return r.getAttribute('x') + ' ' + r.getAttribute('y')";
-
-#[tokio::test]
-async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
-    let bench = Bench::start().await;
-    let shard = rulebook::keep(&bench, "closed").await;
-    let Some(browser) = site(&bench).await else { return };
-    browser.go(&format!("/en/games/{shard}/0")).await;
-    assert!(browser.text(".verdict").await.contains("Black wins"));
-    assert!(browser.text(".deeds").await.contains("Red's chariot on h2 chases Black's cannon on h6"));
-    browser.picture("game").await;
-    browser.keys("body", key::UP).await;
-    assert_eq!(browser.run(CHARIOT).await, "530 462");
-    assert_eq!(browser.text(".said").await, "Starting position");
-    browser.keys("body", key::RIGHT).await;
-    assert_eq!(browser.run(CHARIOT).await, "470 462");
-    assert_eq!(browser.text(".said").await, "1 · i2h2 −0.60");
-    assert_eq!(browser.text(".deeds tr.now td").await, "1");
-    let shown = "return [...document.querySelectorAll('.board-marks[display=inline]')].map(g => g.dataset.ply).join()";
-    assert_eq!(browser.run(shown).await, "1");
-    assert!(browser.at().await.ends_with("?ply=1"), "a step can be linked to: {}", browser.at().await);
-    for _ in 0..3 {
-        browser.keys("body", key::RIGHT).await;
+/// Whether there is to be no browser.
+fn is_skipped() -> bool {
+    let is = std::env::var("CHUHE_SKIP_BROWSER").is_ok_and(|value| value == "1");
+    if is {
+        println!("SKIPPED: no browser, because CHUHE_SKIP_BROWSER=1");
     }
-    browser.keys("body", key::LEFT).await;
-    assert_eq!((browser.text("[data-now]").await.as_str(), browser.run(CHARIOT).await), ("3", json!("530 462")));
-    browser.click(".move[data-ply='5']").await;
-    assert!(browser.at().await.ends_with("?ply=5"));
-    browser.keys("body", key::DOWN).await;
-    assert_eq!(browser.text("[data-now]").await, "8");
-    // What the script draws is what the server draws.
-    let drawn = "return document.querySelector('.board-pieces').innerHTML.replace(/><\\/use>/g, '/>')";
-    browser.keys("body", key::LEFT).await;
-    let by_script = browser.run(drawn).await;
-    browser.go(&browser.at().await).await;
-    assert_eq!(browser.run(drawn).await, by_script);
-    // Turned round, with what was reached.
-    browser.keys("body", "f").await;
-    browser.wait("return document.querySelector('.viewer').dataset.flipped === 'true'").await;
-    assert_eq!(browser.text("[data-now]").await, "7");
-    browser.dark(true).await;
-    browser.go(&format!("/zh/games/{shard}/1?ply=3")).await;
-    assert!(browser.text(".verdict").await.contains("长将"));
-    browser.picture("game-dark-zh").await;
-}
-
-#[tokio::test]
-async fn without_a_script_every_step_is_a_link() {
-    let bench = Bench::start().await;
-    let shard = rulebook::keep(&bench, "closed").await;
-    let Some(browser) = site(&bench).await else { return };
-    browser.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
-    browser.go(&format!("/en/games/{shard}/0?ply=0")).await;
-    browser.click("[data-step=on]").await;
-    assert!(browser.at().await.ends_with("?ply=1"));
-    assert_eq!(browser.text("[data-now]").await, "1");
-    browser.click(".move[data-ply='6']").await;
-    assert_eq!(browser.text("[data-now]").await, "6");
-    browser.click("[data-step=last]").await;
-    assert!(browser.text(".said").await.starts_with("8 · i6h6"));
-    // The judge steps by sending its form again.
-    browser
-        .go(&format!(
-            "/en/judge?fen={}&moves={}",
-            rulebook::CHECK.0.replace(' ', "+"),
-            rulebook::CHECK.1.replace(' ', "+")
-        ))
-        .await;
-    browser.click("[data-step=back]").await;
-    assert_eq!(browser.text("[data-now]").await, "7");
-    assert!(browser.text(".verdict").await.contains("perpetual check"));
-}
-
-#[tokio::test]
-async fn a_pasted_position_is_judged() {
-    let bench = Bench::start().await;
-    let Some(browser) = site(&bench).await else { return };
-    browser.go("/en/judge").await;
-    browser.picture("judge").await;
-    let (fen, moves) = rulebook::ALLOWED;
-    browser.keys("#fen", fen).await;
-    browser.keys("#moves", moves).await;
-    browser.click("form.judge button").await;
-    browser.wait("return document.querySelector('.verdict') !== null").await;
-    assert!(browser.text(".verdict").await.starts_with("Draw"));
-    assert!(browser.text(".verdict").await.contains("neither side did anything forbidden on all of its moves"));
-    browser.picture("judge-allowed").await;
-    // Keys in a field are letters; elsewhere they step, and no page is loaded for it.
-    browser.run("window.same = true").await;
-    browser.keys("#moves", key::LEFT).await;
-    assert_eq!(browser.text("[data-now]").await, "8");
-    browser.run("document.activeElement.blur()").await;
-    browser.keys("body", key::LEFT).await;
-    assert_eq!(
-        (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
-        ("7", json!(true))
-    );
-    browser.click(".deeds button[data-ply='2']").await;
-    assert_eq!(
-        (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
-        ("2", json!(true))
-    );
-    // An example of the rulebook, in Chinese; and what cannot be read.
-    browser.go("/zh/judge").await;
-    browser.click(".examples li:nth-child(9) a").await;
-    browser.wait("return document.querySelector('.deeds') !== null").await;
-    assert!(browser.text(".deeds tfoot").await.contains("长捉被己方马牵制的车"));
-    browser.picture("judge-zh").await;
-    browser.go("/zh/judge?moves=h2e2+b0b3").await;
-    assert!(browser.text(".fault").await.starts_with("第2步："));
-}
-
-#[tokio::test]
-async fn a_live_game_is_seen_without_loading_anything() {
-    let bench = Bench::start().await;
-    let job = live_match::begin(&bench).await;
-    let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
-    let worker = bench.worker(&ann, "one").await;
-    let Some(browser) = site(&bench).await else { return };
-    browser.go("/en/live-game").await;
-    assert!(browser.text(".live").await.contains("No game is shown live"));
-    bench.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await;
-    let lease = bench.lease(&ann, worker, "watched").await;
-    let show = async |moves: &str, variation: &str| {
-        bench.clock.advance(1_500);
-        let variation = variation.to_owned();
-        let live = protocol::api::work::Live { variation, ..live_match::live(&lease, moves) };
-        assert!(bench.post(&path::live(&lease.token), &ann, &live).await.status().is_success());
-    };
-    show("h2e2", "h9g7 h0g2").await;
-    browser.wait("return document.querySelectorAll('.live svg.board').length === 1").await;
-    show("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5", "b0c2 h7i7 h0h9 g7h9 b2b4").await;
-    browser.wait("return document.querySelectorAll('.live .moves li').length === 4").await;
-    assert!(browser.text(".live .engine.red").await.contains("thinks"));
-    assert!(browser.text(".live .figures").await.contains("+0.31"));
-    browser.picture("live-game").await;
-    browser.size(390, 844).await;
-    browser.picture("live-game-phone").await;
-}
-
-#[tokio::test]
-async fn nothing_is_wider_than_a_phone() {
-    let bench = Bench::start().await;
-    let shard = rulebook::keep(&bench, "closed").await;
-    let Some(browser) = site(&bench).await else { return };
-    let judged =
-        format!("/judge?fen={}&moves={}", rulebook::CHASE.0.replace(' ', "+"), rulebook::CHASE.1.replace(' ', "+"));
-    let pages =
-        ["/games".to_owned(), format!("/games/{shard}"), format!("/games/{shard}/0"), judged, "/live-game".to_owned()];
-    for (name, width, dark) in [("phone", 360, false), ("wide", 1200, true)] {
-        browser.size(width, 800).await;
-        browser.dark(dark).await;
-        for (index, page) in pages.iter().enumerate() {
-            let language = if index % 2 == 0 { "en" } else { "zh" };
-            browser.go(&format!("/{language}{page}")).await;
-            let wider = browser.run("return document.documentElement.scrollWidth - window.innerWidth").await;
-            assert!(wider.as_i64().unwrap() <= 0, "{page} is {wider} pixels too wide");
-            let nameless = "return [...document.querySelectorAll('a, button, input, select, textarea')].filter(e => \
-                            e.type !== 'hidden' && !e.innerText.trim() && !e.getAttribute('aria-label') && \
-                            !(e.labels && e.labels.length)).length";
-            assert_eq!(browser.run(nameless).await, json!(0), "{page}: everything has a name");
-            let shown = ["games", "shard", "game", "judge", "live-none"][index];
-            browser.picture(&format!("{shown}-{name}")).await;
-        }
-    }
+    is
 }

@@ -6,9 +6,12 @@
 mod bench;
 mod described;
 mod dishonest;
+mod first_byte;
 mod games;
 mod live;
 mod live_match;
+mod pages;
+mod paging;
 mod refused;
 mod restored;
 mod rulebook;

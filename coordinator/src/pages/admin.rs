@@ -1,0 +1,258 @@
+//! What maintainers see and do: users, audits and disputes, events, settings.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Query, State},
+    response::{IntoResponse as _, Redirect, Response},
+    routing::{get, post},
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+
+use super::{
+    form::Form,
+    page::{Page, Visitor, show},
+    words::fill,
+    workers::{Part, Parts},
+};
+use crate::{
+    http::answer::{Answer, Refusal},
+    people,
+    reports::people::{self as facts, Account, Audits},
+    service::Service,
+    store::{Connection, Outcome},
+    work::quarantine,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new()
+        .route("/admin", get(users))
+        .route("/admin/users/{name}", post(change_user))
+        .route("/admin/workers/{worker}", post(change_worker))
+        .route("/admin/invitations", post(invite))
+        .route("/admin/audits", get(audits))
+        .route("/admin/events", get(events))
+        .route("/admin/settings", get(settings))
+}
+
+#[derive(Template)]
+#[template(path = "admin_users.html")]
+struct UsersPage {
+    page: Page,
+    tab: &'static str,
+    users: Vec<Account>,
+    parts: Parts,
+}
+
+async fn users(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+    users_page(&service, &visitor, part, None).await
+}
+
+async fn users_page(service: &Service, visitor: &Visitor, part: Part, notice: Option<String>) -> Answer<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let number = i64::from(part.page);
+    let users = service
+        .read(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await }))
+        .await?;
+    let page = visitor.page("admin", visitor.language.words().river.users, "/api/v1/accounts").noting(notice);
+    let parts = Parts::around(part, users.len());
+    show(&UsersPage { page, tab: "users", users, parts })
+}
+
+#[derive(Clone, Deserialize)]
+struct UserChange {
+    action: String,
+    #[serde(default)]
+    role: String,
+    #[serde(default)]
+    reason: String,
+}
+
+async fn change_user(
+    State(service): State<Service>,
+    Path(name): Path<String>,
+    form: Form<UserChange>,
+) -> Answer<Response> {
+    let Form(visitor, change) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    if matches!(change.action.as_str(), "role" | "delete") {
+        visitor.must_be(Role::Admin)?;
+    }
+    let now = service.clock.now();
+    service
+        .write(move |mut connection| {
+            let (name, change) = (name.clone(), change.clone());
+            Box::pin(async move { apply(&mut connection, now, &name, &change, by).await })
+        })
+        .await?;
+    Ok(Redirect::to(&visitor.link("/admin")).into_response())
+}
+
+async fn apply(
+    c: &mut Connection<'_>,
+    now: crate::clock::Time,
+    name: &str,
+    change: &UserChange,
+    by: i64,
+) -> Outcome<()> {
+    let refused = |detail: &str| crate::store::Failure::refused(Code::Invalid, detail);
+    let account = people::account_by_name(c, name).await?;
+    let reason = Some(change.reason.trim()).filter(|reason| !reason.is_empty());
+    let why = reason.ok_or_else(|| refused("say why, in a few words"));
+    match change.action.as_str() {
+        "approve" => people::set_account(c, now, account, ("state", "active"), None, Some(by)).await,
+        "block" => people::set_account(c, now, account, ("state", "blocked"), Some(why?), Some(by)).await,
+        "quarantine" => quarantine::quarantine(c, now, account, Some(by), why?).await,
+        "lift" => quarantine::lift(c, now, account, Some(by), why?).await,
+        "role" => {
+            let role: Role = change.role.parse().map_err(|_| refused("there is no such role"))?;
+            people::set_account(c, now, account, ("role", role.name()), None, Some(by)).await
+        }
+        "delete" => people::delete_account(c, now, account, Some(by)).await,
+        _ => Err(refused("there is no such action")),
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct WorkerChange {
+    action: String,
+    #[serde(default)]
+    message: String,
+}
+
+async fn change_worker(
+    State(service): State<Service>,
+    Path(worker): Path<i64>,
+    form: Form<WorkerChange>,
+) -> Answer<Response> {
+    let Form(visitor, change) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let now = service.clock.now();
+    let message = change.message.trim().to_owned();
+    if change.action == "block" && message.is_empty() {
+        return Err(Refusal::new(Code::Invalid, "say what the worker is told"));
+    }
+    service
+        .write(move |mut connection| {
+            let (action, message) = (change.action.clone(), message.clone());
+            Box::pin(async move {
+                let c = &mut connection;
+                match action.as_str() {
+                    "block" => people::block_worker(c, now, worker, Some(&message), Some(by)).await,
+                    "unblock" => people::block_worker(c, now, worker, None, Some(by)).await,
+                    "trust" => people::trust_worker(c, now, worker, true, Some(by)).await,
+                    _ => people::trust_worker(c, now, worker, false, Some(by)).await,
+                }
+            })
+        })
+        .await?;
+    Ok(Redirect::to(&visitor.link("/workers")).into_response())
+}
+
+#[derive(Deserialize)]
+struct Invitation {
+    role: Role,
+}
+
+async fn invite(State(service): State<Service>, form: Form<Invitation>) -> Answer<Response> {
+    let Form(visitor, Invitation { role }) = form;
+    let by = visitor.must_be(Role::Maintainer.max(role))?.account;
+    let now = service.clock.now();
+    let secret = service
+        .write(move |mut connection| Box::pin(async move { people::invite(&mut connection, now, by, role).await }))
+        .await?;
+    let notice = fill(visitor.language.words().river.invitation_made, secret);
+    users_page(&service, &visitor, Part { page: 0 }, Some(notice)).await
+}
+
+#[derive(Template)]
+#[template(path = "admin_audits.html")]
+struct AuditsPage {
+    page: Page,
+    tab: &'static str,
+    audits: Audits,
+}
+
+async fn audits(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let audits = service.read(|mut connection| Box::pin(async move { facts::audits(&mut connection).await })).await?;
+    let page = visitor.page("admin", visitor.language.words().river.audits, "/api/v1/audits");
+    show(&AuditsPage { page, tab: "audits", audits })
+}
+
+/// An event with who caused it.
+#[derive(sqlx::FromRow)]
+struct Row {
+    event: i64,
+    at: i64,
+    kind: String,
+    by: Option<String>,
+    subject: String,
+    text: String,
+}
+
+#[derive(Template)]
+#[template(path = "admin_events.html")]
+struct EventsPage {
+    page: Page,
+    tab: &'static str,
+    events: Vec<Row>,
+    older: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Older {
+    before: Option<i64>,
+}
+
+async fn events(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> Answer<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let before = older.before.unwrap_or(i64::MAX);
+    let events: Vec<Row> = service
+        .read(move |mut connection| {
+            Box::pin(async move {
+                let query = "SELECT events.id AS event, at, kind, accounts.name AS \"by\", subject, text FROM events
+                             LEFT JOIN accounts ON accounts.id = events.account WHERE events.id < $1
+                             ORDER BY events.id DESC LIMIT 100";
+                Ok(sqlx::query_as(query).bind(before).fetch_all(connection.raw()).await?)
+            })
+        })
+        .await?;
+    let json = older.before.map_or("/api/v1/events".to_owned(), |before| format!("/api/v1/events?before={before}"));
+    let older = events.last().filter(|_| events.len() == 100).map(|event| event.event);
+    let page = visitor.page("admin", visitor.language.words().river.events, json);
+    show(&EventsPage { page, tab: "events", events, older })
+}
+
+#[derive(Template)]
+#[template(path = "admin_settings.html")]
+struct SettingsPage {
+    page: Page,
+    tab: &'static str,
+    settings: Vec<(&'static str, String)>,
+}
+
+async fn settings(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let it = &service.settings;
+    let words = &visitor.language.words().main;
+    let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
+    let settings = vec![
+        ("name", it.name.clone()),
+        ("least_worker", it.least_worker.clone()),
+        ("bench_signature", it.bench_signature.to_string()),
+        ("invitation_only", yes(it.invitation_only)),
+        ("approval", yes(it.approval)),
+        ("mirror", it.mirror.clone().unwrap_or_else(|| words.none.to_owned())),
+        ("least_free_bytes", it.least_free_bytes.to_string()),
+        ("quota_bytes", it.quota_bytes.map_or_else(|| words.none.to_owned(), |quota| quota.to_string())),
+        ("most_requests", it.most_requests.to_string()),
+        ("requests_per_second", it.requests_per_second.to_string()),
+        ("burst", it.burst.to_string()),
+        ("behind_proxy", yes(it.behind_proxy)),
+        ("watchers", service.pages.live.watchers().to_string()),
+    ];
+    let page = visitor.page("admin", visitor.language.words().river.settings, "/api/v1/server");
+    show(&SettingsPage { page, tab: "settings", settings })
+}

@@ -1,0 +1,359 @@
+//! Campaigns: their list, a campaign's page, and what maintainers tell it.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, State},
+    http::StatusCode,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::{get, post},
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+
+use super::{
+    charts::{self, Bar, Step},
+    form::Form,
+    format,
+    home::{Strength, strength},
+    page::{Page, Visitor, show},
+    words::{fill, state},
+};
+use crate::{
+    campaigns::{self, Command, nets},
+    http::answer::{Answer, Refusal},
+    reports::{
+        campaign::{self, Progress},
+        overview::{self, Running},
+    },
+    service::Service,
+    store::Failure,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new()
+        .route("/campaigns", get(list))
+        .route("/campaigns/new", get(new_page).post(create))
+        .route("/campaigns/{name}", get(one))
+        .route("/campaigns/{name}/edit", get(edit_page).post(edit))
+        .route("/campaigns/{name}/command", post(command))
+        .route("/campaigns/{name}/rollback", post(roll_back))
+}
+
+#[derive(Template)]
+#[template(path = "campaigns.html")]
+struct ListPage {
+    page: Page,
+    campaigns: Vec<Running>,
+}
+
+async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+    let campaigns =
+        service.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
+    let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
+    show(&ListPage { page, campaigns })
+}
+
+#[derive(Template)]
+#[template(path = "campaign.html")]
+struct CampaignPage {
+    page: Page,
+    progress: Progress,
+    broad: String,
+    tall: String,
+    positions: String,
+    reasons: Vec<String>,
+    outcomes: Vec<String>,
+    strength: Strength,
+    may: May,
+}
+
+/// What the campaign can be told now.
+#[allow(clippy::struct_excessive_bools, reason = "each is a button")]
+struct May {
+    pause: bool,
+    resume: bool,
+    stop: bool,
+    train: bool,
+    judge: bool,
+    roll_back: bool,
+    edit: bool,
+}
+
+impl May {
+    fn of(progress: &Progress) -> Self {
+        let (state, phase) = (progress.state.as_str(), progress.phase.as_str());
+        let is_alive = matches!(state, "running" | "paused" | "stuck");
+        let last = progress.strength.last();
+        Self {
+            pause: state == "running",
+            resume: matches!(state, "paused" | "stuck"),
+            stop: is_alive,
+            train: is_alive && phase == "collecting" && progress.games > 0,
+            judge: is_alive && phase == "gating",
+            roll_back: progress.champion.is_some()
+                && last.is_some_and(|_| {
+                    progress.strength.iter().any(|point| point.kind != "rollback" && point.net == progress.champion)
+                }),
+            edit: is_alive,
+        }
+    }
+}
+
+fn find(name: &str, service: &Service) -> impl Future<Output = Answer<Progress>> + Send {
+    let (name, service) = (name.to_owned(), service.clone());
+    async move {
+        let found = service.read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                campaign::progress(&mut connection, id).await
+            })
+        });
+        Ok(found.await?)
+    }
+}
+
+async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
+    let mut progress = find(&name, &service).await?;
+    let json = format!("/api/v1/campaigns/{}/progress", progress.name);
+    let page = visitor.page("campaigns", progress.name.clone(), json).charted();
+    let words = &page.t.loops;
+    let steps = steps(&visitor, &progress);
+    let picture = |is_tall| charts::pipeline(words.pipeline, words.again, &steps, is_tall);
+    let bars: Vec<Bar> = progress
+        .generations
+        .iter()
+        .rev()
+        .map(|it| Bar { name: it.generation.to_string(), value: it.positions })
+        .collect();
+    let union = |all: fn(&campaign::Generation) -> &std::collections::BTreeMap<String, i64>| {
+        let mut labels: Vec<String> = progress.generations.iter().flat_map(|it| all(it).keys().cloned()).collect();
+        labels.sort();
+        labels.dedup();
+        labels
+    };
+    let (reasons, outcomes) = (union(|it| &it.reasons), union(|it| &it.outcomes));
+    let (may, points) = (May::of(&progress), std::mem::take(&mut progress.strength));
+    show(&CampaignPage {
+        broad: picture(false),
+        tall: picture(true),
+        positions: charts::columns(words.per_generation, &bars),
+        reasons,
+        outcomes,
+        strength: strength(&visitor, points),
+        may,
+        page,
+        progress,
+    })
+}
+
+/// The pipeline: where the campaign is in it, and how long each step takes.
+fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
+    let (language, words) = (visitor.language, &visitor.language.words().loops);
+    let phases = ["collecting", "training", "gating"];
+    let here = phases.iter().position(|phase| *phase == progress.phase).unwrap_or(0);
+    let is_over = matches!(progress.state.as_str(), "stopped" | "complete");
+    let last = |of: fn(&campaign::Generation) -> Option<i64>| progress.generations.iter().find_map(of);
+    let times = [last(|it| it.collecting), last(|it| it.training), last(|it| it.gating)];
+    let since = visitor.now.0 - progress.phase_since;
+    let training = progress.training.as_ref().and_then(|training| {
+        let figure = |key| training.progress.as_ref()?.get(key)?.as_f64();
+        Some(figure("step")? / figure("steps")?.max(1.0))
+    });
+    let gate = progress.gate.as_ref().map(|gate| {
+        let verdict = gate.standing.verdict;
+        let bound = if verdict.llr > 0.0 { verdict.bounds.1 } else { verdict.bounds.0 };
+        if bound == 0.0 { 0.0 } else { verdict.llr / bound }
+    });
+    let done = [Some(progress.positions as f64 / progress.wanted_positions.max(1) as f64), training, gate];
+    let step = |place: usize, name: &str| {
+        let class = match place {
+            _ if is_over => "",
+            place if place < here => "past",
+            place if place == here && progress.state == "stuck" => "ill",
+            place if place == here => "here",
+            _ => "",
+        };
+        let note = if place == here && !is_over {
+            let time = fill(words.for_time, format::duration(language, since));
+            match place {
+                0 => format!("{} · {time}", format::percent(progress.positions, progress.wanted_positions)),
+                1 => match &progress.training {
+                    Some(training) => format!("{} · {time}", state(language, &training.state)),
+                    None => time,
+                },
+                _ => match &progress.gate {
+                    Some(gate) => format!("LLR {} · {time}", format::signed(gate.standing.verdict.llr, 2)),
+                    None => time,
+                },
+            }
+        } else {
+            times[place].map_or_else(String::new, |time| fill(words.last_time, format::duration(language, time)))
+        };
+        // Games go on while a net is trained and tested.
+        let shows_done = !is_over && (place == here || (place == 0 && here > 0));
+        Step { name: name.to_owned(), note, class, done: done[place].filter(|_| shows_done) }
+    };
+    let promotion = progress.strength.last().map(|point| point.name.clone()).unwrap_or_default();
+    [
+        step(0, words.step_games),
+        step(1, words.step_training),
+        step(2, words.step_gate),
+        Step { name: words.step_promotion.to_owned(), note: promotion, class: "", done: None },
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "campaign_new.html")]
+struct TextPage {
+    page: Page,
+    /// The campaign that is changed, and what counts its changes; none for a new one.
+    edited: Option<(String, i64)>,
+    text: String,
+    fault: Option<Fault>,
+}
+
+/// What is wrong with a text, and the line if one is at fault.
+struct Fault {
+    message: String,
+    line: Option<(usize, String)>,
+}
+
+impl Fault {
+    /// Finds the line that a message names.
+    fn of(message: String, text: &str) -> Self {
+        let number = message.strip_prefix("line ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
+        let line = number.and_then(|number| Some((number, text.lines().nth(number.checked_sub(1)?)?.to_owned())));
+        Self { message, line }
+    }
+}
+
+/// A campaign to begin with.
+const EXAMPLE: &str = include_str!("../../assets/campaign.toml");
+
+async fn new_page(visitor: Visitor) -> Answer<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let page = visitor.page("campaigns", visitor.language.words().loops.new_campaign, "");
+    show(&TextPage { page, edited: None, text: EXAMPLE.to_owned(), fault: None })
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+}
+
+async fn create(State(service): State<Service>, form: Form<Text>) -> Answer<Response> {
+    let Form(visitor, Text { text }) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let now = service.clock.now();
+    let sent = text.clone();
+    let made = service
+        .write(move |mut connection| {
+            let text = sent.clone();
+            Box::pin(async move {
+                let id = campaigns::create(&mut connection, now, &text, Some(by)).await?;
+                Ok(campaigns::read(&mut connection, id).await?.campaign.name)
+            })
+        })
+        .await;
+    match made {
+        Ok(name) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
+        Err(Failure::Refused(problem)) => {
+            let page = visitor.page("campaigns", visitor.language.words().loops.new_campaign, "");
+            let fault = Some(Fault::of(problem.detail, &text));
+            let shown = show(&TextPage { page, edited: None, text, fault })?;
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+async fn edit_page(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let progress = find(&name, &service).await?;
+    let page = visitor.page("campaigns", progress.name.clone(), "");
+    show(&TextPage { page, edited: Some((progress.name, progress.changed)), text: progress.text, fault: None })
+}
+
+#[derive(Deserialize)]
+struct Edit {
+    text: String,
+    changed: i64,
+}
+
+async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Form<Edit>) -> Answer<Response> {
+    let Form(visitor, Edit { text, changed }) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let now = service.clock.now();
+    let (sent, which) = (text.clone(), name.clone());
+    let done = service
+        .write(move |mut connection| {
+            let (text, name) = (sent.clone(), which.clone());
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                campaigns::edit(&mut connection, now, id, &text, changed, Some(by)).await
+            })
+        })
+        .await;
+    match done {
+        Ok(()) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
+        Err(Failure::Refused(problem)) if problem.code != Code::NotFound => {
+            let page = visitor.page("campaigns", name.clone(), "");
+            let fault = Some(Fault::of(problem.detail, &text));
+            let shown = show(&TextPage { page, edited: Some((name, changed)), text, fault })?;
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// What a campaign is told, and which state of it was seen.
+#[derive(Deserialize)]
+struct Told {
+    command: Command,
+    changed: i64,
+}
+
+async fn command(State(service): State<Service>, Path(name): Path<String>, form: Form<Told>) -> Answer<Response> {
+    let Form(visitor, told) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let now = service.clock.now();
+    let which = name.clone();
+    service
+        .write(move |mut connection| {
+            let name = which.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                campaigns::command(&mut connection, now, id, told.command, Some(told.changed), Some(by)).await
+            })
+        })
+        .await?;
+    Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
+}
+
+#[derive(Deserialize)]
+struct Why {
+    reason: String,
+}
+
+async fn roll_back(State(service): State<Service>, Path(name): Path<String>, form: Form<Why>) -> Answer<Response> {
+    let Form(visitor, Why { reason }) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let reason = reason.trim().to_owned();
+    if reason.is_empty() {
+        return Err(Refusal::new(Code::Invalid, "say why, in a few words"));
+    }
+    let now = service.clock.now();
+    let which = name.clone();
+    service
+        .write(move |mut connection| {
+            let (name, reason) = (which.clone(), reason.clone());
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                nets::roll_back(&mut connection, now, id, Some(by), &reason).await
+            })
+        })
+        .await?;
+    Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
+}

@@ -1,0 +1,122 @@
+//! Matches: their list, and how one stands.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, State},
+    response::Response,
+    routing::get,
+};
+use serde_json::json;
+use stats::Decision;
+
+use super::{
+    charts::{self, Bar},
+    page::{Page, Visitor, show},
+};
+use crate::{
+    http::answer::Answer,
+    reports::matches::{self, Line, Match},
+    service::Service,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new().route("/matches", get(list)).route("/matches/{job}", get(one))
+}
+
+#[derive(Template)]
+#[template(path = "matches.html")]
+struct ListPage {
+    page: Page,
+    matches: Vec<Line>,
+}
+
+#[derive(Template)]
+#[template(path = "match.html")]
+struct MatchPage {
+    page: Page,
+    all: Match,
+    curve: String,
+    numbers: String,
+    pentanomial: String,
+    left: Option<i64>,
+    opening: String,
+}
+
+impl Page {
+    /// What a test decided.
+    #[must_use]
+    pub(crate) fn decided(&self, decision: &Decision) -> &'static str {
+        match decision {
+            Decision::AcceptH1 => self.t.loops.decided_h1,
+            Decision::AcceptH0 => self.t.loops.decided_h0,
+            Decision::Continue => self.t.loops.undecided,
+        }
+    }
+
+    /// How a decision looks.
+    #[must_use]
+    pub(crate) fn decided_mood(&self, decision: &Decision) -> &'static str {
+        match decision {
+            Decision::AcceptH1 => "good",
+            Decision::AcceptH0 => "bad",
+            Decision::Continue => "wait",
+        }
+    }
+
+    /// What a net is called.
+    #[must_use]
+    pub(crate) fn called<'a>(&self, hash: &'a Option<String>, name: &'a Option<String>) -> &'a str {
+        match (hash, name) {
+            (_, Some(name)) => name,
+            (Some(hash), None) => self.brief(hash),
+            (None, None) => self.t.loops.plain,
+        }
+    }
+}
+
+async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+    let matches = service.read(|mut connection| Box::pin(async move { matches::list(&mut connection).await })).await?;
+    let page = visitor.page("matches", visitor.language.words().main.matches, "/api/v1/matches");
+    show(&ListPage { page, matches })
+}
+
+async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> Answer<Response> {
+    let all = service
+        .read(move |mut connection| Box::pin(async move { matches::details(&mut connection, job).await }))
+        .await?;
+    let page = visitor.page("matches", String::new(), format!("/api/v1/matches/{job}/details")).charted();
+    let words = &page.t.loops;
+    let own = page.called(&all.line.net, &all.line.net_name);
+    let other = page.called(&all.line.opponent, &all.line.opponent_name);
+    let title = format!("{own} – {other}");
+    let verdict = all.standing.verdict;
+    let line = |label: &str, values: Vec<f64>, bound: bool| json!({ "label": label, "values": values, "bound": bound });
+    let flat = |value: f64| vec![value; all.curve.len()];
+    let numbers = json!({
+        "x": all.curve.iter().map(|point| point.0).collect::<Vec<_>>(),
+        "lines": [
+            line(words.llr, all.curve.iter().map(|point| point.1).collect(), false),
+            line("H1", flat(verdict.bounds.1), true),
+            line("H0", flat(verdict.bounds.0), true),
+        ],
+    });
+    let names = ["0", "½", "1", "1½", "2"];
+    let bars = names.iter().zip(verdict.counts.cells());
+    let bars: Vec<Bar> = bars.map(|(name, &value)| Bar { name: (*name).to_owned(), value: value as i64 }).collect();
+    let openings = &all.header.openings;
+    let mut opening = vec![page.fill(words.openings_plies, openings.plies)];
+    opening.extend(openings.book.map(|book| page.fill(words.openings_book, page.brief(&book.to_string()))));
+    opening.extend(openings.filter.map(|filter| page.fill(words.openings_filter, filter.bound)));
+    let left = all.outlook.map(|outlook| outlook.games_to_go.round() as i64);
+    let page = Page { title, ..page };
+    show(&MatchPage {
+        curve: charts::curve(page.t.loops.llr_curve, page.t.loops.pairs_about, &all.curve, verdict.bounds),
+        numbers: numbers.to_string(),
+        pentanomial: charts::columns(page.t.loops.pentanomial, &bars),
+        left,
+        opening: opening.join(", "),
+        all,
+        page,
+    })
+}

@@ -1,0 +1,74 @@
+//! Nets: their list, and the card of one.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Query, State},
+    response::Response,
+    routing::get,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::page::{Page, Visitor, show};
+use crate::{
+    http::answer::Answer,
+    reports::net::{self, Card, Net},
+    service::Service,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new().route("/nets", get(list)).route("/nets/{hash}", get(one))
+}
+
+#[derive(Template)]
+#[template(path = "nets.html")]
+struct ListPage {
+    page: Page,
+    nets: Vec<Net>,
+    older: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Older {
+    before: Option<i64>,
+}
+
+async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> Answer<Response> {
+    let nets = service
+        .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before).await }))
+        .await?;
+    let older = nets.last().filter(|_| nets.len() == 100).map(|net| net.created);
+    show(&ListPage { page: visitor.page("nets", visitor.language.words().main.nets, "/api/v1/nets"), nets, older })
+}
+
+#[derive(Template)]
+#[template(path = "net.html")]
+struct NetPage {
+    page: Page,
+    card: Card,
+    /// What the manifest says, in a few lines.
+    facts: Vec<(&'static str, String)>,
+    manifest: Option<String>,
+}
+
+async fn one(State(service): State<Service>, visitor: Visitor, Path(hash): Path<String>) -> Answer<Response> {
+    let card = service
+        .read(move |mut connection| {
+            let hash = hash.clone();
+            Box::pin(async move { net::card(&mut connection, &hash).await })
+        })
+        .await?;
+    let page = visitor.page("nets", card.net.name.clone(), format!("/api/v1/nets/{}/card", card.net.net));
+    let words = &page.t.loops;
+    let figure = |path: &str| card.manifest.as_ref().and_then(|manifest| manifest.pointer(path)).cloned();
+    let number = |value: Value| value.as_i64().map(|number| page.number(&number));
+    let facts = [
+        (words.trained_from, figure("/positions").and_then(number)),
+        (words.steps, figure("/steps").and_then(number)),
+        (words.validation_loss, figure("/validation/loss").and_then(|loss| Some(page.decimal(&loss.as_f64()?, 5)))),
+    ];
+    let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let manifest = card.manifest.as_ref().and_then(|manifest| serde_json::to_string_pretty(manifest).ok());
+    show(&NetPage { facts, manifest, page, card })
+}

@@ -1,0 +1,71 @@
+//! Data, workers, people, administration.
+
+super::words! {
+    /// Data, workers, people, administration.
+    River {
+        shards: "Shards", "数据片";
+        volume: "Games validated per day", "每日验证对局";
+        volume_about: "The last {} days (UTC).", "最近 {} 天（UTC）。";
+        bytes: "Bytes", "字节";
+        outcomes: "Outcomes", "胜负";
+        reasons: "Why games ended", "终局原因";
+        duplicates: "Games that two delivered", "重复提交的对局";
+        duplicates_about: "The same games from two workers are compared: an audit that costs nothing.",
+            "两台工作机提交的相同对局会互相比对，是无成本的复核。";
+        manifests: "Training sets", "训练集";
+        manifests_none: "No training set was frozen yet.", "尚无训练集。";
+        set_aside: "What counts for nothing", "不计入的数据";
+        set_aside_none: "Nothing was refused or set aside.", "没有被拒绝或隔离的数据。";
+        job: "Job", "作业";
+        numbers: "Games", "对局号";
+        why: "Why", "原因";
+        workers_sign_in: "Which machines play, only their owners and maintainers see. Here is how many there are.",
+            "机器详情仅其主人与维护者可见，此处仅显示数量。";
+        owner: "Owner", "所有者";
+        machine: "Machine", "机器";
+        version: "Version", "版本";
+        speed: "Nodes/s", "节点/秒";
+        last_seen: "Last seen", "最近在线";
+        accepted: "Accepted", "接受";
+        rejected: "Rejected", "拒绝";
+        rejected_why: "Last rejection", "最近一次拒绝";
+        trusted: "trusted", "可信";
+        trust: "Trust", "设为可信";
+        distrust: "Do not trust", "取消可信";
+        block: "Block", "停用";
+        unblock: "Unblock", "启用";
+        message: "Message", "消息";
+        failures: "Failure reports", "故障报告";
+        failures_none: "Nothing was reported.", "没有故障报告。";
+        detail: "What it said", "内容";
+        ranking: "Contributors by validated games", "贡献榜（按已验证对局）";
+        ranking_none: "Nobody has contributed yet.", "还没有贡献者。";
+        rank: "Rank", "排名";
+        name: "Name", "名称";
+        next: "Next page", "下一页";
+        previous: "Previous page", "上一页";
+        users: "Users", "用户";
+        approve: "Approve", "批准";
+        quarantine: "Quarantine", "隔离";
+        lift: "Lift quarantine", "解除隔离";
+        set_role: "Set role", "设置角色";
+        delete: "Delete", "删除";
+        clean: "Clean games", "复核一致对局";
+        audits: "Audits and disputes", "复核与争议";
+        audits_none: "No comparison is open.", "没有待处理的比对。";
+        audits_wanted: "Shards to be played again", "待复核数据片";
+        audits_leased: "Shards being played again", "复核中数据片";
+        first_difference: "First difference", "首个差异";
+        events: "Events", "事件";
+        event: "Event", "事件";
+        by: "By", "操作者";
+        subject: "Subject", "对象";
+        settings: "Settings", "设置";
+        settings_about: "What was said when the coordinator was started; it is changed there.", "协调器启动时的设置，修改需重新启动。";
+        setting: "Setting", "项";
+        value: "Value", "值";
+        invite: "Invite", "邀请";
+        invitation_made: "Invitation (shown once, good for a week): {}", "邀请码（仅显示一次，一周内有效）：{}";
+        older: "Older", "更早";
+    }
+}

@@ -1,0 +1,97 @@
+//! Workers and people: machines for their owners and maintainers, contributors for everybody.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Query, State},
+    response::Response,
+    routing::get,
+};
+use protocol::api::work::Role;
+use serde::Deserialize;
+
+use super::page::{Page, Visitor, show};
+use crate::{
+    clock::HOUR,
+    http::answer::Answer,
+    reports::people::{self, Contributor, Failure, Machine, ROWS},
+    service::Service,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new().route("/workers", get(workers)).route("/people", get(ranking))
+}
+
+/// Which part of a list, from 0.
+#[derive(Clone, Copy, Deserialize)]
+pub(super) struct Part {
+    #[serde(default)]
+    pub(super) page: u32,
+}
+
+/// The parts before and after.
+pub(super) struct Parts {
+    pub(super) before: Option<u32>,
+    pub(super) after: Option<u32>,
+}
+
+impl Parts {
+    pub(super) fn around(part: Part, rows: usize) -> Self {
+        let after = (rows as i64 == ROWS).then_some(part.page.saturating_add(1));
+        Self { before: part.page.checked_sub(1), after }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "workers.html")]
+struct WorkersPage {
+    page: Page,
+    active: i64,
+    threads: i64,
+    machines: Option<Vec<Machine>>,
+    failures: Vec<Failure>,
+    parts: Parts,
+}
+
+async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+    let now = service.clock.now();
+    let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account));
+    let (active, threads, machines, failures) = service
+        .read(move |mut connection| {
+            Box::pin(async move {
+                let c = &mut connection;
+                let query =
+                    "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
+                let query = sqlx::query_as(query).bind(now.0 - HOUR / 6);
+                let (active, threads): (i64, i64) = query.fetch_one(c.raw()).await?;
+                let Some(own) = own else { return Ok((active, threads, None, Vec::new())) };
+                let machines = people::machines(c, own, i64::from(part.page)).await?;
+                Ok((active, threads, Some(machines), people::failures(c, own).await?))
+            })
+        })
+        .await?;
+    let json =
+        if machines.is_some() { format!("/api/v1/machines?page={}", part.page) } else { "/api/v1/overview".to_owned() };
+    let page = visitor.page("workers", visitor.language.words().main.workers, json);
+    let parts = Parts::around(part, machines.as_ref().map_or(0, Vec::len));
+    show(&WorkersPage { page, active, threads, machines, failures, parts })
+}
+
+#[derive(Template)]
+#[template(path = "people.html")]
+struct PeoplePage {
+    page: Page,
+    first: i64,
+    ranking: Vec<Contributor>,
+    parts: Parts,
+}
+
+async fn ranking(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+    let number = i64::from(part.page);
+    let ranking = service
+        .read(move |mut connection| Box::pin(async move { people::ranking(&mut connection, number).await }))
+        .await?;
+    let page = visitor.page("people", visitor.language.words().main.people, "/api/v1/people");
+    let parts = Parts::around(part, ranking.len());
+    show(&PeoplePage { page, first: number * ROWS, ranking, parts })
+}

@@ -1,0 +1,163 @@
+//! What people do at the pages.
+
+use std::time::Duration;
+
+use coordinator::{campaigns::matches, store::Store as _};
+use protocol::campaign::{Campaign, Gate};
+use serde_json::{Value, json};
+
+use crate::{
+    bench::{Bench, CAMPAIGN, NOW},
+    driver::{Browser, DESKTOP, Look},
+    is_skipped,
+    paging::PASSWORD,
+    stage,
+};
+
+async fn sign_in(browser: &Browser, bench: &Bench, name: &str) {
+    browser.open(&format!("http://{}/en/sign-in", bench.address)).await;
+    browser.write("#name", name).await;
+    browser.write("#password", PASSWORD).await;
+    browser.click("main form button").await;
+    browser.wait_for(".who", name).await;
+}
+
+#[tokio::test]
+async fn a_maintainer_signs_in_and_steers() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(DESKTOP).await;
+    sign_in(&browser, &bench, "mei").await;
+
+    // A campaign, first with a fault in it.
+    browser.open(&format!("http://{}/en/campaigns/new", bench.address)).await;
+    browser.write("#text", &CAMPAIGN.replace("hard_nodes = 60", "hard_nodes = \"many\"")).await;
+    browser.click("main form button").await;
+    browser.wait_for("#fault", "line 5").await;
+    browser.write("#text", CAMPAIGN).await;
+    browser.click("main form button").await;
+    browser.wait_for("h1", "quick").await;
+    assert!(browser.address().await.ends_with("/en/campaigns/quick"));
+
+    // The candidate becomes champion, and goes again.
+    browser.open(&format!("http://{}/en/campaigns/yangtze", bench.address)).await;
+    browser.click("details.confirm summary").await;
+    browser.click("details.confirm[open] button").await;
+    browser.wait_for("#state", "generation 6").await;
+    let champion = "SELECT COUNT(*) FROM campaigns WHERE name = 'yangtze' AND champion = (SELECT hash FROM nets WHERE name = 'yangtze-6')";
+    assert_eq!(bench.number(champion).await, 1);
+    browser.open(&format!("http://{}/en/nets/{}", bench.address, stage::net(6))).await;
+    browser.click("details.confirm summary").await;
+    browser.write("details.confirm[open] input[name=reason]", "it plays the wrong openings").await;
+    browser.click("details.confirm[open] button").await;
+    browser.wait_for("#state", "generation 7").await;
+    assert_eq!(bench.number(champion).await, 0);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM promotions WHERE kind = 'rollback'").await, 1);
+
+    // A token, which is shown once and then revoked.
+    browser.open(&format!("http://{}/en/me", bench.address)).await;
+    browser.write("#token-name", "garden shed").await;
+    browser.click("form.fields button.main").await;
+    let token = browser.text("#token").await;
+    let ask = || async { bench.request(reqwest::Method::GET, "/api/v1/me", &token).send().await.unwrap().status() };
+    assert_eq!(ask().await, 200);
+    browser.open(&format!("http://{}/en/me", bench.address)).await;
+    assert!(!browser.has("#token").await, "it is shown once");
+    browser.click("button[aria-label^='Revoke: garden shed']").await;
+    browser.wait_for("table", "revoked").await;
+    assert_eq!(ask().await, 401);
+
+    // Out, in Chinese.
+    browser.open(&format!("http://{}/zh", bench.address)).await;
+    assert_eq!(browser.text(".sections a:nth-child(2)").await, "任务");
+    browser.click(".who form button").await;
+    browser.wait_for(".who", "登录").await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM sessions").await, 0);
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn a_match_is_watched_until_it_is_decided() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    let token = bench.account("ann", protocol::api::work::Role::Volunteer).await;
+    for number in 0..10 {
+        bench.worker(&token, &format!("m{number}")).await;
+    }
+    let campaign = Campaign::from_text(CAMPAIGN).unwrap();
+    let gate = Gate { elo0: 0.0, elo1: 40.0, batch_pairs: 8, ..campaign.gate };
+    let header = gate.header(campaign.rules, 1, None, None, 5);
+    let made = bench.service.store.write(move |mut c| {
+        let header = header.clone();
+        Box::pin(async move { matches::create(&mut c, NOW, "match", &header, &gate).await })
+    });
+    let job = made.await.unwrap();
+    let play = |first: i64, pairs: Vec<u8>| {
+        let text = stage::shards(job, 1 + first / 16, first, &pairs, NOW.0 + first * 1_000);
+        // All machines are Ann's.
+        let ann = ["3", "4", "5", "6", "7", "8"].iter().fold(text, |text, account| {
+            (1..=10).fold(text, |text, worker| {
+                text.replace(&format!(", {worker}, {account}, "), &format!(", {worker}, 1, "))
+            })
+        });
+        stage::sql(&bench, ann)
+    };
+    play(0, stage::pairs(64, 3, 10)).await;
+
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en/matches/{job}", bench.address)).await;
+    assert_eq!(browser.text("#decision").await, "undecided");
+    browser.wait_for("#standing", "64").await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    browser.run("window.kept = 'the page was not loaded again'").await;
+    play(128, vec![4, 3, 3, 2, 4, 3, 3, 3].repeat(40)).await;
+    bench.clock.advance(10_000);
+    bench.step().await;
+    browser.wait_for("#decision", "stronger").await;
+    browser.wait_for("#standing", "closed").await;
+    assert_eq!(browser.run("return window.kept").await, json!("the page was not loaded again"));
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn all_can_be_read_and_done_without_scripts() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(Look { scripts: false, ..DESKTOP }).await;
+    sign_in(&browser, &bench, "mei").await;
+    for (path, says) in [
+        ("", "yangtze"),
+        ("/campaigns/yangtze", "12.0"),
+        ("/matches/290", "river-walker"),
+        ("/data", "perpetual chase"),
+        ("/people", "old_general"),
+    ] {
+        browser.open(&format!("http://{}/en{path}", bench.address)).await;
+        browser.wait_for("main", says).await;
+    }
+    assert!(!browser.has("body.watching").await, "scripts are off");
+    browser.open(&format!("http://{}/en/matches/290", bench.address)).await;
+    assert!(browser.has("figure svg path.series").await, "the curve is there");
+    browser.open(&format!("http://{}/en/campaigns/pearl", bench.address)).await;
+    browser.click("button[value=pause]").await;
+    browser.wait_for("#state", "paused").await;
+    browser.end().await;
+}
+
+/// What a page asked of whom.
+pub(crate) async fn hosts(browser: &Browser) -> Vec<String> {
+    let asked =
+        browser.run("return performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host)").await;
+    let asked = asked.as_array().cloned().unwrap_or_default();
+    asked.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+}

@@ -1,0 +1,169 @@
+//! How the pages look: on desks and phones, in light and dark, in both languages; and whether everybody can use them.
+
+use std::{fs, path::PathBuf};
+
+use crate::{
+    bench::Bench,
+    doing::hosts,
+    driver::{Browser, DESKTOP, Look, PHONE},
+    is_skipped,
+    paging::PASSWORD,
+    stage,
+};
+
+const AXE: &str = include_str!("axe.min.js");
+
+/// Every page, and what its picture is called.
+fn pages() -> Vec<(&'static str, String)> {
+    let fixed = [
+        ("home", ""),
+        ("campaigns", "/campaigns"),
+        ("campaign", "/campaigns/yangtze"),
+        ("campaign-stuck", "/campaigns/yellow"),
+        ("campaign-new", "/campaigns/new"),
+        ("matches", "/matches"),
+        ("match", "/matches/290"),
+        ("nets", "/nets"),
+        ("data", "/data"),
+        ("workers", "/workers"),
+        ("people", "/people"),
+        ("me", "/me"),
+        ("sprt", "/sprt"),
+        ("games", "/games"),
+        ("judge", "/judge"),
+        ("judge-verdict", "/judge?fen=3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4+w&moves=d0e1+c1c2+e1d0+c2c1+d0e1+c1c2+e1d0+c2c1"),
+        ("live-game", "/live-game"),
+        ("admin-users", "/admin"),
+        ("admin-audits", "/admin/audits"),
+        ("admin-events", "/admin/events"),
+        ("admin-settings", "/admin/settings"),
+        ("error", "/nothing-here"),
+    ];
+    let mut pages: Vec<_> = fixed.into_iter().map(|(name, path)| (name, path.to_owned())).collect();
+    pages.push(("net", format!("/nets/{}", stage::net(3))));
+    pages
+}
+
+async fn sign_in(browser: &Browser, bench: &Bench) {
+    browser.open(&format!("http://{}/en/sign-in", bench.address)).await;
+    browser.write("#name", "mei").await;
+    browser.write("#password", PASSWORD).await;
+    browser.click("main form button").await;
+    browser.wait_for(".who", "mei").await;
+}
+
+/// Keeps a picture, if pictures are wanted.
+pub(crate) async fn keep(browser: &Browser, name: &str) {
+    let Ok(folder) = std::env::var("CHUHE_SCREENSHOTS") else { return };
+    fs::create_dir_all(&folder).unwrap();
+    let bytes = unpacked(&browser.picture().await);
+    fs::write(PathBuf::from(folder).join(format!("{name}.png")), bytes).unwrap();
+}
+
+/// Base64.
+fn unpacked(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for letter in text.bytes().filter(|letter| *letter != b'=') {
+        let value = LETTERS.iter().position(|known| *known == letter).expect("it is base64");
+        bits = bits << 6 | value as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    bytes
+}
+
+/// What axe-core finds that keeps people out.
+pub(crate) async fn barriers(browser: &Browser) -> Vec<String> {
+    browser.run(AXE).await;
+    let found = browser
+        .run_until(
+            "const done = arguments[arguments.length - 1];
+             axe.run(document, { resultTypes: ['violations'] }).then((all) => done(all.violations
+               .filter((it) => it.impact === 'serious' || it.impact === 'critical')
+               .map((it) => it.id + ': ' + it.help + ' ' + it.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | '))),
+               (error) => done(['axe failed: ' + error]));",
+        )
+        .await;
+    found.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+/// Looks at every page, and gathers what is wrong with any.
+async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(look).await;
+    let mut wrong = Vec::new();
+    browser.open(&format!("http://{}/{language}/sign-in", bench.address)).await;
+    if kept.contains(&"sign-in") {
+        keep(&browser, &format!("sign-in{suffix}")).await;
+    }
+    wrong.extend(barriers(&browser).await.into_iter().map(|it| format!("sign-in: {it}")));
+    browser.open(&format!("http://{}/{language}/register", bench.address)).await;
+    if kept.contains(&"register") {
+        keep(&browser, &format!("register{suffix}")).await;
+    }
+    wrong.extend(barriers(&browser).await.into_iter().map(|it| format!("register: {it}")));
+    sign_in(&browser, &bench).await;
+    let host = bench.address.to_string();
+    for (name, path) in pages() {
+        browser.open(&format!("http://{host}/{language}{path}")).await;
+        let wide =
+            browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
+        if wide.as_i64() != Some(0) {
+            let who = browser
+                .run("return [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth + 1
+                      && !it.closest('.table, pre, svg')).slice(0, 3).map((it) => it.outerHTML.slice(0, 120)).join(' | ')")
+                .await;
+            wrong.push(format!("{name} is {wide} pixels too wide: {who}"));
+        }
+        wrong.extend(
+            hosts(&browser)
+                .await
+                .into_iter()
+                .filter(|asked| *asked != host)
+                .map(|asked| format!("{name} asks {asked}")),
+        );
+        if kept.contains(&name) || kept.is_empty() {
+            keep(&browser, &format!("{name}{suffix}")).await;
+        }
+        wrong.extend(barriers(&browser).await.into_iter().map(|it| format!("{name}: {it}")));
+        // A page that is not there is an error on purpose.
+        let complaints = browser.complaints().await;
+        wrong.extend(complaints.into_iter().filter(|_| name != "error").map(|it| format!("{name}: {it}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn pages_look_right_on_a_desk() {
+    if !is_skipped() {
+        look(DESKTOP, "en", "", &[]).await;
+    }
+}
+
+#[tokio::test]
+async fn pages_look_right_in_the_dark() {
+    if !is_skipped() {
+        look(Look { dark: true, ..DESKTOP }, "en", "-dark", &["home", "campaign", "match", "net"]).await;
+    }
+}
+
+#[tokio::test]
+async fn pages_look_right_on_a_phone() {
+    if !is_skipped() {
+        look(PHONE, "en", "-phone", &["home", "campaign", "match", "net", "data", "sign-in", "register"]).await;
+    }
+}
+
+#[tokio::test]
+async fn pages_look_right_in_chinese() {
+    if !is_skipped() {
+        look(DESKTOP, "zh", "-zh", &["home", "campaign", "match", "sign-in"]).await;
+    }
+}
