@@ -131,7 +131,7 @@ impl Browser {
         self.send(Method::POST, &format!("/element/{element}/value"), &json!({ "text": text })).await.unwrap();
     }
 
-    /// Types into an element after what is there.
+    /// Types into an element what is not to replace what is there, or keys at the page with `body`.
     pub(crate) async fn keys(&self, css: &str, text: &str) {
         let element = self.find(css).await.unwrap_or_else(|error| panic!("{css}: {error}"));
         self.send(Method::POST, &format!("/element/{element}/value"), &json!({ "text": text })).await.unwrap();

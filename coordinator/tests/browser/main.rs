@@ -7,7 +7,6 @@
 
 #[path = "../http/bench.rs"]
 mod bench;
-mod boards;
 mod driver;
 #[path = "../http/live_match.rs"]
 mod live_match;
@@ -15,10 +14,10 @@ mod live_match;
 mod paging;
 #[path = "../http/rulebook.rs"]
 mod rulebook;
-mod site;
 mod stage;
 
 mod doing;
+mod games;
 mod looking;
 
 /// Whether there is to be no browser.

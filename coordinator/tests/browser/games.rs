@@ -1,16 +1,91 @@
-//! Games, the judge and live games.
+//! Games, the judge and live games in a browser.
 
 use protocol::api::{path, work::Role};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     bench::Bench,
-    is_skipped, live_match, rulebook,
-    site::{Site, key},
+    driver::{Browser, DESKTOP, Look},
+    is_skipped, live_match,
+    looking::{barriers, keep},
+    rulebook,
 };
 
-async fn site(bench: &Bench) -> Option<Site> {
-    if is_skipped() { None } else { Some(Site::open(format!("http://{}", bench.address)).await) }
+/// Keys that are no letters, as WebDriver has them.
+mod key {
+    pub(super) const UP: &str = "\u{e013}";
+    pub(super) const DOWN: &str = "\u{e015}";
+    pub(super) const LEFT: &str = "\u{e012}";
+    pub(super) const RIGHT: &str = "\u{e014}";
+}
+
+/// A browser that looks at one coordinator.
+struct Site {
+    browser: Browser,
+    address: String,
+}
+
+impl Site {
+    async fn start(bench: &Bench, look: Look) -> Option<Self> {
+        if is_skipped() {
+            return None;
+        }
+        Some(Self { browser: Browser::start(look).await, address: format!("http://{}", bench.address) })
+    }
+
+    async fn go(&self, path: &str) {
+        self.browser.open(&format!("{}{path}", self.address)).await;
+    }
+
+    /// The address at which it is, within the site.
+    async fn at(&self) -> String {
+        self.browser.address().await.strip_prefix(&self.address).unwrap().to_owned()
+    }
+
+    async fn run(&self, script: &str) -> Value {
+        self.browser.run(script).await
+    }
+
+    async fn text(&self, css: &str) -> String {
+        self.browser.text(css).await
+    }
+
+    async fn click(&self, css: &str) {
+        self.browser.click(css).await;
+    }
+
+    async fn keys(&self, css: &str, text: &str) {
+        self.browser.keys(css, text).await;
+    }
+
+    /// Waits until a script says that something is so.
+    async fn wait(&self, script: &str) {
+        for _ in 0..200 {
+            if self.run(script).await == json!(true) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("it is never so: {script}\n{}", self.run("return document.body.innerText").await);
+    }
+
+    async fn dark(&self, dark: bool) {
+        let value = if dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        self.browser.developer("Emulation.setEmulatedMedia", media).await;
+    }
+
+    async fn size(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.browser.developer("Emulation.setDeviceMetricsOverride", size).await;
+    }
+
+    /// Keeps a picture, and looks at what keeps people out.
+    async fn picture(&self, name: &str) {
+        keep(&self.browser, name).await;
+        assert_eq!(barriers(&self.browser).await, [""; 0], "{name}");
+        assert_eq!(self.browser.complaints().await, [""; 0], "{name}");
+    }
 }
 
 /// Where Red's chariot is in the picture.
@@ -21,7 +96,7 @@ const CHARIOT: &str = "const r = document.querySelector('.board-pieces use[href=
 async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     let bench = Bench::start().await;
     let shard = rulebook::keep(&bench, "closed").await;
-    let Some(browser) = site(&bench).await else { return };
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
     browser.go(&format!("/en/games/{shard}/0")).await;
     assert!(browser.text(".verdict").await.contains("Black wins"));
     assert!(browser.text(".deeds").await.contains("Red's chariot on h2 chases Black's cannon on h6"));
@@ -65,8 +140,7 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
 async fn without_a_script_every_step_is_a_link() {
     let bench = Bench::start().await;
     let shard = rulebook::keep(&bench, "closed").await;
-    let Some(browser) = site(&bench).await else { return };
-    browser.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
+    let Some(browser) = Site::start(&bench, Look { scripts: false, ..DESKTOP }).await else { return };
     browser.go(&format!("/en/games/{shard}/0?ply=0")).await;
     browser.click("[data-step=on]").await;
     assert!(browser.at().await.ends_with("?ply=1"));
@@ -91,7 +165,7 @@ async fn without_a_script_every_step_is_a_link() {
 #[tokio::test]
 async fn a_pasted_position_is_judged() {
     let bench = Bench::start().await;
-    let Some(browser) = site(&bench).await else { return };
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
     browser.go("/en/judge").await;
     browser.picture("judge").await;
     let (fen, moves) = rulebook::ALLOWED;
@@ -133,7 +207,7 @@ async fn a_live_game_is_seen_without_loading_anything() {
     let job = live_match::begin(&bench).await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
     let worker = bench.worker(&ann, "one").await;
-    let Some(browser) = site(&bench).await else { return };
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
     browser.go("/en/live-game").await;
     assert!(browser.text(".live").await.contains("No game is shown live"));
     bench.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await;
@@ -159,7 +233,7 @@ async fn a_live_game_is_seen_without_loading_anything() {
 async fn nothing_is_wider_than_a_phone() {
     let bench = Bench::start().await;
     let shard = rulebook::keep(&bench, "closed").await;
-    let Some(browser) = site(&bench).await else { return };
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
     let judged =
         format!("/judge?fen={}&moves={}", rulebook::CHASE.0.replace(' ', "+"), rulebook::CHASE.1.replace(' ', "+"));
     let pages =
