@@ -1,5 +1,7 @@
 //! Games that were kept: the shards of a job, the games of a shard, and a game to step through.
 
+use std::fmt::Write as _;
+
 use askama::Template;
 use axum::{
     Router,
@@ -72,7 +74,7 @@ async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: 
     let older = older.map(|last| visitor.link(&format!("/games?{query}before={}", last.id)));
     let mut json = format!("/api/v1/games?{query}");
     if let Some(before) = of.before {
-        json.push_str(&format!("before={before}"));
+        let _ = write!(json, "before={before}");
     }
     let sees_all = visitor.is(Role::Trainer);
     let shards = found.iter().map(|shard| line(shard, visitor.language, sees_all)).collect();
@@ -213,10 +215,10 @@ async fn game(
         notation: notation_of(seen.notation.as_deref(), visitor.language),
         flipped: seen.flip.is_some(),
     };
-    show(&game_page(visitor, &kept, &view))
+    show(&game_page(&visitor, &kept, &view))
 }
 
-fn game_page(visitor: Visitor, kept: &Kept, view: &View) -> GamePage {
+fn game_page(visitor: &Visitor, kept: &Kept, view: &View) -> GamePage {
     let words = &visitor.language.words().boards;
     let usual = notation_of(None, visitor.language);
     let suffix = |notation: Notation, flipped: bool| {
@@ -239,7 +241,7 @@ fn game_page(visitor: Visitor, kept: &Kept, view: &View) -> GamePage {
     let (red, black) = (name(Color::Red), name(Color::Black));
     let shard = kept.shard.to_string();
     let link = |number: u64| kept.numbers.contains(&number).then(|| visitor.link(&format!("/games/{shard}/{number}")));
-    let judge = judge_link(&visitor, kept);
+    let judge = judge_link(visitor, kept);
     let api = format!("/api/v1/games/{shard}/{}", kept.number);
     GamePage {
         names: None,
