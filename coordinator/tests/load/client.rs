@@ -83,7 +83,7 @@ impl Client {
             let Some(lease) = self.lease(worker, round, ask_at).await else { return };
             if load.kind == Kind::Steady {
                 let renewal = due.saturating_sub(load.job / 2);
-                if renewal > ask_at {
+                if renewal > ask_at && renewal <= end {
                     self.renew(worker, &lease, renewal).await;
                 }
             }
@@ -172,7 +172,7 @@ impl Client {
         for _ in 0..1_000 {
             let wait = match exchange::ask(self.plan.server, from, &question).await {
                 Ok(answer) if (200..300).contains(&answer.status) => {
-                    if due >= load.warm_up {
+                    if (load.warm_up..=load.warm_up + load.measured).contains(&due) {
                         let took = due_at.elapsed().as_micros() as u32;
                         self.seen.borrow_mut().took.entry(what.to_owned()).or_default().push(took);
                     }

@@ -115,6 +115,7 @@ impl World {
         segments_are_what_they_say(&picture);
         self.nothing_accepted_is_lost(&picture);
         disputes_wait(&picture);
+        what_is_there_is_held_or_compared(&picture);
         self.comparisons_are_true(&picture);
         self.no_honest_account_is_found_wrong().await;
         self.what_counts_is_what_is_held(&picture).await;
@@ -276,6 +277,29 @@ fn segments_are_what_they_say(picture: &Picture) {
                 );
             }
             _ => panic!("{segment:?}"),
+        }
+    }
+}
+
+/// A game that was found sound is not played again, and whoever has one that another holds was compared with somebody:
+/// the first who brings it holds it, and those who come later audit him.
+fn what_is_there_is_held_or_compared(picture: &Picture) {
+    for shard in picture.shards.values().filter(|shard| shard.state == "validated") {
+        let own = shard.numbers();
+        let common = |first: i64, games: i64| own.start.max(first)..own.end.min(first + games);
+        let compared: Vec<_> = picture
+            .comparisons
+            .iter()
+            .filter(|row| row.left_shard == shard.id || row.right_shard == shard.id)
+            .map(|row| row.first..row.first + row.games)
+            .collect();
+        let all = picture.segments.iter().filter(|segment| segment.job == shard.job);
+        for segment in all.filter(|segment| segment.shard != Some(shard.id)) {
+            for game in common(segment.first, segment.games) {
+                assert_eq!(segment.state, "held", "game {game} of {shard:?} is to be played again: {segment:?}");
+                let is_compared = compared.iter().any(|games| games.contains(&game));
+                assert!(is_compared, "game {game} of {shard:?} is held by another and was compared with nobody's");
+            }
         }
     }
 }
