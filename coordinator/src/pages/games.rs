@@ -70,10 +70,8 @@ async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: 
     };
     let older = (found.len() == PAGE).then(|| found.last()).flatten();
     let older = older.map(|last| visitor.link(&format!("/games?{query}before={}", last.id)));
-    let mut json = format!("/api/v1/games?{query}");
-    if let Some(before) = of.before {
-        json.push_str(&format!("before={before}"));
-    }
+    let before = of.before.map_or_else(String::new, |before| format!("before={before}"));
+    let json = format!("/api/v1/games?{query}{before}");
     let sees_all = visitor.is(Role::Trainer);
     let shards = found.iter().map(|shard| line(shard, visitor.language, sees_all)).collect();
     let json = json.trim_end_matches(['?', '&']).to_owned();
@@ -213,10 +211,10 @@ async fn game(
         notation: notation_of(seen.notation.as_deref(), visitor.language),
         flipped: seen.flip.is_some(),
     };
-    show(&game_page(visitor, &kept, &view))
+    show(&game_page(&visitor, &kept, &view))
 }
 
-fn game_page(visitor: Visitor, kept: &Kept, view: &View) -> GamePage {
+fn game_page(visitor: &Visitor, kept: &Kept, view: &View) -> GamePage {
     let words = &visitor.language.words().boards;
     let usual = notation_of(None, visitor.language);
     let suffix = |notation: Notation, flipped: bool| {
@@ -239,7 +237,7 @@ fn game_page(visitor: Visitor, kept: &Kept, view: &View) -> GamePage {
     let (red, black) = (name(Color::Red), name(Color::Black));
     let shard = kept.shard.to_string();
     let link = |number: u64| kept.numbers.contains(&number).then(|| visitor.link(&format!("/games/{shard}/{number}")));
-    let judge = judge_link(&visitor, kept);
+    let judge = judge_link(visitor, kept);
     let api = format!("/api/v1/games/{shard}/{}", kept.number);
     GamePage {
         names: None,
