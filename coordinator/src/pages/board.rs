@@ -111,7 +111,7 @@ impl fmt::Display for Board<'_> {
         let (x, y) = (LEFT - 6, TOP - 6);
         let (width, height) = (8 * CELL + 12, 9 * CELL + 12);
         write!(f, r#"<rect class="board-frame" x="{x}" y="{y}" width="{width}" height="{height}"/>"#)?;
-        self.river(f)?;
+        river(f)?;
         self.coordinates(f)?;
         self.last_move(f)?;
         // What attacks what is drawn below the pieces: an arrow passes under what stands between.
@@ -141,14 +141,6 @@ impl Board<'_> {
         let (file, rank) = (i32::from(square.file()), i32::from(square.rank()));
         let (column, row) = if self.flipped { (8 - file, rank) } else { (file, 9 - rank) };
         (LEFT + column * CELL, TOP + row * CELL)
-    }
-
-    fn river(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let y = TOP + 4 * CELL + CELL / 2;
-        for (column, text) in [(2, "楚 河"), (6, "汉 界")] {
-            write!(f, r#"<text class="board-river" x="{}" y="{y}">{text}</text>"#, LEFT + column * CELL)?;
-        }
-        Ok(())
     }
 
     fn coordinates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,6 +206,14 @@ impl Board<'_> {
             }
         }
     }
+}
+
+fn river(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let y = TOP + 4 * CELL + CELL / 2;
+    for (column, text) in [(2, "楚 河"), (6, "汉 界")] {
+        write!(f, r#"<text class="board-river" x="{}" y="{y}">{text}</text>"#, LEFT + column * CELL)?;
+    }
+    Ok(())
 }
 
 /// The fourteen pieces, by the letters of a FEN.

@@ -1,7 +1,5 @@
 //! Games that were kept: the shards of a job, the games of a shard, and a game to step through.
 
-use std::fmt::Write as _;
-
 use askama::Template;
 use axum::{
     Router,
@@ -72,10 +70,8 @@ async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: 
     };
     let older = (found.len() == PAGE).then(|| found.last()).flatten();
     let older = older.map(|last| visitor.link(&format!("/games?{query}before={}", last.id)));
-    let mut json = format!("/api/v1/games?{query}");
-    if let Some(before) = of.before {
-        let _ = write!(json, "before={before}");
-    }
+    let before = of.before.map_or_else(String::new, |before| format!("before={before}"));
+    let json = format!("/api/v1/games?{query}{before}");
     let sees_all = visitor.is(Role::Trainer);
     let shards = found.iter().map(|shard| line(shard, visitor.language, sees_all)).collect();
     let json = json.trim_end_matches(['?', '&']).to_owned();

@@ -7,20 +7,25 @@ use std::convert::Infallible;
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
+    extract::{Path, State},
     response::{
-        IntoResponse as _, Response,
+        IntoResponse as _, Redirect, Response,
         sse::{Event, KeepAlive, Sse},
     },
-    routing::get,
+    routing::{get, post},
 };
 use futures_util::stream;
-use protocol::api::problem::{Code, Problem};
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Role,
+};
+use serde::Deserialize;
 use serde_json::Value;
 use xiangqi::{Color, Fen, Move};
 
 use super::{
     board::{self, Board},
+    form::Form,
     format,
     page::{Page, Visitor, show},
     viewer::shown_score,
@@ -33,7 +38,10 @@ use crate::{
 };
 
 pub(super) fn routes() -> Router<Service> {
-    Router::new().route("/live-game", get(page)).route("/live-game/events", get(events))
+    Router::new()
+        .route("/live-game", get(page))
+        .route("/live-game/events", get(events))
+        .route("/matches/{job}/live", post(mark))
 }
 
 #[derive(Template)]
@@ -41,6 +49,8 @@ pub(super) fn routes() -> Router<Service> {
 struct LivePage {
     page: Page,
     board: String,
+    /// The match that is shown, for maintainers.
+    watched: Option<i64>,
 }
 
 #[derive(Template)]
@@ -85,12 +95,46 @@ struct Side {
     thinks: bool,
 }
 
+/// Whether a match is to be seen.
+#[derive(Deserialize)]
+struct Mark {
+    /// Anything, if it is; else it is to be seen no more.
+    #[serde(default)]
+    begin: String,
+}
+
+/// A maintainer marks a match, or takes the mark away.
+async fn mark(
+    State(service): State<Service>,
+    Path(job): Path<i64>,
+    Form(visitor, mark): Form<Mark>,
+) -> Answer<Redirect> {
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let (now, begins) = (service.clock.now(), !mark.begin.is_empty());
+    service
+        .write(move |mut connection| {
+            Box::pin(async move {
+                if begins {
+                    watching::watch(&mut connection, now, job, None, Some(by)).await
+                } else {
+                    watching::unwatch(&mut connection, now, job, Some(by)).await
+                }
+            })
+        })
+        .await?;
+    if !begins {
+        service.live.clear(job);
+    }
+    Ok(Redirect::to(&visitor.link("/live-game")))
+}
+
 async fn page(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
     let watched =
         service.read(|mut connection| Box::pin(async move { watching::watched(&mut connection).await })).await?;
-    let board = drawn(&service.live.last(), watched.map(|watched| watched.job), visitor.language);
+    let watched = watched.map(|watched| watched.job);
+    let board = drawn(&service.live.last(), watched, visitor.language);
     let title = visitor.language.words().boards.live_title;
-    show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board })
+    show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board, watched })
 }
 
 /// The board as it is seen, again and again.
