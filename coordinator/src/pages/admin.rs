@@ -176,8 +176,7 @@ struct AuditsPage {
 
 async fn audits(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
     visitor.must_be(Role::Maintainer)?;
-    let audits =
-        service.read(|mut connection| Box::pin(async move { facts::audits(&mut connection).await })).await?;
+    let audits = service.read(|mut connection| Box::pin(async move { facts::audits(&mut connection).await })).await?;
     let page = visitor.page("admin", visitor.language.words().river.audits, "/api/v1/audits");
     show(&AuditsPage { page, tab: "audits", audits })
 }

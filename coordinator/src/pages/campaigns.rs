@@ -48,9 +48,8 @@ struct ListPage {
 }
 
 async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let campaigns = service
-        .read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await }))
-        .await?;
+    let campaigns =
+        service.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
     let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
     show(&ListPage { page, campaigns })
 }

@@ -122,7 +122,8 @@ pub(super) fn curve(title: &str, axis: &str, points: &[(u64, f64)], bounds: (f64
     }
     let _ = write!(svg, r#"<path class="series" d="{path}"/>"#);
     if let Some((pairs, llr)) = points.last() {
-        let _ = write!(svg, r#"<circle class="dot" cx="{:.1}" cy="{:.1}" r="5"/>"#, frame.x(*pairs as f64), frame.y(*llr));
+        let _ =
+            write!(svg, r#"<circle class="dot" cx="{:.1}" cy="{:.1}" r="5"/>"#, frame.x(*pairs as f64), frame.y(*llr));
     }
     svg + "</svg>"
 }
@@ -174,7 +175,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
     let width = WIDTH / bars.len().max(1) as f64;
     let is_named = bars.len() <= 7;
     for (place, bar) in bars.iter().enumerate() {
-        let height = (bar.value as f64 / most * (LOW - 26.0)).max(if bar.value > 0 { 2.0 } else { 0.5 });
+        let height = (bar.value as f64 / most * (LOW - 32.0)).max(if bar.value > 0 { 2.0 } else { 0.5 });
         let x = place as f64 * width;
         let (left, wide, top, middle) = (x + width * 0.14, width * 0.72, LOW - height, x + width / 2.0);
         let _ = write!(
@@ -186,7 +187,10 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
         if is_named {
             let value = format::short(bar.value);
             let y = top - 6.0;
-            let _ = write!(svg, r#"<text class="value" x="{middle:.1}" y="{y:.1}" text-anchor="middle" font-size="15">{value}</text>"#);
+            let _ = write!(
+                svg,
+                r#"<text class="value" x="{middle:.1}" y="{y:.1}" text-anchor="middle" font-size="18">{value}</text>"#
+            );
         }
         let last = bars.len() - 1;
         if is_named || place == 0 || place == last || place == last / 2 {
@@ -198,7 +202,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
             };
             let y = HEIGHT - 8.0;
             let name = escaped(&bar.name);
-            let _ = write!(svg, r#"<text x="{at:.1}" y="{y}" text-anchor="{anchor}" font-size="14">{name}</text>"#);
+            let _ = write!(svg, r#"<text x="{at:.1}" y="{y}" text-anchor="{anchor}" font-size="17">{name}</text>"#);
         }
     }
     svg + "</svg>"
@@ -254,13 +258,18 @@ pub(super) fn pipeline(title: &str, again: &str, steps: &[Step], is_tall: bool) 
         let middle = x + wide / 2.0;
         let (first, second) = (y + 30.0, y + 52.0);
         let (name, note) = (escaped(&step.name), escaped(&step.note));
-        let _ = write!(svg, r#"<text class="name" x="{middle}" y="{first}" text-anchor="middle" font-size="17">{name}</text>"#);
+        let _ = write!(
+            svg,
+            r#"<text class="name" x="{middle}" y="{first}" text-anchor="middle" font-size="17">{name}</text>"#
+        );
         let _ = write!(svg, r#"<text x="{middle}" y="{second}" text-anchor="middle" font-size="14">{note}</text>"#);
         if let Some(done) = step.done {
             let (left, top, long) = (x + 14.0, y + high - 14.0, wide - 28.0);
             let part = long * done.clamp(0.0, 1.0);
             let _ = write!(svg, r#"<rect class="track" x="{left}" y="{top}" width="{long}" height="6" rx="3"/>"#);
-            let _ = write!(svg, r#"<rect class="bar" x="{left}" y="{top}" width="{part:.1}" height="6" rx="3"/>"#);
+            if part >= 3.0 {
+                let _ = write!(svg, r#"<rect class="bar" x="{left}" y="{top}" width="{part:.1}" height="6" rx="3"/>"#);
+            }
         }
         if place + 1 < steps.len() {
             let (from, to) = if is_tall {
@@ -276,7 +285,10 @@ pub(super) fn pipeline(title: &str, again: &str, steps: &[Step], is_tall: bool) 
         let (right, bottom, top) = (wide + 8.0, height - high / 2.0, 4.0 + high / 2.0);
         arrow(&mut svg, &[(right, bottom), (right + 24.0, bottom), (right + 24.0, top), (right, top)]);
         let (x, y) = (right + 34.0, height / 2.0);
-        let _ = write!(svg, r#"<text x="{x}" y="{y}" font-size="13" text-anchor="middle" transform="rotate(90 {x} {y})">{again}</text>"#);
+        let _ = write!(
+            svg,
+            r#"<text x="{x}" y="{y}" font-size="13" text-anchor="middle" transform="rotate(90 {x} {y})">{again}</text>"#
+        );
     } else {
         let (bottom, low) = (high + 8.0, high + 32.0);
         let (from, to) = (width - wide / 2.0, wide / 2.0);

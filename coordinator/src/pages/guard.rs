@@ -20,11 +20,7 @@ use super::{
     page::{Page, Visitor, show},
     words::Language,
 };
-use crate::{
-    http::answer::Refusal,
-    people,
-    service::Service,
-};
+use crate::{http::answer::Refusal, people, service::Service};
 
 /// The cookie of a session.
 pub(crate) const SESSION_COOKIE: &str = "chuhe_session";

@@ -76,9 +76,7 @@ impl Page {
 }
 
 async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let matches = service
-        .read(|mut connection| Box::pin(async move { matches::list(&mut connection).await }))
-        .await?;
+    let matches = service.read(|mut connection| Box::pin(async move { matches::list(&mut connection).await })).await?;
     let page = visitor.page("matches", visitor.language.words().main.matches, "/api/v1/matches");
     show(&ListPage { page, matches })
 }

@@ -124,11 +124,7 @@ async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> A
     page(&service, &visitor, None, Some(secret), None).await
 }
 
-async fn revoke_token(
-    State(service): State<Service>,
-    Path(token): Path<i64>,
-    form: Form<Nothing>,
-) -> Answer<Response> {
+async fn revoke_token(State(service): State<Service>, Path(token): Path<i64>, form: Form<Nothing>) -> Answer<Response> {
     let Form(visitor, Nothing {}) = form;
     let (now, account) = (service.clock.now(), visitor.must_be_known()?.account);
     service
@@ -158,7 +154,9 @@ async fn change_password(
     let (now, account) = (service.clock.now(), session.account);
     if let Err(minutes) = may_try(&service, &session.name, &headers, peer) {
         let fault = fill(words.too_often, minutes);
-        return Ok((StatusCode::TOO_MANY_REQUESTS, page(&service, &visitor, None, None, Some(fault)).await?).into_response());
+        return Ok(
+            (StatusCode::TOO_MANY_REQUESTS, page(&service, &visitor, None, None, Some(fault)).await?).into_response()
+        );
     }
     let name = session.name.clone();
     let kept = service
@@ -175,9 +173,7 @@ async fn change_password(
             service
                 .write(move |mut connection| {
                     let hash = hash.clone();
-                    Box::pin(async move {
-                        passwords::set(&mut connection, now, account, &hash, Some(account)).await
-                    })
+                    Box::pin(async move { passwords::set(&mut connection, now, account, &hash, Some(account)).await })
                 })
                 .await?;
             // All sessions ended, this one too: it goes on as a new one.

@@ -14,10 +14,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
 };
-use protocol::api::{
-    problem::Code,
-    work::Role,
-};
+use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
@@ -141,7 +138,8 @@ async fn sign_in(
 ) -> Answer<Response> {
     let headers = request.headers().clone();
     let before = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
-    let Form(visitor, sent) = <Form<Credentials> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    let Form(visitor, sent) =
+        <Form<Credentials> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
     let words = &visitor.language.words().account;
     let fault = |fault: String, status| {
         let page = visitor.page("sign-in", words.sign_in, "");
@@ -219,7 +217,8 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 
 async fn sign_out(State(service): State<Service>, request: Request) -> Answer<Response> {
     let session = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
-    let Form(visitor, Nothing {}) = <Form<Nothing> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    let Form(visitor, Nothing {}) =
+        <Form<Nothing> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
     if let Some(session) = session {
         service
             .write(move |mut connection| {

@@ -128,7 +128,13 @@ mod tests {
             ("0", "1e300", "0.05", "1 2 3 4 5"),
         ] {
             let text = ToOwned::to_owned;
-            let asked = Asked { elo0: text(elo0), elo1: text(elo1), alpha: text(alpha), counts: text(counts), ..Asked::default() };
+            let asked = Asked {
+                elo0: text(elo0),
+                elo1: text(elo1),
+                alpha: text(alpha),
+                counts: text(counts),
+                ..Asked::default()
+            };
             let fault = calculate(&asked).err().expect("it cannot be calculated");
             assert!(!fault.is_empty());
         }

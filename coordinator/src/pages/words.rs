@@ -53,8 +53,10 @@ pub struct Words {
     pub river: River,
 }
 
-static ENGLISH: Words = Words { main: Main::ENGLISH, account: Account::ENGLISH, loops: Loops::ENGLISH, river: River::ENGLISH };
-static CHINESE: Words = Words { main: Main::CHINESE, account: Account::CHINESE, loops: Loops::CHINESE, river: River::CHINESE };
+static ENGLISH: Words =
+    Words { main: Main::ENGLISH, account: Account::ENGLISH, loops: Loops::ENGLISH, river: River::ENGLISH };
+static CHINESE: Words =
+    Words { main: Main::CHINESE, account: Account::CHINESE, loops: Loops::CHINESE, river: River::CHINESE };
 
 impl Language {
     /// Both.

@@ -70,7 +70,8 @@ async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): 
             })
         })
         .await?;
-    let json = if machines.is_some() { format!("/api/v1/machines?page={}", part.page) } else { "/api/v1/overview".to_owned() };
+    let json =
+        if machines.is_some() { format!("/api/v1/machines?page={}", part.page) } else { "/api/v1/overview".to_owned() };
     let page = visitor.page("workers", visitor.language.words().main.workers, json);
     let parts = Parts::around(part, machines.as_ref().map_or(0, Vec::len));
     show(&WorkersPage { page, active, threads, machines, failures, parts })

@@ -73,13 +73,7 @@ pub struct Kept {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn set(
-    connection: &mut Connection<'_>,
-    now: Time,
-    account: i64,
-    hash: &str,
-    by: Option<i64>,
-) -> Outcome<()> {
+pub async fn set(connection: &mut Connection<'_>, now: Time, account: i64, hash: &str, by: Option<i64>) -> Outcome<()> {
     let query = "UPDATE accounts SET password = $2 WHERE id = $1 AND state <> 'deleted'";
     let query = sqlx::query(query).bind(account).bind(hash.to_owned());
     if query.execute(connection.raw()).await?.rows_affected() == 0 {

@@ -177,7 +177,8 @@ async fn generations(connection: &mut Connection<'_>, id: i64, last: i64) -> Out
                  ORDER BY id";
     type Job = (i64, i64, String, i64, Option<i64>);
     let jobs: Vec<Job> = sqlx::query_as(query).bind(id).bind(first).fetch_all(connection.raw()).await?;
-    let query = "SELECT generation, created, finished FROM trainings WHERE campaign = $1 AND generation >= $2 ORDER BY id";
+    let query =
+        "SELECT generation, created, finished FROM trainings WHERE campaign = $1 AND generation >= $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(id).bind(first);
     let trainings: Vec<(i64, i64, Option<i64>)> = query.fetch_all(connection.raw()).await?;
     let query = "SELECT jobs.generation, CAST(SUM(totals.games) AS BIGINT), CAST(SUM(totals.positions) AS BIGINT)

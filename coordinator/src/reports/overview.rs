@@ -163,7 +163,8 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
     let mut points: Vec<Point> = Vec::new();
     for row in rows {
         let verdict = row.decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok());
-        let gain = verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
+        let gain =
+            verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
         // After a rollback the one before plays again, as strong as it was.
         let earlier = points.iter().rev().find(|point| row.kind == "rollback" && point.net == row.net);
         let (elo, low, high) = match (earlier, points.last(), gain) {

@@ -47,8 +47,7 @@ async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcom
         return Ok(());
     }
     for (kind, text) in [("outcome", shard.outcomes), ("reason", shard.reasons)] {
-        let labels: BTreeMap<String, i64> =
-            text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let labels: BTreeMap<String, i64> = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         for (label, games) in labels.into_iter().filter(|(_, games)| *games != 0) {
             let query = "INSERT INTO labels (job, kind, label, games) VALUES ($1, $2, $3, $4)
                          ON CONFLICT (job, kind, label) DO UPDATE SET games = labels.games + excluded.games";

@@ -43,8 +43,16 @@ impl Browser {
         let client = Client::builder().timeout(Duration::from_secs(120)).build().unwrap();
         let mut browser = Self { driver, client, session: format!("http://127.0.0.1:{port}") };
         let scripts = if look.scripts { 1 } else { 2 };
-        let mut args = vec!["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
-            "--lang=en", "--force-device-scale-factor=1", "--disable-background-networking"];
+        let mut args = vec![
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--disable-dev-shm-usage",
+            "--lang=en",
+            "--force-device-scale-factor=1",
+            "--disable-background-networking",
+        ];
         let size = format!("--window-size={},{}", look.width.max(500), look.height);
         args.push(&size);
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
@@ -62,7 +70,8 @@ impl Browser {
         }
         let id = made["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {made}"));
         browser.session = format!("{}/session/{id}", browser.session);
-        let size = json!({ "width": look.width, "height": look.height, "deviceScaleFactor": 1, "mobile": look.width < 500 });
+        let size =
+            json!({ "width": look.width, "height": look.height, "deviceScaleFactor": 1, "mobile": look.width < 500 });
         browser.developer("Emulation.setDeviceMetricsOverride", size).await;
         let scheme = if look.dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });

@@ -108,7 +108,8 @@ async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
     let host = bench.address.to_string();
     for (name, path) in pages() {
         browser.open(&format!("http://{host}/{language}{path}")).await;
-        let wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
+        let wide =
+            browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
         if wide.as_i64() != Some(0) {
             let who = browser
                 .run("return [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth + 1
@@ -116,7 +117,13 @@ async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
                 .await;
             wrong.push(format!("{name} is {wide} pixels too wide: {who}"));
         }
-        wrong.extend(hosts(&browser).await.into_iter().filter(|asked| *asked != host).map(|asked| format!("{name} asks {asked}")));
+        wrong.extend(
+            hosts(&browser)
+                .await
+                .into_iter()
+                .filter(|asked| *asked != host)
+                .map(|asked| format!("{name} asks {asked}")),
+        );
         if kept.contains(&name) || kept.is_empty() {
             keep(&browser, &format!("{name}{suffix}")).await;
         }

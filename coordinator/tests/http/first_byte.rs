@@ -90,9 +90,21 @@ async fn first_byte_of_each_page_when_there_is_much() {
     fill(&bench).await;
     let cookie: Vec<String> = visitor.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
     println!("{:<24} {:>10} {:>10} {:>10}", "page", "median ms", "worst ms", "bytes");
-    for path in ["", "/campaigns", "/campaigns/quick", "/matches", "/nets", "/data", "/workers", "/people", "/me", "/admin",
-        "/admin/events", "/admin/audits", "/sprt"]
-    {
+    for path in [
+        "",
+        "/campaigns",
+        "/campaigns/quick",
+        "/matches",
+        "/nets",
+        "/data",
+        "/workers",
+        "/people",
+        "/me",
+        "/admin",
+        "/admin/events",
+        "/admin/audits",
+        "/sprt",
+    ] {
         let mut times = Vec::new();
         let mut bytes = 0;
         for _ in 0..ROUNDS {
