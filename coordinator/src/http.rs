@@ -12,7 +12,9 @@ pub(crate) mod answer;
 pub(crate) mod auth;
 mod facts;
 mod files;
+mod games;
 mod health;
+mod live;
 mod training;
 mod work;
 
@@ -46,6 +48,7 @@ pub fn router(service: Service) -> Router {
         .route("/leases/{lease}/renewal", post(work::renew))
         .route("/leases/{lease}/giving-back", post(work::give_back))
         .route("/leases/{lease}/games/{first}", put(work::receive))
+        .route("/leases/{lease}/live", post(live::show))
         .route("/failures", post(work::fail))
         .route("/trainings", post(training::claim))
         .route("/trainings/{training}/progress", post(training::progress))
@@ -58,6 +61,14 @@ pub fn router(service: Service) -> Router {
         .route("/books/{hash}", get(files::book))
         .route("/shards/{hash}", get(files::shard))
         .route("/manifests/{hash}", get(files::manifest))
+        .route("/games", get(games::shards))
+        .route("/games/{shard}", get(games::of_shard))
+        .route("/games/{shard}/{number}", get(games::game))
+        .route("/games/{shard}/{number}/pgn", get(games::pgn))
+        .route("/judge", get(games::judgement))
+        .route("/live-game", get(live::now))
+        .route("/live-game/events", get(live::events))
+        .route("/matches/{job}/live", post(live::begin).delete(live::end))
         .route("/live", get(pages::live::stream))
         .route("/openapi.json", get(openapi))
         .merge(admin::routes())

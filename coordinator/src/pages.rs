@@ -8,26 +8,40 @@
 //! * `guard`: what every request goes through; `signing`: sign-in, registration, passwords; `form`: what is sent.
 //! * `assets`: styles, scripts and pictures, under addresses that change when they do.
 //! * [`live`]: tells pages that something happened; `charts`: pictures of numbers.
+//! * `board`, `graph`, `viewer`: what games, the judge and the live board have in common.
 //! * One file for each page, whose template has the same name.
+
+#![allow(
+    clippy::unused_self,
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates ask their page, and give references"
+)]
 
 pub mod live;
 pub mod words;
 
 mod admin;
 mod assets;
+mod board;
 mod campaigns;
 mod charts;
 mod data;
 mod form;
 mod format;
+mod games;
+mod graph;
 mod guard;
 mod home;
+mod judge;
+mod live_game;
 mod matches;
 mod me;
 mod nets;
 mod page;
 mod signing;
 mod sprt;
+mod viewer;
 mod workers;
 
 use axum::{
@@ -62,6 +76,9 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
         let pages = Router::new()
             .merge(home::routes())
             .merge(signing::routes())
+            .merge(games::routes())
+            .merge(judge::routes())
+            .merge(live_game::routes())
             .merge(campaigns::routes())
             .merge(matches::routes())
             .merge(sprt::routes())

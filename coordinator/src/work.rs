@@ -18,6 +18,7 @@ pub mod leasing;
 pub mod quarantine;
 pub mod receiving;
 pub mod validating;
+pub mod watching;
 
 mod segments;
 mod totals;

@@ -16,7 +16,7 @@ use client::Clock;
 use protocol::api::work::Me;
 use selfplay::selfplay::{Finished, Run};
 
-use crate::{job::Job, speed::Speed};
+use crate::{job::Job, speed::Speed, window::Window};
 
 /// Who wants the worker to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,6 +151,8 @@ pub(crate) struct Desk {
     pub(crate) clock: Arc<dyn Clock>,
     /// What games at hand ask before each move, without a lock.
     mode: AtomicU8,
+    /// What people see of games that they watch.
+    pub(crate) window: Window,
 }
 
 const PLAY: u8 = 0;
@@ -162,6 +164,8 @@ pub(crate) struct Piece {
     pub(crate) job: String,
     pub(crate) number: u64,
     pub(crate) run: Arc<Run>,
+    /// The lease's token, if people watch its games.
+    pub(crate) watched: Option<String>,
 }
 
 /// What became of it.
@@ -179,7 +183,13 @@ pub(crate) enum Outcome {
 
 impl Desk {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { state: Mutex::default(), bell: Condvar::new(), clock, mode: AtomicU8::new(PLAY) }
+        Self {
+            state: Mutex::default(),
+            bell: Condvar::new(),
+            clock,
+            mode: AtomicU8::new(PLAY),
+            window: Window::default(),
+        }
     }
 
     /// Looks at the state.
@@ -245,11 +255,13 @@ impl Desk {
                 let (number, run) = (job.open.pop_first(), job.run.clone());
                 if let Some((number, run)) = number.zip(run) {
                     job.at_hand.insert(number);
+                    let lease = &job.saved.lease;
+                    let watched = lease.live.then(|| lease.token.clone());
                     let job = job.name.clone();
                     drop(state);
                     // The provider wants to know that there is less to do.
                     self.bell.notify_all();
-                    return Some(Piece { job, number, run });
+                    return Some(Piece { job, number, run, watched });
                 }
                 job.close();
                 continue;

@@ -22,7 +22,7 @@ use crate::{
     settings::Settings,
     state::Folder,
     status::{Doing, Snapshot},
-    update,
+    update, window,
     wishes::{Wish, Wishes},
     word::new_number,
 };
@@ -125,6 +125,8 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
     // Those two may hang in an exchange when the worker ends; the process does not wait for them.
     thread::Builder::new().name("provider".to_owned()).spawn(move || provider.run())?;
     thread::Builder::new().name("sender".to_owned()).spawn(move || sender.run())?;
+    let (shown, showing) = (Arc::clone(&desk), keeper.client.clone());
+    thread::Builder::new().name("window".to_owned()).spawn(move || window::show(&shown, &showing))?;
     if let Some(source) = update::source() {
         let (desk, client, folder) = (Arc::clone(&desk), keeper.client.clone(), Arc::clone(&keeper.folder));
         let watch = move || update::watch(&desk, &client, &folder, source);

@@ -32,6 +32,7 @@ mod speed;
 pub mod state;
 pub mod status;
 pub mod update;
+mod window;
 pub mod wishes;
 mod word;
 

@@ -6,7 +6,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use selfplay::selfplay::{Players, Run};
+use selfplay::selfplay::{Players, Run, Sight};
 
 use crate::desk::{Desk, Outcome, Piece};
 
@@ -44,7 +44,13 @@ fn play(desk: &Desk, seat: usize) {
 
 fn play_one(desk: &Desk, run: &Run, players: &mut Players, piece: &Piece) -> Outcome {
     let since = desk.clock.now();
-    match run.game_while(players, piece.number, &mut || desk.goes_on()) {
+    let mut pane = piece.watched.as_ref().and_then(|lease| desk.window.open(lease, piece.number));
+    let mut watch = |sight: &Sight<'_>| {
+        if let Some(pane) = &mut pane {
+            pane.show(sight, desk.clock.now());
+        }
+    };
+    match run.game_watched(players, piece.number, &mut || desk.goes_on(), &mut watch) {
         Ok(Some(game)) => Outcome::Finished { game, took: desk.clock.now().saturating_sub(since) },
         Ok(None) => Outcome::Abandoned,
         Err(error) => Outcome::Broken(error.to_string()),

@@ -16,7 +16,7 @@ use super::{
     answer::{Answer, Refusal},
     auth,
 };
-use crate::{objects::Kind, service::Service};
+use crate::{games, objects::Kind, service::Service};
 
 /// For a year, and no need to ask whether it changed.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -55,19 +55,7 @@ pub(super) async fn shard(
     headers: HeaderMap,
 ) -> Answer<Response> {
     let digest = parse(&hash)?;
-    let is_open = service
-        .read(move |mut connection| {
-            Box::pin(async move {
-                // Frozen into a training set, and in no audit or dispute.
-                let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
-                             WHERE shards.hash = $1 AND shards.state = 'validated' AND jobs.state = 'closed'
-                             AND shards.audit NOT IN ('wanted', 'leased')";
-                let open: i64 = sqlx::query_scalar(query).bind(digest.to_string()).fetch_one(connection.raw()).await?;
-                Ok(open > 0)
-            })
-        })
-        .await?;
-    if !is_open {
+    if !games::is_open(&service, digest).await? {
         let trainer = match auth::bearer(&headers) {
             Some(token) => service.identify(token).await?.role >= Role::Trainer,
             None => false,

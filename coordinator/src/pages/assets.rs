@@ -25,9 +25,11 @@ struct Asset {
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     const SCRIPT: &str = "text/javascript; charset=utf-8";
     const STYLE: &str = "text/css; charset=utf-8";
-    let files: [(&str, &str, &[u8]); 6] = [
+    let files: [(&str, &str, &[u8]); 8] = [
         ("chuhe.css", STYLE, include_bytes!("../../assets/chuhe.css")),
         ("chuhe.js", SCRIPT, include_bytes!("../../assets/chuhe.js")),
+        ("board.css", STYLE, include_bytes!("../../assets/board.css")),
+        ("board.js", SCRIPT, include_bytes!("../../assets/board.js")),
         ("htmx.js", SCRIPT, include_bytes!("../../assets/htmx.min.js")),
         ("uplot.js", SCRIPT, include_bytes!("../../assets/uplot.min.js")),
         ("uplot.css", STYLE, include_bytes!("../../assets/uplot.min.css")),

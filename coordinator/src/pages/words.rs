@@ -4,12 +4,14 @@
 //! something in them have a place for it, `{}`, which [`fill`] fills.
 
 mod account;
+mod boards;
 mod loops;
 mod main;
 mod river;
 mod states;
 
 pub use account::Account;
+pub use boards::Boards;
 pub use loops::Loops;
 pub use main::Main;
 pub use river::River;
@@ -47,16 +49,28 @@ pub struct Words {
     pub main: Main,
     /// Sign-in, accounts, tokens.
     pub account: Account,
+    /// Games, the judge, the live board.
+    pub boards: Boards,
     /// Home, campaigns, matches, nets.
     pub loops: Loops,
     /// Data, workers, people, administration.
     pub river: River,
 }
 
-static ENGLISH: Words =
-    Words { main: Main::ENGLISH, account: Account::ENGLISH, loops: Loops::ENGLISH, river: River::ENGLISH };
-static CHINESE: Words =
-    Words { main: Main::CHINESE, account: Account::CHINESE, loops: Loops::CHINESE, river: River::CHINESE };
+static ENGLISH: Words = Words {
+    main: Main::ENGLISH,
+    account: Account::ENGLISH,
+    boards: Boards::ENGLISH,
+    loops: Loops::ENGLISH,
+    river: River::ENGLISH,
+};
+static CHINESE: Words = Words {
+    main: Main::CHINESE,
+    account: Account::CHINESE,
+    boards: Boards::CHINESE,
+    loops: Loops::CHINESE,
+    river: River::CHINESE,
+};
 
 impl Language {
     /// Both.

@@ -29,6 +29,10 @@ fn pages() -> Vec<(&'static str, String)> {
         ("people", "/people"),
         ("me", "/me"),
         ("sprt", "/sprt"),
+        ("games", "/games"),
+        ("judge", "/judge"),
+        ("judge-verdict", "/judge?fen=3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4+w&moves=d0e1+c1c2+e1d0+c2c1+d0e1+c1c2+e1d0+c2c1"),
+        ("live-game", "/live-game"),
         ("admin-users", "/admin"),
         ("admin-audits", "/admin/audits"),
         ("admin-events", "/admin/events"),
@@ -49,7 +53,7 @@ async fn sign_in(browser: &Browser, bench: &Bench) {
 }
 
 /// Keeps a picture, if pictures are wanted.
-async fn keep(browser: &Browser, name: &str) {
+pub(crate) async fn keep(browser: &Browser, name: &str) {
     let Ok(folder) = std::env::var("CHUHE_SCREENSHOTS") else { return };
     fs::create_dir_all(&folder).unwrap();
     let bytes = unpacked(&browser.picture().await);
@@ -74,7 +78,7 @@ fn unpacked(text: &str) -> Vec<u8> {
 }
 
 /// What axe-core finds that keeps people out.
-async fn barriers(browser: &Browser) -> Vec<String> {
+pub(crate) async fn barriers(browser: &Browser) -> Vec<String> {
     browser.run(AXE).await;
     let found = browser
         .run_until(

@@ -8,11 +8,16 @@
 #[path = "../http/bench.rs"]
 mod bench;
 mod driver;
+#[path = "../http/live_match.rs"]
+mod live_match;
 #[path = "../http/paging.rs"]
 mod paging;
+#[path = "../http/rulebook.rs"]
+mod rulebook;
 mod stage;
 
 mod doing;
+mod games;
 mod looking;
 
 /// Whether there is to be no browser.

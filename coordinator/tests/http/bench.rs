@@ -93,6 +93,7 @@ impl Bench {
             settings: Arc::new(settings),
             limits: Arc::new(limits),
             policy: Arc::new(RwLock::default()),
+            live: Arc::default(),
             pages: Arc::default(),
             stopping: stopping.clone(),
         };
@@ -180,6 +181,15 @@ impl Bench {
         let request = request.header("content-type", SHARD_TYPE);
         let request = request.header(SHA256_HEADER, Digest::of(&bytes).to_string());
         request.body(bytes).send().await.unwrap()
+    }
+
+    /// Writes what no operation writes.
+    pub(crate) async fn execute(&self, query: String) {
+        let done = self.service.store.write(move |mut c| {
+            let query = query.clone();
+            Box::pin(async move { Ok(sqlx::raw_sql(sqlx::AssertSqlSafe(query)).execute(c.raw()).await.map(drop)?) })
+        });
+        done.await.unwrap();
     }
 
     /// One number of the database.

@@ -9,6 +9,7 @@
 //! * [`delivery`]: whether uploaded bytes are the games that were asked for.
 //! * [`manifest`]: which shards make a training set, each with its [`scale`]; [`training`]: reading them in random
 //!   order.
+//! * [`pgn`]: games as text, for people and other programs.
 //! * [`stats`]: what is in them; [`sfen`]: the records of other trainers.
 //! * [`as_text`]: values that are written as their own text.
 //! * [`NewFile`]: writing any file so that it is whole or not there.
@@ -18,6 +19,7 @@ pub mod codec;
 pub mod delivery;
 pub mod manifest;
 pub mod opening;
+pub mod pgn;
 pub mod random;
 pub mod scale;
 pub mod sfen;

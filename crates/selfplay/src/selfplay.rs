@@ -25,6 +25,7 @@ use crate::{
     ordered::in_order,
 };
 
+pub use game::Sight;
 pub use given::Mismatch;
 
 /// A game, and what it cost.

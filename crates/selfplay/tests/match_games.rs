@@ -146,3 +146,33 @@ fn a_run_is_made_from_its_header_and_nothing_else() {
         format!("the games are of engines with the bench signature 1; that of this one is {signature}")
     );
 }
+
+/// Who watches sees the game go on, and changes nothing.
+#[test]
+fn a_watched_game_is_the_same_game() {
+    for run in [run(2, 1), match_run(2, 1)] {
+        let mut players = run.players();
+        for number in 0..2 {
+            let alone = run.game(&mut players, number).unwrap();
+            let mut lengths = Vec::new();
+            let mut ended = None;
+            let mut last_nodes = 0;
+            let watched = run.game_watched(&mut players, number, &mut || true, &mut |sight| {
+                let nodes: u64 = sight.nodes.iter().sum();
+                assert!(nodes >= last_nodes && ended.is_none());
+                assert_eq!(sight.search.is_none(), sight.end.is_some());
+                last_nodes = nodes;
+                ended = sight.end;
+                lengths.push(sight.game.len());
+            });
+            assert_eq!(watched.unwrap().as_ref(), Some(&alone));
+            let record = &alone.record;
+            assert_eq!((ended, last_nodes), (Some((record.outcome, record.reason)), alone.nodes));
+            lengths.dedup();
+            // A search that ends within its first iteration shows nothing.
+            let opening = record.opening.moves.len();
+            assert!(lengths.is_sorted() && lengths.len() > record.moves.len() / 2, "{lengths:?}");
+            assert!(lengths[0] >= opening && *lengths.last().unwrap() == opening + record.moves.len());
+        }
+    }
+}

@@ -28,6 +28,7 @@
 
 mod chase;
 mod cycle;
+mod deed;
 mod explanation;
 mod game;
 mod limit;
@@ -37,6 +38,7 @@ mod repetition;
 mod rule_set;
 
 pub use cycle::{Class, Conduct, CycleError, CycleVerdict, judge_cycle};
+pub use deed::{Chase, Deed};
 pub use explanation::{Explanation, Offence};
 pub use game::{Game, NullMove, PushError};
 pub use limit::LimitCounter;

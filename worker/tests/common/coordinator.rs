@@ -12,8 +12,8 @@ use dataset::{Digest, Header, Record, RunDigest, shard::Shard, verify::Verifier}
 use protocol::api::{
     problem::{Code, PROBLEM_TYPE, Problem},
     work::{
-        Answer as WorkAnswer, Ask, Contribution, GiveBack, Lease, Me, Receipt, ReceiptStatus, Renew, Renewed, Role,
-        Server, Work, Worker,
+        Answer as WorkAnswer, Ask, Contribution, GiveBack, Lease, Live, Me, Receipt, ReceiptStatus, Renew, Renewed,
+        Role, Server, Work, Worker,
     },
 };
 use serde::Serialize;
@@ -41,6 +41,10 @@ pub(crate) struct State {
     /// Files by their hashes.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) failures: Vec<String>,
+    /// Whether people watch every lease's games.
+    pub(crate) watched: bool,
+    /// What they saw, with the lease.
+    pub(crate) shown: Vec<(String, Live)>,
     /// Says no before anything else.
     pub(crate) refuse: Option<fn(&Request) -> Option<Problem>>,
 }
@@ -71,6 +75,8 @@ impl Coordinator {
             asked: 0,
             files: BTreeMap::new(),
             failures: Vec::new(),
+            watched: false,
+            shown: Vec::new(),
             refuse: None,
         };
         let mut coordinator =
@@ -192,6 +198,13 @@ impl State {
                 }
                 json(&Renewed { seconds: self.seconds })
             }
+            ("POST", ["leases", lease, "live"]) => {
+                if !self.watched || !self.leases.contains_key(*lease) {
+                    return problem(Code::Conflict, "Nobody watches.");
+                }
+                self.shown.push(((*lease).to_owned(), serde_json::from_slice(&request.body).unwrap()));
+                Answer::new(204, "text/plain", "")
+            }
             ("POST", ["leases", lease, "giving-back"]) => {
                 let back: GiveBack = serde_json::from_slice(&request.body).unwrap();
                 let Some(range) = self.leases.get_mut(*lease) else { return problem(Code::NotFound, "No such lease.") };
@@ -234,7 +247,13 @@ impl State {
             let token = format!("lease-{}", self.leases.len());
             self.leases.insert(token.clone(), range.clone());
             let terms = Header { first_game: range.start, ..self.header.clone() };
-            Work::Games(Lease { token, terms, games: range.end - range.start, seconds: self.seconds, live: false })
+            Work::Games(Lease {
+                token,
+                terms,
+                games: range.end - range.start,
+                seconds: self.seconds,
+                live: self.watched,
+            })
         };
         let answer = WorkAnswer { work, notices: Vec::new() };
         self.answers.insert(ask.nonce.clone(), answer.clone());

@@ -185,7 +185,8 @@ pub struct Lease {
     pub games: u64,
     /// After so many seconds others may be given the games.
     pub seconds: u32,
-    /// Whether people watch: then the worker may post what it sees ([`Live`]), at most once a second.
+    /// Whether people watch: then the worker may post what it sees of one game at a time ([`Live`]), at most once a second.
+    /// Nothing hangs on it.
     #[serde(default)]
     pub live: bool,
 }
@@ -319,14 +320,24 @@ pub struct Live {
     pub start: String,
     /// All moves so far, as `h2e2 h9g7`.
     pub moves: String,
-    /// The score for the side that moved last, in hundredths of a pawn.
+    /// How many nodes each side has searched in the game, Red first: its clock, where nodes are what is limited.
+    pub nodes: [u64; 2],
+    /// The score for the side that is to move and searches, in hundredths of a pawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
     /// How deep it looked.
     pub depth: u32,
     /// How many nodes a second.
     pub nodes_per_second: u64,
-    /// The moves that it expects.
+    /// The moves that it expects, its own first.
     #[serde(default)]
     pub variation: String,
+    /// How the game ended, if it is over: outcome and reason, as a shard has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<(String, String)>,
+}
+
+impl Live {
+    /// No text in it is longer, in bytes.
+    pub const MOST_TEXT: usize = 16 << 10;
 }

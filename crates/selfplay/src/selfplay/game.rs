@@ -1,14 +1,27 @@
 //! One game of a run.
 
 use dataset::{Entrant, Reason, Record, ScoredMove};
-use engine::{Engine, Limits, score::MATE};
+use engine::{Control, Engine, Limits, NoClock, Report, score::MATE};
 use xiangqi::{
     Color,
-    rules::{Outcome, Status},
+    rules::{Game, Outcome, Status},
 };
 
 use super::{Finished, Others, Players, Run};
 use crate::openings::NoOpening;
+
+/// What can be seen of a game while it is played.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// The moves that were made.
+    pub game: &'a Game,
+    /// How far the search for the next move is; none if the game is over.
+    pub search: Option<&'a Report>,
+    /// How many nodes each side has searched, with those of this search, by [`Color::index`].
+    pub nodes: [u64; 2],
+    /// How it ended, if it is over.
+    pub end: Option<(Outcome, Reason)>,
+}
 
 /// An engine and what it may use for a move.
 struct Seat<'a> {
@@ -40,6 +53,26 @@ impl Run {
         number: u64,
         goes_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Finished>, NoOpening> {
+        self.game_watched(players, number, goes_on, &mut |_| {})
+    }
+
+    /// [`game_while`](Self::game_while) for somebody who watches: `watch` is called after each iteration of a search, and at
+    /// the end. It is the same game, whatever the watcher does, as long as it returns.
+    ///
+    /// # Errors
+    ///
+    /// If the game has no opening.
+    ///
+    /// # Panics
+    ///
+    /// Never: while a game goes on there is a move.
+    pub fn game_watched(
+        &self,
+        players: &mut Players,
+        number: u64,
+        goes_on: &mut dyn FnMut() -> bool,
+        watch: &mut dyn FnMut(&Sight<'_>),
+    ) -> Result<Option<Finished>, NoOpening> {
         let Players { a, others } = players;
         let judge = others.as_mut().map_or(&mut *a, |others| &mut others.judge);
         let seed = self.header().seed_of(number);
@@ -52,7 +85,7 @@ impl Run {
         };
         let mut game = opening.game();
         let mut moves: Vec<ScoredMove> = Vec::new();
-        let mut nodes = 0;
+        let mut nodes = [0; 2];
         let (outcome, reason) = loop {
             if let Status::Over(ending) = game.status() {
                 break (ending.outcome, Reason::Rules(ending.reason));
@@ -72,14 +105,22 @@ impl Run {
                 Some(b) if of_opponent(number, game.position().turn()) => b,
                 _ => &mut a,
             };
-            let report = engine.search(&game, limits);
-            nodes += report.nodes;
+            let turn = game.position().turn().index();
+            let mut after_iteration = |report: &Report| {
+                let mut nodes = nodes;
+                nodes[turn] += report.nodes;
+                watch(&Sight { game: &game, search: Some(report), nodes, end: None });
+            };
+            // What plays unwatched has neither clock nor control either: it is the same search.
+            let report = engine.search_with(&game, limits, &NoClock, &Control::default(), &mut after_iteration);
+            nodes[turn] += report.nodes;
             let mv = report.best_move().expect("there is a legal move while the game goes on");
             // A search that was stopped before it had a score says so by one that is beyond all.
             moves.push(ScoredMove { mv, score: report.score().filter(|score| score.abs() <= MATE) });
             game.push_legal(mv);
         };
-        Ok(Some(Finished { record: Record { opening, moves, outcome, reason }, nodes }))
+        watch(&Sight { game: &game, search: None, nodes, end: Some((outcome, reason)) });
+        Ok(Some(Finished { record: Record { opening, moves, outcome, reason }, nodes: nodes.iter().sum() }))
     }
 }
 

@@ -245,13 +245,19 @@ impl Moment<'_> {
 
     /// Whether the mover threatens mate, and the reply parries.
     fn threatens_mate(&mut self) -> bool {
-        if self.position.mating_pieces(self.mover).is_empty() {
-            return false;
+        self.threatening().any()
+    }
+
+    /// The pieces with which the mover threatens mate, if the reply parries.
+    pub(super) fn threatening(&mut self) -> Bitboard {
+        let pieces = self.position.mating_pieces(self.mover);
+        if pieces.is_empty() {
+            return pieces;
         }
         let undo = self.position.make(self.reply);
         let parried = self.position.mating_pieces(self.mover).is_empty();
         self.position.unmake(self.reply, undo);
-        parried
+        if parried { pieces } else { Bitboard::EMPTY }
     }
 }
 

@@ -1,0 +1,220 @@
+//! Any position or list of moves, judged: what is pasted is read, bounded, and played under the rules.
+//!
+//! Read are FENs and what engines' logs have around them (`position fen … moves …`), moves in any notation, with or
+//! without numbers, and PGN as far as it is tags, moves and comments. What cannot be read is named with its place.
+
+mod examples;
+mod words;
+
+pub(crate) use examples::{EXAMPLES, Example};
+
+use xiangqi::{
+    Fen, FenError,
+    notation::{NotationError, parse_any},
+    rules::{Game, RuleSet},
+};
+
+use super::story::Story;
+
+/// No text of a position is longer.
+pub(crate) const MOST_FEN: usize = 300;
+/// No text of moves is longer: the head of a request, in which it comes, has no room for more.
+pub(crate) const MOST_TEXT: usize = 20_000;
+/// No more moves are judged.
+pub(crate) const MOST_MOVES: usize = 1_500;
+
+/// What was judged.
+pub(crate) struct Judged {
+    pub(crate) story: Story,
+    /// How many moves came after the game had ended.
+    pub(crate) surplus: usize,
+}
+
+/// Why nothing can be judged.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    Rules(String),
+    LongFen(usize),
+    Fen(FenError),
+    LongMoves(usize),
+    ManyMoves,
+    Move { number: usize, error: NotationError },
+    OpenComment,
+}
+
+/// Judges a position, from the start if none is given, and moves from it.
+pub(crate) fn judge(fen: &str, moves: &str, rules: &str) -> Result<Judged, Wrong> {
+    let rules = match rules.trim() {
+        "" => RuleSet::default(),
+        name => name.parse().map_err(|_| Wrong::Rules(name.chars().take(32).collect()))?,
+    };
+    if fen.len() > MOST_FEN + MOST_TEXT {
+        return Err(Wrong::LongFen(fen.len()));
+    }
+    if moves.len() > MOST_TEXT {
+        return Err(Wrong::LongMoves(moves.len()));
+    }
+    let (fen, more) = split_log(fen);
+    let bare = without_asides(moves)?;
+    let fen = if fen.is_empty() { bare.fen.unwrap_or_default() } else { fen };
+    if fen.len() > MOST_FEN {
+        return Err(Wrong::LongFen(fen.len()));
+    }
+    let start = if fen.is_empty() || fen == "startpos" { Fen::start() } else { fen.parse().map_err(Wrong::Fen)? };
+    let mut game = Game::new(start, rules);
+    let words = more.split_whitespace().map(str::to_owned);
+    let texts: Vec<_> = words.chain(tokens(&bare.moves)).collect();
+    if texts.len() > MOST_MOVES {
+        return Err(Wrong::ManyMoves);
+    }
+    for (index, text) in texts.iter().enumerate() {
+        if game.status().ending().is_some() {
+            return Ok(Judged { story: Story::of(game), surplus: texts.len() - index });
+        }
+        let mv = parse_any(game.position(), text).map_err(|error| Wrong::Move { number: index + 1, error })?;
+        game.push_legal(mv);
+    }
+    Ok(Judged { story: Story::of(game), surplus: 0 })
+}
+
+/// What stands before and after the word `moves`, without the words that engines are told a position with.
+fn split_log(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let text = text.strip_prefix("position").map_or(text, str::trim_start);
+    let text = text.strip_prefix("fen ").map_or(text, str::trim_start);
+    match text.split_once("moves") {
+        Some((fen, moves)) => (fen.trim(), moves.trim()),
+        None => (text, ""),
+    }
+}
+
+/// A text of moves, and the position in its tags.
+struct Bare<'a> {
+    moves: String,
+    fen: Option<&'a str>,
+}
+
+/// Takes tags and comments out.
+fn without_asides(text: &str) -> Result<Bare<'_>, Wrong> {
+    let mut bare = Bare { moves: String::with_capacity(text.len()), fen: None };
+    let mut rest = text;
+    while let Some(place) = rest.find(['[', '{', ';']) {
+        bare.moves.push_str(&rest[..place]);
+        let (aside, close) = (
+            &rest[place..],
+            match rest.as_bytes()[place] {
+                b'[' => ']',
+                b'{' => '}',
+                _ => '\n',
+            },
+        );
+        let end = match aside.find(close) {
+            Some(end) => end + 1,
+            None if close == '\n' => aside.len(),
+            None => return Err(Wrong::OpenComment),
+        };
+        if let Some(value) = aside[..end].strip_prefix("[FEN \"") {
+            bare.fen = Some(value.trim_end_matches(['"', ']']).trim());
+        }
+        bare.moves.push(' ');
+        rest = &aside[end..];
+    }
+    bare.moves.push_str(rest);
+    Ok(bare)
+}
+
+/// The moves of a text, without numbers and results.
+fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
+    let words = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '，' | '、' | '；' | '|'));
+    words.filter_map(|word| {
+        let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let is_numbered = rest.len() < word.len() && (rest.is_empty() || rest.starts_with(['.', '．', '…']));
+        let word = if is_numbered {
+            rest.trim_start_matches(['.', '．', '…'])
+        } else {
+            word.trim_start_matches(['.', '…'])
+        };
+        let is_move = !word.is_empty() && !matches!(word, "1-0" | "0-1" | "1/2-1/2" | "*") && !word.starts_with('$');
+        is_move.then(|| word.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(fen: &str, moves: &str) -> String {
+        let judged = judge(fen, moves, "").unwrap();
+        judged.story.end.map_or("goes on".to_owned(), |end| end.reason.to_string())
+    }
+
+    #[test]
+    fn moves_are_read_as_people_paste_them() {
+        for moves in [
+            "h2e2 h9g7 h0g2",
+            "1. C2=5 H8+7 2. H2+3",
+            "1.炮二平五 马8进7 2.马二进三 *",
+            "炮二平五，马8进7、马二进三",
+            "[Event \"x\"]\n1. h2e2 {a comment} h9g7 $1\n2. h0g2 ; to the end of the line\n1-0",
+            "１．炮二平五 马8进7 2… 马二进三".trim_start_matches("１．"),
+        ] {
+            let judged = judge("", moves, "cxr").unwrap_or_else(|wrong| panic!("{moves}: {wrong:?}"));
+            let moves: Vec<_> = judged.story.game.moves().map(|mv| mv.to_string()).collect();
+            assert_eq!(moves, ["h2e2", "h9g7", "h0g2"]);
+        }
+    }
+
+    #[test]
+    fn positions_are_read_as_engines_are_told_them() {
+        let fen = "5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w";
+        let moves = "e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9";
+        assert_eq!(reason(fen, moves), "perpetual_check");
+        assert_eq!(reason(&format!("position fen {fen} moves {moves}"), ""), "perpetual_check");
+        assert_eq!(reason("", &format!("[FEN \"{fen}\"]\n{moves}")), "perpetual_check");
+        assert_eq!(reason("position startpos moves h2e2 h9g7", ""), "goes on");
+        assert_eq!(reason("startpos", ""), "goes on");
+        // The rest is not looked at.
+        assert_eq!(judge(fen, &format!("{moves} zzz a0a1"), "").unwrap().surplus, 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |fen: &str, moves: &str, rules: &str| judge(fen, moves, rules).err().unwrap();
+        assert_eq!(wrong("", "", "chess"), Wrong::Rules("chess".to_owned()));
+        assert!(matches!(wrong("9/9 w", "", ""), Wrong::Fen(FenError::RankCount { count: 2 })));
+        assert!(matches!(wrong("", "h2e2 h2e2", ""), Wrong::Move { number: 2, .. }));
+        assert!(matches!(wrong("", "{h2e2", ""), Wrong::OpenComment));
+        assert!(matches!(wrong(&"9".repeat(400), "", ""), Wrong::LongFen(400)));
+        assert!(matches!(wrong("", &"a0a1 ".repeat(5_000), ""), Wrong::LongMoves(25_000)));
+        assert!(matches!(wrong("", &"a ".repeat(2_000), ""), Wrong::ManyMoves));
+    }
+
+    /// Whatever is pasted, something is said.
+    #[test]
+    fn nothing_that_is_pasted_breaks_it() {
+        let mut state = 1_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let letters: Vec<char> =
+            "rnbakcpRNBAKCP123456789/ wb-[]{};.\"，炮二平五马进退0abcdefghi\n\t\0\u{3000}é🀄".chars().collect();
+        for _ in 0..3_000 {
+            let [fen, moves] = [120, 400].map(|most| {
+                let length = random(most);
+                (0..length).map(|_| letters[random(letters.len())]).collect::<String>()
+            });
+            let rules = ["cxr", "wxf", "axf", "wikibook", "simple", "", "x"][random(7)];
+            let fen = if random(2) == 0 { String::new() } else { fen };
+            match judge(&fen, &moves, rules) {
+                Ok(judged) => drop(judged.story.json()),
+                Err(wrong) => assert!(
+                    [false, true]
+                        .map(|chinese| wrong.sentence(chinese))
+                        .iter()
+                        .all(|said| { said.chars().count() < 400 && !said.contains(['\n', '\0']) })
+                ),
+            }
+        }
+    }
+}

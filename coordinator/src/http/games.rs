@@ -1,0 +1,124 @@
+//! Games by the shards that hold them, and the arbiter's verdict on whatever is asked.
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::{HeaderMap, header},
+    response::{IntoResponse as _, Response},
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use xiangqi::notation::Notation;
+
+use super::{
+    answer::{Answer, Refusal},
+    auth,
+};
+use crate::{
+    games::{self, judge},
+    service::Service,
+};
+
+/// Whether a token is a trainer's: they see games that are still being played.
+async fn is_trainer(service: &Service, headers: &HeaderMap) -> Answer<bool> {
+    Ok(match auth::bearer(headers) {
+        Some(token) => service.identify(token).await?.role >= Role::Trainer,
+        None => false,
+    })
+}
+
+/// Which shards are listed.
+#[derive(Deserialize)]
+pub(super) struct OfJob {
+    job: Option<i64>,
+    before: Option<i64>,
+}
+
+pub(super) async fn shards(State(service): State<Service>, Query(of): Query<OfJob>) -> Answer<Json<Value>> {
+    let shards = service
+        .read(move |mut connection| Box::pin(async move { games::shards(&mut connection, of.job, of.before).await }))
+        .await?;
+    Ok(Json(shards.iter().map(games::ListedShard::json).collect()))
+}
+
+/// Which games of a shard are listed.
+#[derive(Deserialize)]
+pub(super) struct OfShard {
+    reason: Option<String>,
+    #[serde(default)]
+    skip: usize,
+}
+
+pub(super) async fn of_shard(
+    State(service): State<Service>,
+    Path(shard): Path<String>,
+    Query(of): Query<OfShard>,
+    headers: HeaderMap,
+) -> Answer<Json<Value>> {
+    let trainer = is_trainer(&service, &headers).await?;
+    let (shard, header, listed, found) = games::list(&service, &shard, of.reason, of.skip, trainer).await?;
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|game| {
+            json!({ "game": game.number, "outcome": game.outcome.name(), "reason": game.reason.name(),
+                    "plies": game.plies })
+        })
+        .collect();
+    Ok(Json(json!({ "shard": shard, "header": header, "found": found, "games": listed })))
+}
+
+pub(super) async fn game(
+    State(service): State<Service>,
+    Path((shard, number)): Path<(String, u64)>,
+    headers: HeaderMap,
+) -> Answer<Json<Value>> {
+    let trainer = is_trainer(&service, &headers).await?;
+    Ok(Json(games::read(&service, &shard, number, trainer).await?.json()))
+}
+
+/// How moves are written.
+#[derive(Deserialize)]
+pub(super) struct Written {
+    notation: Option<String>,
+}
+
+pub(super) async fn pgn(
+    State(service): State<Service>,
+    Path((shard, number)): Path<(String, u64)>,
+    Query(written): Query<Written>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let notation = match written.notation.as_deref() {
+        None => Notation::Uci,
+        Some(name) => name.parse().map_err(|error| Refusal::new(Code::Invalid, format!("{error}")))?,
+    };
+    let trainer = is_trainer(&service, &headers).await?;
+    let kept = games::read(&service, &shard, number, trainer).await?;
+    let text = kept.story.pgn(kept.tags(&service.settings.name), notation).to_string();
+    let name = format!("attachment; filename=\"{}-{number}.pgn\"", &kept.shard.to_string()[..12]);
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-chess-pgn; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, text).into_response())
+}
+
+/// What is to be judged.
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    fen: String,
+    #[serde(default)]
+    moves: String,
+    #[serde(default)]
+    rules: String,
+}
+
+pub(super) async fn judgement(Query(asked): Query<Asked>) -> Answer<Json<Value>> {
+    let judged = judge::judge(&asked.fen, &asked.moves, &asked.rules);
+    let judged = judged.map_err(|wrong| Refusal::new(Code::Invalid, wrong.sentence(false)))?;
+    let mut value = judged.story.json();
+    value["moves_after_the_end"] = json!(judged.surplus);
+    Ok(Json(value))
+}

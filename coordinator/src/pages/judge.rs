@@ -1,0 +1,146 @@
+//! The page of the judge: any position or list of moves, judged. All that is asked stands in its address.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::{Router, extract::Query, http::StatusCode, response::Response, routing::get};
+use serde::Deserialize;
+use xiangqi::rules::RuleSet;
+
+use super::{
+    page::{Page, Visitor, show},
+    viewer::{View, Viewer, notation_name, notation_of},
+    words::{Boards, Language, fill},
+};
+use crate::{
+    games::judge::{EXAMPLES, MOST_TEXT, judge},
+    http::answer::Answer,
+    service::Service,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new().route("/judge", get(judgement))
+}
+
+#[derive(Template)]
+#[template(path = "judge.html")]
+struct JudgePage {
+    page: Page,
+    fen: String,
+    moves: String,
+    rules: Vec<(&'static str, &'static str, bool)>,
+    notations: Vec<(&'static str, &'static str, bool)>,
+    chosen_rules: String,
+    chosen_notation: &'static str,
+    flipped: bool,
+    fault: Option<String>,
+    viewer: Option<Viewer>,
+    names: Option<[String; 2]>,
+    counted: u32,
+    flip: String,
+    surplus: usize,
+    examples: Vec<(String, String, String)>,
+}
+
+/// What is asked.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    fen: String,
+    #[serde(default)]
+    moves: String,
+    #[serde(default)]
+    rules: String,
+    ply: Option<String>,
+    notation: Option<String>,
+    flip: Option<String>,
+}
+
+async fn judgement(Query(asked): Query<Asked>, visitor: Visitor) -> Answer<Response> {
+    let words = &visitor.language.words().boards;
+    let view = View {
+        language: visitor.language,
+        ply: asked.ply.as_deref().and_then(|ply| ply.parse().ok()),
+        notation: notation_of(asked.notation.as_deref(), visitor.language),
+        flipped: asked.flip.is_some(),
+    };
+    let is_asked = ![&asked.fen, &asked.moves].iter().all(|text| text.trim().is_empty());
+    let judged = is_asked.then(|| judge(&asked.fen, &asked.moves, &asked.rules));
+    let (mut fault, mut viewer, mut surplus, mut counted) = (None, None, 0, 0);
+    match judged {
+        None => {}
+        Some(Ok(judged)) => {
+            counted = judged.story.game.limit_counter().counted();
+            let mut shown = Viewer::new(&judged.story, &view);
+            shown.is_form = true;
+            (viewer, surplus) = (Some(shown), judged.surplus);
+        }
+        Some(Err(wrong)) => fault = Some(wrong.sentence(visitor.language == Language::Chinese)),
+    }
+    let chosen: RuleSet = asked.rules.parse().unwrap_or_default();
+    let notations = [("chinese", words.notation_chinese), ("wxf", "WXF"), ("uci", "UCI")];
+    let json = if viewer.is_some() {
+        let query = [("fen", &*asked.fen), ("moves", &*asked.moves), ("rules", chosen.name())];
+        serde_urlencoded::to_string(query).map(|query| format!("/api/v1/judge?{query}")).unwrap_or_default()
+    } else {
+        String::new()
+    };
+    let is_wrong = fault.is_some();
+    let page = JudgePage {
+        fen: shortened(asked.fen),
+        moves: shortened(asked.moves),
+        rules: RuleSet::ALL.map(|rules| (rules.name(), rules_name(words, rules), rules == chosen)).to_vec(),
+        notations: notations.map(|(name, label)| (name, label, name == notation_name(view.notation))).to_vec(),
+        chosen_rules: chosen.name().to_owned(),
+        chosen_notation: notation_name(view.notation),
+        flipped: view.flipped,
+        fault,
+        viewer,
+        names: None,
+        counted,
+        flip: String::new(),
+        surplus,
+        examples: examples(&visitor, words),
+        page: visitor.page("judge", words.judge_title, json),
+    };
+    let mut response = show(&page)?;
+    if is_wrong {
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    Ok(response)
+}
+
+/// What was too long to be judged is not sent back whole.
+fn shortened(text: String) -> String {
+    if text.len() <= MOST_TEXT { text } else { text.chars().take(300).collect() }
+}
+
+const fn rules_name(words: &Boards, rules: RuleSet) -> &'static str {
+    match rules {
+        RuleSet::Cxr => words.rules_cxr,
+        RuleSet::Wxf => words.rules_wxf,
+        RuleSet::Axf => words.rules_axf,
+        RuleSet::Wikibook => words.rules_wikibook,
+        RuleSet::Simple => words.rules_simple,
+    }
+}
+
+/// The verdicts of the examples, in English and Chinese. They never change.
+static VERDICTS: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
+    let verdict = |example: &crate::games::judge::Example| {
+        let judged = judge(example.fen, example.moves, example.rules.name()).ok();
+        let end = judged.and_then(|judged| judged.story.end);
+        end.map_or_else(Default::default, |end| [end.explanation.english, end.explanation.chinese])
+    };
+    EXAMPLES.iter().map(verdict).collect()
+});
+
+fn examples(visitor: &Visitor, words: &Boards) -> Vec<(String, String, String)> {
+    let language = usize::from(visitor.language == Language::Chinese);
+    let example = |(example, verdicts): (&crate::games::judge::Example, &[String; 2])| {
+        let (fen, moves) = (example.fen.replace(' ', "+"), example.moves.replace(' ', "+"));
+        let link = visitor.link(&format!("/judge?rules={}&fen={fen}&moves={moves}", example.rules.name()));
+        (fill(words.judge_example, example.number), verdicts[language].clone(), link)
+    };
+    EXAMPLES.iter().zip(VERDICTS.iter()).map(example).collect()
+}

@@ -1,0 +1,110 @@
+//! Games, the judge, the live board.
+
+super::words! {
+    /// Games, the judge, the live board.
+    Boards {
+        game_of: "Game {}", "第 {} 局";
+        red: "Red", "红方";
+        black: "Black", "黑方";
+        plain: "plain evaluation", "朴素评估";
+        step_first: "First move", "开局";
+        step_back: "One move back", "后退一步";
+        step_on: "One move on", "前进一步";
+        step_last: "Last move", "终局";
+        flip: "Turn the board", "翻转棋盘";
+        steps: "Steps", "步进";
+        keys: "Keys: ← → step, ↑ ↓ first and last, PgUp PgDn ten moves, F turns the board.",
+            "键盘：← → 逐步，↑ ↓ 首末，PgUp PgDn 十步，F 翻转棋盘。";
+        beginning: "Starting position", "初始局面";
+        moves: "Moves", "着法";
+        notation: "Notation", "记谱法";
+        notation_chinese: "Chinese", "中文";
+        scores: "Score by move, seen from Red, in pawns", "各步评分（红方视角，以兵为单位）";
+        opening_moves: "{} opening moves", "开局 {} 步";
+        verdict: "The arbiter's verdict", "裁判结论";
+        goes_on: "The game goes on.", "对局继续。";
+        goes_on_help: "No rule ends the game in this position.", "此局面下没有任何规则终止对局。";
+        goes_on_counter: "{} plies are counted toward the natural limit.", "自然限着已计 {} 步。";
+        red_wins: "Red wins", "红胜";
+        black_wins: "Black wins", "黑胜";
+        draw: "Draw", "和棋";
+        cycle: "The cycle, move by move", "循环逐步分析";
+        cycle_help: "The position after ply {} came back; these are the moves in between. A side offends only by what it does on every one of its moves.",
+            "第 {} 步后的局面重复出现，以下为其间各步。只有一方每一步都做的，才算其违规行为。";
+        cycle_ply: "Ply", "步";
+        cycle_move: "Move", "着法";
+        cycle_deed: "What it does", "性质";
+        class_of: "All of {}'s moves", "{}全部着法";
+        class_allowed: "nothing in common that is forbidden: allowed", "允许循环";
+        class_chase: "perpetual chase", "长捉";
+        class_chase_pinned_chariot: "perpetual chase of a chariot pinned by the chaser's horse (graver)",
+            "长捉被己方马牵制的车（违规等级较高）";
+        class_mate_threat: "perpetual threat of mate", "长杀";
+        class_check: "perpetual check", "长将";
+        marks: "Arrows: red gives check, blue chases, violet threatens mate, grey does not count.",
+            "箭头：红为将军，蓝为捉，紫为要杀，灰为不计。";
+        pgn: "Download PGN", "下载 PGN";
+        to_judge: "Open in the judge", "在裁判页打开";
+        all_of_shard: "All games of the shard", "该分片全部对局";
+        rules: "Rules", "规则";
+        seed: "Seed", "种子";
+        shard: "Shard", "分片";
+        job: "Job", "作业";
+        number: "Number", "编号";
+        ending: "Ending", "结局";
+        plies: "Plies", "步数";
+        positions: "Positions", "局面数";
+        outcomes: "Outcomes", "结果";
+        next_game: "Next game", "下一局";
+        previous_game: "Previous game", "上一局";
+        games_title: "Games", "对局";
+        games_help: "Games are shown when nobody plays them any more: their job is over, and no audit hangs on them.",
+            "作业结束且无复核未决的对局才会公开。";
+        games_of_job: "Games of job {}", "作业 {} 的对局";
+        games_of_shard: "Games of a shard", "分片中的对局";
+        games_none: "There are no such games yet.", "还没有这样的对局。";
+        not_yet: "still being checked", "复核中";
+        any_reason: "any ending", "全部结局";
+        older: "Older", "更早";
+        more: "More", "更多";
+        newest: "Newest", "最新";
+        judge_title: "The judge", "裁判";
+        judge_lead: "Paste a position or moves, and see what the rules say and why.",
+            "粘贴局面或着法，查看规则的结论与依据。";
+        judge_fen: "Position (FEN); empty for the start of a game", "局面（FEN），留空为开局";
+        judge_moves: "Moves: UCI (h2e2), WXF (C2=5) or Chinese (炮二平五); PGN is read too",
+            "着法：UCI（h2e2）、WXF（C2=5）或中文（炮二平五），也可粘贴 PGN";
+        judge_do: "Judge", "裁决";
+        judge_examples: "Worked examples of the rulebook", "规则书例题";
+        judge_examples_help: "From the rules of computer xiangqi competitions (2023).", "出自《象棋程序竞赛规则》（2023）。";
+        judge_example: "Example {}", "例 {}";
+        judge_surplus: "The game was over then; {} further moves were not looked at.", "此时对局已结束，其后 {} 步未予考虑。";
+        judge_permanent: "The address of this page can be kept: it holds the position and the moves.",
+            "本页地址可收藏：其中包含局面与着法。";
+        rules_cxr: "computer competitions (cxr)", "程序竞赛规则（cxr）";
+        rules_wxf: "World Xiangqi Federation (wxf)", "世界象棋联合会（wxf）";
+        rules_axf: "Asian Xiangqi Federation (axf)", "亚洲象棋联合会（axf）";
+        rules_wikibook: "older custom (wikibook)", "旧例（wikibook）";
+        rules_simple: "every repetition a draw (simple)", "重复即和（simple）";
+        live_title: "Live game", "现场直播";
+        live_none: "No game is shown live at the moment.", "目前没有正在直播的对局。";
+        live_none_help: "A maintainer marks the match that is to be seen; then it appears here by itself.",
+            "维护者标记要直播的对抗赛后，此处会自动显示。";
+        live_waits: "Match {} is to be shown; its next game begins soon.", "对抗赛 {} 即将直播，请稍候。";
+        live_pair: "Match {}", "对抗赛 {}";
+        live_depth: "Depth", "深度";
+        live_speed: "Nodes per second", "每秒节点";
+        live_score: "Score", "评分";
+        live_score_help: "seen from Red, in pawns", "红方视角，以兵为单位";
+        live_variation: "Expected line", "主要变例";
+        live_nodes: "{} nodes", "{} 节点";
+        live_limit: "{} a move", "每步 {}";
+        live_thinks: "thinks", "思考中";
+        live_over: "The game is over: {}.", "对局结束：{}。";
+        live_lost: "The connection broke; trying again.", "连接中断，正在重试。";
+        live_word: "What is shown is the worker's word; games count when they are delivered and proved.",
+            "直播内容为工作机自述；对局须提交并验证后才计入。";
+        live_begin: "Show this match live", "直播此对抗赛";
+        live_end: "Show it no more", "停止直播";
+    }
+}

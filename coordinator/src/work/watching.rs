@@ -1,0 +1,171 @@
+//! Which match people watch, and whose lease of it they see.
+//!
+//! A maintainer marks a match; from then on one lease of it at a time is told that people watch. When that lease is over,
+//! the next one is. What is seen is held in memory ([`crate::live`]): nothing hangs on it.
+
+use dataset::Header;
+use protocol::api::problem::Code;
+use serde::{Deserialize, Serialize};
+
+use super::header_of;
+use crate::{
+    clock::Time,
+    events::{Event, note},
+    people,
+    store::{Connection, Failure, Outcome},
+};
+
+/// The setting in which it is kept.
+const SETTING: &str = "live";
+
+/// The match that is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watched {
+    /// The match.
+    pub job: i64,
+    /// From which pair on; from any, if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<i64>,
+    /// The lease that was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<i64>,
+}
+
+/// The match that is watched, if one is.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn watched(connection: &mut Connection<'_>) -> Outcome<Option<Watched>> {
+    let text = people::setting(connection, SETTING).await?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Outcome<()> {
+    let text = watched.map_or(Ok(String::new()), |watched| serde_json::to_string(&watched));
+    let text = text.map_err(|error| Failure::Broken(error.to_string()))?;
+    people::set_setting(connection, SETTING, &text).await
+}
+
+/// People shall see games of this match, from a pair on if one is named. Any other match is watched no more.
+///
+/// # Errors
+///
+/// If it is no match, or is over.
+pub async fn watch(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    pair: Option<i64>,
+    by: Option<i64>,
+) -> Outcome<()> {
+    let query = "SELECT state, header, frontier FROM jobs WHERE id = $1";
+    let row: Option<(String, String, i64)> = sqlx::query_as(query).bind(job).fetch_optional(connection.raw()).await?;
+    let none = || Failure::refused(Code::NotFound, format!("there is no match {job}"));
+    let (state, header, frontier) = row.ok_or_else(none)?;
+    if header_of(&header)?.opponent.is_none() {
+        return Err(none());
+    }
+    if state != "open" {
+        return Err(Failure::refused(Code::Conflict, format!("match {job} is {state}")));
+    }
+    if let Some(pair) = pair
+        && !(frontier / 2..=i64::from(u32::MAX)).contains(&pair)
+    {
+        let detail = format!("pair {pair} was handed out already: the next is {}", frontier / 2);
+        return Err(Failure::refused(Code::Conflict, detail));
+    }
+    set(connection, Some(Watched { job, pair, lease: None })).await?;
+    let text = format!("match {job} is shown live");
+    note(connection, now, Event { kind: "live_began", account: by, subject: format!("match:{job}"), text }).await?;
+    Ok(())
+}
+
+/// Nobody shall see this match any more. One that is not watched is left as it is.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn unwatch(connection: &mut Connection<'_>, now: Time, job: i64, by: Option<i64>) -> Outcome<()> {
+    if watched(connection).await?.is_none_or(|watched| watched.job != job) {
+        return Ok(());
+    }
+    set(connection, None).await?;
+    let text = format!("match {job} is shown no more");
+    note(connection, now, Event { kind: "live_ended", account: by, subject: format!("match:{job}"), text }).await?;
+    Ok(())
+}
+
+/// Whether the games of a new lease are to be seen: if so, it is the one.
+pub(super) async fn claim(
+    connection: &mut Connection<'_>,
+    job: i64,
+    lease: i64,
+    games: &std::ops::Range<i64>,
+) -> Outcome<bool> {
+    let Some(watched) = watched(connection).await?.filter(|watched| watched.job == job) else { return Ok(false) };
+    if watched.pair.is_some_and(|pair| pair * 2 >= games.end) {
+        return Ok(false);
+    }
+    if let Some(before) = watched.lease {
+        let query = "SELECT COUNT(*) FROM leases WHERE id = $1 AND state = 'active'";
+        let active: i64 = sqlx::query_scalar(query).bind(before).fetch_one(connection.raw()).await?;
+        if active > 0 {
+            return Ok(false);
+        }
+    }
+    set(connection, Some(Watched { lease: Some(lease), ..watched })).await?;
+    Ok(true)
+}
+
+/// Whether a lease is the one that was told.
+pub(super) async fn is_watched(connection: &mut Connection<'_>, lease: i64) -> Outcome<bool> {
+    Ok(watched(connection).await?.is_some_and(|watched| watched.lease == Some(lease)))
+}
+
+/// A lease of which people see games.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The match.
+    pub job: i64,
+    /// Whose games these are functions of.
+    pub header: Header,
+    /// The numbers of its games.
+    pub games: std::ops::Range<u64>,
+    /// What the nets are called: the run's own and the opponent's; none for the plain evaluation.
+    pub names: [Option<String>; 2],
+}
+
+/// The scene of a lease, for the account that has it.
+///
+/// # Errors
+///
+/// If it is not the account's, it is over, or nobody watches it.
+pub async fn scene(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Scene> {
+    let query = "SELECT leases.id, leases.account, leases.state, leases.first, leases.games, leases.job, jobs.header
+                 FROM leases JOIN jobs ON jobs.id = leases.job WHERE leases.token = $1";
+    type Row = (i64, i64, String, i64, i64, i64, String);
+    let row: Option<Row> = sqlx::query_as(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
+    let row = row.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
+    let (lease, owner, state, first, games, job, header) = row;
+    if owner != account {
+        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+    }
+    if state != "active" {
+        return Err(Failure::refused(Code::LeaseLost, format!("the lease is {state}")));
+    }
+    if !is_watched(connection, lease).await? {
+        return Err(Failure::refused(Code::Conflict, "nobody watches these games"));
+    }
+    let header = header_of(&header)?;
+    let mut names = [None, None];
+    let nets = [header.net, header.opponent.and_then(|opponent| opponent.net)];
+    for (name, net) in names.iter_mut().zip(nets) {
+        if let Some(net) = net {
+            let query = "SELECT name FROM nets WHERE hash = $1";
+            let query = sqlx::query_scalar(query).bind(net.to_string());
+            *name = Some(query.fetch_optional(connection.raw()).await?.unwrap_or_else(|| net.to_string()));
+        }
+    }
+    Ok(Scene { job, header, games: first as u64..(first + games) as u64, names })
+}

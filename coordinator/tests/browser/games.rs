@@ -1,0 +1,257 @@
+//! Games, the judge and live games in a browser.
+
+use protocol::api::{path, work::Role};
+use serde_json::{Value, json};
+
+use crate::{
+    bench::Bench,
+    driver::{Browser, DESKTOP, Look},
+    is_skipped, live_match,
+    looking::{barriers, keep},
+    rulebook,
+};
+
+/// Keys that are no letters, as `WebDriver` has them.
+mod key {
+    pub(super) const UP: &str = "\u{e013}";
+    pub(super) const DOWN: &str = "\u{e015}";
+    pub(super) const LEFT: &str = "\u{e012}";
+    pub(super) const RIGHT: &str = "\u{e014}";
+}
+
+/// A browser that looks at one coordinator.
+struct Site {
+    browser: Browser,
+    address: String,
+}
+
+impl Site {
+    async fn start(bench: &Bench, look: Look) -> Option<Self> {
+        if is_skipped() {
+            return None;
+        }
+        Some(Self { browser: Browser::start(look).await, address: format!("http://{}", bench.address) })
+    }
+
+    async fn go(&self, path: &str) {
+        self.browser.open(&format!("{}{path}", self.address)).await;
+    }
+
+    /// The address at which it is, within the site.
+    async fn at(&self) -> String {
+        self.browser.address().await.strip_prefix(&self.address).unwrap().to_owned()
+    }
+
+    async fn run(&self, script: &str) -> Value {
+        self.browser.run(script).await
+    }
+
+    async fn text(&self, css: &str) -> String {
+        self.browser.text(css).await
+    }
+
+    async fn click(&self, css: &str) {
+        self.browser.click(css).await;
+    }
+
+    async fn keys(&self, css: &str, text: &str) {
+        self.browser.keys(css, text).await;
+    }
+
+    /// Waits until a script says that something is so.
+    async fn wait(&self, script: &str) {
+        for _ in 0..200 {
+            if self.run(script).await == json!(true) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("it is never so: {script}\n{}", self.run("return document.body.innerText").await);
+    }
+
+    async fn dark(&self, dark: bool) {
+        let value = if dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        self.browser.developer("Emulation.setEmulatedMedia", media).await;
+    }
+
+    async fn size(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.browser.developer("Emulation.setDeviceMetricsOverride", size).await;
+    }
+
+    /// Keeps a picture, and looks at what keeps people out.
+    async fn picture(&self, name: &str) {
+        keep(&self.browser, name).await;
+        assert_eq!(barriers(&self.browser).await, [""; 0], "{name}");
+        assert_eq!(self.browser.complaints().await, [""; 0], "{name}");
+    }
+}
+
+/// Where Red's chariot is in the picture.
+const CHARIOT: &str = "const r = document.querySelector('.board-pieces use[href=\"#piece-R\"]'); \
+                       return r.getAttribute('x') + ' ' + r.getAttribute('y')";
+
+#[tokio::test]
+async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "closed").await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    browser.go(&format!("/en/games/{shard}/0")).await;
+    assert!(browser.text(".verdict").await.contains("Black wins"));
+    assert!(browser.text(".deeds").await.contains("Red's chariot on h2 chases Black's cannon on h6"));
+    browser.picture("game").await;
+    browser.keys("body", key::UP).await;
+    assert_eq!(browser.run(CHARIOT).await, "530 462");
+    assert_eq!(browser.text(".said").await, "Starting position");
+    browser.keys("body", key::RIGHT).await;
+    assert_eq!(browser.run(CHARIOT).await, "470 462");
+    assert_eq!(browser.text(".said").await, "1 · i2h2 −0.60");
+    assert_eq!(browser.text(".deeds tr.now td").await, "1");
+    let shown = "return [...document.querySelectorAll('.board-marks[display=inline]')].map(g => g.dataset.ply).join()";
+    assert_eq!(browser.run(shown).await, "1");
+    assert!(browser.at().await.ends_with("?ply=1"), "a step can be linked to: {}", browser.at().await);
+    for _ in 0..3 {
+        browser.keys("body", key::RIGHT).await;
+    }
+    browser.keys("body", key::LEFT).await;
+    assert_eq!((browser.text("[data-now]").await.as_str(), browser.run(CHARIOT).await), ("3", json!("530 462")));
+    browser.click(".move[data-ply='5']").await;
+    assert!(browser.at().await.ends_with("?ply=5"));
+    browser.keys("body", key::DOWN).await;
+    assert_eq!(browser.text("[data-now]").await, "8");
+    // What the script draws is what the server draws.
+    let drawn = "return document.querySelector('.board-pieces').innerHTML.replace(/><\\/use>/g, '/>')";
+    browser.keys("body", key::LEFT).await;
+    let by_script = browser.run(drawn).await;
+    browser.go(&browser.at().await).await;
+    assert_eq!(browser.run(drawn).await, by_script);
+    // Turned round, with what was reached.
+    browser.keys("body", "f").await;
+    browser.wait("return document.querySelector('.viewer').dataset.flipped === 'true'").await;
+    assert_eq!(browser.text("[data-now]").await, "7");
+    browser.dark(true).await;
+    browser.go(&format!("/zh/games/{shard}/1?ply=3")).await;
+    assert!(browser.text(".verdict").await.contains("长将"));
+    browser.picture("game-dark-zh").await;
+}
+
+#[tokio::test]
+async fn without_a_script_every_step_is_a_link() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "closed").await;
+    let Some(browser) = Site::start(&bench, Look { scripts: false, ..DESKTOP }).await else { return };
+    browser.go(&format!("/en/games/{shard}/0?ply=0")).await;
+    browser.click("[data-step=on]").await;
+    assert!(browser.at().await.ends_with("?ply=1"));
+    assert_eq!(browser.text("[data-now]").await, "1");
+    browser.click(".move[data-ply='6']").await;
+    assert_eq!(browser.text("[data-now]").await, "6");
+    browser.click("[data-step=last]").await;
+    assert!(browser.text(".said").await.starts_with("8 · i6h6"));
+    // The judge steps by sending its form again.
+    browser
+        .go(&format!(
+            "/en/judge?fen={}&moves={}",
+            rulebook::CHECK.0.replace(' ', "+"),
+            rulebook::CHECK.1.replace(' ', "+")
+        ))
+        .await;
+    browser.click("[data-step=back]").await;
+    assert_eq!(browser.text("[data-now]").await, "7");
+    assert!(browser.text(".verdict").await.contains("perpetual check"));
+}
+
+#[tokio::test]
+async fn a_pasted_position_is_judged() {
+    let bench = Bench::start().await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    browser.go("/en/judge").await;
+    browser.picture("judge").await;
+    let (fen, moves) = rulebook::ALLOWED;
+    browser.keys("#fen", fen).await;
+    browser.keys("#moves", moves).await;
+    browser.click("form.judge button").await;
+    browser.wait("return document.querySelector('.verdict') !== null").await;
+    assert!(browser.text(".verdict").await.starts_with("Draw"));
+    assert!(browser.text(".verdict").await.contains("neither side did anything forbidden on all of its moves"));
+    browser.picture("judge-allowed").await;
+    // Keys in a field are letters; elsewhere they step, and no page is loaded for it.
+    browser.run("window.same = true").await;
+    browser.keys("#moves", key::LEFT).await;
+    assert_eq!(browser.text("[data-now]").await, "8");
+    browser.run("document.activeElement.blur()").await;
+    browser.keys("body", key::LEFT).await;
+    assert_eq!(
+        (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
+        ("7", json!(true))
+    );
+    browser.click(".deeds button[data-ply='2']").await;
+    assert_eq!(
+        (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
+        ("2", json!(true))
+    );
+    // An example of the rulebook, in Chinese; and what cannot be read.
+    browser.go("/zh/judge").await;
+    browser.click(".examples li:nth-child(9) a").await;
+    browser.wait("return document.querySelector('.deeds') !== null").await;
+    assert!(browser.text(".deeds tfoot").await.contains("长捉被己方马牵制的车"));
+    browser.picture("judge-zh").await;
+    browser.go("/zh/judge?moves=h2e2+b0b3").await;
+    assert!(browser.text(".fault").await.starts_with("第2步："));
+}
+
+#[tokio::test]
+async fn a_live_game_is_seen_without_loading_anything() {
+    let bench = Bench::start().await;
+    let job = live_match::begin(&bench).await;
+    let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
+    let worker = bench.worker(&ann, "one").await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    browser.go("/en/live-game").await;
+    assert!(browser.text(".live").await.contains("No game is shown live"));
+    bench.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await;
+    let lease = bench.lease(&ann, worker, "watched").await;
+    let show = async |moves: &str, variation: &str| {
+        bench.clock.advance(1_500);
+        let variation = variation.to_owned();
+        let live = protocol::api::work::Live { variation, ..live_match::live(&lease, moves) };
+        assert!(bench.post(&path::live(&lease.token), &ann, &live).await.status().is_success());
+    };
+    show("h2e2", "h9g7 h0g2").await;
+    browser.wait("return document.querySelectorAll('.live svg.board').length === 1").await;
+    show("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5", "b0c2 h7i7 h0h9 g7h9 b2b4").await;
+    browser.wait("return document.querySelectorAll('.live .moves li').length === 4").await;
+    assert!(browser.text(".live .engine.red").await.contains("thinks"));
+    assert!(browser.text(".live .figures").await.contains("+0.31"));
+    browser.picture("live-game").await;
+    browser.size(390, 844).await;
+    browser.picture("live-game-phone").await;
+}
+
+#[tokio::test]
+async fn nothing_is_wider_than_a_phone() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "closed").await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    let judged =
+        format!("/judge?fen={}&moves={}", rulebook::CHASE.0.replace(' ', "+"), rulebook::CHASE.1.replace(' ', "+"));
+    let pages =
+        ["/games".to_owned(), format!("/games/{shard}"), format!("/games/{shard}/0"), judged, "/live-game".to_owned()];
+    for (name, width, dark) in [("phone", 360, false), ("wide", 1200, true)] {
+        browser.size(width, 800).await;
+        browser.dark(dark).await;
+        for (index, page) in pages.iter().enumerate() {
+            let language = if index % 2 == 0 { "en" } else { "zh" };
+            browser.go(&format!("/{language}{page}")).await;
+            let wider = browser.run("return document.documentElement.scrollWidth - window.innerWidth").await;
+            assert!(wider.as_i64().unwrap() <= 0, "{page} is {wider} pixels too wide");
+            let nameless = "return [...document.querySelectorAll('a, button, input, select, textarea')].filter(e => \
+                            e.type !== 'hidden' && !e.innerText.trim() && !e.getAttribute('aria-label') && \
+                            !(e.labels && e.labels.length)).length";
+            assert_eq!(browser.run(nameless).await, json!(0), "{page}: everything has a name");
+            let shown = ["games", "shard", "game", "judge", "live-none"][index];
+            browser.picture(&format!("{shown}-{name}")).await;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What people see of a worker's games, and that they are the same games.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::{sync::Arc, time::Duration};
+
+use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
+use dataset::{Header, Opponent};
+use engine::Evaluation;
+use protocol::api::problem::{Code, Problem};
+use testkit::FastClock;
+use xiangqi::{Fen, rules::Game};
+
+/// A match of two, one of which has half the nodes.
+fn a_match(nodes: u64) -> Header {
+    let opponent = Opponent { net: None, soft_nodes: None, hard_nodes: nodes / 2 };
+    Header { opponent: Some(opponent), ..header(nodes) }
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "how often something is shown is a matter of time")]
+fn a_watched_match_is_shown_and_is_the_same_match() {
+    let terms = a_match(60_000);
+    let coordinator = Coordinator::new(terms.clone(), 4, 4);
+    coordinator.state().watched = true;
+    let state = tempfile::tempdir().unwrap();
+    let begun = std::time::Instant::now();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    coordinator.wait_for(4);
+    let seconds = begun.elapsed().as_secs();
+    worker.finish();
+    coordinator.check(digest_of(&terms, Evaluation::Plain, Some(Evaluation::Plain), 4));
+    let state = coordinator.state();
+    assert!(!state.shown.is_empty(), "in {seconds} s nothing was seen");
+    assert!(state.shown.len() as u64 <= seconds + 2, "{} sights in {seconds} s", state.shown.len());
+    for (_, live) in &state.shown {
+        let mut game = Game::new(live.start.parse::<Fen>().unwrap(), terms.rules);
+        for text in live.moves.split(' ').chain(live.variation.split(' ')).filter(|text| !text.is_empty()) {
+            let mv = game.position().parse_move(text).unwrap();
+            if game.push(mv).is_err() {
+                break;
+            }
+        }
+        let (record, ..) = &state.accepted[&live.game];
+        let played = record.opening.moves.iter().copied().chain(record.moves.iter().map(|scored| scored.mv));
+        let played = played.map(|mv| mv.to_string()).collect::<Vec<_>>().join(" ");
+        assert!(played.starts_with(&live.moves), "{played} / {}", live.moves);
+        assert_eq!(live.end.is_some(), played == live.moves);
+        assert!(live.nodes.iter().sum::<u64>() > 0);
+    }
+}
+
+/// Whoever is not heard plays on.
+#[test]
+fn nothing_hangs_on_being_seen() {
+    let terms = a_match(400);
+    for watched in [false, true] {
+        let coordinator = Coordinator::new(terms.clone(), 16, 8);
+        coordinator.state().watched = watched;
+        if watched {
+            coordinator.state().refuse = Some(|request| {
+                request.path.ends_with("/live").then(|| Problem::new(Code::Internal, "The board fell down."))
+            });
+        }
+        let state = tempfile::tempdir().unwrap();
+        let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(50)));
+        coordinator.wait_for(16);
+        std::thread::sleep(Duration::from_millis(100));
+        worker.finish();
+        coordinator.check(digest_of(&terms, Evaluation::Plain, Some(Evaluation::Plain), 16));
+        assert!(coordinator.state().shown.is_empty());
+    }
+}
