@@ -43,7 +43,6 @@ struct MatchPage {
     opening: String,
 }
 
-#[allow(clippy::unused_self, clippy::ref_option, reason = "templates call what they need of the page")]
 impl Page {
     /// What a test decided.
     #[must_use]

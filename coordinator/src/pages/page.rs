@@ -112,7 +112,6 @@ pub(crate) struct Page {
     pub(crate) notice: Option<String>,
 }
 
-#[allow(clippy::unused_self, reason = "templates call what they need of the page")]
 impl Page {
     /// A page with charts.
     #[must_use]
