@@ -42,7 +42,8 @@
     const { x, lines, low, high } = JSON.parse(figure.dataset.chart);
     if (x.length < 2) return;
     figure.dataset.drawn = "yes";
-    const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+    const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false },
+      font: "13px " + getComputedStyle(document.body).fontFamily };
     const data = [x, ...lines.map((line) => line.values)];
     const series = lines.map((line) => ({
       label: line.label,
@@ -73,7 +74,7 @@
     const [least, most] = [Math.min(...values), Math.max(...values)];
     const room = (most - least || 1) * 0.08;
     const plot = new uPlot({
-      width, height: Math.max(220, Math.round(width * 0.36)), axes: [axis, axis], hooks,
+      width, height: Math.max(220, Math.round(width * 0.36)), axes: [{ ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4] }, axis], hooks,
       scales: { x: { time: false }, y: { range: [least - room, most + room] } },
       series: [{ label: figure.dataset.x }, ...series],
     }, data, figure);

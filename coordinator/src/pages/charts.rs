@@ -175,7 +175,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
     let width = WIDTH / bars.len().max(1) as f64;
     let is_named = bars.len() <= 7;
     for (place, bar) in bars.iter().enumerate() {
-        let height = (bar.value as f64 / most * (LOW - 26.0)).max(if bar.value > 0 { 2.0 } else { 0.5 });
+        let height = (bar.value as f64 / most * (LOW - 32.0)).max(if bar.value > 0 { 2.0 } else { 0.5 });
         let x = place as f64 * width;
         let (left, wide, top, middle) = (x + width * 0.14, width * 0.72, LOW - height, x + width / 2.0);
         let _ = write!(
@@ -189,7 +189,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
             let y = top - 6.0;
             let _ = write!(
                 svg,
-                r#"<text class="value" x="{middle:.1}" y="{y:.1}" text-anchor="middle" font-size="15">{value}</text>"#
+                r#"<text class="value" x="{middle:.1}" y="{y:.1}" text-anchor="middle" font-size="18">{value}</text>"#
             );
         }
         let last = bars.len() - 1;
@@ -202,7 +202,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
             };
             let y = HEIGHT - 8.0;
             let name = escaped(&bar.name);
-            let _ = write!(svg, r#"<text x="{at:.1}" y="{y}" text-anchor="{anchor}" font-size="14">{name}</text>"#);
+            let _ = write!(svg, r#"<text x="{at:.1}" y="{y}" text-anchor="{anchor}" font-size="17">{name}</text>"#);
         }
     }
     svg + "</svg>"
@@ -267,7 +267,9 @@ pub(super) fn pipeline(title: &str, again: &str, steps: &[Step], is_tall: bool) 
             let (left, top, long) = (x + 14.0, y + high - 14.0, wide - 28.0);
             let part = long * done.clamp(0.0, 1.0);
             let _ = write!(svg, r#"<rect class="track" x="{left}" y="{top}" width="{long}" height="6" rx="3"/>"#);
-            let _ = write!(svg, r#"<rect class="bar" x="{left}" y="{top}" width="{part:.1}" height="6" rx="3"/>"#);
+            if part >= 3.0 {
+                let _ = write!(svg, r#"<rect class="bar" x="{left}" y="{top}" width="{part:.1}" height="6" rx="3"/>"#);
+            }
         }
         if place + 1 < steps.len() {
             let (from, to) = if is_tall {

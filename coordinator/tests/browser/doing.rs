@@ -76,7 +76,9 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.click(".who form button").await;
     browser.wait_for(".who", "登录").await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM sessions").await, 0);
-    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    // The campaign with a fault is answered with 422, and browsers complain of that.
+    let complaints = browser.complaints().await;
+    assert!(complaints.iter().all(|it| it.contains("status of 422")), "{complaints:?}");
     browser.end().await;
 }
 
@@ -99,14 +101,8 @@ async fn a_match_is_watched_until_it_is_decided() {
     });
     let job = made.await.unwrap();
     let play = |first: i64, pairs: Vec<u8>| {
-        let text = stage::shards(job, 1 + first / 16, first, &pairs, NOW.0 + first * 1_000);
         // All machines are Ann's.
-        let ann = ["3", "4", "5", "6", "7", "8"].iter().fold(text, |text, account| {
-            (1..=10).fold(text, |text, worker| {
-                text.replace(&format!(", {worker}, {account}, "), &format!(", {worker}, 1, "))
-            })
-        });
-        stage::sql(&bench, ann)
+        stage::sql(&bench, stage::shards(job, 1 + first / 16, first, &pairs, NOW.0 + first * 1_000, [1; 10]))
     };
     play(0, stage::pairs(64, 3, 10)).await;
 
@@ -137,7 +133,7 @@ async fn all_can_be_read_and_done_without_scripts() {
     sign_in(&browser, &bench, "mei").await;
     for (path, says) in [
         ("", "yangtze"),
-        ("/campaigns/yangtze", "12.0"),
+        ("/campaigns/yangtze", "perpetual check"),
         ("/matches/290", "river-walker"),
         ("/data", "perpetual chase"),
         ("/people", "old_general"),

@@ -272,10 +272,19 @@ fn generations(curves: &str) -> String {
     )
 }
 
+/// Whose the machines are.
+const ACCOUNTS: [i64; 10] = [3, 3, 4, 4, 4, 5, 6, 7, 8, 8];
+
 /// Shards of a job with such pairs, eight in each, of workers in turn; from this shard and game on.
-pub(crate) fn shards(job: i64, first_shard: i64, first_game: i64, pairs: &[u8], at: i64) -> String {
+pub(crate) fn shards(
+    job: i64,
+    first_shard: i64,
+    first_game: i64,
+    pairs: &[u8],
+    at: i64,
+    accounts: [i64; 10],
+) -> String {
     let mut text = String::new();
-    let accounts = [3, 3, 4, 4, 4, 5, 6, 7, 8, 8];
     for (number, part) in pairs.chunks(8).enumerate() {
         let number = number as i64;
         let (shard, first) = (first_shard + number, first_game + number * 16);
@@ -300,23 +309,25 @@ pub(crate) fn shards(job: i64, first_shard: i64, first_game: i64, pairs: &[u8], 
 }
 
 fn running_match() -> String {
-    let mut played = pairs(640, 77, 2);
+    let mut played = pairs(352, 77, 2);
     // One worker whose candidate always wins.
     for (place, pair) in played.iter_mut().enumerate() {
         if (place / 8) % 10 == 6 {
             *pair = (*pair + 1).min(4);
         }
     }
-    shards(MATCH, 1_000, 0, &played, NOW.0 - HOUR / 2)
-        + "UPDATE jobs SET frontier = 1280 WHERE id = 290;"
+    shards(MATCH, 1_000, 0, &played, NOW.0 - HOUR / 2, ACCOUNTS)
+        + "UPDATE jobs SET frontier = 704 WHERE id = 290;"
         // Games for training, of the generation at hand.
-        + &shards(205, 3_000, 0, &[2; 400], NOW.0 - HOUR / 3).replace(", x'0202020202020202'", ", NULL")
+        + &shards(205, 3_000, 0, &[2; 1_200], NOW.0 - HOUR / 3, ACCOUNTS).replace(", x'0202020202020202'", ", NULL")
 }
 
 /// What does not go well.
 fn odds() -> String {
     format!(
-        "UPDATE campaigns SET state = 'stuck', reason = '3 candidates of generation 2 were rejected', generation = 2 WHERE id = 3;
+        "DELETE FROM jobs WHERE id = 1;
+         UPDATE events SET at = {begun}; UPDATE accounts SET created = {begun} WHERE state = 'active';
+         UPDATE campaigns SET state = 'stuck', reason = '3 candidates of generation 2 were rejected', generation = 2 WHERE id = 3;
          UPDATE campaigns SET state = 'stopped', generation = 1 WHERE id = 4;
          INSERT INTO leases (id, token, job, worker, account, nonce, kind, state, first, games, duration, created, expires)
          VALUES (9000, 'l9000', 205, 7, 6, 'n', 'fresh', 'done', 6000, 40, 1, 1, 1), (9001, 'l9001', 205, 1, 3, 'm', 'audit', 'done', 6000, 40, 1, 1, 1);
@@ -330,6 +341,7 @@ fn odds() -> String {
          INSERT INTO comparisons (job, left_shard, right_shard, first, games, state, game, created) VALUES
          (205, 9001, 9002, 6040, 40, 'different', 6052, {at}), (205, 3000, 3001, 0, 16, 'equal', NULL, {at});",
         Digest::of(b"a"), NOW.0 - 40 * HOUR, Digest::of(b"b"), NOW.0 - 39 * HOUR, Digest::of(b"c"), NOW.0 - 38 * HOUR,
+        begun = NOW.0 - 400 * HOUR,
         day = NOW.day() - 2,
         at = NOW.0 - 38 * HOUR,
     )

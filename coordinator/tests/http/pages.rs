@@ -7,7 +7,7 @@ use protocol::api::work::Role;
 use reqwest::{Method, StatusCode};
 
 use crate::{
-    bench::{Bench, CAMPAIGN, settings},
+    bench::{Bench, CAMPAIGN, play, settings, shard},
     paging::{PASSWORD, Visitor, set_password},
 };
 
@@ -294,7 +294,7 @@ async fn what_strangers_write_stays_text() {
     boss.post("/en/admin/users/ann", &fields).await;
     let fields = [("form", form.as_str()), ("text", HOSTILE)];
     let fault = boss.post("/en/campaigns/new", &fields).await;
-    assert!(fault.text.contains("line 1") && fault.text.contains("&lt;script&gt;"), "the line at fault is shown");
+    assert!(fault.text.contains("line 1") && fault.text.contains("&#60;script&#62;"), "the line at fault is shown");
     let pages = [
         "/en",
         "/en/campaigns/quick",
@@ -362,4 +362,38 @@ async fn who_watches_is_told() {
 #[test]
 fn a_password_takes_its_time_and_no_more() {
     assert!(passwords::verify(PASSWORD, Some(&passwords::hash(PASSWORD).unwrap())));
+}
+
+#[tokio::test]
+async fn totals_are_what_shards_say_whatever_becomes_of_them() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let form = boss.form("/en/me").await;
+    for nonce in ["a", "b"] {
+        let lease = bench.lease(&token, worker, nonce).await;
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        assert_eq!(bench.upload(&token, &lease, bytes).await.status(), StatusCode::CREATED);
+    }
+    let wrong =
+        "SELECT COUNT(*) FROM (SELECT state, COUNT(*) AS n, SUM(games) AS g, SUM(positions) AS p, SUM(bytes) AS b
+                 FROM shards WHERE state <> 'received' GROUP BY state) AS found FULL JOIN
+                 (SELECT state, SUM(shards) AS n, SUM(games) AS g, SUM(positions) AS p, SUM(bytes) AS b FROM totals
+                  GROUP BY state HAVING SUM(shards) <> 0) AS kept ON found.state = kept.state
+                 AND found.n = kept.n AND found.g = kept.g AND found.p = kept.p AND found.b = kept.b
+                 WHERE found.n IS NULL OR kept.n IS NULL";
+    let labelled = "SELECT COALESCE((SELECT SUM(games) FROM labels WHERE kind = 'reason'), 0)
+                    - COALESCE((SELECT SUM(games) FROM shards WHERE state = 'validated'), 0)";
+    assert_eq!(bench.number("SELECT COUNT(*) FROM totals").await, 0, "what waits is in no total");
+    bench.validate().await;
+    assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'validated'").await, 2);
+    for action in ["quarantine", "lift", "quarantine"] {
+        assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0), "before {action}");
+        let fields = [("form", form.as_str()), ("action", action), ("reason", "a test")];
+        assert_eq!(boss.post("/en/admin/users/ann", &fields).await.status, StatusCode::SEE_OTHER);
+    }
+    assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0));
+    assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'quarantined'").await, 2);
 }
