@@ -17,6 +17,7 @@ mod edit;
 mod steps;
 
 pub use edit::edit;
+pub use steps::Counts;
 
 use dataset::Digest;
 use protocol::{api::problem::Code, campaign::Campaign};
@@ -242,9 +243,40 @@ pub async fn command(
 ///
 /// If the database fails.
 pub async fn drive(connection: &mut Connection<'_>, now: Time, id: i64, bench_signature: u64) -> Outcome<bool> {
+    drive_with(connection, now, id, bench_signature, None).await
+}
+
+/// What the generation of a campaign has, for [`drive_with`]: to count many uploads takes a while, in which nobody else
+/// should have to wait before he may write.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn count(connection: &mut Connection<'_>, id: i64) -> Outcome<Counts> {
+    let row = read(connection, id).await?;
+    steps::count(connection, &row).await
+}
+
+/// [`drive`] with what was counted just before. Were games taken away since, a net may be trained from a few too few.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn drive_with(
+    connection: &mut Connection<'_>,
+    now: Time,
+    id: i64,
+    bench_signature: u64,
+    counts: Option<Counts>,
+) -> Outcome<bool> {
     let row = lock(connection, id).await?;
     if row.state != "running" {
         return Ok(false);
     }
-    steps::step(connection, now, &row, bench_signature).await
+    let still = |counts: &Counts| (counts.generation, counts.selfplay) == (row.generation, row.selfplay);
+    let counts = match counts.filter(still) {
+        Some(counts) => counts,
+        None => steps::count(connection, &row).await?,
+    };
+    steps::step(connection, now, &row, bench_signature, counts).await
 }

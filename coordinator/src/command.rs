@@ -2,6 +2,7 @@
 
 mod admin;
 mod serve;
+mod watch;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -46,6 +47,8 @@ enum Command {
     Validate(serve::ValidateArguments),
     /// Bring the database to this version
     Migrate,
+    /// Tell how a campaign goes on, line by line, until it is where it is wanted
+    Watch(watch::Arguments),
     /// Manage campaigns, nets, accounts and data
     #[command(subcommand)]
     Admin(Box<admin::Command>),
@@ -72,7 +75,7 @@ pub fn main() -> ExitCode {
         Err(error) => return fail(&error.into()),
     };
     match runtime.block_on(run(arguments)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => fail(&error),
     }
 }
@@ -88,21 +91,27 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-async fn run(arguments: Arguments) -> Result<()> {
+async fn run(arguments: Arguments) -> Result<ExitCode> {
     let clock = Clock::System;
     match arguments.command {
-        Command::Serve(serve) => serve::serve(&arguments.places, *serve, clock).await,
-        Command::Validate(validate) => serve::validate(&arguments.places, validate, clock).await,
+        Command::Serve(serve) => serve::serve(&arguments.places, *serve, clock).await?,
+        Command::Validate(validate) => serve::validate(&arguments.places, validate, clock).await?,
         Command::Migrate => {
             let (store, _) = arguments.places.open(&clock).await?;
             store.close().await;
-            Ok(())
         }
         Command::Admin(command) => {
             let (store, objects) = arguments.places.open(&clock).await?;
             let done = admin::run(&store, &objects, &clock, *command).await;
             store.close().await;
-            done
+            done?;
+        }
+        Command::Watch(watch) => {
+            let (store, _) = arguments.places.open(&clock).await?;
+            let ended = watch::run(&store, &clock, &watch).await;
+            store.close().await;
+            return ended;
         }
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -3,12 +3,14 @@
 //! Every coordinator on a database does all of it. Each step is one transaction on locked rows, so that two who do the
 //! same do it once.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     campaigns::{self, matches},
     clock::DAY,
+    events::{Event, note},
     objects::Kind,
+    people, retention,
     service::Service,
     store::{Failure, Outcome},
     work::{leasing, validating},
@@ -17,22 +19,36 @@ use crate::{
 /// How often campaigns are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
+/// A look that takes long is taken less often: the pause is so many times as long.
+const REST: u32 = 4;
+
+/// No pause is longer.
+const MOST_PAUSE: Duration = Duration::from_secs(15);
+
+/// The setting that says how the disk was when somebody looked last.
+const DISK: &str = "disk";
+
 /// Every so many ticks objects without a name are looked for.
 const SWEEP_EVERY: u64 = 3_600;
 
 /// Goes on until it is told to stop.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
     for tick in 0_u64.. {
+        let began = tokio::time::Instant::now();
         if let Err(error) = step(&service).await {
             tracing::error!(%error, "a step failed");
         }
-        if tick % SWEEP_EVERY == SWEEP_EVERY - 1
-            && let Err(error) = sweep(&service).await
-        {
-            tracing::error!(%error, "sweeping failed");
+        let pause = TICK.max(began.elapsed() * REST).min(MOST_PAUSE);
+        if tick % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            if let Err(error) = expire(&service).await {
+                tracing::error!(%error, "nothing expired");
+            }
+            if let Err(error) = sweep(&service).await {
+                tracing::error!(%error, "sweeping failed");
+            }
         }
         tokio::select! {
-            () = tokio::time::sleep(TICK) => if *stop.borrow() { break },
+            () = tokio::time::sleep(pause) => if *stop.borrow() { break },
             changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
         }
     }
@@ -52,9 +68,12 @@ pub async fn step(service: &Service) -> Outcome<u64> {
         service.read(|mut connection| Box::pin(async move { campaigns::running(&mut connection).await })).await?;
     let mut steps = 0;
     for id in running {
+        let counts =
+            service.read(move |mut connection| Box::pin(async move { campaigns::count(&mut connection, id).await }));
+        let counts = counts.await?;
         let went = service
             .write(move |mut connection| {
-                Box::pin(async move { campaigns::drive(&mut connection, now, id, signature).await })
+                Box::pin(async move { campaigns::drive_with(&mut connection, now, id, signature, Some(counts)).await })
             })
             .await;
         match went {
@@ -76,14 +95,25 @@ pub async fn step(service: &Service) -> Outcome<u64> {
 
 /// Decides whether new games for training are handed out.
 async fn set_policy(service: &Service) -> Outcome<()> {
-    let backlog =
-        service.read(|mut connection| Box::pin(async move { validating::backlog(&mut connection).await })).await?;
+    let (backlog, disk) = service
+        .read(|mut connection| {
+            Box::pin(async move {
+                let backlog = validating::backlog(&mut connection).await?;
+                Ok((backlog, people::setting(&mut connection, DISK).await?))
+            })
+        })
+        .await?;
     let least = service.settings.least_free_bytes;
-    let no_selfplay = match service.objects.free_bytes() {
-        Some(free) if free < least => {
+    let free = service.objects.free_bytes();
+    let is_low = free.is_some_and(|free| free < least);
+    if is_low != (disk.as_deref() == Some("low")) && free.is_some() {
+        note_disk(service, is_low, free.unwrap_or_default() >> 20).await?;
+    }
+    let no_selfplay = match free {
+        Some(free) if is_low => {
             Some(format!("the coordinator's disk is nearly full ({} MiB are left): no new games", free >> 20))
         }
-        _ if backlog > leasing::MOST_BACKLOG => {
+        _ if backlog > service.settings.most_waiting => {
             Some(format!("{backlog} uploads wait for validation: no new games until there are fewer"))
         }
         _ => None,
@@ -95,7 +125,65 @@ async fn set_policy(service: &Service) -> Outcome<()> {
     Ok(())
 }
 
-/// Deletes objects that were put but never noted: whoever put them was killed in between. How many there were.
+/// Notes that the disk is nearly full, or is not any more: once, whoever sees it.
+async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outcome<()> {
+    let now = service.clock.now();
+    let value = if is_low { "low" } else { "well" };
+    service
+        .write(move |mut connection| {
+            Box::pin(async move {
+                let c = &mut connection;
+                let query = "INSERT INTO settings (name, value) VALUES ($1, 'unknown') ON CONFLICT (name) DO NOTHING";
+                sqlx::query(query).bind(DISK).execute(c.raw()).await?;
+                let query = "UPDATE settings SET value = $2 WHERE name = $1 AND value <> $2";
+                let changed = sqlx::query(query).bind(DISK).bind(value).execute(c.raw()).await?.rows_affected() > 0;
+                if changed {
+                    let text = if is_low {
+                        format!(
+                            "the disk is nearly full: {free_mebibytes} MiB are left, and no new games are handed out"
+                        )
+                    } else {
+                        format!("the disk has room again: {free_mebibytes} MiB are free")
+                    };
+                    note(c, now, Event { kind: "disk", account: None, subject: "coordinator".to_owned(), text })
+                        .await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+}
+
+/// Lets games expire that are old enough, if any are to; how many uploads that were. Their objects the next sweep takes.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn expire(service: &Service) -> Outcome<u64> {
+    let Some(days) = service.settings.keep_days else { return Ok(0) };
+    let before = service.clock.now().after(-i64::from(days) * DAY);
+    let pinned =
+        service.read(|mut connection| Box::pin(async move { retention::pinned(&mut connection).await })).await?;
+    let pinned = Arc::new(pinned);
+    let (mut expired, mut after) = (0, Some(0));
+    while let Some(from) = after {
+        let pinned = Arc::clone(&pinned);
+        let (marked, next) = service
+            .write(move |mut connection| {
+                let pinned = Arc::clone(&pinned);
+                Box::pin(async move { retention::expire(&mut connection, before, &pinned, from).await })
+            })
+            .await?;
+        (expired, after) = (expired + marked, next);
+    }
+    if expired > 0 {
+        tracing::info!(expired, "uploads expired");
+    }
+    Ok(expired)
+}
+
+/// Deletes objects that nobody names: those that were put but never noted, because whoever put them was killed in
+/// between, and those that expired. How many there were.
 ///
 /// # Errors
 ///

@@ -74,6 +74,16 @@ pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8]) -> Result<Vec<(u64, f6
         .collect()
 }
 
+/// What pairs brought, all of them.
+#[must_use]
+pub fn counts(pairs: &[u8]) -> Pentanomial {
+    let mut counts = Pentanomial::default();
+    for &pair in pairs {
+        counts.add(result_of(pair));
+    }
+    counts
+}
+
 fn result_of(pair: u8) -> PairResult {
     const ALL: [PairResult; 5] = PairResult::ALL;
     ALL[usize::from(pair.min(4))]

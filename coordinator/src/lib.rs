@@ -8,8 +8,10 @@
 //! * [`work`]: games to play: leases, what comes back, its validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
-//! * [`events`]: what happened, for people; [`reports`]: what there is.
+//! * [`ratings`]: how strong the champions are, from matches between them.
+//! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
 //! * [`live`]: what people see of a match while it is played.
+//! * [`retention`]: which games are kept.
 //! * [`http`]: the interface for programs; [`pages`]: the one for people; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
@@ -26,10 +28,13 @@ pub mod live;
 pub mod objects;
 pub mod pages;
 pub mod people;
+pub mod ratings;
 pub mod reports;
+pub mod retention;
 pub mod service;
 pub mod store;
 pub mod validator;
+pub mod webhooks;
 pub mod work;
 
 mod games;

@@ -11,6 +11,13 @@
 //! * `board`, `graph`, `viewer`: what games, the judge and the live board have in common.
 //! * One file for each page, whose template has the same name.
 
+#![allow(
+    clippy::unused_self,
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates ask their page, and give references"
+)]
+
 pub mod live;
 pub mod words;
 

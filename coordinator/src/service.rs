@@ -19,7 +19,7 @@ use crate::{
         sessions::{self, Session},
     },
     store::{Connection, Database, Operation, Outcome, Store as _},
-    work::leasing::Policy,
+    work::leasing::{self, Policy},
 };
 
 /// What whoever starts a coordinator says.
@@ -40,7 +40,11 @@ pub struct Settings {
     pub mirror: Option<String>,
     /// Below so many free bytes no new games for training are handed out.
     pub least_free_bytes: u64,
-    /// How many bytes of games an account may have here that are not pinned; none: as many as it wants.
+    /// While more uploads wait for validation no new games for training are handed out.
+    pub most_waiting: i64,
+    /// After how many days games expire that no published net learned from; none: never.
+    pub keep_days: Option<u32>,
+    /// How many bytes of games an account may have here; none: as many as it wants.
     pub quota_bytes: Option<u64>,
     /// How many requests at the same time.
     pub most_requests: usize,
@@ -64,6 +68,8 @@ impl Default for Settings {
             approval: false,
             mirror: None,
             least_free_bytes: 2 << 30,
+            most_waiting: leasing::MOST_BACKLOG,
+            keep_days: None,
             quota_bytes: None,
             most_requests: 512,
             requests_per_second: 20,

@@ -74,12 +74,14 @@ impl Connection<'_> {
         self.dialect
     }
 
-    /// A query whose rows nobody else changes until this transaction ends. `SQLite` has one writer anyway.
+    /// A query whose rows nobody else changes until this transaction ends. `SQLite` has one writer anyway. That others
+    /// refer to such a row is no change of it: whoever writes a row behind the job may look at its campaign, whatever
+    /// is done with that.
     #[must_use]
     pub fn locking(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
-            Dialect::Postgres => format!("{query} FOR UPDATE"),
+            Dialect::Postgres => format!("{query} FOR NO KEY UPDATE"),
         })
     }
 
@@ -97,7 +99,7 @@ impl Connection<'_> {
     pub fn taking(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
-            Dialect::Postgres => format!("{query} FOR UPDATE OF {table} SKIP LOCKED"),
+            Dialect::Postgres => format!("{query} FOR NO KEY UPDATE OF {table} SKIP LOCKED"),
         })
     }
 }

@@ -20,6 +20,7 @@ fn a_match(nodes: u64) -> Header {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "how often something is shown is a matter of time")]
 fn a_watched_match_is_shown_and_is_the_same_match() {
     let terms = a_match(60_000);
     let coordinator = Coordinator::new(terms.clone(), 4, 4);

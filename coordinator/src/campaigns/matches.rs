@@ -3,7 +3,7 @@
 use dataset::Header;
 use protocol::campaign::Gate;
 use serde_json::json;
-use stats::{Decision, Hypotheses, Sprt};
+use stats::{Decision, Hypotheses, Pentanomial, Sprt};
 
 use super::{nets, steps};
 use crate::{
@@ -70,6 +70,7 @@ pub(super) async fn missing_audits(
                          JOIN workers ON workers.id = shards.worker
                          WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
                          AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
+                         AND shards.object = 'present'
                          ORDER BY shards.audit DESC, shards.hash LIMIT 1)";
         sqlx::query(query).bind(job).bind(below).execute(connection.raw()).await?;
     }
@@ -116,6 +117,15 @@ pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Stan
     let verdict = gate::judge(&test, gate.batch_pairs, &pairs);
     let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
     Ok(Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs })
+}
+
+/// What all pairs of a match brought that count, without a gap: also those behind its decision.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Outcome<Pentanomial> {
+    Ok(gate::counts(&counting::pairs(connection, job).await?))
 }
 
 /// Looks again at decided matches of which games went or came: a decision that does not stand any more is disputed,

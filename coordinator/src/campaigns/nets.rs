@@ -33,7 +33,7 @@ pub(super) async fn book_must_exist(connection: &mut Connection<'_>, book: Diges
 }
 
 /// What people call a net.
-pub(super) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
+pub(crate) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
     match net {
         None => Ok("the plain evaluation".to_owned()),
         Some(net) => name_of_text(connection, &net.to_string()).await,
@@ -129,7 +129,7 @@ pub(super) async fn freeze(
 ) -> Outcome<Digest> {
     let query = "SELECT shards.entry FROM shards JOIN jobs ON jobs.id = shards.job
                  WHERE jobs.campaign = $1 AND jobs.kind = 'selfplay' AND jobs.generation >= $2 AND jobs.generation <= $3
-                 AND shards.state = 'validated' AND shards.games =
+                 AND shards.state = 'validated' AND shards.object = 'present' AND shards.games =
                  (SELECT SUM(segments.games) FROM segments WHERE segments.shard = shards.id AND segments.state = 'held')
                  ORDER BY jobs.generation, shards.job, shards.first";
     let query = sqlx::query_scalar(query).bind(campaign).bind(first).bind(last);

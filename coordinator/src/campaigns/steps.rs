@@ -36,8 +36,9 @@ pub(super) async fn step(
     now: Time,
     row: &CampaignRow,
     bench_signature: u64,
+    counts: Counts,
 ) -> Outcome<bool> {
-    let played = keep_playing(connection, now, row, bench_signature).await?;
+    let played = keep_playing(connection, now, row, bench_signature, counts).await?;
     let stepped = match row.phase.as_str() {
         "collecting" if played.is_full => {
             begin_training(connection, now, row).await?;
@@ -48,6 +49,41 @@ pub(super) async fn step(
         _ => false,
     };
     Ok(stepped || played.changed)
+}
+
+/// What a generation has. It takes a look at every upload of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    pub(super) generation: i64,
+    pub(super) selfplay: Option<i64>,
+    /// The positions that count.
+    positions: i64,
+    /// What the job that is played has.
+    tally: counting::Tally,
+    /// The games of it that may still come to count.
+    coming: i64,
+}
+
+pub(super) async fn count(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<Counts> {
+    let mut counts = Counts {
+        generation: row.generation,
+        selfplay: row.selfplay,
+        positions: 0,
+        tally: counting::Tally::default(),
+        coming: 0,
+    };
+    let query = "SELECT id FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay' ORDER BY id";
+    let query = sqlx::query_scalar(query).bind(row.id).bind(row.generation);
+    let jobs: Vec<i64> = query.fetch_all(connection.raw()).await?;
+    for job in jobs {
+        let tally = counting::tally(connection, job).await?;
+        counts.positions += tally.positions;
+        if row.selfplay == Some(job) {
+            counts.tally = tally;
+            counts.coming = counting::on_their_way(connection, job).await?;
+        }
+    }
+    Ok(counts)
 }
 
 struct Played {
@@ -61,11 +97,12 @@ async fn keep_playing(
     now: Time,
     row: &CampaignRow,
     bench_signature: u64,
+    counts: Counts,
 ) -> Outcome<Played> {
     let wanted = row.wanted_positions;
     let ahead = i128::from(wanted) * i128::from(row.campaign.generation.ahead_percent) / 100;
     let most = wanted + ahead as i64;
-    let positions = positions_of(connection, row.id, row.generation).await?;
+    let positions = counts.positions;
     let is_full = positions >= wanted;
     let current: Option<(String, i64)> = match row.selfplay {
         None => None,
@@ -80,7 +117,7 @@ async fn keep_playing(
             if now_state != state {
                 matches::set_state(connection, now, job, state).await?;
             }
-            limit_games(connection, job, most - positions).await?;
+            limit_games(connection, job, most - positions, counts).await?;
             Ok(Played { is_full, changed: now_state != state })
         }
         (previous, _) => {
@@ -99,27 +136,18 @@ async fn keep_playing(
 }
 
 /// Hands out no more games than bring so many more positions: the last lease of a generation is not longer than need be.
-async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64) -> Outcome<()> {
-    let tally = counting::tally(connection, job).await?;
+async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64, counts: Counts) -> Outcome<()> {
+    let tally = counts.tally;
     let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { USUAL_MOVES };
     let games = missing.max(0) / per_game;
-    // A few too many are better than workers that wait until it is known that there were too few.
-    let limit = tally.games + games + games / 10 + SPARE_GAMES;
+    // A few too many are better than workers that wait until it is known that there were too few. What is in dispute is
+    // not counted upon: it may wait for long.
+    let query = "SELECT frontier FROM jobs WHERE id = $1";
+    let frontier: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
+    let limit = frontier + (games + games / 10 + SPARE_GAMES - counts.coming).max(0);
     let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
     sqlx::query(query).bind(job).bind(limit).execute(connection.raw()).await?;
     Ok(())
-}
-
-/// The positions that count in a generation.
-pub(super) async fn positions_of(connection: &mut Connection<'_>, campaign: i64, generation: i64) -> Outcome<i64> {
-    let query = "SELECT id FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay' ORDER BY id";
-    let query = sqlx::query_scalar(query).bind(campaign).bind(generation);
-    let jobs: Vec<i64> = query.fetch_all(connection.raw()).await?;
-    let mut positions = 0;
-    for job in jobs {
-        positions += counting::tally(connection, job).await?.positions;
-    }
-    Ok(positions)
 }
 
 /// A new job. `gate` says how a match is judged.

@@ -1,6 +1,9 @@
 //! `chuhe-coordinator admin`: works on the database itself, whether a coordinator runs or not.
 
+mod matches;
 mod password;
+mod ratings;
+mod webhooks;
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +11,13 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 use dataset::Book;
 use nnue::Net;
-use protocol::{api::work::Role, campaign::Gate};
+use protocol::api::work::Role;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
 use crate::{
     backup,
-    campaigns::{self, Command as Told, matches, nets},
+    campaigns::{self, Command as Told, nets},
     clock::{Clock, DAY},
     objects::{Kind, Objects},
     people, reports,
@@ -42,8 +45,14 @@ pub(super) enum Command {
     /// Workers
     #[command(subcommand)]
     Worker(WorkerCommand),
+    /// Who outside is told what happens
+    #[command(subcommand)]
+    Webhook(webhooks::Command),
+    /// Let the champions of a campaign play against each other, and show how strong they are
+    #[command(subcommand)]
+    Rating(ratings::Command),
     /// Let two nets play against each other outside of campaigns, and print the job's number
-    Match(MatchArguments),
+    Match(matches::Arguments),
     /// Show how a match stands
     Standing {
         /// The job's number
@@ -262,40 +271,6 @@ pub(super) enum WorkerCommand {
     },
 }
 
-#[derive(clap::Args)]
-pub(super) struct MatchArguments {
-    /// The net that is asked about, by its hash [default: the plain evaluation]
-    #[arg(long, value_name = "HASH")]
-    a: Option<dataset::Digest>,
-    /// The one it is compared with [default: the plain evaluation]
-    #[arg(long, value_name = "HASH")]
-    b: Option<dataset::Digest>,
-    /// The nodes of a search
-    #[arg(long, default_value_t = 5_000)]
-    nodes: u64,
-    /// How many pairs of games at most
-    #[arg(long, default_value_t = 1_000)]
-    pairs: u32,
-    /// The hypotheses of the test
-    #[arg(long, value_parser = bounds, default_value = "0,10", value_name = "E0,E1")]
-    sprt: (f64, f64),
-    /// Play all pairs
-    #[arg(long)]
-    fixed: bool,
-    /// The seed of the openings
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The rulebook
-    #[arg(long, default_value_t)]
-    rules: RuleSet,
-}
-
-fn bounds(text: &str) -> Result<(f64, f64), String> {
-    let (low, high) = text.split_once(',').ok_or("two numbers are wanted, as 0,10")?;
-    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| format!("`{text}` is no number"));
-    Ok((number(low)?, number(high)?))
-}
-
 #[allow(clippy::print_stdout, reason = "this is what the command is for")]
 fn print(value: &Value) {
     match value {
@@ -313,9 +288,12 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Net(command) => net(store, objects, clock, command).await?,
         Command::Book(BookCommand::Add { file }) => add_book(store, objects, clock, &file).await?,
         Command::Worker(command) => worker(store, clock, command).await?,
-        Command::Match(arguments) => create_match(store, clock, arguments).await?,
+        Command::Rating(command) => ratings::run(store, clock, command).await?,
+        Command::Webhook(command) => webhooks::run(store, clock, command).await?,
+        Command::Match(arguments) => matches::create(store, clock, arguments).await?,
         Command::Standing { job } => {
-            let standing = read(store, move |mut c| Box::pin(async move { matches::standing(&mut c, job).await }));
+            let standing =
+                read(store, move |mut c| Box::pin(async move { campaigns::matches::standing(&mut c, job).await }));
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
@@ -574,28 +552,4 @@ async fn block(store: &Database, clock: &Clock, worker: i64, message: Option<Str
     })
     .await?;
     Ok(Value::Null)
-}
-
-async fn create_match(store: &Database, clock: &Clock, arguments: MatchArguments) -> Result<Value> {
-    let now = clock.now();
-    let gate = Gate {
-        elo0: arguments.sprt.0,
-        elo1: arguments.sprt.1,
-        nodes: arguments.nodes,
-        most_pairs: arguments.pairs,
-        ..Gate::default()
-    };
-    matches::test_of(&gate)?;
-    let header = gate.header(arguments.rules, protocol::BENCH_SIGNATURE, arguments.a, arguments.b, arguments.seed);
-    let kind = if arguments.fixed { "rating" } else { "match" };
-    let job = write(store, move |mut c| {
-        let header = header.clone();
-        Box::pin(async move {
-            for net in [header.net, header.opponent.and_then(|opponent| opponent.net)].into_iter().flatten() {
-                nets::must_exist(&mut c, net).await?;
-            }
-            matches::create(&mut c, now, kind, &header, &gate).await
-        })
-    });
-    Ok(json!({ "job": job.await? }))
 }

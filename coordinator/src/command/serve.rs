@@ -17,6 +17,8 @@ use crate::{
     http::{self, limits::Limits},
     service::{Service, Settings},
     validator::Validator,
+    webhooks,
+    work::leasing,
 };
 
 /// What still runs when it stops has so long to end.
@@ -49,6 +51,12 @@ pub(super) struct Arguments {
     /// Hand out no new games for training while fewer mebibytes are free
     #[arg(long, default_value_t = 2_048, value_name = "MIB")]
     least_free: u64,
+    /// Hand out no new games for training while more uploads wait for validation
+    #[arg(long, default_value_t = leasing::MOST_BACKLOG, value_name = "N")]
+    most_waiting: i64,
+    /// After how many days the files of games go that no published net learned from [default: never]
+    #[arg(long, value_name = "DAYS")]
+    keep_days: Option<u32>,
     /// How many mebibytes of games an account may have here [default: any]
     #[arg(long, value_name = "MIB")]
     quota: Option<u64>,
@@ -122,6 +130,8 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         approval: arguments.approval,
         mirror: arguments.mirror,
         least_free_bytes: arguments.least_free << 20,
+        most_waiting: arguments.most_waiting,
+        keep_days: arguments.keep_days,
         quota_bytes: arguments.quota.map(|quota| quota << 20),
         most_requests: arguments.most_requests,
         requests_per_second: arguments.rate,
@@ -146,6 +156,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         .with_context(|| format!("{} cannot be listened at", arguments.listen))?;
     let address = listener.local_addr()?;
     let driver = tokio::spawn(driver::serve(service.clone(), stopping.clone()));
+    let webhooks = tokio::spawn(webhooks::serve(service.clone(), stopping.clone()));
     let validator = (arguments.validators > 0).then(|| {
         let validator = Validator { store: store.clone(), objects, clock, threads: arguments.validators };
         tokio::spawn(validator.serve(stopping.clone()))
@@ -153,7 +164,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
     tracing::info!("listening at http://{address}");
     http::listen::serve(listener, http::router(service), stopping, GRACE).await;
     tracing::info!("stopping: what was under way is answered");
-    drop(driver.await);
+    drop(tokio::join!(driver, webhooks));
     if let Some(validator) = validator {
         drop(validator.await);
     }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     campaigns::{self, Command, matches, nets},
-    people, reports,
+    people, ratings, reports,
     service::Service,
     work::quarantine,
 };
@@ -28,6 +28,8 @@ pub(super) fn routes() -> Router<Service> {
         .route("/campaigns/{name}", get(campaign))
         .route("/campaigns/{name}/commands", post(command))
         .route("/campaigns/{name}/rollback", post(roll_back))
+        .route("/campaigns/{name}/ratings", post(rate))
+        .route("/campaigns/{name}/strength", get(strength))
         .route("/matches/{job}", get(match_standing))
         .route("/nets", get(nets_list))
         .route("/events", get(events))
@@ -167,6 +169,55 @@ async fn command(
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// How the champions of a campaign play against each other.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rate {
+    /// How many pairs of games two of them play.
+    #[serde(default = "usual_pairs")]
+    pairs: u32,
+    /// The nodes of a search; those of the campaign's gate if none.
+    nodes: Option<u64>,
+}
+
+const fn usual_pairs() -> u32 {
+    ratings::USUAL_PAIRS
+}
+
+async fn rate(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Body(rate): Body<Rate>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by, signature) = (service.clock.now(), sender.0.account, service.settings.bench_signature);
+    let plan = ratings::Plan { pairs: rate.pairs, nodes: rate.nodes };
+    let jobs = service
+        .write(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                ratings::begin(&mut connection, now, id, plan, signature, Some(by)).await
+            })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "jobs": jobs }))))
+}
+
+async fn strength(State(service): State<Service>, Path(name): Path<String>) -> Answer<Json<Value>> {
+    let history = service
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                ratings::history(&mut connection, id).await
+            })
+        })
+        .await?;
+    Ok(Json(history))
 }
 
 /// Why something is done.

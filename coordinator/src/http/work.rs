@@ -217,8 +217,13 @@ pub(super) async fn receive(
             Box::pin(async move { receiving::expectation(&mut connection, account, &token, first).await })
         })
         .await?;
-    within_quota(&service, account).await?;
-    let bytes = collect(&headers, body, MOST_SHARD_BYTES).await?;
+    let left = left_of_quota(&service, account).await?;
+    let bytes = match left {
+        Some(left) if left < MOST_SHARD_BYTES => collect(&headers, body, left)
+            .await
+            .map_err(|refusal| if refusal.0.code == Code::TooLarge { beyond_quota(&service, left) } else { refusal })?,
+        _ => collect(&headers, body, MOST_SHARD_BYTES).await?,
+    };
     let hash = same_hash(&headers, &bytes)?;
     let looked_at = bytes.clone();
     let totals = spawn_blocking(move || {
@@ -252,8 +257,9 @@ pub(super) async fn receive(
     Ok((code, Json(Receipt { status, shard: hash, notices })))
 }
 
-async fn within_quota(service: &Service, account: i64) -> Answer<()> {
-    let Some(quota) = service.settings.quota_bytes else { return Ok(()) };
+/// How many bytes of games an account may still bring here; any if none. Nothing is left: it is refused.
+async fn left_of_quota(service: &Service, account: i64) -> Answer<Option<u64>> {
+    let Some(quota) = service.settings.quota_bytes else { return Ok(None) };
     let used = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -264,11 +270,16 @@ async fn within_quota(service: &Service, account: i64) -> Answer<()> {
             })
         })
         .await?;
-    if used < quota {
-        return Ok(());
+    match quota.saturating_sub(used) {
+        0 => Err(beyond_quota(service, 0)),
+        left => Ok(Some(left)),
     }
-    let detail = format!("the account's games take {used} bytes here, and {quota} are allowed");
-    Err(Refusal(Problem::new(Code::Quota, detail), Some(3_600)))
+}
+
+fn beyond_quota(service: &Service, left: u64) -> Refusal {
+    let quota = service.settings.quota_bytes.unwrap_or_default();
+    let detail = format!("an account's games may take {quota} bytes here, and {left} of these are left");
+    Refusal(Problem::new(Code::Quota, detail), Some(3_600))
 }
 
 /// Refuses a body of another type.

@@ -70,5 +70,5 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(hash): Path<
     ];
     let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     let manifest = card.manifest.as_ref().and_then(|manifest| serde_json::to_string_pretty(manifest).ok());
-    show(&NetPage { facts, manifest, page, card })
+    show(&NetPage { page, card, facts, manifest })
 }

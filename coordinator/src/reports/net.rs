@@ -16,7 +16,7 @@ pub struct Net {
     pub net: String,
     /// What it is called.
     pub name: String,
-    /// base, candidate, promoted, rejected, disputed, rolled_back.
+    /// base, candidate, promoted, rejected, disputed, `rolled_back`.
     pub state: String,
     /// For which campaign it was made.
     pub campaign: Option<String>,

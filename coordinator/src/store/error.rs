@@ -14,8 +14,6 @@ pub enum StoreError {
     Clock { apart: i64 },
     #[error("the database has tables of version {found}, this program knows {known}: it is too old for them")]
     TooNew { found: i64, known: i64 },
-    #[error("the database has tables of version {found}: run `chuhe-coordinator migrate`")]
-    NotMigrated { found: i64 },
     #[error("the database failed: {0}")]
     Database(sqlx::Error),
 }

@@ -56,7 +56,8 @@ pub(super) async fn wanted_from(
     }
     let query = "SELECT shards.id AS shard, shards.job AS job, shards.first AS first, shards.games AS games
                  FROM shards JOIN jobs ON jobs.id = shards.job
-                 WHERE shards.audit = 'wanted' AND shards.state = 'validated' AND shards.account <> $1
+                 WHERE shards.audit = 'wanted' AND shards.state = 'validated' AND shards.object = 'present'
+                 AND shards.account <> $1
                  AND jobs.bench_signature = $2 AND jobs.kind <> 'timed'
                  AND ($3 = 1 OR shards.account > $1 OR NOT EXISTS
                       (SELECT 1 FROM accounts WHERE accounts.id < shards.account AND accounts.state = 'active'
@@ -127,7 +128,7 @@ pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i
     Ok(query.execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Two shards have games in common: whether these are the same is to be found out.
+/// Two shards have games in common: whether these are the same is to be found out, if both still have their files.
 pub(super) async fn compare(
     connection: &mut Connection<'_>,
     now: Time,
@@ -139,7 +140,8 @@ pub(super) async fn compare(
         return Ok(());
     }
     let query = "INSERT INTO comparisons (job, left_shard, right_shard, first, games, state, created)
-                 VALUES ($1, $2, $3, $4, $5, 'waiting', $6)
+                 SELECT job, $2, $3, $4, $5, 'waiting', $6 FROM shards WHERE id = $2 AND job = $1
+                 AND NOT EXISTS (SELECT 1 FROM shards AS gone WHERE gone.id IN ($2, $3) AND gone.object <> 'present')
                  ON CONFLICT (left_shard, right_shard, first) DO UPDATE SET state = 'waiting'
                  WHERE comparisons.state = 'void'";
     let query = sqlx::query(query).bind(job).bind(shards.0).bind(shards.1).bind(games.start);
@@ -259,7 +261,7 @@ pub async fn compared(
         );
         quarantine::found_wrong(connection, now, liar.account, liar.id, &text).await?;
     }
-    settle_disputes(connection, row.job, row.first..row.first + row.games).await
+    settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
 
 /// The games of a shard are those that somebody else got.
@@ -320,14 +322,26 @@ async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
 }
 
 /// Disputes over these games in which a trusted worker has spoken are over, and who was not found wrong is free.
-pub(super) async fn settle_disputes(connection: &mut Connection<'_>, job: i64, games: Range<i64>) -> Outcome<()> {
+pub(super) async fn settle_disputes(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    games: Range<i64>,
+) -> Outcome<()> {
     let query = "SELECT id, left_shard, right_shard, game FROM comparisons
                  WHERE job = $1 AND state = 'different' AND first < $3 AND first + games > $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(job).bind(games.start).bind(games.end);
     let open: Vec<(i64, i64, i64, Option<i64>)> = query.fetch_all(connection.raw()).await?;
     for (comparison, left, right, game) in open {
         let game = game.unwrap_or(games.start);
-        if !is_judged(connection, left, game).await? || !is_judged(connection, right, game).await? {
+        let mut all_judged = true;
+        for shard in [left, right] {
+            if !is_judged(connection, shard, game).await? {
+                all_judged = false;
+                compare_with_trusted(connection, now, job, shard, game).await?;
+            }
+        }
+        if !all_judged {
             continue;
         }
         settled(connection, comparison).await?;
@@ -354,6 +368,33 @@ async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Ou
                   AND comparisons.first <= $2 AND comparisons.first + comparisons.games > $2))";
     let judged: i64 = sqlx::query_scalar(query).bind(shard).bind(game).fetch_one(connection.raw()).await?;
     Ok(judged == 1)
+}
+
+/// A game in dispute that a trusted worker has played, for whatever reason, is compared with his: nobody will be asked to
+/// play it who has played it before.
+async fn compare_with_trusted(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    shard: i64,
+    game: i64,
+) -> Outcome<()> {
+    let query = "SELECT theirs.id, theirs.first, theirs.games, own.first, own.games
+                 FROM shards AS theirs JOIN workers ON workers.id = theirs.worker JOIN shards AS own ON own.id = $2
+                 WHERE theirs.job = $1 AND theirs.id <> $2 AND workers.trusted = 1 AND theirs.first <= $3
+                 AND theirs.first > $3 - $4 AND theirs.first + theirs.games > $3 AND theirs.state = 'validated'
+                 AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state <> 'void'
+                                 AND comparisons.first <= $3 AND comparisons.first + comparisons.games > $3
+                                 AND ((left_shard = theirs.id AND right_shard = $2)
+                                      OR (left_shard = $2 AND right_shard = theirs.id)))
+                 ORDER BY theirs.id LIMIT 1";
+    let query = sqlx::query_as(query).bind(job).bind(shard).bind(game).bind(MOST_GAMES);
+    let found: Option<(i64, i64, i64, i64, i64)> = query.fetch_optional(connection.raw()).await?;
+    if let Some((theirs, their_first, their_games, first, games)) = found {
+        let common = their_first.max(first)..(their_first + their_games).min(first + games);
+        compare(connection, now, job, (theirs, shard), common).await?;
+    }
+    Ok(())
 }
 
 /// A shard that is in no dispute any more counts again, and gets of its games what nobody else holds.

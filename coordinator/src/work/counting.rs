@@ -24,6 +24,19 @@ pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Outcome<Tally> 
     Ok(sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?)
 }
 
+/// How many games of a job may still come to count by themselves: they are being played, or are to be, or wait for
+/// validation.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn on_their_way(connection: &mut Connection<'_>, job: i64) -> Outcome<i64> {
+    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT)
+                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 AND (segments.state <> 'held' OR shards.state = 'received')";
+    Ok(sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?)
+}
+
 /// What the pairs of a match brought the candidate, in the order of their numbers, up to the first that does not
 /// count: nobody gains by withholding what is bad for him.
 ///

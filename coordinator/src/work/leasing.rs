@@ -17,7 +17,7 @@ use crate::{
 /// For how long a lease is meant to keep a worker busy, in seconds.
 pub const USUAL_SECONDS: u32 = 300;
 
-/// The same for a worker's first, in seconds.
+/// The same for a worker that has not delivered anything yet, in seconds: what it says of its speed is not shown.
 const FIRST_SECONDS: u32 = 30;
 
 /// A lease is over after so many times the expected time.
@@ -64,6 +64,7 @@ struct WorkerRow {
     blocked: Option<String>,
     state: String,
     message: Option<String>,
+    delivered: i64,
 }
 
 /// Answers a worker that asks for games.
@@ -89,9 +90,10 @@ pub async fn ask(
     if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
         return Ok(Work::Games(lease));
     }
-    // Who has not shown how fast it is gets little to begin with.
+    let has_delivered = worker.delivered != 0 && ask.nodes_per_second.is_some();
+    let usual = if has_delivered { USUAL_SECONDS } else { FIRST_SECONDS };
     let most = if ask.nodes_per_second.is_some() { USUAL_SECONDS } else { FIRST_SECONDS };
-    let seconds = ask.most_seconds.unwrap_or(most).clamp(1, most);
+    let seconds = ask.most_seconds.unwrap_or(usual).clamp(1, most);
     let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, seconds, now };
     if worker.trusted != 0
         && let Some(lease) = settle(connection, &wish, worker.bench_signature).await?
@@ -152,7 +154,9 @@ fn speed(ask: &Ask) -> u64 {
 }
 
 async fn worker_of(connection: &mut Connection<'_>, account: i64, worker: i64) -> Outcome<WorkerRow> {
-    let query = "SELECT workers.id, bench_signature, trusted, blocked, state, message
+    let query = "SELECT workers.id, bench_signature, trusted, blocked, accounts.state, message,
+                        CASE WHEN EXISTS (SELECT 1 FROM leases WHERE leases.worker = workers.id AND leases.state = 'done')
+                             THEN 1 ELSE 0 END AS delivered
                  FROM workers JOIN accounts ON accounts.id = workers.account
                  WHERE workers.id = $1 AND workers.account = $2";
     let row = sqlx::query_as(query).bind(worker).bind(account).fetch_optional(connection.raw()).await?;
@@ -341,7 +345,17 @@ pub async fn renew(
     token: &str,
     finished: u64,
 ) -> Outcome<Renewed> {
-    let (lease, _) = lock(connection, account, token).await?;
+    // The job is not locked: whoever only wants more time waits for nobody who delivers. If the lease ends at the same
+    // moment, it has ended.
+    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration
+                 FROM leases WHERE token = $1";
+    let query = connection.locking(query);
+    let query = sqlx::query_as(query).bind(token.to_owned());
+    let lease: Option<LeaseRow> = query.fetch_optional(connection.raw()).await?;
+    let lease = lease.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
+    if lease.account != account {
+        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+    }
     if lease.state != "active" {
         return Err(Failure::refused(Code::LeaseLost, format!("the lease is {}", lease.state)));
     }

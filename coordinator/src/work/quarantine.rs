@@ -56,12 +56,12 @@ async fn put_in(
     let query =
         "UPDATE accounts SET state = 'quarantined', message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
-    let gone = take_out(connection, account, wrong).await?;
+    let gone = take_out(connection, now, account, wrong).await?;
     // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
     for (other, state) in audit::confirmed_by(connection, account).await? {
         audit::weigh_again(connection, other).await?;
         if state == "quarantined" {
-            take_out(connection, other, None).await?;
+            take_out(connection, now, other, None).await?;
         }
     }
     let query = "SELECT id, job, first FROM leases WHERE account = $1 AND state = 'active' ORDER BY job, id";
@@ -79,7 +79,7 @@ async fn put_in(
 }
 
 /// What nothing proves of an account in quarantine leaves the pool; how many uploads it was.
-async fn take_out(connection: &mut Connection<'_>, account: i64, wrong: Option<i64>) -> Outcome<usize> {
+async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wrong: Option<i64>) -> Outcome<usize> {
     let query = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
                  FROM shards JOIN accounts ON accounts.id = shards.account
                  WHERE shards.account = $1 AND shards.state IN ('received', 'validated', 'disputed')
@@ -110,7 +110,7 @@ async fn take_out(connection: &mut Connection<'_>, account: i64, wrong: Option<i
         segments::let_go(connection, shard.job, shard.id).await?;
     }
     for shard in &gone {
-        audit::settle_disputes(connection, shard.job, shard.first..shard.first + shard.games).await?;
+        audit::settle_disputes(connection, now, shard.job, shard.first..shard.first + shard.games).await?;
     }
     Ok(gone.len())
 }
@@ -162,7 +162,7 @@ pub async fn lift(
         let query =
             "UPDATE comparisons SET state = 'waiting' WHERE state = 'void' AND (left_shard = $1 OR right_shard = $1)
                      AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.id IN (left_shard, right_shard)
-                                     AND shards.state IN ('rejected', 'quarantined'))";
+                                     AND (shards.state IN ('rejected', 'quarantined') OR shards.object <> 'present'))";
         sqlx::query(query).bind(shard.id).execute(connection.raw()).await?;
         let games = shard.first..shard.first + shard.games;
         for (holder, common) in segments::hold(connection, shard.job, games, shard.id).await? {

@@ -80,7 +80,15 @@ struct ShardRow {
     first: i64,
     games: i64,
     state: String,
+    validated: Option<i64>,
     kind: String,
+}
+
+impl ShardRow {
+    /// Whether a verdict is wanted: one may be given twice, by those who took the shard on one after the other.
+    fn waits(&self) -> bool {
+        self.validated.is_none() && matches!(self.state.as_str(), "received" | "quarantined")
+    }
 }
 
 async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow, JobRow)> {
@@ -88,7 +96,8 @@ async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow,
         sqlx::query_scalar("SELECT job FROM shards WHERE id = $1").bind(shard).fetch_one(connection.raw()).await?;
     let job = lock_job(connection, job).await?;
     let query = "SELECT shards.job AS job, shards.account AS account, shards.worker AS worker, shards.first AS first,
-                        shards.games AS games, shards.state AS state, leases.kind AS kind
+                        shards.games AS games, shards.state AS state, shards.validated AS validated,
+                        leases.kind AS kind
                  FROM shards JOIN leases ON leases.id = shards.lease WHERE shards.id = $1";
     Ok((sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?, job))
 }
@@ -100,7 +109,7 @@ async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow,
 /// If the database fails.
 pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, sound: &Sound, draw: u64) -> Outcome<()> {
     let (row, job) = lock(connection, shard).await?;
-    if !matches!(row.state.as_str(), "received" | "quarantined") {
+    if !row.waits() {
         return Ok(());
     }
     totals::leave(connection, shard).await?;
@@ -180,7 +189,7 @@ async fn choose_for_audit(connection: &mut Connection<'_>, shard: i64, row: &Sha
 /// If the database fails.
 pub async fn reject(connection: &mut Connection<'_>, now: Time, shard: i64, code: Code, detail: &str) -> Outcome<()> {
     let (row, _) = lock(connection, shard).await?;
-    if !matches!(row.state.as_str(), "received" | "quarantined") {
+    if !row.waits() {
         return Ok(());
     }
     totals::leave(connection, shard).await?;

@@ -112,7 +112,7 @@ async fn a_match_is_watched_until_it_is_decided() {
     browser.wait_for("#standing", "64").await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     browser.run("window.kept = 'the page was not loaded again'").await;
-    play(128, vec![4, 3, 3, 2, 4, 3, 3, 3].repeat(40)).await;
+    play(128, [4, 3, 3, 2, 4, 3, 3, 3].repeat(40)).await;
     bench.clock.advance(10_000);
     bench.step().await;
     browser.wait_for("#decision", "stronger").await;

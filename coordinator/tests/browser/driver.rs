@@ -1,4 +1,4 @@
-//! A real browser: Debian's Chromium without a window, driven over WebDriver by its own driver, which is started on a
+//! A real browser: Debian's Chromium without a window, driven over `WebDriver` by its own driver, which is started on a
 //! free port and ended with the test.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-/// How an element is named in answers (W3C WebDriver).
+/// How an element is named in answers (W3C `WebDriver`).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 pub(crate) struct Browser {
@@ -40,7 +40,7 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver is installed (apt-get install chromium chromium-driver), or CHUHE_SKIP_BROWSER=1");
-        let client = Client::builder().timeout(Duration::from_secs(120)).build().unwrap();
+        let client = Client::builder().timeout(Duration::from_mins(2)).build().unwrap();
         let mut browser = Self { driver, client, session: format!("http://127.0.0.1:{port}") };
         let scripts = if look.scripts { 1 } else { 2 };
         let mut args = vec![
@@ -158,7 +158,7 @@ impl Browser {
             if let Ok(element) = self.find(css).await
                 && let Ok(found) = self.send(Method::GET, &format!("/element/{element}/text"), &Value::Null).await
             {
-                said = found.as_str().unwrap_or_default().to_owned();
+                found.as_str().unwrap_or_default().clone_into(&mut said);
                 if said.contains(text) {
                     return;
                 }

@@ -11,7 +11,7 @@ use crate::{
     rulebook,
 };
 
-/// Keys that are no letters, as WebDriver has them.
+/// Keys that are no letters, as `WebDriver` has them.
 mod key {
     pub(super) const UP: &str = "\u{e013}";
     pub(super) const DOWN: &str = "\u{e015}";

@@ -158,6 +158,7 @@ fn workers() -> String {
 }
 
 /// Five generations of the first campaign, with what they played, trained and promoted.
+#[allow(clippy::too_many_lines, reason = "it is a table")]
 fn generations(curves: &str) -> String {
     let campaign = Campaign::from_text(TEXT).unwrap();
     let gate = serde_json::to_string(&campaign.gate).unwrap();
@@ -291,7 +292,10 @@ pub(crate) fn shards(
         let worker = number % 10 + 1;
         let account = accounts[worker as usize - 1];
         let games = part.len() * 2;
-        let hex: String = part.iter().map(|pair| format!("{pair:02x}")).collect();
+        let mut hex = String::new();
+        for pair in part {
+            let _ = write!(hex, "{pair:02x}");
+        }
         let hash = Digest::of(format!("shard {shard}").as_bytes());
         let at = at + number * 1_000;
         let _ = write!(

@@ -24,7 +24,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one; none if tests are to pass by without it.
+    /// Starts one that does not wait for the disk; none if tests are to pass by without it.
     ///
     /// # Panics
     ///
@@ -34,6 +34,20 @@ impl Server {
             println!("SKIPPED on PostgreSQL: CHUHE_SKIP_POSTGRES is set");
             return None;
         }
+        let fast = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c deadlock_timeout=50ms";
+        Some(Self::with(&format!("{fast} -c shared_buffers=64MB")))
+    }
+
+    /// Starts one as it is run for good.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be had.
+    pub fn start_durable() -> Self {
+        Self::with("-c shared_buffers=512MB")
+    }
+
+    fn with(settings: &str) -> Self {
         let programs = programs().unwrap_or_else(|| {
             panic!(
                 "PostgreSQL is not installed (on Debian: apt-get install postgresql); CHUHE_SKIP_POSTGRES=1 passes by"
@@ -47,12 +61,15 @@ impl Server {
         let server = Self { folder, programs, user, databases: AtomicU32::new(0) };
         server.run("initdb", &["-D", "data", "-U", "chuhe", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
         let socket = server.folder.path().display();
-        let options = format!(
-            "-k {socket} -c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-             -c max_connections=200 -c deadlock_timeout=50ms -c shared_buffers=64MB"
-        );
+        let options = format!("-k {socket} -c listen_addresses='' -c max_connections=200 {settings}");
         server.run("pg_ctl", &["start", "-D", "data", "-w", "-s", "-l", "log", "-o", &options]);
-        Some(server)
+        server
+    }
+
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        let file = fs::read_to_string(self.folder.path().join("data/postmaster.pid")).expect("it runs");
+        file.lines().next().and_then(|line| line.parse().ok()).expect("it says so")
     }
 
     /// The address of a database of this server.

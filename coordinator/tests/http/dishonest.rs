@@ -1,9 +1,14 @@
 //! Dishonest workers: what they claim is found out and leaves the pool, or changes nothing.
 
-use dataset::{Header, Record};
-use protocol::api::work::{Answer, Lease, Receipt, Role, Work};
+use coordinator::{campaigns::matches, store::Store as _};
+use dataset::{Header, Record, delivery};
+use protocol::{
+    api::work::{Answer, Lease, Receipt, Role, Work},
+    campaign::{Campaign, Gate},
+};
 use reqwest::StatusCode;
 use serde_json::json;
+use xiangqi::Fen;
 
 use crate::bench::{Bench, CAMPAIGN, ask, play, read, shard};
 
@@ -157,4 +162,78 @@ async fn ten_accounts_in_collusion_are_found_out_one_after_the_other() {
     for honest in ["ann", "tess"] {
         assert_eq!(state(&bench, honest).await, "active");
     }
+}
+
+/// A match of the plain evaluation with itself, in which the one who is asked about has few nodes, and its job.
+async fn with_match(bench: &Bench) -> i64 {
+    let plan = Campaign::from_text(CAMPAIGN).unwrap();
+    let gate = Gate { elo1: 100.0, batch_pairs: 4, most_pairs: 24, candidate_nodes_percent: 60, ..plan.gate };
+    let header = gate.header(plan.rules, protocol::BENCH_SIGNATURE, None, None, 7);
+    let now = bench.clock.now();
+    let created = bench.service.store.write(move |mut c| {
+        let header = header.clone();
+        Box::pin(async move { matches::create(&mut c, now, "match", &header, &gate).await })
+    });
+    created.await.unwrap()
+}
+
+async fn decision(bench: &Bench, job: i64) -> Option<String> {
+    let found = bench.service.store.read(move |mut c| {
+        Box::pin(async move {
+            let query = "SELECT decision FROM jobs WHERE id = $1";
+            Ok(sqlx::query_scalar(query).bind(job).fetch_one(c.raw()).await?)
+        })
+    });
+    found.await.unwrap()
+}
+
+/// Plays until there is nothing more to play, and the match is decided.
+async fn play_to_the_end(bench: &Bench, player: &mut Player, job: i64) -> String {
+    for _ in 0..100 {
+        while player.work(bench, play).await {}
+        bench.validate().await;
+        bench.step().await;
+        if let Some(decision) = decision(bench, job).await {
+            return decision;
+        }
+    }
+    panic!("the match is not decided");
+}
+
+/// Whoever delivers only what is good for a candidate leaves gaps, and behind a gap nothing is looked at: the games are
+/// played by others, and come out as they do.
+#[tokio::test]
+async fn bad_pairs_that_are_withheld_move_no_gate() {
+    let honest = Bench::start().await;
+    let job = with_match(&honest).await;
+    let mut ann = Player::new(&honest, "ann").await;
+    let expected = play_to_the_end(&honest, &mut ann, job).await;
+
+    let bench = Bench::start().await;
+    let job = with_match(&bench).await;
+    let (mut ann, mut eve) = (Player::new(&bench, "ann").await, Player::new(&bench, "eve").await);
+    let (mut delivered, mut withheld) = (0, 0);
+    while let Some(lease) = eve.lease(&bench).await {
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        let start = |_| Fen::start();
+        let proof = delivery::by_replay(&bytes, &lease.terms, lease.numbers(), Some(&start)).unwrap();
+        let points: u32 = proof.pairs.iter().map(|&pair| u32::from(pair)).sum();
+        if points as usize > proof.pairs.len() * 2 {
+            delivered += proof.pairs.len();
+            assert!(bench.upload(&eve.token, &lease, bytes).await.status().is_success());
+        } else {
+            withheld += proof.pairs.len();
+        }
+    }
+    assert!(delivered > 0 && withheld > 0, "{delivered} and {withheld}");
+    bench.validate().await;
+    bench.step().await;
+    let standing = bench.service.store.read(move |mut c| Box::pin(async move { matches::standing(&mut c, job).await }));
+    let seen = standing.await.unwrap().pairs as usize;
+    assert!(seen < delivered + withheld);
+    assert_eq!(decision(&bench, job).await, None, "what she brought decides nothing by itself");
+    bench.clock.advance(24 * 3_600_000);
+    bench.step().await;
+    assert_eq!(play_to_the_end(&bench, &mut ann, job).await, expected);
+    println!("{delivered} pairs delivered, {withheld} withheld; {seen} were looked at before others had played them");
 }

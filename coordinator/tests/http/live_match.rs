@@ -20,7 +20,7 @@ pub(crate) async fn begin(bench: &Bench) -> i64 {
     };
     let gate: protocol::campaign::Gate = toml::from_str("nodes = 60\nmost_pairs = 500\n").unwrap();
     let made = coordinator::store::Store::write(&bench.service.store, move |mut c| {
-        let (header, gate) = (header.clone(), gate.clone());
+        let header = header.clone();
         Box::pin(async move { coordinator::campaigns::matches::create(&mut c, now, "match", &header, &gate).await })
     });
     made.await.unwrap()

@@ -16,4 +16,5 @@ mod refused;
 mod restored;
 mod rulebook;
 mod security;
+mod webhooks;
 mod whole;

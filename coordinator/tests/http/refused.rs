@@ -1,6 +1,7 @@
 //! Bad uploads: each is refused with its own code, and leaves nothing behind that counts.
 
 use dataset::{Digest, Header};
+use futures_util::StreamExt as _;
 use protocol::api::{
     MOST_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE, path,
     problem::Code,
@@ -104,4 +105,43 @@ async fn by_replay() {
     assert_eq!(bench.number("SELECT COUNT(*) FROM contributions").await, 0);
     let stored = bench.service.objects.older_than(coordinator::objects::Kind::Shard, i64::MAX).await.unwrap();
     assert!(!stored.is_empty(), "what was rejected is kept, for people to look at");
+}
+
+#[tokio::test]
+async fn what_is_beyond_the_quota_is_refused_while_it_comes() {
+    let bench =
+        Bench::with(coordinator::service::Settings { quota_bytes: Some(2_000), ..crate::bench::settings() }).await;
+    bench.campaign(CAMPAIGN).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let lease = bench.lease(&token, worker, "a").await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    // Nobody says how long it is, and it does not end.
+    let many = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![0_u8; 500])).take(1_000_000);
+    let request = bench.request(Method::PUT, &path::games(&lease.token, lease.terms.first_game), &token);
+    let request = request.header("content-type", SHARD_TYPE).header(SHA256_HEADER, Digest::of(b"many").to_string());
+    let refused = request.body(reqwest::Body::wrap_stream(many)).send().await.unwrap();
+    assert!(refused.headers().contains_key("retry-after"));
+    problem(refused, Code::Quota).await;
+    assert!(bytes.len() < 2_000, "{} bytes", bytes.len());
+    assert_eq!(bench.upload(&token, &lease, bytes.clone()).await.status(), StatusCode::CREATED);
+    let mut used = bytes.len();
+    for round in 0..20 {
+        let lease = bench.lease(&token, worker, &format!("b{round}")).await;
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        let fits = used + bytes.len() <= 2_000;
+        let answer = bench.upload(&token, &lease, bytes.clone()).await;
+        if !fits {
+            problem(answer, Code::Quota).await;
+            let other = bench.account("bob", Role::Volunteer).await;
+            let worker = bench.worker(&other, "one").await;
+            let lease = bench.lease(&other, worker, "a").await;
+            let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+            assert!(bench.upload(&other, &lease, bytes).await.status().is_success(), "it is the account's alone");
+            return;
+        }
+        assert_eq!(answer.status(), StatusCode::CREATED);
+        used += bytes.len();
+    }
+    panic!("{used} bytes are there");
 }

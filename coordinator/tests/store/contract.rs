@@ -6,8 +6,10 @@ mod disputes;
 mod leases;
 mod opening;
 mod people;
+mod ratings;
 mod receiving;
 mod rechecks;
+mod retention;
 mod trainings;
 mod validation;
 
@@ -56,7 +58,9 @@ fn on_postgres() {
         opening::ALL,
         people::ALL,
         receiving::ALL,
+        ratings::ALL,
         rechecks::ALL,
+        retention::ALL,
         trainings::ALL,
         validation::ALL,
     ];

@@ -10,3 +10,4 @@
 mod common;
 
 mod contract;
+mod simulation;

@@ -97,6 +97,9 @@ struct Untrained {
     /// The seed of its random numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Zeros instead of random numbers: what it says is material alone
+    #[arg(long, conflicts_with = "seed")]
+    only_material: bool,
 }
 
 #[derive(Serialize)]
@@ -226,7 +229,12 @@ impl Untrained {
     fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let sizes = Sizes::new(self.width, self.first, self.second, self.stacks)?;
         let sizes = sizes.with_inputs(self.inputs);
-        let bytes = Parameters::from_piece_values(sizes, self.seed).to_bytes();
+        let parameters = if self.only_material {
+            Parameters::only_piece_values(sizes)
+        } else {
+            Parameters::from_piece_values(sizes, self.seed)
+        };
+        let bytes = parameters.to_bytes();
         NewFile::write(&self.file, &bytes)?;
         writeln!(out, "{} {}", Net::from_bytes(&bytes)?.hash(), self.file.display())?;
         Ok(Finding::Holds)

@@ -4,7 +4,7 @@ use std::io;
 
 use anyhow::Result;
 use engine::{
-    Settings,
+    Settings, published,
     uci::{self, Setup},
 };
 use nnue::Kernel;
@@ -18,7 +18,9 @@ pub(crate) struct Arguments {}
 impl Arguments {
     #[allow(clippy::unused_self, reason = "as the other commands")]
     pub(crate) fn run(&self) -> Result<Finding> {
-        let setup = Setup::new(Settings::default(), Kernel::from_env()?);
+        let kernel = Kernel::from_env()?;
+        let settings = Settings { evaluation: published::evaluation(kernel), ..Settings::default() };
+        let setup = Setup::new(settings, kernel);
         uci::run(io::stdin().lock(), io::stdout(), setup)?;
         Ok(Finding::Holds)
     }

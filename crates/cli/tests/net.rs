@@ -66,6 +66,18 @@ fn a_net_is_written_described_and_found_sound() {
 }
 
 #[test]
+fn the_net_that_demonstrations_begin_with_is_made_by_this_command() {
+    let folder = folder("material");
+    let file = folder.join("material.nnue");
+    let sizes = ["--width", "128", "--first", "8", "--second", "8", "--stacks", "1"];
+    let made = chuhe(&[&["untrained", file.to_str().unwrap(), "--only-material"][..], &sizes].concat());
+    assert!(made.status.success(), "{made:?}");
+    let kept = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/material.nnue")).unwrap();
+    assert!(fs::read(&file).unwrap() == kept);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn a_net_that_knows_pieces_misses_a_chariot() {
     let folder = folder("eval");
     let file = folder.join("small.nnue");

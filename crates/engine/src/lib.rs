@@ -14,6 +14,7 @@ mod evaluation;
 mod history;
 mod limits;
 mod picker;
+pub mod published;
 mod report;
 pub mod score;
 mod search;

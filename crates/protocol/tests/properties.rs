@@ -61,7 +61,7 @@ fn what_is_left_out_has_its_default() {
             kind: ScheduleKind::Cosine { final_learning_rate: 1e-5 },
             warm_up_steps: 0,
         },
-        quantisation: Quantisation { mode: QuantisationMode::Clip },
+        quantisation: Quantisation { mode: QuantisationMode::Fake },
         seeds: Seeds { weights: 1, order: 2 },
         start: None,
         stop: Stop { explosion: 4.0 },
@@ -139,7 +139,7 @@ final_learning_rate = 0.00001
 warm_up_steps = 0
 
 [quantisation]
-mode = \"clip\"
+mode = \"fake\"
 
 [seeds]
 weights = 1

@@ -59,6 +59,7 @@ struct Backend(String, Learner);
 impl Arguments {
     /// The process's exit status: 0 done or stopped, 1 given up (with --once), 2 bad input or a machine that fails.
     pub(super) fn run(&self) -> Result<ExitCode> {
+        self.backend.1.prepare_process().context("libtorch's settings: the program cannot begin again with them")?;
         let Some(server) = self.server.clone() else { bail!("no server is given: use `--server` or CHUHE_SERVER") };
         let Some(token) = self.token.clone() else { bail!("no token is given: use `--token` or CHUHE_TOKEN") };
         let Backend(backend, learner) = self.backend.clone();

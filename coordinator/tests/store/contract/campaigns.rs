@@ -26,6 +26,7 @@ cases! {
     promotion_waits_for_audits
     audits_of_parts_are_enough
     games_are_played_ahead_and_no_further
+    games_in_dispute_are_not_counted_upon
     nothing_is_played_for_a_campaign_that_rests
     steps_can_be_taken_by_hand
     a_step_by_hand_may_end_it
@@ -242,6 +243,26 @@ async fn games_are_played_ahead_and_no_further(lab: Lab) {
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "paused");
     let frozen = "SELECT positions FROM manifests";
     assert_eq!(lab.value::<i64>(frozen).await, 3_200, "what is frozen stays as it is");
+}
+
+async fn games_in_dispute_are_not_counted_upon(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, _) = lab.campaign("one").await;
+    // Nobody is there to settle it.
+    let lease = lab.lease(new, "1", 40).await;
+    lab.upload(new, &lease.token, &lab.with_lie(&lease, lease.numbers(), 0, 1)).await.unwrap();
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(old, "1").await.unwrap();
+    lab.deliver(old, &again).await;
+    lab.validate(NOBODY).await;
+    lab.compare().await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
+    for _ in 0..4 {
+        lab.drive(id).await;
+        lab.play(old, 2).await;
+    }
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase, "training");
 }
 
 async fn nothing_is_played_for_a_campaign_that_rests(lab: Lab) {

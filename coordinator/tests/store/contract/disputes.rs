@@ -17,6 +17,7 @@ cases! {
     both_may_have_lied
     whoever_is_right_gets_the_games
     a_trusted_worker_is_taken_at_its_word
+    who_differed_from_a_liar_is_compared_with_who_found_him_out
     disputed_games_wait
     a_settlement_that_ran_out_is_for_others
     a_settlement_that_was_rejected_is_for_others
@@ -135,6 +136,29 @@ async fn a_trusted_worker_is_taken_at_its_word(lab: Lab) {
     lab.compare().await;
     assert_eq!(states(&lab).await, ["quarantined", "validated"]);
     assert_eq!(counted(&lab, job).await, (10, 1_000));
+}
+
+async fn who_differed_from_a_liar_is_compared_with_who_found_him_out(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (old, new, judge) = (lab.player("old").await, lab.player("new").await, lab.judge("judge").await);
+    let late = lab.lease(old, "1", 10).await;
+    lab.clock.advance(24 * HOUR);
+    lab.expire().await;
+    let lease = lab.lease(new, "1", 10).await;
+    lab.upload(new, &lease.token, &lab.with_lie(&lease, 0..10, 2, 1)).await.unwrap();
+    lab.validate(EVERYBODY).await;
+    // Before the dispute, and of the liar's games: the only judge there is will not be asked to play them again.
+    let again = lab.audit(judge, "1").await.unwrap();
+    lab.deliver(old, &late).await;
+    lab.validate(NOBODY).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(states(&lab).await, ["disputed", "disputed"]);
+    lab.deliver(judge, &again).await;
+    lab.validate(NOBODY).await;
+    while lab.compare().await > 0 {}
+    assert_eq!(states(&lab).await, ["quarantined", "validated", "validated"]);
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+    assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons WHERE state = 'different'").await, []);
 }
 
 async fn disputed_games_wait(lab: Lab) {

@@ -33,6 +33,7 @@ cases! {
     what_was_finished_before_giving_back_is_waited_for
     the_lease_of_another_is_nobody_s_business
     who_is_blocked_gets_nothing
+    who_has_delivered_nothing_gets_little
     without_games_workers_wait
     a_new_net_is_begun_at_different_times
 }
@@ -210,6 +211,28 @@ async fn who_is_blocked_gets_nothing(lab: Lab) {
         lab.execute(&format!("UPDATE accounts SET state = '{state}'")).await;
         assert_eq!(lab.ask(ann, "1", 10, NOBODY).await.map_err(code), Err(Code::Blocked), "{state}");
     }
+}
+
+/// Nobody waits long for the first accepted game, whatever a worker says of its speed.
+async fn who_has_delivered_nothing_gets_little(lab: Lab) {
+    lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let ask = |nonce: &str| {
+        let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
+        let speed = Some(2_000_000);
+        let nonce = nonce.to_owned();
+        (now, asker, Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: speed, most_seconds: None })
+    };
+    let mut games = Vec::new();
+    for nonce in ["1", "2"] {
+        let ((now, asker, ask), policy) = (ask(nonce), Policy::default());
+        let answer =
+            op!(lab.write, [ask, policy], |c| coordinator::work::leasing::ask(&mut c, now, asker, &ask, &policy));
+        let Ok(Work::Games(lease)) = answer else { panic!("there are games") };
+        games.push(lease.games);
+        lab.execute("UPDATE leases SET state = 'done'").await;
+    }
+    assert!(games[1] > 5 * games[0], "{games:?}");
 }
 
 async fn without_games_workers_wait(lab: Lab) {

@@ -18,6 +18,7 @@ cases! {
     a_worker_is_told_once
     games_are_credited_once
     what_a_game_costs_is_learned
+    a_verdict_that_is_given_twice_in_quarantine_counts_once
 }
 
 async fn take(lab: &Lab, most: i64) -> Vec<i64> {
@@ -139,4 +140,20 @@ async fn what_a_game_costs_is_learned(lab: Lab) {
     lab.judge_shard(1, Some(validating::Sound { positions: 500, ..sound }), NOBODY).await;
     let cost: i64 = lab.value(&format!("SELECT nodes_per_game FROM jobs WHERE id = {job}")).await;
     assert_eq!(cost, (66_600 * 3 + 33_300) / 4);
+}
+
+async fn a_verdict_that_is_given_twice_in_quarantine_counts_once(lab: Lab) {
+    lab.campaign("one").await;
+    let new = lab.player("new").await;
+    let lease = lab.lease(new, "1", 10).await;
+    let object = lab.deliver(new, &lease).await;
+    super::disputes::quarantine(&lab, new).await;
+    for _ in 0..2 {
+        lab.judge_shard(1, lab.replay(&object.hash(), &lease.terms), NOBODY).await;
+    }
+    let credited = "SELECT CAST(SUM(games) AS BIGINT) FROM contributions";
+    assert_eq!(lab.value::<i64>(credited).await, 10);
+    lab.judge_shard(1, None, NOBODY).await;
+    let state = lab.value::<String>("SELECT state FROM shards").await;
+    assert_eq!(state, "quarantined", "the first verdict stands");
 }

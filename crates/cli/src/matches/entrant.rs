@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
-use anyhow::{Result, bail};
-use engine::{Evaluation, Settings};
+use anyhow::Result;
+use engine::{Evaluation, Settings, published};
 use nnue::{Kernel, Net};
 use selfplay::{EnginePlayer, Player};
 
@@ -59,7 +59,9 @@ impl Engine {
     pub(super) fn load(&self) -> Result<Loaded> {
         Ok(match self {
             Self::Plain => Loaded::Own(Evaluation::Plain, "plain".to_owned()),
-            Self::Published => bail!("no net is published yet; `plain` is the engine without one"),
+            Self::Published => {
+                Loaded::Own(published::evaluation(Kernel::from_env()?), format!("published {}", published::NAME))
+            }
             Self::Net(path) => {
                 let net = Net::from_file(path)?;
                 let hash = net.hash().to_string();

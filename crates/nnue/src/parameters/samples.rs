@@ -91,6 +91,22 @@ impl Parameters {
     pub fn from_piece_values(sizes: Sizes, seed: u64) -> Self {
         let mut parameters = filled(sizes, seed, &SPARSE);
         parameters.description = format!("piece values, and small random numbers, seed {seed}");
+        parameters.count_material();
+        parameters
+    }
+
+    /// A net that counts material by simple piece-square values and has zeros everywhere else: what a campaign may begin
+    /// with, so that its first gate asks whether anything was learned.
+    #[must_use]
+    pub fn only_piece_values(sizes: Sizes) -> Self {
+        let mut parameters = Self::zero(sizes);
+        "piece values, and nothing else".clone_into(&mut parameters.description);
+        parameters.count_material();
+        parameters
+    }
+
+    fn count_material(&mut self) {
+        let sizes = self.sizes;
         for piece in Piece::ALL {
             let sign = if piece.color() == Color::Red { 1 } else { -1 };
             for square in attacks::home(piece) {
@@ -98,11 +114,10 @@ impl Parameters {
                 let weight = sign * OUTPUT_ONE * value(piece, square);
                 for bucket in 0..sizes.inputs().buckets() {
                     let row = (bucket * PIECE_POINTS + point) * sizes.stacks();
-                    parameters.head[row..row + sizes.stacks()].fill(weight);
+                    self.head[row..row + sizes.stacks()].fill(weight);
                 }
             }
         }
-        parameters
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Stop {
 
 impl Default for Quantisation {
     fn default() -> Self {
-        Self { mode: QuantisationMode::Clip }
+        Self { mode: QuantisationMode::Fake }
     }
 }
 

@@ -1,0 +1,71 @@
+//! `chuhe-coordinator admin match`.
+
+use anyhow::Result;
+use protocol::campaign::Gate;
+use serde_json::{Value, json};
+use xiangqi::rules::RuleSet;
+
+use super::write;
+use crate::{
+    campaigns::{matches, nets},
+    clock::Clock,
+    store::Database,
+};
+
+#[derive(clap::Args)]
+pub(in crate::command) struct Arguments {
+    /// The net that is asked about, by its hash [default: the plain evaluation]
+    #[arg(long, value_name = "HASH")]
+    a: Option<dataset::Digest>,
+    /// The one it is compared with [default: the plain evaluation]
+    #[arg(long, value_name = "HASH")]
+    b: Option<dataset::Digest>,
+    /// The nodes of a search
+    #[arg(long, default_value_t = 5_000)]
+    nodes: u64,
+    /// How many pairs of games at most
+    #[arg(long, default_value_t = 1_000)]
+    pairs: u32,
+    /// The hypotheses of the test
+    #[arg(long, value_parser = bounds, default_value = "0,10", value_name = "E0,E1")]
+    sprt: (f64, f64),
+    /// Play all pairs
+    #[arg(long)]
+    fixed: bool,
+    /// The seed of the openings
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The rulebook
+    #[arg(long, default_value_t)]
+    rules: RuleSet,
+}
+
+fn bounds(text: &str) -> Result<(f64, f64), String> {
+    let (low, high) = text.split_once(',').ok_or("two numbers are wanted, as 0,10")?;
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+    Ok((number(low)?, number(high)?))
+}
+
+pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments) -> Result<Value> {
+    let now = clock.now();
+    let gate = Gate {
+        elo0: arguments.sprt.0,
+        elo1: arguments.sprt.1,
+        nodes: arguments.nodes,
+        most_pairs: arguments.pairs,
+        ..Gate::default()
+    };
+    matches::test_of(&gate)?;
+    let header = gate.header(arguments.rules, protocol::BENCH_SIGNATURE, arguments.a, arguments.b, arguments.seed);
+    let kind = if arguments.fixed { "rating" } else { "match" };
+    let job = write(store, move |mut c| {
+        let header = header.clone();
+        Box::pin(async move {
+            for net in [header.net, header.opponent.and_then(|opponent| opponent.net)].into_iter().flatten() {
+                nets::must_exist(&mut c, net).await?;
+            }
+            matches::create(&mut c, now, kind, &header, &gate).await
+        })
+    });
+    Ok(json!({ "job": job.await? }))
+}

@@ -1,0 +1,55 @@
+//! `chuhe-coordinator admin rating`.
+
+use anyhow::Result;
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{read, write};
+use crate::{campaigns, clock::Clock, ratings, store::Database};
+
+#[derive(Subcommand)]
+pub(in crate::command) enum Command {
+    /// Let those champions play against each other who have not yet, and print the jobs' numbers
+    Begin {
+        /// The campaign
+        campaign: String,
+        /// How many pairs of games two of them play
+        #[arg(long, default_value_t = ratings::USUAL_PAIRS, value_name = "N")]
+        pairs: u32,
+        /// The nodes of a search [default: those of the campaign's gate]
+        #[arg(long, value_name = "N")]
+        nodes: Option<u64>,
+    },
+    /// Show how strong they are, as far as they have played
+    Show {
+        /// The campaign
+        campaign: String,
+    },
+}
+
+pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Result<Value> {
+    let now = clock.now();
+    match command {
+        Command::Begin { campaign, pairs, nodes } => {
+            let plan = ratings::Plan { pairs, nodes };
+            let jobs = write(store, move |mut c| {
+                let campaign = campaign.clone();
+                Box::pin(async move {
+                    let id = campaigns::by_name(&mut c, &campaign).await?;
+                    ratings::begin(&mut c, now, id, plan, protocol::BENCH_SIGNATURE, None).await
+                })
+            });
+            Ok(json!({ "jobs": jobs.await? }))
+        }
+        Command::Show { campaign } => {
+            let history = read(store, move |mut c| {
+                let campaign = campaign.clone();
+                Box::pin(async move {
+                    let id = campaigns::by_name(&mut c, &campaign).await?;
+                    ratings::history(&mut c, id).await
+                })
+            });
+            Ok(history.await?)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `chuhe-coordinator admin webhook`.
+
+use anyhow::Result;
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{read, write};
+use crate::{clock::Clock, store::Database, webhooks};
+
+#[derive(Subcommand)]
+pub(in crate::command) enum Command {
+    /// Tell an address what happens; its secret, by which it knows who tells, is printed once
+    Add {
+        /// Where events are posted: https://…
+        address: String,
+        /// Of which kinds of events
+        #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = webhooks::USUAL_KINDS.map(str::to_owned))]
+        kinds: Vec<String>,
+    },
+    /// List them
+    List,
+    /// Tell one nothing any more
+    Remove {
+        /// Its number
+        webhook: i64,
+    },
+}
+
+pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Result<Value> {
+    let now = clock.now();
+    match command {
+        Command::Add { address, kinds } => {
+            let added = write(store, move |mut c| {
+                let (address, kinds) = (address.clone(), kinds.clone());
+                Box::pin(async move { webhooks::add(&mut c, now, &address, &kinds).await })
+            });
+            let (webhook, secret) = added.await?;
+            Ok(json!({ "webhook": webhook, "secret": secret }))
+        }
+        Command::List => Ok(read(store, |mut c| Box::pin(async move { webhooks::list(&mut c).await })).await?),
+        Command::Remove { webhook } => {
+            write(store, move |mut c| Box::pin(async move { webhooks::remove(&mut c, now, webhook).await })).await?;
+            Ok(Value::Null)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! `chuhe-coordinator watch`: a campaign, line by line, as it goes on.
+
+use std::{fmt::Write as _, process::ExitCode, time::Duration};
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::{
+    campaigns,
+    clock::{Clock, SECOND, Time},
+    reports,
+    store::{Database, Store as _},
+};
+
+/// So often it is looked at.
+const PAUSE: Duration = Duration::from_secs(2);
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The campaign's name
+    name: String,
+    /// End once so many nets were promoted since the campaign began [default: never]
+    #[arg(long, value_name = "N")]
+    until_promotions: Option<u64>,
+    /// Tell how far it is at most once in so many seconds; steps are told at once
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    every: u32,
+}
+
+/// Tells of a campaign until it is where it is wanted. Ends with 1 if it does not get there without a person.
+pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) -> Result<ExitCode> {
+    let mut teller = Teller::default();
+    loop {
+        let name = arguments.name.clone();
+        let report = store.read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                Ok(reports::campaign(&mut connection, id).await?.1)
+            })
+        });
+        let report = report.await?;
+        teller.tell(clock.now(), &report, i64::from(arguments.every) * SECOND);
+        if arguments.until_promotions.is_some_and(|wanted| number(&report, "/generation") >= wanted) {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let reason = report["reason"].as_str().unwrap_or("no reason is given");
+        match report["state"].as_str() {
+            Some("complete") if arguments.until_promotions.is_none() => return Ok(ExitCode::SUCCESS),
+            Some("stuck") => return Ok(not_there(&arguments.name, "waits for a person", reason)),
+            Some("stopped" | "complete") => return Ok(not_there(&arguments.name, "has ended", reason)),
+            _ => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "it is why the command fails")]
+fn not_there(name: &str, what: &str, reason: &str) -> ExitCode {
+    eprintln!("chuhe-coordinator: the campaign `{name}` {what}: {reason}");
+    ExitCode::FAILURE
+}
+
+fn number(report: &Value, pointer: &str) -> u64 {
+    report.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// What was told last, and when.
+#[derive(Default)]
+struct Teller {
+    step: String,
+    line: String,
+    told: Option<Time>,
+}
+
+impl Teller {
+    #[allow(clippy::print_stdout, reason = "this is what the command is for")]
+    fn tell(&mut self, now: Time, report: &Value, pause: i64) {
+        let step = format!("{}{}{}{}", report["state"], report["generation"], report["candidates"], report["phase"]);
+        let line = line_of(report);
+        let is_due = self.told.is_none_or(|told| now.0 - told.0 >= pause);
+        if step != self.step || (is_due && line != self.line) {
+            println!("{line}");
+            (self.step, self.line, self.told) = (step, line, Some(now));
+        }
+    }
+}
+
+/// How far a campaign is, in a line.
+fn line_of(report: &Value) -> String {
+    let mut line = format!("generation {}: ", number(report, "/generation"));
+    let selfplay = |line: &mut String| {
+        let (games, positions) = (number(report, "/selfplay/games"), number(report, "/selfplay/positions"));
+        let wanted = number(report, "/wanted_positions");
+        let _ = write!(line, "{games} games that count, {positions} of {wanted} positions");
+    };
+    match report["phase"].as_str() {
+        Some("training") => training(&mut line, report),
+        Some("gating") => gate(&mut line, report),
+        _ => selfplay(&mut line),
+    }
+    if let Some(state @ ("paused" | "stuck" | "stopped" | "complete")) = report["state"].as_str() {
+        let _ = write!(line, " ({state})");
+    }
+    line
+}
+
+fn training(line: &mut String, report: &Value) {
+    let _ = write!(line, "candidate {} ", number(report, "/candidates") + 1);
+    let steps = number(report, "/training/progress/steps");
+    if steps == 0 {
+        line.push_str(if report.pointer("/training/trainer").is_some_and(Value::is_string) {
+            "is being prepared by a trainer"
+        } else {
+            "waits for a trainer"
+        });
+        return;
+    }
+    let _ = write!(line, "is in training, step {} of {steps}", number(report, "/training/progress/step"));
+    if let Some(loss) = report.pointer("/training/progress/loss").and_then(Value::as_f64) {
+        let _ = write!(line, ", loss {loss:.5}");
+    }
+}
+
+fn gate(line: &mut String, report: &Value) {
+    let verdict = &report["gate"]["standing"]["verdict"];
+    let bound = |index: usize| verdict["bounds"][index].as_f64().unwrap_or_default();
+    let _ = write!(
+        line,
+        "candidate {} has played {} pairs against the champion; log-likelihood ratio {:.2} between {:.2} and {:.2}",
+        number(report, "/candidates") + 1,
+        number(report, "/gate/standing/pairs"),
+        verdict["llr"].as_f64().unwrap_or_default(),
+        bound(0),
+        bound(1)
+    );
+    if let Some(reason) = report["reason"].as_str() {
+        let _ = write!(line, "; {reason}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_phase_has_its_line() {
+        let mut report = json!({
+            "state": "running", "reason": null, "generation": 0, "candidates": 0, "phase": "collecting",
+            "wanted_positions": 5000, "selfplay": { "games": 12, "positions": 1400 }, "training": null, "gate": null,
+        });
+        assert_eq!(line_of(&report), "generation 0: 12 games that count, 1400 of 5000 positions");
+        report["phase"] = json!("training");
+        report["training"] = json!({ "trainer": null, "progress": null });
+        assert_eq!(line_of(&report), "generation 0: candidate 1 waits for a trainer");
+        report["training"] = json!({ "trainer": "a", "progress": { "step": 3, "steps": 9, "loss": 0.01 } });
+        assert_eq!(line_of(&report), "generation 0: candidate 1 is in training, step 3 of 9, loss 0.01000");
+        report["phase"] = json!("gating");
+        report["state"] = json!("paused");
+        report["gate"] = json!({ "standing": { "pairs": 7, "verdict": { "llr": 0.5, "bounds": [-2.9, 2.9] } } });
+        let line = "generation 0: candidate 1 has played 7 pairs against the champion; \
+                    log-likelihood ratio 0.50 between -2.90 and 2.90 (paused)";
+        assert_eq!(line_of(&report), line);
+    }
+
+    #[test]
+    fn steps_are_told_at_once_and_progress_now_and_then() {
+        let report = |positions: u64| json!({ "state": "running", "generation": 0, "phase": "collecting", "selfplay": { "positions": positions } });
+        let mut teller = Teller::default();
+        teller.tell(Time(0), &report(1), 10);
+        teller.tell(Time(5), &report(2), 10);
+        assert!(teller.line.contains(" 1 of "), "{}", teller.line);
+        teller.tell(Time(10), &report(3), 10);
+        assert!(teller.line.contains(" 3 of "), "{}", teller.line);
+        let mut next = report(3);
+        next["phase"] = json!("training");
+        teller.tell(Time(11), &next, 10);
+        assert!(teller.line.contains("waits for a trainer"), "{}", teller.line);
+    }
+}

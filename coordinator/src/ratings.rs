@@ -1,0 +1,148 @@
+//! How strong the nets of a campaign are: all that were promoted play against each other, and the strength of each is
+//! what explains the results of all.
+//!
+//! A gate says that a net is stronger than the one before it, by how much it does not say well, for the match ends as
+//! soon as enough is known; and gains over the one before need not add up. So the champions meet in the order of Berger's
+//! tables, a fixed number of pairs each, in jobs of the kind `rating`, which decide nothing.
+
+mod berger;
+mod strength;
+
+use dataset::{Digest, random::game_seed};
+use protocol::{api::problem::Code, campaign::Gate};
+use serde_json::{Value, json};
+use stats::Pentanomial;
+
+use crate::{
+    campaigns::{self, CampaignRow, matches, nets},
+    clock::Time,
+    events::{Event, note},
+    store::{Connection, Failure, Outcome},
+};
+
+pub use strength::{Score, Strength, strengths};
+
+/// How many pairs two nets play, if nothing is said.
+pub const USUAL_PAIRS: u32 = 200;
+
+/// How nets meet.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// How many pairs of games two of them play.
+    pub pairs: u32,
+    /// The nodes of a search; those of the campaign's gate if none.
+    pub nodes: Option<u64>,
+}
+
+/// A player: a net, or the plain evaluation.
+type Player = Option<Digest>;
+
+/// Who was champion of a campaign, in the order of coming to it: the first is who began.
+async fn players(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<Vec<Player>> {
+    let query = "SELECT net FROM promotions WHERE campaign = $1 AND kind <> 'rollback' ORDER BY id";
+    let promoted: Vec<Option<String>> = sqlx::query_scalar(query).bind(row.id).fetch_all(connection.raw()).await?;
+    let mut players = vec![row.campaign.champion];
+    for net in promoted.into_iter().flatten() {
+        let net = net.parse().map_err(|_| Failure::Broken(format!("a promotion of {net}, which is no hash")))?;
+        if !players.contains(&Some(net)) {
+            players.push(Some(net));
+        }
+    }
+    Ok(players)
+}
+
+fn text(player: Player) -> Option<String> {
+    player.map(|net| net.to_string())
+}
+
+/// The rating jobs between two players: their numbers, and whether the first of them is the one who is asked about.
+async fn jobs_between(connection: &mut Connection<'_>, one: Player, other: Player) -> Outcome<Vec<(i64, bool)>> {
+    let query = "SELECT id, CASE WHEN COALESCE(net, '') = $1 THEN 1 ELSE 0 END FROM jobs WHERE kind = 'rating'
+                 AND ((COALESCE(net, '') = $1 AND COALESCE(opponent, '') = $2)
+                      OR (COALESCE(net, '') = $2 AND COALESCE(opponent, '') = $1)) ORDER BY id";
+    let query = sqlx::query_as(query).bind(text(one).unwrap_or_default()).bind(text(other).unwrap_or_default());
+    let rows: Vec<(i64, i64)> = query.fetch_all(connection.raw()).await?;
+    Ok(rows.into_iter().map(|(job, first)| (job, first == 1)).collect())
+}
+
+/// Lets those champions of a campaign play against each other who have not yet. The jobs that were made, in the order of
+/// Berger's tables.
+///
+/// # Errors
+///
+/// If there are no two champions, or the plan is none.
+pub async fn begin(
+    connection: &mut Connection<'_>,
+    now: Time,
+    campaign: i64,
+    plan: Plan,
+    bench_signature: u64,
+    by: Option<i64>,
+) -> Outcome<Vec<i64>> {
+    if !(1..=100_000).contains(&plan.pairs) || plan.nodes.is_some_and(|nodes| !(1..=1_000_000_000).contains(&nodes)) {
+        return Err(Failure::refused(
+            Code::Invalid,
+            "nets play 1 to 100,000 pairs, of 1 to 1,000,000,000 nodes a move",
+        ));
+    }
+    let row = campaigns::lock(connection, campaign).await?;
+    let players = players(connection, &row).await?;
+    if players.len() < 2 {
+        return Err(Failure::refused(Code::Conflict, "no net of the campaign was promoted yet"));
+    }
+    let gate = row.campaign.gate;
+    let gate =
+        Gate { most_pairs: plan.pairs, nodes: plan.nodes.unwrap_or(gate.nodes), candidate_nodes_percent: 100, ..gate };
+    let seed = game_seed(row.campaign.seed, row.id as u64);
+    let mut jobs = Vec::new();
+    for (one, other) in berger::rounds(players.len()).into_iter().flatten() {
+        // The younger is the one who is asked about.
+        let (old, new) = (players[one.min(other)], players[one.max(other)]);
+        if !jobs_between(connection, new, old).await?.is_empty() {
+            continue;
+        }
+        let between = Digest::of(format!("{new:?} {old:?}").as_bytes());
+        let number = u64::from_str_radix(&between.to_string()[..16], 16).unwrap_or_default();
+        let header = gate.header(row.campaign.rules, bench_signature, new, old, game_seed(seed, number));
+        jobs.push(matches::create(connection, now, "rating", &header, &gate).await?);
+    }
+    let subject = format!("campaign:{}", row.campaign.name);
+    let text = format!("{} matches between its champions", jobs.len());
+    note(connection, now, Event { kind: "rating", account: by, subject, text }).await?;
+    Ok(jobs)
+}
+
+/// How strong the champions of a campaign are, as far as they have played: in the order of coming to it, the first at 0.
+///
+/// # Errors
+///
+/// If there is no such campaign.
+pub async fn history(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Value> {
+    let row = campaigns::read(connection, campaign).await?;
+    let players = players(connection, &row).await?;
+    let (mut scores, mut pairings) = (Vec::new(), Vec::new());
+    for one in 0..players.len() {
+        for other in 0..one {
+            let mut counts = Pentanomial::default();
+            for (job, is_first) in jobs_between(connection, players[one], players[other]).await? {
+                let found = matches::counts(connection, job).await?;
+                counts += if is_first { found } else { found.reversed() };
+            }
+            let games = counts.games();
+            if games > 0 {
+                let points = counts.score() * games as f64;
+                scores.push(Score { one, other, games, points });
+                pairings.push(json!({ "net": players[one], "opponent": players[other], "games": games,
+                                      "points": points }));
+            }
+        }
+    }
+    let strengths = strengths(players.len(), &scores);
+    let mut list = Vec::new();
+    for (number, (&player, strength)) in players.iter().zip(&strengths).enumerate() {
+        let name = nets::name_of(connection, player).await?;
+        list.push(json!({ "number": number, "net": player, "name": name, "elo": strength.elo,
+                          "error": strength.error, "games": strength.games }));
+    }
+    Ok(json!({ "campaign": row.campaign.name, "nets": list, "pairings": pairings }))
+}

@@ -1,0 +1,42 @@
+//! Berger's tables: who meets whom, round by round.
+
+/// The rounds of so many players: in every round everybody meets one other, or rests if they are odd in number.
+pub(super) fn rounds(players: usize) -> Vec<Vec<(usize, usize)>> {
+    // One seat stays, the others go round; an empty seat is a rest.
+    let seats = players + players % 2;
+    if seats < 2 {
+        return Vec::new();
+    }
+    let at = |round: usize, seat: usize| (seat + round) % (seats - 1);
+    let round = |round: usize| {
+        let fixed = (seats - 1, at(round, 0));
+        let others = (1..seats / 2).map(|seat| (at(round, seat), at(round, seats - 1 - seat)));
+        let all = std::iter::once(fixed).chain(others);
+        all.filter(|(one, other)| *one < players && *other < players).collect()
+    };
+    (0..seats - 1).map(round).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::rounds;
+
+    #[test]
+    fn everybody_meets_everybody_once_and_nobody_twice_in_a_round() {
+        for players in 0..12 {
+            let rounds = rounds(players);
+            assert!(rounds.len() < players.max(1) + players % 2, "{players}");
+            let mut met = BTreeSet::new();
+            for round in &rounds {
+                let mut seen = BTreeSet::new();
+                for &(one, other) in round {
+                    assert!(one != other && seen.insert(one) && seen.insert(other), "{players}: {round:?}");
+                    assert!(met.insert((one.min(other), one.max(other))), "{players}: {one} and {other} met before");
+                }
+            }
+            assert_eq!(met.len(), players * players.saturating_sub(1) / 2, "{players}");
+        }
+    }
+}

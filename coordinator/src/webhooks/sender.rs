@@ -1,0 +1,152 @@
+//! Posting what is due.
+
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use reqwest::{Client, redirect::Policy};
+use sha2::Sha256;
+
+use super::{Due, hidden, note_attempt, take};
+use crate::{
+    clock::{Clock, Time},
+    service::Service,
+    store::{Database, Outcome, Store as _},
+};
+
+/// How often it is looked for what is due.
+const TICK: Duration = Duration::from_secs(2);
+
+/// Whoever is told must have answered after so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// So many are told at the same time.
+const TOGETHER: i64 = 16;
+
+/// What posts.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    client: Client,
+}
+
+impl Sender {
+    /// One that waits so long for an answer.
+    ///
+    /// # Errors
+    ///
+    /// If the machine's certificates cannot be had.
+    pub fn new(patience: Duration) -> Result<Self, reqwest::Error> {
+        // There is no TLS without somebody who computes; a second one to say so is no error.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        // What is posted is meant for the address that a person wrote down, and for no other.
+        let client = Client::builder().redirect(Policy::none()).timeout(patience).connect_timeout(patience);
+        let client = client.user_agent(concat!("chuhe-coordinator/", env!("CARGO_PKG_VERSION"))).build()?;
+        Ok(Self { client })
+    }
+
+    async fn post(&self, now: Time, due: &Due) -> Result<(), String> {
+        let seconds = now.seconds();
+        let request = self.client.post(&due.address).header("content-type", "application/json");
+        let request = request.header("chuhe-event", &due.kind).header("chuhe-delivery", due.delivery);
+        let request = request.header("chuhe-signature", signature(&due.secret, seconds, &due.body));
+        match request.body(due.body.clone()).send().await {
+            Ok(answer) if answer.status().is_success() => Ok(()),
+            Ok(answer) => Err(format!("it was answered {}", answer.status())),
+            // The words of the error may have the address in them.
+            Err(error) if error.is_timeout() => Err("there was no answer in time".to_owned()),
+            Err(error) if error.is_connect() => Err("nobody is there".to_owned()),
+            Err(_) => Err("the connection broke off".to_owned()),
+        }
+    }
+}
+
+/// How a body is signed: `t=SECONDS,v1=HEX`, of which the second is the HMAC-SHA-256, by the webhook's secret, of the
+/// seconds since 1970, a full stop, and the body.
+///
+/// # Panics
+///
+/// Never: a key of any length will do.
+#[must_use]
+pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key of any length will do");
+    mac.update(format!("{seconds}.{body}").as_bytes());
+    let bytes = mac.finalize().into_bytes();
+    bytes.iter().fold(format!("t={seconds},v1="), |mut text, byte| {
+        for digit in [byte >> 4, byte & 0xf] {
+            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
+        text
+    })
+}
+
+/// Posts what is due, once; how many deliveries that were, and how many were answered 2xx.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcome<(usize, usize)> {
+    let now = clock.now();
+    let any = store.read(move |mut connection| {
+        Box::pin(async move {
+            let query =
+                "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE done = 0 AND next_at <= $1 LIMIT 1) AS due";
+            let due: i64 = sqlx::query_scalar(query).bind(now.0).fetch_one(connection.raw()).await?;
+            Ok(due > 0)
+        })
+    });
+    // Writing costs a wait for the disk, and mostly there is nothing to tell.
+    if !any.await? {
+        return Ok((0, 0));
+    }
+    let due =
+        store.write(move |mut connection| Box::pin(async move { take(&mut connection, now, TOGETHER).await })).await?;
+    let posts = due.iter().map(|due| async {
+        let result = sender.post(now, due).await;
+        if let Err(why) = &result {
+            tracing::warn!(delivery = due.delivery, to = hidden(&due.address), why, "a webhook was not told");
+        }
+        (due.delivery, result.is_ok())
+    });
+    let results = futures_util::future::join_all(posts).await;
+    let now = clock.now();
+    for &(delivery, is_told) in &results {
+        store
+            .write(move |mut connection| {
+                Box::pin(async move { note_attempt(&mut connection, now, delivery, is_told).await })
+            })
+            .await?;
+    }
+    Ok((results.len(), results.iter().filter(|(_, is_told)| *is_told).count()))
+}
+
+/// Goes on until it is told to stop.
+pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
+    let sender = match Sender::new(PATIENCE) {
+        Ok(sender) => sender,
+        Err(error) => return tracing::error!(%error, "no webhook can be told of anything"),
+    };
+    loop {
+        let told = deliver(&service.store, &service.clock, &sender).await;
+        if let Err(error) = &told {
+            tracing::error!(%error, "webhooks cannot be looked after");
+        }
+        // There may be more.
+        let pause = if matches!(told, Ok((found, _)) if found as i64 == TOGETHER) { Duration::ZERO } else { TICK };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => if *stop.borrow() { break },
+            changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signature;
+
+    /// As `printf '1700000000.{}' | openssl dgst -sha256 -hmac webhook_secret` says.
+    #[test]
+    fn others_sign_the_same() {
+        assert_eq!(signature("webhook_secret", 1_700_000_000, "{}"), EXPECTED);
+    }
+
+    const EXPECTED: &str = "t=1700000000,v1=ca75efd9530f177dc4a05f3ae74173030f9a04894316967f9a63f704d10c0674";
+}

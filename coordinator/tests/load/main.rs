@@ -1,0 +1,118 @@
+//! The coordinator under load: how long it takes to answer as many workers as it is made for, and that it loses nothing
+//! and is never queued to death when too many come.
+//!
+//! The coordinator is a process, and so are those who ask: this program once more, as the test [`client_process`]. They
+//! ask at moments that were fixed before (open loop): whoever is answered late asks no less, and how long an answer took
+//! is counted from the moment when the question was due.
+//!
+//! Tests look at counts only. What is measured, `scripts/bench-coordinator` asks for: the tests that are ignored here.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "what was seen is worth a line")]
+#![allow(clippy::disallowed_methods, reason = "how long it took is what is asked")]
+
+mod client;
+mod exchange;
+mod plan;
+#[path = "../common/postgres.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
+mod postgres;
+mod report;
+mod scene;
+mod shard;
+
+use std::time::Duration;
+
+use plan::{Kind, Load};
+use scene::Scene;
+
+/// A folder for the server that [`postgres`] starts: on a disk, for its syncs are part of what is measured.
+pub(crate) fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+}
+
+/// One of those who ask; the tests start it.
+#[test]
+#[ignore = "the tests beside it start it as a process"]
+fn client_process() {
+    client::main();
+}
+
+/// A few seconds of two hundred workers whose jobs are short, at the rates of twenty thousand.
+#[test]
+fn what_was_thanked_for_is_there() {
+    let load = Load {
+        kind: Kind::Steady,
+        workers: 200,
+        accounts: 20,
+        job: Duration::from_secs(3),
+        warm_up: Duration::from_secs(2),
+        measured: Duration::from_secs(number("CHUHE_LOAD_SECONDS", 12)),
+        shard_bytes: 110_000,
+    };
+    let outcome = Scene::on_sqlite().run(&load);
+    println!("{outcome}");
+    outcome.assert_nothing_is_lost();
+    assert!(outcome.thanked() >= load.workers as usize, "{outcome}");
+}
+
+/// A tenth of the storm, at its rate.
+#[test]
+fn a_storm_is_answered_or_refused() {
+    let load = Load::storm(2_000, Duration::from_secs(6), 20_000);
+    let outcome = Scene::on_sqlite().run(&load);
+    println!("{outcome}");
+    outcome.assert_nothing_is_lost();
+    assert!(outcome.thanked() > 0, "{outcome}");
+}
+
+/// What docs/OPERATIONS.md has a table of.
+fn bench(scene: &Scene) {
+    let minutes = number("CHUHE_LOAD_MINUTES", 15);
+    let steady = Load {
+        kind: Kind::Steady,
+        workers: 20_000,
+        accounts: 200,
+        job: Duration::from_mins(5),
+        warm_up: Duration::from_secs(100),
+        measured: Duration::from_secs(60 * minutes),
+        shard_bytes: 110_000,
+    };
+    let outcome = scene.run(&steady);
+    println!("{outcome}");
+    outcome.assert_nothing_is_lost();
+}
+
+fn storm(scene: &Scene) {
+    let outcome = scene.run(&Load::storm(20_000, Duration::from_mins(1), 110_000));
+    println!("{outcome}");
+    outcome.assert_nothing_is_lost();
+}
+
+#[test]
+#[ignore = "it takes a quarter of an hour: scripts/bench-coordinator"]
+fn bench_on_sqlite() {
+    bench(&Scene::on_sqlite());
+}
+
+#[test]
+#[ignore = "it takes a quarter of an hour: scripts/bench-coordinator"]
+fn bench_on_postgres() {
+    bench(&Scene::on_postgres());
+}
+
+#[test]
+#[ignore = "it takes a minute and gigabytes: scripts/bench-coordinator"]
+fn storm_on_sqlite() {
+    storm(&Scene::on_sqlite());
+}
+
+#[test]
+#[ignore = "it takes a minute and gigabytes: scripts/bench-coordinator"]
+fn storm_on_postgres() {
+    storm(&Scene::on_postgres());
+}

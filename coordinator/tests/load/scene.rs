@@ -1,0 +1,256 @@
+//! A coordinator as a process, its database, and those who ask.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use coordinator::{
+    clock::Clock,
+    people,
+    store::{Database, Store as _},
+};
+use protocol::api::work::{Machine, Role};
+use tempfile::TempDir;
+
+use crate::{
+    client::Seen,
+    plan::{Load, Plan},
+    postgres::Server,
+    report::{Kept, Outcome, Usage},
+};
+
+/// How many processes ask.
+const PROCESSES: u8 = 2;
+
+/// From how many addresses each asks: each has ports for itself.
+const ADDRESSES: u8 = 4;
+
+const CAMPAIGN: &str = r#"
+name = "load"
+[selfplay.settings]
+hash_mebibytes = 8
+hard_nodes = 5_000
+ply_cap = 400
+[selfplay.openings]
+plies = 8
+[generation]
+positions = 100_000_000_000
+[recipe.schedule]
+epochs = 1
+positions_per_epoch = 65536
+warm_up_steps = 1
+"#;
+
+/// Where a coordinator works.
+pub(crate) struct Scene {
+    folder: TempDir,
+    server: Option<Server>,
+    database: String,
+}
+
+impl Scene {
+    pub(crate) fn on_sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = format!("sqlite:{}", folder.path().join("chuhe.db").display());
+        Self { folder, server: None, database }
+    }
+
+    pub(crate) fn on_postgres() -> Self {
+        let server = Server::start_durable();
+        let name = runtime().block_on(server.database(None));
+        let database = server.address(&name);
+        Self { folder: tempfile::tempdir().unwrap(), server: Some(server), database }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        // Another build of it may be measured than the one beside the tests.
+        let program = std::env::var_os("CHUHE_COORDINATOR").unwrap_or(env!("CARGO_BIN_EXE_chuhe-coordinator").into());
+        let mut command = Command::new(program);
+        command.arg("--data").arg(self.folder.path()).args(["--database", &self.database]).args(arguments);
+        command
+    }
+
+    /// Starts a coordinator, and waits until it says where it listens.
+    fn serve(&self) -> (Child, u16) {
+        // Nobody validates: that is measured by itself, and what is delivered here no replay would let pass.
+        let arguments =
+            ["--listen", "127.0.0.1:0", "--validators", "0", "--most-waiting", "1000000000", "--least-free", "0"];
+        let mut command = self.command(&["serve"]);
+        let mut child = command.args(arguments).env("NO_COLOR", "1").stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let port = loop {
+            let line = lines.next().expect("it says where it listens").unwrap();
+            if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
+                break port.trim().parse().unwrap();
+            }
+        };
+        let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
+        std::thread::spawn(move || {
+            use std::io::Write as _;
+            let mut log = log;
+            lines.map_while(Result::ok).for_each(|line| drop(writeln!(log, "{line}")));
+        });
+        (child, port)
+    }
+
+    /// Lets workers come.
+    pub(crate) fn run(&self, load: &Load) -> Outcome {
+        let campaign = self.folder.path().join("load.toml");
+        std::fs::write(&campaign, CAMPAIGN).unwrap();
+        let made = self.command(&["admin", "campaign", "create", campaign.to_str().unwrap()]).status().unwrap();
+        assert!(made.success());
+        let (mut process, port) = self.serve();
+        let workers = runtime().block_on(self.prepare(load));
+        let server = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        let began = Instant::now();
+        let mut clients = Vec::new();
+        for number in 0..PROCESSES {
+            let file = |what: &str| self.folder.path().join(format!("{what}-{number}"));
+            let own = workers.iter().skip(usize::from(number)).step_by(usize::from(PROCESSES));
+            let address = |index| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 1 + number, 1 + index)), 0);
+            let plan = Plan {
+                load: load.clone(),
+                server,
+                from: (0..ADDRESSES).map(address).collect(),
+                workers: own.cloned().collect(),
+                report: file("report"),
+                seed: u64::from(number),
+            };
+            std::fs::write(file("plan"), serde_json::to_vec(&plan).unwrap()).unwrap();
+            let mut client = Command::new(std::env::current_exe().unwrap());
+            client.args(["--exact", "client_process", "--ignored", "--nocapture"]).stdout(Stdio::null());
+            clients.push((client.env("CHUHE_LOAD_PLAN", file("plan")).spawn().unwrap(), file("report")));
+        }
+        std::thread::sleep(load.warm_up);
+        let before = self.usage(process.id());
+        std::thread::sleep(load.measured);
+        let after = self.usage(process.id());
+        let seen: Vec<Seen> = clients
+            .into_iter()
+            .map(|(mut client, report): (Child, PathBuf)| {
+                assert!(client.wait().unwrap().success(), "those who ask have failed");
+                serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap()
+            })
+            .collect();
+        let took = began.elapsed();
+        assert!(process.try_wait().unwrap().is_none(), "the coordinator has ended by itself");
+        // Not told to stop: what was thanked for is there whatever happens.
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let kept = runtime().block_on(self.kept());
+        Outcome::new(load, took, seen, &kept, after.since(&before), self.server.is_some())
+    }
+
+    /// Accounts, tokens and machines, once there are games for them: a job that begins when there are many machines
+    /// is handed out to them one after the other.
+    async fn prepare(&self, load: &Load) -> Vec<(i64, String)> {
+        let store = Database::open(&self.database, None).await.unwrap();
+        let until = Instant::now() + Duration::from_mins(1);
+        while number(&store, "SELECT COUNT(*) FROM jobs WHERE state = 'open'").await == 0 {
+            assert!(Instant::now() < until, "the campaign has no job");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let now = Clock::System.now();
+        let each = load.workers.div_ceil(load.accounts);
+        let mut all = Vec::new();
+        for account in 0..load.accounts {
+            let made = store.write(move |mut c| {
+                Box::pin(async move {
+                    let name = format!("account-{account}");
+                    let id = people::create_account(&mut c, now, &name, Role::Volunteer, "active", None).await?;
+                    let token = people::create_token(&mut c, now, id, "load", None, None).await?;
+                    let mut workers = Vec::new();
+                    for number in 0..each {
+                        let machine = machine(&format!("machine-{number}"));
+                        workers.push((people::register_worker(&mut c, now, id, &machine).await?, token.clone()));
+                    }
+                    Ok(workers)
+                })
+            });
+            all.extend(made.await.unwrap());
+        }
+        all.truncate(load.workers as usize);
+        store.close().await;
+        // Those of an account do not come one after the other.
+        let stride = each as usize;
+        (0..stride).flat_map(|first| all.iter().skip(first).step_by(stride).cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// What is there afterwards.
+    async fn kept(&self) -> Kept {
+        let store = Database::open(&self.database, None).await.unwrap();
+        let shards = store.read(|mut c| {
+            Box::pin(async move {
+                let query = "SELECT leases.token, shards.hash FROM shards JOIN leases ON leases.id = shards.lease";
+                let rows: Vec<(String, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
+                Ok(rows)
+            })
+        });
+        let shards = shards.await.unwrap();
+        let waiting = number(&store, "SELECT COUNT(*) FROM shards WHERE state = 'received'").await;
+        let twice = "SELECT COUNT(*) FROM segments AS a JOIN segments AS b ON a.job = b.job AND a.first < b.first
+                     AND a.first + a.games > b.first WHERE b.first < a.first + 4096";
+        let twice = if shards.len() < 10_000 { number(&store, twice).await } else { 0 };
+        store.close().await;
+        Kept { shards, waiting, twice, objects: self.folder.path().join("objects/shards") }
+    }
+
+    /// What the coordinator, and its database's server, have used up to now.
+    fn usage(&self, process: u32) -> Usage {
+        let children = self.server.as_ref().map(|server| family(server.process())).unwrap_or_default();
+        Usage {
+            cpu: cpu_seconds(process),
+            memory: status(process, "VmHWM:"),
+            database_cpu: children.iter().map(|&child| cpu_seconds(child)).sum(),
+            database_memory: children.iter().map(|&child| status(child, "RssAnon:")).sum(),
+        }
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+async fn number(store: &Database, query: &'static str) -> i64 {
+    let found =
+        store.read(move |mut c| Box::pin(async move { Ok(sqlx::query_scalar(query).fetch_one(c.raw()).await?) }));
+    found.await.unwrap()
+}
+
+fn machine(name: &str) -> Machine {
+    Machine {
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        bench_signature: protocol::BENCH_SIGNATURE,
+        threads: 4,
+        memory_mebibytes: 8_192,
+        system: "linux-x86_64".to_owned(),
+        instruction_set: "avx2".to_owned(),
+    }
+}
+
+/// The processor time of a process, with its threads.
+pub(crate) fn cpu_seconds(process: u32) -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    ticks as f64 / TICKS_PER_SECOND
+}
+
+/// A line of what the system says of a process, in bytes.
+fn status(process: u32, name: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
+/// A process and its children.
+fn family(process: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    std::iter::once(process).chain(children.split_whitespace().filter_map(|child| child.parse().ok())).collect()
+}

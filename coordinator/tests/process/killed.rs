@@ -1,0 +1,180 @@
+//! The coordinator's process is killed again and again while many workers deliver: every upload that was answered 2xx is
+//! there afterwards, once.
+//!
+//! `CHUHE_KILLS` and `CHUHE_WORKERS` say how often and how many; `scripts/check --long` says 100 and 200.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU16, Ordering},
+    },
+    time::Duration,
+};
+
+use coordinator::{
+    objects::{Kind, Objects},
+    store::{Database, Store as _},
+};
+use dataset::Digest;
+use protocol::api::{
+    SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
+    work::{Answer, Ask, Receipt, Work, Worker},
+};
+use reqwest::{Client, Method};
+
+use crate::program::{self, Place, machine, play};
+
+/// Somebody who asks, plays and delivers, and tries again when nobody answers.
+pub(crate) struct Somebody {
+    client: Client,
+    /// Where coordinators listen: if one does not answer, another is asked.
+    ports: Arc<Vec<AtomicU16>>,
+    token: String,
+    stop: Arc<AtomicBool>,
+}
+
+impl Somebody {
+    async fn send(&self, method: Method, path: &str, kind: &str, body: Vec<u8>) -> Option<Vec<u8>> {
+        for number in 0.. {
+            if self.stop.load(Ordering::SeqCst) {
+                break;
+            }
+            let port = self.ports[(number + body.len()) % self.ports.len()].load(Ordering::SeqCst);
+            let address = format!("http://127.0.0.1:{port}{path}");
+            let request = self.client.request(method.clone(), address).bearer_auth(&self.token);
+            let request = request.header("content-type", kind).header("connection", "close");
+            let request = request.header(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
+            let request = request.header(SHA256_HEADER, Digest::of(&body).to_string()).body(body.clone());
+            let answer = match request.send().await {
+                Ok(answer) => {
+                    let status = answer.status();
+                    answer.bytes().await.map(|bytes| (status, bytes))
+                }
+                Err(error) => Err(error),
+            };
+            match answer {
+                Ok((status, bytes)) if status.is_success() => return Some(bytes.to_vec()),
+                Ok((status, bytes)) if status.is_client_error() && status.as_u16() != 429 => {
+                    panic!("{status}: {}", String::from_utf8_lossy(&bytes))
+                }
+                _ => tokio::time::sleep(Duration::from_millis(30)).await,
+            }
+        }
+        None
+    }
+
+    async fn work(self, number: usize, thanked: Thanked) -> Option<()> {
+        let machine = machine(&format!("w{number}"));
+        let json = "application/json";
+        let worker = self.send(Method::POST, path::WORKERS, json, serde_json::to_vec(&machine).unwrap()).await?;
+        let worker: Worker = serde_json::from_slice(&worker).unwrap();
+        for round in 0.. {
+            let nonce = format!("{round}");
+            let ask =
+                Ask { worker: worker.worker, nonce, threads: 1, nodes_per_second: Some(1_000), most_seconds: Some(2) };
+            let answer = self.send(Method::POST, path::LEASES, json, serde_json::to_vec(&ask).unwrap()).await?;
+            let answer: Answer = serde_json::from_slice(&answer).unwrap();
+            let Work::Games(lease) = answer.work else {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            };
+            let bytes = play(&lease);
+            let place = path::games(&lease.token, lease.terms.first_game);
+            let receipt = self.send(Method::PUT, &place, SHARD_TYPE, bytes).await?;
+            let receipt: Receipt = serde_json::from_slice(&receipt).unwrap();
+            let before = thanked.lock().unwrap().insert(lease.terms.first_game, (lease.games, receipt.shard));
+            assert_eq!(before, None, "nobody else was given these games");
+        }
+        None
+    }
+}
+
+/// What was thanked for: leases' first games, how many, and the shard.
+pub(crate) type Thanked = Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>;
+
+/// Starts so many who work until they are told to stop.
+pub(crate) fn start_workers(
+    count: usize,
+    ports: &Arc<Vec<AtomicU16>>,
+    token: &str,
+    stop: &Arc<AtomicBool>,
+    thanked: &Thanked,
+) -> tokio::task::JoinSet<Option<()>> {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..count {
+        let somebody = Somebody {
+            client: Client::new(),
+            ports: Arc::clone(ports),
+            token: token.to_owned(),
+            stop: Arc::clone(stop),
+        };
+        tasks.spawn(somebody.work(number, Arc::clone(thanked)));
+    }
+    tasks
+}
+
+/// Every upload that was thanked for is there, once.
+pub(crate) async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
+    let store = Database::open(&place.database, None).await.unwrap();
+    let objects = Objects::open(place.folder.join("objects").to_str().unwrap()).unwrap();
+    let held = store.read(|mut c| {
+        Box::pin(async move {
+            let query = "SELECT segments.first, segments.games, shards.hash FROM segments
+                         JOIN shards ON shards.id = segments.shard WHERE segments.state = 'held' ORDER BY 1";
+            let rows: Vec<(i64, i64, String)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
+            Ok(rows)
+        })
+    });
+    let held = held.await.unwrap();
+    let mut end = 0;
+    let mut there = BTreeMap::new();
+    for (first, games, hash) in held {
+        assert!(first >= end, "game {first} is counted twice");
+        end = first + games;
+        there.insert(first as u64, (games as u64, hash.parse::<Digest>().unwrap()));
+    }
+    for (first, upload) in thanked {
+        assert_eq!(there.get(first), Some(upload), "games from {first} on");
+        let bytes = objects.get(Kind::Shard, upload.1).await.unwrap();
+        assert_eq!(Digest::of(&bytes), upload.1);
+    }
+    store.close().await;
+}
+
+fn count(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_thanked_for_is_there_once() {
+    let (kills, workers) = (count("CHUHE_KILLS", 5), count("CHUHE_WORKERS", 20));
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::folder(folder.path());
+    let token = program::prepare(&place);
+    let (mut process, port) = program::start(&[], &place);
+    let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
+    let thanked = Thanked::default();
+    let mut tasks = start_workers(workers, &ports, &token, &stop, &thanked);
+    for kill in 0..kills {
+        // Not in step with anything.
+        tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let (again, at) = program::start(&[], &place);
+        process = again;
+        ports[0].store(at, Ordering::SeqCst);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    stop.store(true, Ordering::SeqCst);
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+
+    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
+    assert!(thanked.len() > kills, "only {} uploads were thanked for", thanked.len());
+    assert_all_there(&place, &thanked).await;
+}

@@ -1,0 +1,17 @@
+//! The coordinator as a process: killed, watched by the system, and under load.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "what was passed by, and what was seen, is worth a line")]
+
+mod killed;
+#[path = "../common/postgres.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
+mod postgres;
+mod program;
+mod synced;
+mod two;
+
+/// A folder for the server that [`postgres`] starts.
+pub(crate) fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}

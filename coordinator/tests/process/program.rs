@@ -1,0 +1,111 @@
+//! The coordinator's program, as somebody else starts it, and games for it.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use dataset::shard::ShardWriter;
+use engine::Evaluation;
+use protocol::api::work::{Lease, Machine};
+use selfplay::selfplay::Run;
+
+/// A campaign whose games take no time.
+const CAMPAIGN: &str = r#"
+name = "short"
+[selfplay.settings]
+hash_mebibytes = 1
+hard_nodes = 1
+ply_cap = 8
+[selfplay.openings]
+plies = 6
+[generation]
+positions = 1_000_000_000
+[recipe.schedule]
+epochs = 1
+positions_per_epoch = 65536
+warm_up_steps = 1
+"#;
+
+/// Where coordinators work.
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    pub(crate) database: String,
+}
+
+impl Place {
+    /// A folder with everything in it.
+    pub(crate) fn folder(folder: &Path) -> Self {
+        let database = format!("sqlite:{}", folder.join("chuhe.db").display());
+        Self { folder: folder.to_owned(), database }
+    }
+
+    fn arguments(&self) -> [String; 4] {
+        ["--data".to_owned(), self.folder.display().to_string(), "--database".to_owned(), self.database.clone()]
+    }
+}
+
+/// Runs a command of `admin`: what it prints.
+pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    let output = command.args(place.arguments()).arg("admin").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// An account and a campaign in a folder: the account's token.
+pub(crate) fn prepare(place: &Place) -> String {
+    let file = place.folder.join("short.toml");
+    std::fs::write(&file, CAMPAIGN).unwrap();
+    admin(place, &["user", "create", "ann"]);
+    let token = admin(place, &["token", "create", "ann"]);
+    admin(place, &["campaign", "create", file.to_str().unwrap()]);
+    token
+}
+
+/// Starts a coordinator, by another program if one is named, and waits until it says where it listens.
+pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
+    let own = env!("CARGO_BIN_EXE_chuhe-coordinator");
+    let mut command = Command::new(by.first().copied().unwrap_or(own));
+    if let Some((_, arguments)) = by.split_first() {
+        command.args(arguments).arg(own);
+    }
+    command.args(place.arguments()).args(["serve", "--listen", "127.0.0.1:0", "--rate", "100000", "--burst", "100000"]);
+    command.args(["--least-free", "0"]).env("NO_COLOR", "1").env("CHUHE_LOG", "info");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let port = loop {
+        let line = lines.next().expect("it says where it listens").unwrap();
+        if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
+            break port.trim().parse().unwrap();
+        }
+    };
+    // Whoever does not read holds up whoever writes.
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, port)
+}
+
+/// Plays a lease's games.
+pub(crate) fn play(lease: &Lease) -> Vec<u8> {
+    let mut run = Run::from_header(&lease.terms, Evaluation::Plain, None, None).unwrap();
+    run.games = lease.games;
+    let mut bytes = Vec::new();
+    let mut writer = ShardWriter::new(&mut bytes, lease.terms.clone()).unwrap();
+    run.play(|_, finished| writer.add(&finished.record)).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// A machine as it offers itself.
+pub(crate) fn machine(name: &str) -> Machine {
+    Machine {
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        bench_signature: protocol::BENCH_SIGNATURE,
+        threads: 1,
+        memory_mebibytes: 1,
+        system: "test".to_owned(),
+        instruction_set: "test".to_owned(),
+    }
+}

@@ -1,0 +1,65 @@
+//! Two coordinators on one PostgreSQL and one folder of objects: workers ask now the one and now the other, and one of
+//! them is killed and comes again.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU16, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::{
+    killed::{Thanked, assert_all_there, start_workers},
+    postgres::Server,
+    program::{self, Place},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_coordinators_on_one_database_lose_nothing() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let database = server.address(&server.database(None).await);
+    let place = Place { folder: folder.path().to_owned(), database };
+    let token = program::prepare(&place);
+    let (mut first, at) = program::start(&[], &place);
+    let (mut second, other) = program::start(&[], &place);
+    let ports = Arc::new(vec![AtomicU16::new(at), AtomicU16::new(other)]);
+    let (stop, thanked) = (Arc::new(AtomicBool::new(false)), Thanked::default());
+    let mut tasks = start_workers(12, &ports, &token, &stop, &thanked);
+    let by = |thanked: &Thanked| thanked.lock().unwrap().len();
+    for round in 0..3 {
+        let before = by(&thanked);
+        for _ in 0..600 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if by(&thanked) >= before + 20 {
+                break;
+            }
+        }
+        assert!(by(&thanked) >= before + 20, "nobody is thanked any more, in round {round}");
+        first.kill().unwrap();
+        first.wait().unwrap();
+        // Meanwhile the other one answers.
+        let alone = by(&thanked);
+        for _ in 0..600 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if by(&thanked) >= alone + 5 {
+                break;
+            }
+        }
+        assert!(by(&thanked) >= alone + 5, "one alone does not answer");
+        let (again, at) = program::start(&[], &place);
+        first = again;
+        ports[0].store(at, Ordering::SeqCst);
+    }
+    for process in [&mut first, &mut second] {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    stop.store(true, Ordering::SeqCst);
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
+    assert_all_there(&place, &thanked).await;
+}

@@ -1,0 +1,129 @@
+//! What is asked of a coordinator, and its answer: so two can be asked at the same time.
+
+use coordinator::{
+    campaigns::{self, Command, matches},
+    store::{Failure, Outcome},
+    work::{audit, quarantine, validating},
+};
+use dataset::Digest;
+use protocol::api::{
+    problem::Code,
+    work::{ReceiptStatus, Work},
+};
+
+use crate::{
+    common::lab::{Lab, Object, Player, SIGNATURE},
+    op,
+};
+
+/// For how long a coordinator takes tasks on, in milliseconds.
+const CLAIM: i64 = 60_000;
+
+/// A request.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are two at a time")]
+pub(super) enum Call {
+    Ask { player: Player, nonce: String, games: u32, draw: u64 },
+    Upload { player: Player, token: String, object: Object },
+    Renew { player: Player, token: String, finished: u64 },
+    GiveBack { player: Player, token: String, from: u64 },
+    TakeShards { most: i64 },
+    Judge { task: validating::ToValidate, draw: u64 },
+    TakeComparisons { most: i64 },
+    Compared { task: audit::ToCompare },
+    Expire,
+    Drive { campaign: i64 },
+    Recheck,
+    Conclude,
+    Train { player: Player, net: Digest, how: u64 },
+    Quarantine { player: Player },
+    Lift { player: Player },
+    Command { campaign: i64, command: Command },
+}
+
+/// An answer.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are two at a time")]
+pub(super) enum Reply {
+    Work(Outcome<Work>),
+    Receipt(Result<ReceiptStatus, Code>),
+    Renewed(Result<u32, Code>),
+    Shards(Vec<validating::ToValidate>),
+    Comparisons(Vec<audit::ToCompare>),
+    Done,
+}
+
+impl Call {
+    /// Asks a coordinator.
+    pub(super) async fn ask(self, lab: &Lab) -> Reply {
+        let now = lab.now();
+        let until = now.after(CLAIM);
+        match self {
+            Self::Ask { player, nonce, games, draw } => Reply::Work(lab.ask(player, &nonce, games, draw).await),
+            Self::Upload { player, token, object } => Reply::Receipt(lab.upload(player, &token, &object).await),
+            Self::Renew { player, token, finished } => Reply::Renewed(lab.renew(player, &token, finished).await),
+            Self::GiveBack { player, token, from } => {
+                lab.give_back(player, &token, from).await.expect("games can be given back");
+                Reply::Done
+            }
+            Self::TakeShards { most } => Reply::Shards(
+                op!(lab.write, [], |c| validating::take(&mut c, now, most, until)).expect("tasks can be taken"),
+            ),
+            Self::Judge { task, draw } => {
+                lab.judge_shard(task.shard, lab.replay(&task.hash, &task.header), draw).await;
+                Reply::Done
+            }
+            Self::TakeComparisons { most } => Reply::Comparisons(
+                op!(lab.write, [], |c| audit::take(&mut c, now, most, until)).expect("tasks can be taken"),
+            ),
+            Self::Compared { task } => {
+                let (differs, comparison) = (lab.difference(&task), task.comparison);
+                must(op!(lab.write, [], |c| audit::compared(&mut c, now, comparison, differs)))
+            }
+            Self::Expire => {
+                lab.expire().await;
+                Reply::Done
+            }
+            Self::Drive { campaign } => {
+                must(op!(lab.write, [], |c| campaigns::drive(&mut c, now, campaign, SIGNATURE)))
+            }
+            Self::Recheck => must(op!(lab.write, [], |c| matches::recheck(&mut c, now))),
+            Self::Conclude => must(op!(lab.write, [], |c| matches::conclude(&mut c, now))),
+            Self::Train { player, net, how } => {
+                train(lab, player, net, how).await;
+                Reply::Done
+            }
+            Self::Quarantine { player } => {
+                must(op!(lab.write, [], |c| quarantine::quarantine(&mut c, now, player.account, None, "by hand")))
+            }
+            Self::Lift { player } => {
+                must(op!(lab.write, [], |c| quarantine::lift(&mut c, now, player.account, None, "a mistake")))
+            }
+            Self::Command { campaign, command } => {
+                match op!(lab.write, [], |c| campaigns::command(&mut c, now, campaign, command, None, None)) {
+                    Ok(()) | Err(Failure::Refused(_)) => Reply::Done,
+                    Err(failure) => panic!("{failure:?}"),
+                }
+            }
+        }
+    }
+}
+
+fn must<T>(outcome: Outcome<T>) -> Reply {
+    match outcome {
+        Ok(_) => Reply::Done,
+        Err(failure) => panic!("the coordinator fails: {failure:?}"),
+    }
+}
+
+/// A trainer, which may break off anywhere.
+async fn train(lab: &Lab, player: Player, net: Digest, how: u64) {
+    let Some(training) = lab.claim(player, "trainer").await else { return };
+    if how.is_multiple_of(5) {
+        return;
+    }
+    // Somebody else may have claimed it meanwhile, or a person stopped the campaign.
+    if lab.put_net(player, &training.token, net).await.is_ok() && !how.is_multiple_of(7) {
+        lab.complete(player, &training.token, net).await.ok();
+    }
+}

@@ -1,0 +1,175 @@
+//! Machines, which know only what they were told.
+
+use protocol::api::work::Lease;
+
+use crate::common::{
+    lab::{Lab, Object, Player},
+    truth::{self, mix},
+};
+
+/// Who stands before a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Character {
+    /// It plays what comes out.
+    Honest,
+    /// And is known for it.
+    Trusted,
+    /// Of some shards it makes one game up; those with the same salt make up the same.
+    Liar { salt: u64 },
+}
+
+/// A lease as its machine knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) lease: Lease,
+    /// The first game that is not played yet.
+    pub(super) next: u64,
+}
+
+/// A machine.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub(super) player: Player,
+    pub(super) character: Character,
+    pub(super) leases: Vec<Held>,
+    /// Played games for which nobody has thanked it.
+    pub(super) outbox: Vec<(String, Object)>,
+    /// The question to which no answer came, and the lease that it did not hear of.
+    pub(super) unanswered: Option<(String, Option<Lease>)>,
+    questions: u32,
+}
+
+impl Machine {
+    pub(super) const fn new(player: Player, character: Character) -> Self {
+        Self { player, character, leases: Vec::new(), outbox: Vec::new(), unanswered: None, questions: 0 }
+    }
+
+    pub(super) const fn is_honest(&self) -> bool {
+        !matches!(self.character, Character::Liar { .. })
+    }
+
+    /// The word for a question: the one to which no answer came, or a new one.
+    pub(super) fn question(&mut self) -> String {
+        if let Some((nonce, _)) = &self.unanswered {
+            return nonce.clone();
+        }
+        self.questions += 1;
+        format!("q{}", self.questions)
+    }
+
+    /// Plays some games of a lease, into the outbox.
+    pub(super) fn play(&mut self, lab: &Lab, how: u64) {
+        if self.leases.is_empty() {
+            return;
+        }
+        let index = how as usize % self.leases.len();
+        let held = &mut self.leases[index];
+        let unit = if held.lease.terms.opponent.is_some() { 2 } else { 1 };
+        let end = held.lease.numbers().end;
+        // More often than not, all of it.
+        let most = (end - held.next) / unit;
+        let count = if (how >> 8).is_multiple_of(4) { 1 + (how >> 10) % most.max(1) } else { most };
+        let games = held.next..held.next + count * unit;
+        if games.is_empty() {
+            return;
+        }
+        held.next = games.end;
+        let mut object = lab.played(&held.lease, games.clone());
+        if let Character::Liar { salt } = self.character {
+            if how >> 20 & 1 == 0 {
+                let about = games.start + (how >> 24) % (games.end - games.start);
+                object = lab.with_lie(&held.lease, games, about, salt);
+            }
+            object.is_sound = how >> 32 & 7 != 0;
+        }
+        self.outbox.push((held.lease.token.clone(), object));
+        if held.next == end {
+            self.leases.remove(index);
+        }
+    }
+
+    /// Forgets what was not on its disk. What was played and not noted is played again, in other pieces.
+    pub(super) fn crash(&mut self, how: u64) {
+        match how % 4 {
+            0 => {
+                self.leases.clear();
+                self.outbox.clear();
+            }
+            1 => self.leases.clear(),
+            2 => self.outbox.clear(),
+            _ => {}
+        }
+        for held in &mut self.leases {
+            held.next = held.lease.terms.first_game;
+        }
+        self.unanswered = None;
+    }
+
+    /// How many games were finished of a lease.
+    pub(super) fn finished(&self, how: u64) -> Option<(String, u64)> {
+        let held = self.leases.get(how as usize % self.leases.len().max(1))?;
+        Some((held.lease.token.clone(), held.next - held.lease.terms.first_game))
+    }
+
+    /// Leaves the rest of a lease to others.
+    pub(super) fn give_up(&mut self, how: u64) -> Option<(String, u64)> {
+        if self.leases.is_empty() {
+            return None;
+        }
+        let held = self.leases.remove(how as usize % self.leases.len());
+        Some((held.lease.token, held.next))
+    }
+}
+
+/// The machines of a sequence: of old accounts and young ones, and of one account two.
+pub(super) async fn all(lab: &Lab, seed: u64) -> Vec<Machine> {
+    let salt = |number: u64| if seed.is_multiple_of(2) { 1 } else { 1 + number };
+    // Every third world is one of honest machines.
+    let liar = |number: u64| {
+        if seed.is_multiple_of(3) { Character::Honest } else { Character::Liar { salt: salt(number) } }
+    };
+    let mut machines = Vec::new();
+    for (name, character) in [
+        ("first-judge", Character::Trusted),
+        ("old", Character::Honest),
+        ("old-liar", liar(1)),
+        ("new", Character::Honest),
+        ("new-liar", liar(2)),
+        ("second-judge", Character::Trusted),
+    ] {
+        let player = if character == Character::Trusted { lab.judge(name).await } else { lab.player(name).await };
+        machines.push(Machine::new(player, character));
+    }
+    let second = lab.machine(machines[3].player.account, "second").await;
+    machines.push(Machine::new(second, Character::Honest));
+    machines
+}
+
+/// A draw out of a step.
+pub(super) fn draw(how: u64, what: u64) -> u64 {
+    mix(how, what.wrapping_add(1_000))
+}
+
+/// The test that is asked of pairs that are known, in the order of their numbers: not the coordinator's own.
+pub(super) fn verdict(test: &stats::Sprt, batch: usize, pairs: &[u8]) -> (u64, stats::Decision) {
+    let (mut counts, mut overshoot) = (stats::Pentanomial::default(), stats::Overshoot::default());
+    let mut seen = 0;
+    while pairs.len() - seen >= batch {
+        for pair in &pairs[seen..seen + batch] {
+            counts.add(stats::PairResult::ALL[usize::from(*pair)]);
+        }
+        seen += batch;
+        let llr = test.llr(counts).expect("the test has a solution");
+        overshoot.observe(llr);
+        let decision = test.decide_corrected(llr, &overshoot);
+        if decision != stats::Decision::Continue {
+            return (seen as u64, decision);
+        }
+    }
+    (seen as u64, stats::Decision::Continue)
+}
+
+/// What all pairs of a match bring whose games come out as they do.
+pub(super) fn true_pairs(terms: &dataset::Header, games: u64) -> Vec<u8> {
+    truth::pairs(&(0..games).map(|number| truth::game(terms, number)).collect::<Vec<_>>())
+}

@@ -1,0 +1,156 @@
+//! The whole loop, with real processes: games, proof, audits, training, gate, promotion, the next generation, and back.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{fs, process::Command, time::Duration};
+
+use dataset::{Digest, Header, shard};
+use e2e::{Coordinator, Role, Stage, program};
+use nnue::{Net, Parameters, architecture::Sizes};
+use serde_json::Value;
+
+const LONG: Duration = Duration::from_mins(8);
+
+/// Every step of a real campaign, with little in it. The gate asks for no strength that a net of seconds could lack, but
+/// it is asked.
+fn campaign(champion: &str) -> String {
+    format!(
+        "name = \"loop\"\nchampion = \"{champion}\"\n\
+         [selfplay.settings]\nhash_mebibytes = 1\nhard_nodes = 100\nply_cap = 160\n\
+         [selfplay.settings.adjudication]\nwin = {{ score = 1_500, plies = 4 }}\n\
+         [selfplay.openings]\nplies = 8\n\
+         [generation]\npositions = 3_000\nwindow = 2\nmost_candidates = 4\nahead_percent = 0\n\
+         [gate]\nelo0 = -900\nelo1 = -600\nmodel = \"logistic\"\nnodes = 100\nhash_mebibytes = 1\nmost_pairs = 200\n\
+         ply_cap = 160\naudit_percent = 20\n\
+         [recipe.architecture]\nwidth = 128\nfirst = 8\nsecond = 8\nstacks = 1\n\
+         [recipe.data]\nvalidation_one_in = 8\n\
+         [recipe.schedule]\nbatch = 250\nepochs = 2\npositions_per_epoch = 3_000\n"
+    )
+}
+
+fn nets(coordinator: &Coordinator<'_>) -> Vec<Value> {
+    serde_json::from_str(&coordinator.admin(&["net", "list"])).unwrap()
+}
+
+/// The heads of all games that were ever accepted.
+fn headers(stage: &Stage) -> Vec<Header> {
+    let mut found = Vec::new();
+    let mut folders = vec![stage.path("coordinator").join("objects")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(shard) = shard::open(&path) {
+                found.push(shard.header().clone());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
+    let stage = Stage::default();
+    let coordinator = Coordinator::start(&stage, &[]);
+    let file = stage.path("material.nnue");
+    fs::write(&file, Parameters::only_piece_values(Sizes::new(128, 8, 8, 1).unwrap()).to_bytes()).unwrap();
+    let material = coordinator.admin(&["net", "add", &file.display().to_string()]);
+    let material = material.trim_matches('"').to_owned();
+    coordinator.begin(&campaign(&material));
+
+    // Two accounts: the games of each are played again by the other.
+    let tokens = ["elder", "younger"].map(|name| coordinator.account(name, Role::Volunteer));
+    let trainer = coordinator.account("trainer", Role::Trainer);
+    let workers =
+        [("first", &tokens[0]), ("second", &tokens[1])].map(|(name, token)| stage.worker(&coordinator, token, name));
+    let agent = stage.agent(coordinator.address(), &trainer, "agent", &[]);
+
+    // What watches ends by itself when the second net is promoted.
+    let watched = Command::new(program("chuhe-coordinator"))
+        .arg("--data")
+        .arg(stage.path("coordinator"))
+        .args(["watch", "loop", "--until-promotions", "2", "--every", "1"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8(watched.stdout).unwrap();
+    assert!(watched.status.success(), "{told}\n{}\n{}", String::from_utf8_lossy(&watched.stderr), coordinator.log());
+    for step in ["generation 0: ", "generation 1: ", " of 3000 positions", "in training", "pairs against the champion"]
+    {
+        assert!(told.contains(step), "{step}: {told}");
+    }
+
+    // The second net has the first for its parent, and each plays the games of its own generation.
+    let all = nets(&coordinator);
+    let promoted = |generation: u64| {
+        let found = all.iter().find(|net| net["state"] == "promoted" && net["generation"] == generation);
+        found.unwrap_or_else(|| panic!("no net of generation {generation}: {all:#?}"))["net"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let (first, second) = (promoted(1), promoted(2));
+    let standing = coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
+    assert_eq!((&standing["champion"], &standing["generation"]), (&second.clone().into(), &2.into()));
+    let played = headers(&stage);
+    for (net, what) in [(&material, "the first"), (&first, "the second"), (&second, "the third")] {
+        let of_generation =
+            |header: &&Header| header.opponent.is_none() && header.net == Some(net.parse::<Digest>().unwrap());
+        assert!(played.iter().any(|header| of_generation(&header)), "{what} generation is not played by its net");
+    }
+    // Each was tested against the champion before it.
+    for (candidate, champion) in [(&first, &material), (&second, &first)] {
+        let pair = |header: &Header| {
+            let opponent = header.opponent.as_ref().and_then(|opponent| opponent.net);
+            header.net == candidate.parse().ok() && opponent == champion.parse().ok()
+        };
+        assert!(played.iter().any(pair));
+    }
+    // Their manifests name the games, and the files are nets.
+    for net in [&first, &second] {
+        let bytes = fs::read(find(&stage, net)).unwrap();
+        assert_eq!(Net::from_bytes(&bytes).unwrap().hash().to_string(), *net);
+    }
+    let events = coordinator.admin(&["audit"]);
+    assert!(!events.contains("\"quarantine\"") && !events.contains("\"dispute\""), "{events}");
+    assert_eq!(events.matches("is the champion of generation").count(), 2);
+    let audited = coordinator.admin(&["user", "list"]);
+    let clean: Vec<u64> = serde_json::from_str::<Vec<Value>>(&audited)
+        .unwrap()
+        .iter()
+        .filter_map(|account| account["clean_games"].as_u64())
+        .collect();
+    assert!(clean.iter().sum::<u64>() > 0, "somebody's games were played again by somebody else: {audited}");
+
+    // Back: the first plays again, in a generation of its own.
+    let _ = coordinator.admin(&["net", "rollback", "loop", "--reason", "a test"]);
+    let back = coordinator.campaign("loop");
+    assert_eq!((&back["champion"], &back["generation"]), (&first.clone().into(), &3.into()));
+    assert!(nets(&coordinator).iter().any(|net| net["net"] == second.as_str() && net["state"] == "rolled_back"));
+    let standing = coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
+    assert_eq!(standing["champion"], first.as_str());
+
+    for worker in workers {
+        worker.signal("TERM");
+        assert_eq!(worker.end(LONG), 0);
+    }
+    agent.signal("INT");
+    assert_eq!(agent.end(LONG), 0);
+}
+
+/// The file of an object.
+fn find(stage: &Stage, hash: &str) -> std::path::PathBuf {
+    let mut folders = vec![stage.path("coordinator").join("objects")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.file_name().unwrap().to_string_lossy().contains(hash) {
+                return path;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    panic!("there is no object {hash}");
+}
