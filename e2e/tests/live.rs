@@ -36,7 +36,7 @@ fn a_marked_match_is_seen_while_a_worker_plays_it() {
     let coordinator = Coordinator::start(&stage, &[]);
     let boss = coordinator.account("boss", Role::Maintainer);
     let player = coordinator.account("player", Role::Volunteer);
-    let made = coordinator.admin(&["match", "create", "--nodes", "20000", "--pairs", "50", "--fixed"]);
+    let made = coordinator.admin(&["match", "--nodes", "20000", "--pairs", "50", "--fixed"]);
     let job = serde_json::from_str::<Value>(&made).unwrap()["job"].as_i64().unwrap();
     let (status, answer) = ask(&coordinator, "POST", &format!("/api/v1/matches/{job}/live"), &boss, "{}");
     assert_eq!(status, 204, "{answer}");

@@ -189,7 +189,7 @@ mod tests {
         assert!(matches!(wrong("", &"a ".repeat(2_000), ""), Wrong::ManyMoves));
     }
 
-    /// Whatever is pasted, something is said.
+    /// Whatever is pasted, something is said. That it is soon, the runner of the tests sees to.
     #[test]
     fn nothing_that_is_pasted_breaks_it() {
         let mut state = 1_u64;
