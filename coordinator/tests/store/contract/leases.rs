@@ -219,7 +219,7 @@ async fn who_has_delivered_nothing_gets_little(lab: Lab) {
     let ann = lab.player("ann").await;
     let ask = |nonce: &str| {
         let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
-        let speed = Some(2_000_000);
+        let speed = Some(6_660);
         let nonce = nonce.to_owned();
         (now, asker, Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: speed, most_seconds: None })
     };
