@@ -215,11 +215,11 @@ async fn who_is_blocked_gets_nothing(lab: Lab) {
 
 /// Nobody waits long for the first accepted game, whatever a worker says of its speed.
 async fn who_has_delivered_nothing_gets_little(lab: Lab) {
-    lab.campaign("one").await;
+    lab.long_campaign().await;
     let ann = lab.player("ann").await;
     let ask = |nonce: &str| {
         let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
-        let speed = Some(6_660);
+        let speed = Some(200_000);
         let nonce = nonce.to_owned();
         (now, asker, Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: speed, most_seconds: None })
     };
