@@ -15,7 +15,8 @@ use serde_json::Value;
 
 const LONG: Duration = Duration::from_mins(5);
 
-/// A few thousand positions of short games, and a small net. `recipe` is put in front of the recipe's schedule.
+/// A few thousand positions of short games, and a small net, which soon knows them by heart: what is left of its loss then
+/// may well be many times the best. `recipe` is put in front of the recipe's schedule.
 fn campaign(epochs: u32, data: &str) -> String {
     format!(
         "name = \"tiny\"\n\
@@ -26,7 +27,8 @@ fn campaign(epochs: u32, data: &str) -> String {
          [gate]\nnodes = 100\nhash_mebibytes = 1\nmost_pairs = 8\n\
          [recipe.architecture]\nwidth = 128\nfirst = 8\nsecond = 8\nstacks = 1\n\
          [recipe.data]\nvalidation_one_in = 4\n{data}\
-         [recipe.schedule]\nbatch = 100\nepochs = {epochs}\npositions_per_epoch = 2_000\n"
+         [recipe.schedule]\nbatch = 100\nepochs = {epochs}\npositions_per_epoch = 2_000\n\
+         [recipe.stop]\nexplosion = 100_000\n"
     )
 }
 

@@ -24,7 +24,8 @@ fn campaign(champion: &str) -> String {
          ply_cap = 160\naudit_percent = 20\n\
          [recipe.architecture]\nwidth = 128\nfirst = 8\nsecond = 8\nstacks = 1\n\
          [recipe.data]\nvalidation_one_in = 8\n\
-         [recipe.schedule]\nbatch = 250\nepochs = 2\npositions_per_epoch = 3_000\n"
+         [recipe.schedule]\nbatch = 250\nepochs = 2\npositions_per_epoch = 3_000\n\
+         [recipe.stop]\nexplosion = 100_000\n"
     )
 }
 
