@@ -405,6 +405,26 @@ pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: 
     role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))
 }
 
+/// A new account that somebody makes for themselves: a volunteer, or whatever the invitation is for.
+///
+/// # Errors
+///
+/// If the name is none or taken, or the invitation is not valid.
+pub async fn register(
+    connection: &mut Connection<'_>,
+    now: Time,
+    name: &str,
+    state: &str,
+    invitation: Option<&str>,
+) -> Outcome<i64> {
+    let account = create_account(connection, now, name, Role::Volunteer, state, None).await?;
+    if let Some(invitation) = invitation {
+        let role = use_invitation(connection, now, invitation, account).await?;
+        set_account(connection, now, account, ("role", role.name()), None, None).await?;
+    }
+    Ok(account)
+}
+
 /// Blocks a worker with a message that it prints, or lets it play again.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use protocol::api::{
     problem::{Code, Problem},
     work::{
         Answer as WorkAnswer, Ask, Failure as Report, GiveBack, Machine, Me, Receipt, ReceiptStatus, Renew, Renewed,
-        Role, Server, Worker,
+        Server, Worker,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -101,11 +101,7 @@ pub(super) async fn register_account(
             let (name, invitation) = (name.clone(), invitation.clone());
             Box::pin(async move {
                 let c = &mut connection;
-                let account = people::create_account(c, now, &name, Role::Volunteer, state, None).await?;
-                if let Some(invitation) = invitation {
-                    let role = people::use_invitation(c, now, &invitation, account).await?;
-                    people::set_account(c, now, account, ("role", role.name()), None, None).await?;
-                }
+                let account = people::register(c, now, &name, state, invitation.as_deref()).await?;
                 people::create_token(c, now, account, "first", None, None).await
             })
         })

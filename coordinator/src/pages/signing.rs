@@ -14,7 +14,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::problem::Code;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
@@ -309,11 +309,7 @@ async fn register(State(service): State<Service>, form: Form<Registration>) -> A
             let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
             Box::pin(async move {
                 let c = &mut connection;
-                let account = people::create_account(c, now, &name, Role::Volunteer, state, None).await?;
-                if let Some(invitation) = invitation {
-                    let role = people::use_invitation(c, now, &invitation, account).await?;
-                    people::set_account(c, now, account, ("role", role.name()), None, None).await?;
-                }
+                let account = people::register(c, now, &name, state, invitation.as_deref()).await?;
                 passwords::set(c, now, account, &hash, Some(account)).await?;
                 Ok((account, people::create_token(c, now, account, "first", None, None).await?))
             })
