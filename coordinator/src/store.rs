@@ -7,8 +7,8 @@
 //! and on disk, when the call returns; if the operation fails, nothing of it happened. Operations may be run again
 //! when databases ask for it, so they do nothing but read and write the database.
 //!
-//! `SQLite` has one writer, and a commit costs a wait for the disk. So operations that wait at the same time are
-//! committed together, each within a savepoint of its own.
+//! A commit costs a wait for the disk. So operations that wait at the same time are committed together, each within a
+//! savepoint of its own.
 
 mod error;
 mod group;
@@ -30,9 +30,6 @@ use group::Writer;
 
 /// How far the clocks of a coordinator and its database may be apart, in milliseconds.
 const MOST_SKEW: i64 = 2_000;
-
-/// How often an operation is tried again that collided with another.
-const ATTEMPTS: u32 = 8;
 
 /// What `SQLite` is told on the connection that writes. Other coordinators may be writing, so waiting comes first.
 const WRITING: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
@@ -123,10 +120,10 @@ pub trait Store: Clone + Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Database {
     dialect: Dialect,
-    /// Connections that read; and that write, where the database has many writers.
+    /// Connections that read.
     pool: AnyPool,
-    /// The one that writes, where it has one.
-    writer: Option<Writer>,
+    /// The one that writes.
+    writer: Writer,
 }
 
 impl Database {
@@ -164,17 +161,16 @@ impl Database {
             };
             let one = pool(1, WRITING).connect_with(options.clone()).await.map_err(unreachable)?;
             let pool = pool(4, READING).connect_with(options).await.map_err(unreachable)?;
-            return Ok(Self { dialect: Dialect::Sqlite, pool, writer: Some(Writer::start(one)) });
+            let writer = Writer::start(one, Dialect::Sqlite);
+            return Ok(Self { dialect: Dialect::Sqlite, pool, writer });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
-            let pool = AnyPoolOptions::new()
-                .max_connections(24)
-                .acquire_timeout(Duration::from_secs(30))
-                .connect_with(options)
-                .await
-                .map_err(unreachable)?;
-            return Ok(Self { dialect: Dialect::Postgres, pool, writer: None });
+            let pool = |most| AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30));
+            let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
+            let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
+            let writer = Writer::start(one, Dialect::Postgres);
+            return Ok(Self { dialect: Dialect::Postgres, pool, writer });
         }
         Err(StoreError::Address(hidden(address)))
     }
@@ -198,25 +194,8 @@ impl Database {
 
     /// Waits for what is being written, and closes all connections.
     pub async fn close(&self) {
-        if let Some(writer) = &self.writer {
-            writer.stop().await;
-        }
+        self.writer.stop().await;
         self.pool.close().await;
-    }
-
-    async fn once<T, F>(&self, begin: &'static str, operation: &F) -> Outcome<T>
-    where
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Sync,
-    {
-        let mut transaction = self.pool.begin_with(begin).await?;
-        let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
-        if result.is_ok() {
-            transaction.commit().await?;
-        } else {
-            // If that fails too, the connection is at fault; why the operation failed says more.
-            drop(transaction.rollback().await);
-        }
-        result
     }
 }
 
@@ -226,16 +205,7 @@ impl Store for Database {
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
     {
-        if let Some(writer) = &self.writer {
-            return writer.write(operation).await;
-        }
-        let mut attempt = 1;
-        loop {
-            match self.once("BEGIN", &operation).await {
-                Err(failure) if failure.is_collision() && attempt < ATTEMPTS => attempt += 1,
-                result => return result,
-            }
-        }
+        self.writer.write(operation).await
     }
 
     async fn read<T, F>(&self, operation: F) -> Outcome<T>
@@ -248,7 +218,11 @@ impl Store for Database {
             // One picture of the database for all that the operation asks.
             Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
-        self.once(begin, &operation).await
+        let mut transaction = self.pool.begin_with(begin).await?;
+        let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
+        // There is nothing to keep; if this fails, the connection is at fault, and the next to have it finds out.
+        drop(transaction.rollback().await);
+        result
     }
 }
 

@@ -3,14 +3,20 @@
 //! * *The shape*: 512 per side from 32 active of 20,000 inputs, joined 1,024, then 32, then 1, clipped, `AdamW`, batch
 //!   16,384. Once as plain tch has it (`embedding_bag`, autograd, its own optimiser), once with our input layer under
 //!   tch's dense layers. Inputs are drawn evenly, which no real position's are.
-//! * *Our net* on the games that the recipe in `CHUHE_RECIPE` names, with the reader and without.
+//! * *Our net* on the games that the recipe in `CHUHE_RECIPE` names, with the reader and without; they lie beside their
+//!   manifests, or in the folder `CHUHE_SHARDS`.
 //!
 //! Rounds alternate, so that what else the machine does falls on both.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and stops where it cannot go on")]
 #![allow(clippy::disallowed_methods, reason = "it measures time")]
 
-use std::{collections::BTreeSet, env, path::Path, time::Instant};
+use std::{
+    collections::BTreeSet,
+    env,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use dataset::training::Place;
 use trainer::{
@@ -51,7 +57,8 @@ fn timed(positions: usize, work: impl FnOnce()) -> f64 {
 
 fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
     let recipe = protocol::recipe::Recipe::from_text(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let data = TrainingData::open(&recipe, path.parent().unwrap(), None, &BTreeSet::new()).unwrap();
+    let shards = env::var_os("CHUHE_SHARDS").map(PathBuf::from);
+    let data = TrainingData::open(&recipe, path.parent().unwrap(), shards.as_deref(), &BTreeSet::new()).unwrap();
     let plan = Plan::new(&recipe, &data).unwrap();
     let batch = recipe.schedule.batch as usize;
     let state = State::new(&plan.shape, Arrays::initial(&plan.shape, Head::PieceValues, 1), &plan.optimizer);
@@ -116,6 +123,7 @@ mod shape {
 
     pub(super) fn compare(threads: usize, rounds: usize, steps: usize) {
         tch::set_num_threads(threads as i32);
+        check_layout();
         let mut plain = Plain::new();
         let mut ours = Ours::new(threads);
         for step in 0..2 {
@@ -146,10 +154,33 @@ mod shape {
             }
         }
 
-        fn loss(&self, joined: &Tensor, targets: &Tensor) -> Tensor {
-            let value = joined.apply(&self.hidden).clamp(0.0, 1.0).apply(&self.output);
+        fn loss(&self, hidden: &Tensor, targets: &Tensor) -> Tensor {
+            let value = hidden.clamp(0.0, 1.0).apply(&self.output);
             value.sigmoid().mse_loss(targets, Reduction::Mean)
         }
+
+        /// The same hidden layer, where the joined sides lie block by block.
+        fn hidden(&self, blocks: &[Tensor]) -> Tensor {
+            let (lanes, blocks_there) = (LANES as i64, blocks.len() as i64);
+            let weights = self.hidden.ws.view([HIDDEN, 2, blocks_there, lanes]).permute([2, 1, 3, 0]);
+            let weights = weights.reshape([blocks_there, 2 * lanes, HIDDEN]).unbind(0);
+            let bias = self.hidden.bs.as_ref().unwrap().expand([BATCH as i64, HIDDEN], false);
+            blocks.iter().zip(&weights).fold(bias, |sum, (block, weights)| sum.addmm(block, weights))
+        }
+    }
+
+    /// Both must compute the same, or there is nothing to compare.
+    fn check_layout() {
+        let store = nn::VarStore::new(Device::Cpu);
+        let dense = Dense::new(&store.root());
+        let sides = [(); 2].map(|()| Tensor::rand([BATCH as i64, WIDTH as i64], (Kind::Float, Device::Cpu)));
+        let blocks: Vec<_> = (0..BLOCKS as i64)
+            .map(|block| {
+                Tensor::cat(&sides.each_ref().map(|side| side.narrow(1, block * LANES as i64, LANES as i64)), 1)
+            })
+            .collect();
+        let apart = (dense.hidden(&blocks) - Tensor::cat(&sides, 1).apply(&dense.hidden)).abs().max();
+        assert!(apart.double_value(&[]) < 1e-4, "the two layouts give hidden values {apart} apart");
     }
 
     fn targets() -> Tensor {
@@ -189,7 +220,7 @@ mod shape {
                 bags.0 + &self.bias
             });
             let joined = Tensor::cat(&sums, 1).clamp(0.0, 1.0);
-            self.optimizer.backward_step(&self.dense.loss(&joined, targets));
+            self.optimizer.backward_step(&self.dense.loss(&joined.apply(&self.dense.hidden), targets));
         }
     }
 
@@ -203,12 +234,11 @@ mod shape {
         batches: Vec<(Vec<Active>, Tensor)>,
         counts: Vec<u8>,
         sums: Vec<Sums>,
-        joined: Vec<f32>,
         _store: nn::VarStore,
     }
 
-    /// Positions that a thread takes at once.
-    const PART: usize = 256;
+    /// Numbers that a thread takes at once.
+    const PART: usize = 1 << 14;
     const BLOCKS: usize = WIDTH / LANES;
 
     impl Ours {
@@ -233,7 +263,6 @@ mod shape {
                 batches: batches.collect(),
                 counts: vec![ACTIVE as u8; BATCH],
                 sums: vec![[[0.0; LANES]; 2]; BATCH * BLOCKS],
-                joined: vec![0.0; BATCH * 2 * WIDTH],
                 _store: store,
             }
         }
@@ -241,45 +270,42 @@ mod shape {
         #[allow(unsafe_code, reason = "libtorch reads and writes memory that is ours")]
         fn step(&mut self, step: usize) {
             let (active, targets) = &self.batches[step % BATCHES];
-            let Self { threads, transformer, counts, sums, joined, .. } = self;
+            let Self { threads, transformer, counts, sums, .. } = self;
             let forward = &*transformer;
             threads.scope(|scope| forward.forward_by_blocks(scope, active, counts, sums));
             threads.install(|| {
-                joined.par_chunks_mut(PART * 2 * WIDTH).enumerate().for_each(|(part, joined)| {
-                    for (place, joined) in joined.chunks_exact_mut(2 * WIDTH).enumerate() {
-                        let sums = sums[part * PART + place..].iter().step_by(BATCH);
-                        for (block, sums) in sums.enumerate() {
-                            for (side, sums) in sums.iter().enumerate() {
-                                let joined = &mut joined[side * WIDTH + block * LANES..][..LANES];
-                                for (joined, sum) in joined.iter_mut().zip(sums) {
-                                    *joined = sum.clamp(0.0, 1.0);
-                                }
-                            }
-                        }
-                    }
-                });
+                let sums = sums.as_flattened_mut().as_flattened_mut();
+                sums.par_chunks_mut(PART).for_each(|sums| sums.iter_mut().for_each(|sum| *sum = sum.clamp(0.0, 1.0)));
             });
-            let size = [BATCH as i64, 2 * WIDTH as i64];
-            // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its graph, which end with this
-            // function, and is not written while they live.
-            let leaf =
-                unsafe { Tensor::from_blob(joined.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu) };
-            let leaf = leaf.set_requires_grad(true);
-            self.optimizer.backward_step(&self.dense.loss(&leaf, targets));
-            let gradient = leaf.grad();
-            assert!(gradient.is_contiguous() && gradient.kind() == Kind::Float && gradient.size() == size);
-            // SAFETY: contiguous floats of `size`, as asserted, which live as long as `gradient`.
-            let slopes =
-                unsafe { std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), joined.len()) };
+            let size = [BATCH as i64, 2 * LANES as i64];
+            let leaves: Vec<_> = sums
+                .chunks_exact(BATCH)
+                .map(|sums| {
+                    // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its graph, which end with
+                    // this function, and is not written while they live.
+                    let leaf = unsafe {
+                        Tensor::from_blob(sums.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu)
+                    };
+                    leaf.set_requires_grad(true)
+                })
+                .collect();
+            self.optimizer.backward_step(&self.dense.loss(&self.dense.hidden(&leaves), targets));
+            let gradients: Vec<_> = leaves.iter().map(Tensor::grad).collect();
+            drop(leaves);
+            let slopes: Vec<&[f32]> = gradients
+                .iter()
+                .map(|gradient| {
+                    assert!(gradient.is_contiguous() && gradient.kind() == Kind::Float && gradient.size() == size);
+                    // SAFETY: contiguous floats of `size`, as asserted, which live as long as `gradients`.
+                    unsafe {
+                        std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), BATCH * 2 * LANES)
+                    }
+                })
+                .collect();
             threads.install(|| {
-                sums.par_chunks_mut(BATCH).enumerate().for_each(|(block, sums)| {
-                    for (sums, slopes) in sums.iter_mut().zip(slopes.chunks_exact(2 * WIDTH)) {
-                        for (side, sums) in sums.iter_mut().enumerate() {
-                            let slopes = &slopes[side * WIDTH + block * LANES..][..LANES];
-                            for (sum, slope) in sums.iter_mut().zip(slopes) {
-                                *sum = if *sum > 0.0 && *sum < 1.0 { *slope } else { 0.0 };
-                            }
-                        }
+                sums.par_chunks_mut(BATCH).zip(&slopes).for_each(|(sums, slopes)| {
+                    for (sum, slope) in sums.as_flattened_mut().as_flattened_mut().iter_mut().zip(*slopes) {
+                        *sum = if *sum > 0.0 && *sum < 1.0 { *slope } else { 0.0 };
                     }
                 });
             });
