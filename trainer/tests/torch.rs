@@ -104,7 +104,7 @@ fn gradients_under_fake_quantisation_agree() {
             };
             let along = dot(ours, theirs) / (dot(ours, ours) * dot(theirs, theirs)).sqrt();
             let length = (dot(ours, ours) / dot(theirs, theirs)).sqrt();
-            assert!(along > 0.9999 && (length - 1.0).abs() < 1e-3, "{array:?}: along {along}, length {length}");
+            assert!(along > 0.998 && (length - 1.0).abs() < 0.01, "{array:?}: along {along}, length {length}");
         }
     }
 }

@@ -23,8 +23,8 @@ pub struct Optimizer {
     pub beta1: f64,
     /// How much of the mean of their squares is kept at each step: from 0 to 0.9999999.
     pub beta2: f64,
-    /// What is added to the root of that mean, so that nothing is divided by zero: 1e-30 (what a float of 32 bits
-    /// holds) to 1.
+    /// What is added to the root of that mean, so that nothing is divided by zero: 1e-12 to 1. Much less than that is zero
+    /// in 32 bits.
     pub epsilon: f64,
     /// What a weight loses at each step, as a part of itself, times the learning rate: 0 to 1.
     pub weight_decay: f64,
@@ -92,7 +92,7 @@ impl Optimizer {
             kind: OptimizerKind::read(table)?,
             beta1: table.number("beta1", KEPT)?.unwrap_or(default.beta1),
             beta2: table.number("beta2", KEPT)?.unwrap_or(default.beta2),
-            epsilon: table.number("epsilon", 1e-30..=1.0)?.unwrap_or(default.epsilon),
+            epsilon: table.number("epsilon", 1e-12..=1.0)?.unwrap_or(default.epsilon),
             weight_decay: table.number("weight_decay", 0.0..=1.0)?.unwrap_or(default.weight_decay),
         })
     }
