@@ -28,6 +28,7 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::{get, post, put},
 };
+use futures_util::StreamExt as _;
 use protocol::api::{
     MOST_JSON_BYTES, MOST_NET_BYTES, path,
     problem::{Code, Problem},
@@ -115,6 +116,23 @@ fn longer_for(request: &Request) -> Duration {
     Duration::from_secs(length.unwrap_or(0).min(MOST_NET_BYTES) / SLOWEST_BYTES)
 }
 
+/// Reads the body of a request that is refused, if it is not too long and comes soon: a connection that is closed with
+/// something unread is reset, and the refusal may be lost with it.
+async fn read_off(request: Request) {
+    const MOST: usize = 512 << 10;
+    let mut stream = request.into_body().into_data_stream();
+    let mut read = 0;
+    let reading = async {
+        while let Some(Ok(chunk)) = stream.next().await {
+            read += chunk.len();
+            if read > MOST {
+                break;
+            }
+        }
+    };
+    drop(tokio::time::timeout(Duration::from_secs(2), reading).await);
+}
+
 /// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
 pub(crate) async fn gate(
     State(service): State<Service>,
@@ -130,9 +148,11 @@ pub(crate) async fn gate(
     let address = limits::address_of(&request, peer, service.settings.behind_proxy);
     let sender = auth::bearer(request.headers()).map_or_else(|| address.clone(), limits::short);
     if let Err(wait) = service.limits.take(&address, &sender, now) {
+        read_off(request).await;
         return refuse(Code::TooMany, "too many requests: ask again later", wait);
     }
     let Some(_place) = service.limits.enter() else {
+        read_off(request).await;
         return refuse(
             Code::Busy,
             "the coordinator has too much to do: ask again later",
