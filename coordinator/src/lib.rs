@@ -38,3 +38,4 @@ pub mod webhooks;
 pub mod work;
 
 mod games;
+mod sentences;

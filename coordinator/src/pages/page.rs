@@ -8,7 +8,10 @@ use axum::{
     http::{HeaderValue, header, request::Parts},
     response::{Html, IntoResponse as _, Response},
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Role,
+};
 
 use super::{
     assets, format,
@@ -18,6 +21,7 @@ use crate::{
     clock::Time,
     http::answer::{Answer, Refusal},
     people::sessions::Session,
+    sentences,
     service::Service,
 };
 
@@ -75,6 +79,12 @@ impl Visitor {
     #[must_use]
     pub(crate) fn is(&self, role: Role) -> bool {
         self.session.as_ref().is_some_and(|session| session.role >= role)
+    }
+
+    /// Why something did not happen, in their language.
+    #[must_use]
+    pub(crate) fn refused(&self, problem: &Problem) -> String {
+        sentences::refused(self.language, problem.code.name(), &problem.detail)
     }
 
     /// The address of a page in the visitor's language.
@@ -149,6 +159,18 @@ impl Page {
     #[must_use]
     pub(crate) fn word(&self, state: &str) -> String {
         words::state(self.visitor.language, state)
+    }
+
+    /// What the coordinator said, in the visitor's language.
+    #[must_use]
+    pub(crate) fn said(&self, sentence: &str) -> String {
+        sentences::said(self.visitor.language, sentence)
+    }
+
+    /// Why something was refused, in the visitor's language.
+    #[must_use]
+    pub(crate) fn refused(&self, code: &Option<String>, detail: &str) -> String {
+        sentences::refused(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
     }
 
     /// How a state looks: good, bad, or waiting.

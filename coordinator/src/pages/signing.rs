@@ -299,7 +299,7 @@ async fn register(State(service): State<Service>, form: Form<Registration>) -> A
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
-        Err(Failure::Refused(problem)) => return fault(problem.detail),
+        Err(Failure::Refused(problem)) => return fault(visitor.refused(&problem)),
         Err(other) => return Err(other.into()),
     };
     let (now, name) = (service.clock.now(), sent.name.clone());
@@ -318,7 +318,7 @@ async fn register(State(service): State<Service>, form: Form<Registration>) -> A
     let (account, token) = match made {
         Ok(made) => made,
         Err(Failure::Refused(problem)) if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) => {
-            return fault(problem.detail);
+            return fault(visitor.refused(&problem));
         }
         Err(other) => return Err(Refusal::from(other)),
     };

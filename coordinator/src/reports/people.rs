@@ -164,6 +164,8 @@ pub struct Delivery {
     pub games: i64,
     /// received, validated, rejected, disputed, quarantined.
     pub state: String,
+    /// Why it was rejected, as a word.
+    pub code: Option<String>,
     /// Why it was rejected.
     pub detail: Option<String>,
     /// When it came.
@@ -176,7 +178,7 @@ pub struct Delivery {
 ///
 /// If the database fails.
 pub async fn deliveries(connection: &mut Connection<'_>, account: i64) -> Outcome<Vec<Delivery>> {
-    let query = "SELECT hash, job, workers.name AS worker, first, games, state, detail, received
+    let query = "SELECT hash, job, workers.name AS worker, first, games, state, code, detail, received
                  FROM shards JOIN workers ON workers.id = shards.worker
                  WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2";
     Ok(sqlx::query_as(query).bind(account).bind(ROWS).fetch_all(connection.raw()).await?)

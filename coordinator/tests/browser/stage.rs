@@ -337,7 +337,7 @@ fn odds() -> String {
          VALUES (9000, 'l9000', 205, 7, 6, 'n', 'fresh', 'done', 6000, 40, 1, 1, 1), (9001, 'l9001', 205, 1, 3, 'm', 'audit', 'done', 6000, 40, 1, 1, 1);
          INSERT INTO shards (id, hash, job, lease, worker, account, first, games, positions, bytes, state, code, detail, received,
          audit, object) VALUES (9000, '{}', 205, 9000, 7, 6, 6000, 40, 3300, 41000, 'rejected', 'illegal_move',
-         'game 6011, ply 48: e3e5 is not legal', {}, 'none', 'present'),
+         'game 6011 ply 48: the move is not legal', {}, 'none', 'present'),
          (9001, '{}', 205, 9001, 7, 6, 6040, 40, 3300, 41000, 'quarantined', NULL, NULL, {}, 'none', 'present'),
          (9002, '{}', 205, 9001, 1, 3, 6040, 40, 3300, 41000, 'disputed', NULL, NULL, {}, 'wanted', 'present');
          INSERT INTO totals VALUES (205, {day}, 'rejected', 1, 40, 3300, 41000), (205, {day}, 'quarantined', 1, 40, 3300, 41000),
@@ -354,10 +354,10 @@ fn odds() -> String {
 async fn tell(bench: &Bench) {
     let events = [
         (62, "promotion", "campaign:yangtze", "yangtze-4 is the champion of generation 4"),
-        (30, "stuck", "campaign:yellow", "3 candidates of generation 2 were rejected"),
-        (24, "training", "campaign:yangtze", "generation 4 is full: yangtze-5-1 is to be trained"),
+        (30, "stall", "campaign:yellow", "it waits for a maintainer: 3 candidates of generation 2 were rejected"),
+        (24, "training", "campaign:yangtze", "generation 4 is full: yangtze-5 is to be trained"),
         (14, "promotion", "campaign:yangtze", "yangtze-5 is the champion of generation 5"),
-        (13, "training", "campaign:yangtze", "yangtze-6 is trained and plays its gate match"),
+        (13, "gating", "campaign:yangtze", "yangtze-6 plays against the champion"),
         (2, "campaign_created", "campaign:pearl", "campaign pearl began"),
     ];
     for (hours, kind, subject, text) in events {
