@@ -238,6 +238,12 @@ impl Page {
         format!("{}\u{202f}%", format::decimal(number * 100.0, 1))
     }
 
+    /// A part of a whole, in percent.
+    #[must_use]
+    pub(crate) fn share(&self, part: &i64, whole: &i64) -> String {
+        format::percent(*part, *whole)
+    }
+
     /// The share of a label among so many games.
     #[must_use]
     pub(crate) fn part(&self, labels: &BTreeMap<String, i64>, label: &str, whole: &i64) -> String {

@@ -157,6 +157,18 @@ fn workers() -> String {
     )
 }
 
+/// Positions as games have them: most scores near even, and fewer the more is taken.
+fn figures(positions: i64) -> String {
+    let bell = |class: i64, middle: i64, width: i64| 1_000 * width * width / (width * width + (class - middle).pow(2));
+    let scores: Vec<i64> = (0..42).map(|class| bell(class, 21, 3) + if class % 41 == 0 { 240 } else { 0 }).collect();
+    let pieces: Vec<i64> = (0..33).map(|pieces| if pieces < 4 { 0 } else { bell(pieces, 27, 6) }).collect();
+    let of = |all: &[i64]| -> Vec<i64> {
+        let sum: i64 = all.iter().sum();
+        all.iter().map(|part| positions / 1_000 * (part * 1_000_000 / sum) / 1_000).collect()
+    };
+    json!({ "scores": of(&scores), "pieces": of(&pieces), "unscored": 0, "repeated": positions / 47 }).to_string()
+}
+
 /// Five generations of the first campaign, with what they played, trained and promoted.
 #[allow(clippy::too_many_lines, reason = "it is a table")]
 fn generations(curves: &str) -> String {
@@ -206,6 +218,7 @@ fn generations(curves: &str) -> String {
         for (kind, label, share) in labels {
             let _ = write!(text, "INSERT INTO labels VALUES ({job}, '{kind}', '{label}', {});", games * share / 100);
         }
+        let _ = write!(text, "INSERT INTO figures VALUES ({job}, {});", quoted(&figures(positions)));
         let candidate = net(generation + 1);
         let trained = begun + 41 * HOUR;
         let finished = trained + 6 * HOUR + generation * HOUR / 3;

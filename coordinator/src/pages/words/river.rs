@@ -9,6 +9,17 @@ super::words! {
         bytes: "Bytes", "字节";
         outcomes: "Outcomes", "胜负";
         reasons: "Why games ended", "终局原因";
+        figures: "What the positions are like", "局面构成";
+        figures_about: "Positions of validated self-play games, which nets learn from; counted when a shard is validated.",
+            "已验证自对弈对局的局面，即训练所用；在验证数据片时统计。";
+        figures_none: "No positions were counted yet.", "尚未统计局面。";
+        figures_counted: "Positions counted", "已统计局面";
+        figures_repeated: "Already in the same shard", "同一数据片内重复";
+        figures_unscored: "Without a score", "无评分";
+        scores: "By score", "按评分";
+        scores_about: "For the side to move, in pawns; the ends hold all beyond.", "行棋方视角，以兵为单位；两端包含更大的值。";
+        pieces: "By pieces on the board", "按子数";
+        pieces_about: "Both sides together; a game begins with 32.", "双方合计；开局为 32 子。";
         duplicates: "Games that two delivered", "重复提交的对局";
         duplicates_about: "The same games from two workers are compared: an audit that costs nothing.",
             "两台工作机提交的相同对局会互相比对，是无成本的复核。";
