@@ -7,6 +7,7 @@ use super::{
     JobRow, audit, figures::Figures, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments, totals,
 };
 use crate::{
+    choices,
     clock::Time,
     events::{Event, note},
     store::{Connection, Outcome},
@@ -178,7 +179,7 @@ async fn choose_for_audit(connection: &mut Connection<'_>, shard: i64, row: &Sha
     let query = "SELECT gate FROM jobs WHERE id = $1";
     let gate: Option<String> = sqlx::query_scalar(query).bind(row.job).fetch_one(connection.raw()).await?;
     let gate = gate.and_then(|gate| serde_json::from_str::<protocol::campaign::Gate>(&gate).ok());
-    let least = gate.map_or(0, |gate| u64::from(gate.audit_percent));
+    let least = gate.map_or(0, |gate| u64::from(gate.audit_percent)).max(choices::audit_percent(connection).await?);
     if trusted == 0 && audit::is_wanted(clean_games, least, draw) {
         let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1";
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;
