@@ -51,6 +51,13 @@ super::words! {
         detail: "What it said", "内容";
         ranking: "Contributors by validated games", "贡献榜（按已验证对局）";
         ranking_none: "Nobody has contributed yet.", "还没有贡献者。";
+        ranking_deleted: "a deleted account", "已删除的账号";
+        person_none: "No games of this account were validated yet.", "该账号尚无已验证的对局。";
+        person_about: "Validated games count, each once.", "仅计已验证的对局，每局一次。";
+        person_own: "Not for everybody", "非公开内容";
+        person_own_about: "Only this person and maintainers see what follows.", "以下内容仅本人与维护者可见。";
+        person_days: "Games per day, the last 30 days (UTC)", "最近 30 天每日对局（UTC）";
+        person_machines: "Machines", "机器";
         rank: "Rank", "排名";
         name: "Name", "名称";
         next: "Next page", "下一页";
