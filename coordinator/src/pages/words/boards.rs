@@ -99,6 +99,8 @@ super::words! {
         live_variation: "Expected line", "主要变例";
         live_nodes: "{} nodes", "{} 节点";
         live_limit: "{} a move", "每步 {}";
+        live_clock_help: "These games are limited by nodes, not by time: where a clock would stand is what each side has searched in the game, and how much it may for a move.",
+            "本局按节点数而非时间限制：原本显示用时之处，为双方本局已搜索的节点数与每步上限。";
         live_thinks: "thinks", "思考中";
         live_over: "The game is over: {}.", "对局结束：{}。";
         live_lost: "The connection broke; trying again.", "连接中断，正在重试。";
