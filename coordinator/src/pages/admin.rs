@@ -289,7 +289,6 @@ async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<Stri
         ("requests_per_second", it.requests_per_second.to_string()),
         ("burst", it.burst.to_string()),
         ("behind_proxy", yes(it.behind_proxy)),
-        ("watchers", service.pages.live.watchers().to_string()),
     ];
     let page = visitor.page("admin", river.settings, "/api/v1/settings").noting(notice);
     show(&SettingsPage { page, tab: "settings", choices: Key::ALL.map(choice).into(), settings })

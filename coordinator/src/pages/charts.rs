@@ -185,12 +185,16 @@ fn highest(bars: &[Bar]) -> f64 {
     bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64
 }
 
+/// Where columns begin that are read by lines, whose numbers stand before them.
+const BESIDE: f64 = 50.0;
+
 /// What columns without numbers of their own are read by: lines with theirs.
 fn levels(svg: &mut String, most: f64) {
     for level in ticks((0.0, most)).into_iter().filter(|level| *level > 0.0 && level.fract() == 0.0) {
         let y = LOW - level / most * HIGHEST;
-        let _ = write!(svg, r#"<line class="axis" x1="0" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
-        let _ = write!(svg, r#"<text x="2" y="{:.1}" font-size="14">{}</text>"#, y - 4.0, format::short(level as i64));
+        let _ = write!(svg, r#"<line class="axis" x1="{BESIDE}" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
+        let (x, y, text) = (BESIDE - 7.0, y + 5.0, format::short(level as i64));
+        let _ = write!(svg, r#"<text x="{x}" y="{y:.1}" text-anchor="end" font-size="14">{text}</text>"#);
     }
 }
 
@@ -200,10 +204,10 @@ pub(super) fn histogram(title: &str, bars: &[Bar], marks: &[(f64, String)]) -> S
     let most = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
     levels(&mut svg, most);
-    let width = WIDTH / bars.len().max(1) as f64;
+    let width = (WIDTH - BESIDE) / bars.len().max(1) as f64;
     for (place, bar) in bars.iter().enumerate() {
         let height = height_of(bar.value, most);
-        let (left, wide, top) = (place as f64 * width + 0.5, width - 1.0, LOW - height);
+        let (left, wide, top) = (BESIDE + place as f64 * width + 0.5, width - 1.0, LOW - height);
         let _ = write!(
             svg,
             r#"<rect class="bar" x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{height:.1}"><title>{}: {}</title></rect>"#,
@@ -212,14 +216,8 @@ pub(super) fn histogram(title: &str, bars: &[Bar], marks: &[(f64, String)]) -> S
         );
     }
     for (border, name) in marks {
-        let x = (border * width).clamp(0.0, WIDTH);
-        let anchor = if x < 12.0 {
-            "start"
-        } else if x > WIDTH - 12.0 {
-            "end"
-        } else {
-            "middle"
-        };
+        let x = (BESIDE + border * width).clamp(BESIDE, WIDTH);
+        let anchor = if x > WIDTH - 12.0 { "end" } else { "middle" };
         let _ = write!(
             svg,
             r#"<text x="{x:.1}" y="{}" text-anchor="{anchor}" font-size="16">{}</text>"#,
@@ -234,9 +232,10 @@ pub(super) fn histogram(title: &str, bars: &[Bar], marks: &[(f64, String)]) -> S
 pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
     let most = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
-    let width = (WIDTH / bars.len().max(1) as f64).min(WIDEST);
-    let begin = (WIDTH - width * bars.len() as f64) / 2.0;
     let is_named = bars.len() <= 7;
+    let room = if is_named { WIDTH } else { WIDTH - BESIDE };
+    let width = (room / bars.len().max(1) as f64).min(WIDEST);
+    let begin = WIDTH - room + (room - width * bars.len() as f64) / 2.0;
     if !is_named {
         levels(&mut svg, most);
     }

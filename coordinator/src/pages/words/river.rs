@@ -79,12 +79,12 @@ super::words! {
         by: "By", "操作者";
         subject: "Subject", "对象";
         settings: "Settings", "设置";
-        settings_about: "Changed by starting the coordinator again; `serve --help` explains them.", "修改需重新启动协调器，说明见 `serve --help`。";
+        settings_about: "Changed by starting the coordinator again; “serve --help” explains it.", "修改需重新启动协调器，说明见“serve --help”。";
         choices: "What may be chosen here", "可在此修改";
         choices_about: "A change holds at once, for all coordinators on this database, and goes before what they were started with. Administrators change it; every change is among the events.",
             "修改立即对使用此数据库的所有协调器生效，并优先于启动参数。仅管理员可修改，每次修改都记入事件。";
         about_registration: "Invited people are never kept waiting. Workers need an account.", "受邀者无需等待批准；工作机须有账号。";
-        about_audit_percent: "Of every account whose workers are not trusted. New accounts have at least 20 %, those with many clean games 2 %.",
+        about_audit_percent: "Of every account whose workers are not trusted. New accounts have at least 20\u{a0}%, those with many clean games 2\u{a0}%.",
             "适用于没有可信工作机的账号。新账号不低于 20%，复核一致较多者为 2%。";
         about_keep_days: "Of games that no published net learned from; 0: for ever. Counts and hashes always stay.",
             "仅限未用于训练已发布网络的对局；0 为永久保留。统计与哈希始终保留。";

@@ -97,6 +97,18 @@ const STATES: &[(&str, &str, &str)] = &[
     ("registration", "Who may register", "注册方式"),
     ("audit_percent", "Games played again, at least (%)", "最低复核比例（%）"),
     ("keep_days", "Days that files of games are kept", "对局文件保留天数"),
+    // What it was started with.
+    ("name", "Name", "名称"),
+    ("least_worker", "Oldest worker", "最低工作机版本"),
+    ("bench_signature", "Bench signature of the engine", "引擎基准签名"),
+    ("mirror", "Mirror", "镜像地址"),
+    ("least_free_bytes", "Least free space", "最低剩余空间"),
+    ("most_waiting", "Most uploads that wait", "最大待验证数"),
+    ("quota_bytes", "Quota of an account", "账号额度"),
+    ("most_requests", "Requests at the same time", "最大并发请求"),
+    ("requests_per_second", "Requests a second, in the long run", "每秒请求数（长期）"),
+    ("burst", "Requests at once, after a pause", "突发请求数"),
+    ("behind_proxy", "Behind a proxy", "位于代理之后"),
     // What happened.
     ("account_changed", "account changed", "账号变更"),
     ("account_created", "account created", "新建账号"),
