@@ -167,6 +167,12 @@ impl Page {
         sentences::said(self.visitor.language, sentence)
     }
 
+    /// The campaign that something happened to, if the sentence does not name it.
+    #[must_use]
+    pub(crate) fn unnamed<'a>(&self, subject: &'a str, sentence: &str) -> Option<&'a str> {
+        subject.strip_prefix("campaign:").filter(|name| !sentence.contains(name))
+    }
+
     /// Why something was refused, in the visitor's language.
     #[must_use]
     pub(crate) fn refused(&self, code: &Option<String>, detail: &str) -> String {
