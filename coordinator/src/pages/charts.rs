@@ -186,7 +186,7 @@ fn highest(bars: &[Bar]) -> f64 {
 }
 
 /// Where columns begin that are read by lines, whose numbers stand before them.
-const BESIDE: f64 = 50.0;
+const BESIDE: f64 = 66.0;
 
 /// What columns without numbers of their own are read by: lines with theirs.
 fn levels(svg: &mut String, most: f64) {

@@ -37,6 +37,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("{n} matches between its champions", "安排了 {0} 场冠军之间的评级赛"),
     ("match {n} is shown live", "对抗赛 {0} 开始直播"),
     ("match {n} is shown no more", "对抗赛 {0} 停止直播"),
+    ("{n} pairs under the clock {}; nobody can prove them, and nobody is promoted", "按时限 {1} 下 {0} 个局对；无法证明，也不用于晋级"),
     // People, machines, the coordinator.
     ("account {} ({w}, {w})", "账号 {0}（{1}，{2}）"),
     ("token {} ({}, {w})", "令牌 {0}（{1}，{2}）"),
@@ -104,6 +105,8 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("the bytes end before the games, or the games before the bytes", "字节与对局长度不符"),
     ("there is no such outcome", "没有此种胜负"),
     ("there is no such reason", "没有此种终局原因"),
+    ("games under a clock are taken from trusted workers alone, and this one is trusted no more", "计时对局只接受可信工作机，而此机已不再可信"),
+    ("its games were played under a clock: nobody can play them again, and they are no training data", "对局按时限进行：无法复现，不作训练数据"),
     // What pages refuse.
     ("say why, in a few words", "请简要说明原因"),
     ("say what the worker is told", "请写明对工作机的说明"),
