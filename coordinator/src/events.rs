@@ -17,7 +17,7 @@ pub struct Event<'a> {
     pub account: Option<i64>,
     /// What it happened to, as `net:<hash>` or `campaign:<name>`.
     pub subject: String,
-    /// One sentence for people, which [`sentences`] knows in Chinese.
+    /// One sentence for people, which `sentences` knows in Chinese.
     pub text: String,
 }
 
