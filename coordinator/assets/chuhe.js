@@ -45,8 +45,14 @@
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false },
       font: "13px " + getComputedStyle(document.body).fontFamily };
     const data = [x, ...lines.map((line) => line.values)];
+    // What is pointed at, or where the curve ends.
+    const value = (plot, pointed, line) => {
+      const shown = pointed ?? plot.data[line].at(-1);
+      return Number.isInteger(shown) ? String(shown) : shown.toFixed(2).replace("-", "−");
+    };
     const series = lines.map((line) => ({
       label: line.label,
+      value,
       stroke: colour(line.bound ? "--gold" : "--river"),
       width: line.bound ? 1.5 : 2.5,
       dash: line.bound ? [6, 4] : undefined,
@@ -76,8 +82,9 @@
     const plot = new uPlot({
       width, height: Math.max(220, Math.round(width * 0.36)), axes: [{ ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4] }, axis], hooks,
       scales: { x: { time: false }, y: { range: [least - room, most + room] } },
-      series: [{ label: figure.dataset.x }, ...series],
+      series: [{ label: figure.dataset.x, value }, ...series],
     }, data, figure);
+    plot.setLegend({ idx: x.length - 1 });
     picture.setAttribute("hidden", "");
     picture.classList.add("replaced");
     charts.add({ plot, figure });

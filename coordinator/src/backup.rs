@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Every table; each after those that its rows refer to.
-const TABLES: [&str; 24] = [
+const TABLES: [&str; 25] = [
     "accounts",
     "invitations",
     "tokens",
@@ -42,6 +42,7 @@ const TABLES: [&str; 24] = [
     "comparisons",
     "totals",
     "labels",
+    "figures",
     "trainings",
     "promotions",
     "events",

@@ -160,7 +160,7 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
 ///
 /// If the database fails.
 pub async fn expire(service: &Service) -> Outcome<u64> {
-    let Some(days) = service.settings.keep_days else { return Ok(0) };
+    let Some(days) = service.choices().await?.keep_days else { return Ok(0) };
     let before = service.clock.now().after(-i64::from(days) * DAY);
     let pinned =
         service.read(|mut connection| Box::pin(async move { retention::pinned(&mut connection).await })).await?;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::{
     clock::Time,
+    sentences,
     store::{Connection, Outcome},
 };
 
@@ -16,7 +17,7 @@ pub struct Event<'a> {
     pub account: Option<i64>,
     /// What it happened to, as `net:<hash>` or `campaign:<name>`.
     pub subject: String,
-    /// One sentence for people.
+    /// One sentence for people, which `sentences` knows in Chinese.
     pub text: String,
 }
 
@@ -40,6 +41,12 @@ pub async fn note_with(
     event: Event<'_>,
     data: &(impl Serialize + Sync),
 ) -> Outcome<i64> {
+    debug_assert!(
+        sentences::is_known(event.kind, &event.text),
+        "pages cannot tell in Chinese: {} {:?}",
+        event.kind,
+        event.text
+    );
     let data = serde_json::to_string(data).ok().filter(|text| text != "null");
     let query =
         "INSERT INTO events (at, kind, account, subject, text, data) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";

@@ -11,13 +11,14 @@
 //! * [`ratings`]: how strong the champions are, from matches between them.
 //! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
 //! * [`live`]: what people see of a match while it is played.
-//! * [`retention`]: which games are kept.
+//! * [`retention`]: which games are kept; [`choices`]: what administrators choose while it runs.
 //! * [`http`]: the interface for programs; [`pages`]: the one for people; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
 
 pub mod backup;
 pub mod campaigns;
+pub mod choices;
 pub mod clock;
 pub mod command;
 pub mod driver;
@@ -38,3 +39,4 @@ pub mod webhooks;
 pub mod work;
 
 mod games;
+mod sentences;

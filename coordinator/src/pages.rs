@@ -39,6 +39,7 @@ mod matches;
 mod me;
 mod nets;
 mod page;
+mod person;
 mod signing;
 mod sprt;
 mod viewer;
@@ -46,13 +47,19 @@ mod workers;
 
 use axum::{
     Extension, Router,
+    extract::Path,
     http::{HeaderMap, header},
     middleware,
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
 
-use crate::{http, service::Service};
+use protocol::{api::problem::Code, is_name};
+
+use crate::{
+    http::{self, answer::Refusal},
+    service::Service,
+};
 pub(crate) use guard::{SESSION_COOKIE, cookie};
 use words::Language;
 
@@ -85,6 +92,7 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
             .merge(nets::routes())
             .merge(data::routes())
             .merge(workers::routes())
+            .merge(person::routes())
             .merge(me::routes())
             .merge(admin::routes())
             .fallback(http::nothing_here)
@@ -99,9 +107,13 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
 }
 
 /// What workers name as their owner's page.
-async fn of_people(headers: HeaderMap) -> Response {
+async fn of_people(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    Redirect::to(&format!("/{}/people", Language::wanted(wanted).code())).into_response()
+    if !is_name(&name) {
+        return Refusal::new(Code::NotFound, "there is nothing at this address").into_response();
+    }
+    let language = Language::wanted(wanted).code();
+    ([(header::VARY, "Accept-Language")], Redirect::to(&format!("/{language}/people/{name}"))).into_response()
 }
 
 /// Sends whoever comes to the language that their browser asks for.

@@ -9,6 +9,7 @@ use std::{
 use protocol::api::work::Role;
 
 use crate::{
+    choices::{self, Choices},
     clock::Clock,
     http::limits::Limits,
     live::Boards,
@@ -161,6 +162,20 @@ impl Service {
         self.read(move |mut connection| {
             let cookie = cookie.clone();
             Box::pin(async move { sessions::find(&mut connection, now, &cookie).await })
+        })
+        .await
+    }
+
+    /// What administrators chose, or whoever started it said.
+    ///
+    /// # Errors
+    ///
+    /// If the database fails.
+    pub async fn choices(&self) -> Outcome<Choices> {
+        let settings = Arc::clone(&self.settings);
+        self.read(move |mut connection| {
+            let settings = Arc::clone(&settings);
+            Box::pin(async move { choices::choices(&mut connection, &settings).await })
         })
         .await
     }

@@ -19,6 +19,7 @@ use crate::{
     store::{Database, Failure, Store as _},
     work::{
         audit::{self, ToCompare},
+        figures::Figures,
         validating::{self, Sound, ToValidate},
     },
 };
@@ -142,6 +143,7 @@ impl Validator {
             positions: proof.positions,
             outcomes: outcomes.to_string(),
             reasons: json!(reasons).to_string(),
+            figures: Figures::of(&proof.figures, proof.repeated_positions),
             pairs: is_match.then_some(proof.pairs),
             entry,
         });

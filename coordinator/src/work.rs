@@ -14,6 +14,7 @@
 
 pub mod audit;
 pub mod counting;
+pub mod figures;
 pub mod leasing;
 pub mod quarantine;
 pub mod receiving;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{answer::Answer, auth::Sender, files};
 use crate::{
     campaigns,
+    choices::Key,
     reports::{campaign, data, matches, net, overview, people},
     service::Service,
 };
@@ -26,6 +27,8 @@ pub(super) fn routes() -> Router<Service> {
         .route("/curves/{hash}", get(files::curves))
         .route("/data", get(data_report))
         .route("/machines", get(machines))
+        .route("/people/{name}", get(person))
+        .route("/settings", get(settings))
         .route("/failures", get(failures))
         .route("/audits", get(audits))
         .route("/deliveries", get(deliveries))
@@ -96,6 +99,27 @@ fn own(sender: &Sender) -> Option<i64> {
 async fn machines(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
     let own = own(&sender);
     read!(service, |c| people::machines(c, own, page.page))
+}
+
+async fn person(State(service): State<Service>, Path(name): Path<String>) -> Answer<Json<Value>> {
+    let report = service.read(move |mut connection| {
+        let name = name.clone();
+        Box::pin(async move { people::person(&mut connection, &name).await })
+    });
+    Ok(Json(json!(report.await?.2)))
+}
+
+async fn settings(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+    sender.must_be(Role::Maintainer)?;
+    let (chosen, it) = (service.choices().await?, &service.settings);
+    let chosen: serde_json::Map<_, _> =
+        Key::ALL.into_iter().map(|key| (key.name().to_owned(), chosen.value(key).into())).collect();
+    Ok(Json(json!({
+        "chosen": chosen, "name": it.name, "least_worker": it.least_worker, "bench_signature": it.bench_signature,
+        "mirror": it.mirror, "least_free_bytes": it.least_free_bytes, "most_waiting": it.most_waiting,
+        "quota_bytes": it.quota_bytes, "most_requests": it.most_requests,
+        "requests_per_second": it.requests_per_second, "burst": it.burst, "behind_proxy": it.behind_proxy,
+    })))
 }
 
 async fn failures(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {

@@ -25,6 +25,7 @@ use super::{
     auth::{NewEnough, Sender},
 };
 use crate::{
+    choices::Registration as Who,
     objects::Kind,
     people,
     service::Service,
@@ -36,17 +37,17 @@ use crate::{
     },
 };
 
-pub(super) async fn server(State(service): State<Service>) -> Json<Server> {
+pub(super) async fn server(State(service): State<Service>) -> Answer<Json<Server>> {
     let settings = &service.settings;
-    Json(Server {
+    Ok(Json(Server {
         name: settings.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         least_worker: settings.least_worker.clone(),
         time: service.clock.now().seconds(),
-        invitation_only: settings.invitation_only,
+        invitation_only: service.choices().await?.registration == Who::Invitation,
         licence: "CC0-1.0".to_owned(),
         mirror: settings.mirror.clone(),
-    })
+    }))
 }
 
 pub(super) async fn me(State(service): State<Service>, sender: Sender) -> Answer<Json<Me>> {
@@ -90,11 +91,12 @@ pub(super) async fn register_account(
     if wanted.licence != "CC0-1.0" {
         return Err(Refusal::new(Code::Invalid, "games are contributed under CC0-1.0: say so in `licence`"));
     }
-    if service.settings.invitation_only && wanted.invitation.is_none() {
+    let registration = service.choices().await?.registration;
+    if registration == Who::Invitation && wanted.invitation.is_none() {
         return Err(Refusal::new(Code::Forbidden, "accounts are by invitation: send one in `invitation`"));
     }
     let now = service.clock.now();
-    let state = if service.settings.approval && wanted.invitation.is_none() { "pending" } else { "active" };
+    let state = registration.first_state(wanted.invitation.is_some());
     let (name, invitation) = (wanted.name.clone(), wanted.invitation);
     let token = service
         .write(move |mut connection| {

@@ -1,5 +1,7 @@
 //! What maintainers see and do: users, audits and disputes, events, settings.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::{
     Router,
@@ -12,11 +14,13 @@ use serde::Deserialize;
 
 use super::{
     form::Form,
+    format,
     page::{Page, Visitor, show},
-    words::fill,
+    words::{fill, state},
     workers::{Part, Parts},
 };
 use crate::{
+    choices::{self, Key, NoSuchKey, Registration},
     http::answer::{Answer, Refusal},
     people,
     reports::people::{self as facts, Account, Audits},
@@ -34,6 +38,7 @@ pub(super) fn routes() -> Router<Service> {
         .route("/admin/audits", get(audits))
         .route("/admin/events", get(events))
         .route("/admin/settings", get(settings))
+        .route("/admin/settings/{key}", post(change_setting))
 }
 
 #[derive(Template)]
@@ -230,29 +235,85 @@ async fn events(State(service): State<Service>, visitor: Visitor, Query(older): 
 struct SettingsPage {
     page: Page,
     tab: &'static str,
+    choices: Vec<Choice>,
     settings: Vec<(&'static str, String)>,
 }
 
+/// What may be chosen, and what is.
+struct Choice {
+    key: &'static str,
+    value: String,
+    /// What it means that nothing is chosen, in words.
+    shown: String,
+    about: &'static str,
+    /// Words to choose from; none for a number up to so much.
+    words: Vec<&'static str>,
+    most: u32,
+}
+
 async fn settings(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+    settings_page(&service, &visitor, None).await
+}
+
+async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<String>) -> Answer<Response> {
     visitor.must_be(Role::Maintainer)?;
+    let choices = service.choices().await?;
     let it = &service.settings;
     let words = &visitor.language.words().main;
+    let river = &visitor.language.words().river;
     let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
+    let choice = |key: Key| {
+        let value = choices.value(key);
+        let (shown, about, words, most) = match key {
+            Key::Registration => {
+                let words = Registration::ALL.map(Registration::name).to_vec();
+                (state(visitor.language, &value), river.about_registration, words, 0)
+            }
+            Key::AuditPercent => (format!("{value}\u{202f}%"), river.about_audit_percent, Vec::new(), 100),
+            Key::KeepDays => {
+                let shown = choices.keep_days.map_or(river.for_ever.to_owned(), |_| value.clone());
+                (shown, river.about_keep_days, Vec::new(), 36_500)
+            }
+        };
+        Choice { key: key.name(), value, shown, about, words, most }
+    };
     let settings = vec![
         ("name", it.name.clone()),
         ("least_worker", it.least_worker.clone()),
         ("bench_signature", it.bench_signature.to_string()),
-        ("invitation_only", yes(it.invitation_only)),
-        ("approval", yes(it.approval)),
         ("mirror", it.mirror.clone().unwrap_or_else(|| words.none.to_owned())),
-        ("least_free_bytes", it.least_free_bytes.to_string()),
-        ("quota_bytes", it.quota_bytes.map_or_else(|| words.none.to_owned(), |quota| quota.to_string())),
+        ("least_free_bytes", format::bytes(it.least_free_bytes as i64)),
+        ("most_waiting", format::number(it.most_waiting)),
+        ("quota_bytes", it.quota_bytes.map_or_else(|| words.none.to_owned(), |quota| format::bytes(quota as i64))),
         ("most_requests", it.most_requests.to_string()),
         ("requests_per_second", it.requests_per_second.to_string()),
         ("burst", it.burst.to_string()),
         ("behind_proxy", yes(it.behind_proxy)),
-        ("watchers", service.pages.live.watchers().to_string()),
     ];
-    let page = visitor.page("admin", visitor.language.words().river.settings, "/api/v1/server");
-    show(&SettingsPage { page, tab: "settings", settings })
+    let page = visitor.page("admin", river.settings, "/api/v1/settings").noting(notice);
+    show(&SettingsPage { page, tab: "settings", choices: Key::ALL.map(choice).into(), settings })
+}
+
+#[derive(Clone, Deserialize)]
+struct SettingChange {
+    value: String,
+}
+
+async fn change_setting(
+    State(service): State<Service>,
+    Path(key): Path<String>,
+    form: Form<SettingChange>,
+) -> Answer<Response> {
+    let Form(visitor, SettingChange { value }) = form;
+    let by = visitor.must_be(Role::Admin)?.account;
+    let key: Key = key.parse().map_err(|error: NoSuchKey| Refusal::new(Code::NotFound, error.to_string()))?;
+    let (now, started) = (service.clock.now(), Arc::clone(&service.settings));
+    service
+        .write(move |mut connection| {
+            let (started, value) = (Arc::clone(&started), value.clone());
+            Box::pin(async move { choices::choose(&mut connection, now, &started, (key, &value), Some(by)).await })
+        })
+        .await?;
+    let notice = fill(visitor.language.words().river.setting_changed, state(visitor.language, key.name()));
+    settings_page(&service, &visitor, Some(notice)).await
 }

@@ -8,7 +8,10 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Role,
+};
 use serde::Deserialize;
 
 use super::{
@@ -222,8 +225,10 @@ struct Fault {
 
 impl Fault {
     /// Finds the line that a message names.
-    fn of(message: String, text: &str) -> Self {
-        let number = message.strip_prefix("line ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
+    fn of(visitor: &Visitor, problem: &Problem, text: &str) -> Self {
+        let message = visitor.refused(problem);
+        let number =
+            problem.detail.strip_prefix("line ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
         let line = number.and_then(|number| Some((number, text.lines().nth(number.checked_sub(1)?)?.to_owned())));
         Self { message, line }
     }
@@ -261,7 +266,7 @@ async fn create(State(service): State<Service>, form: Form<Text>) -> Answer<Resp
         Ok(name) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
         Err(Failure::Refused(problem)) => {
             let page = visitor.page("campaigns", visitor.language.words().loops.new_campaign, "");
-            let fault = Some(Fault::of(problem.detail, &text));
+            let fault = Some(Fault::of(&visitor, &problem, &text));
             let shown = show(&TextPage { page, edited: None, text, fault })?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
         }
@@ -300,7 +305,7 @@ async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Fo
         Ok(()) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
         Err(Failure::Refused(problem)) if problem.code != Code::NotFound => {
             let page = visitor.page("campaigns", name.clone(), "");
-            let fault = Some(Fault::of(problem.detail, &text));
+            let fault = Some(Fault::of(&visitor, &problem, &text));
             let shown = show(&TextPage { page, edited: Some((name, changed)), text, fault })?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
         }

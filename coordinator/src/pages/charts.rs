@@ -167,16 +167,81 @@ pub(super) struct Bar {
     pub(super) value: i64,
 }
 
+/// Where columns stand.
+const LOW: f64 = HEIGHT - 28.0;
+
+/// How high the highest of them is.
+const HIGHEST: f64 = LOW - 32.0;
+
+/// No column takes more room than this, if they are few.
+const WIDEST: f64 = 110.0;
+
+/// How high a column is; one that is not empty can be seen.
+fn height_of(value: i64, most: f64) -> f64 {
+    (value as f64 / most * HIGHEST).max(if value > 0 { 2.0 } else { 0.5 })
+}
+
+fn highest(bars: &[Bar]) -> f64 {
+    bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64
+}
+
+/// Where columns begin that are read by lines, whose numbers stand before them.
+const BESIDE: f64 = 66.0;
+
+/// What columns without numbers of their own are read by: lines with theirs.
+fn levels(svg: &mut String, most: f64) {
+    for level in ticks((0.0, most)).into_iter().filter(|level| *level > 0.0 && level.fract() == 0.0) {
+        let y = LOW - level / most * HIGHEST;
+        let _ = write!(svg, r#"<line class="axis" x1="{BESIDE}" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
+        let (x, y, text) = (BESIDE - 7.0, y + 5.0, format::short(level as i64));
+        let _ = write!(svg, r#"<text x="{x}" y="{y:.1}" text-anchor="end" font-size="14">{text}</text>"#);
+    }
+}
+
+/// How many positions are so, from the least to the most: columns that touch, with names under some of the borders
+/// between them, which are counted from 0.
+pub(super) fn histogram(title: &str, bars: &[Bar], marks: &[(f64, String)]) -> String {
+    let most = highest(bars);
+    let mut svg = open(WIDTH, HEIGHT, title);
+    levels(&mut svg, most);
+    let width = (WIDTH - BESIDE) / bars.len().max(1) as f64;
+    for (place, bar) in bars.iter().enumerate() {
+        let height = height_of(bar.value, most);
+        let (left, wide, top) = (BESIDE + place as f64 * width + 0.5, width - 1.0, LOW - height);
+        let _ = write!(
+            svg,
+            r#"<rect class="bar" x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{height:.1}"><title>{}: {}</title></rect>"#,
+            escaped(&bar.name),
+            format::number(bar.value)
+        );
+    }
+    for (border, name) in marks {
+        let x = (BESIDE + border * width).clamp(BESIDE, WIDTH);
+        let anchor = if x > WIDTH - 12.0 { "end" } else { "middle" };
+        let _ = write!(
+            svg,
+            r#"<text x="{x:.1}" y="{}" text-anchor="{anchor}" font-size="16">{}</text>"#,
+            HEIGHT - 8.0,
+            escaped(name)
+        );
+    }
+    svg + "</svg>"
+}
+
 /// Columns beside each other, with names and values if they are few.
 pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
-    const LOW: f64 = HEIGHT - 28.0;
-    let most = bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64;
+    let most = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
-    let width = WIDTH / bars.len().max(1) as f64;
     let is_named = bars.len() <= 7;
+    let room = if is_named { WIDTH } else { WIDTH - BESIDE };
+    let width = (room / bars.len().max(1) as f64).min(WIDEST);
+    let begin = WIDTH - room + (room - width * bars.len() as f64) / 2.0;
+    if !is_named {
+        levels(&mut svg, most);
+    }
     for (place, bar) in bars.iter().enumerate() {
-        let height = (bar.value as f64 / most * (LOW - 32.0)).max(if bar.value > 0 { 2.0 } else { 0.5 });
-        let x = place as f64 * width;
+        let height = height_of(bar.value, most);
+        let x = begin + place as f64 * width;
         let (left, wide, top, middle) = (x + width * 0.14, width * 0.72, LOW - height, x + width / 2.0);
         let _ = write!(
             svg,
@@ -329,7 +394,9 @@ mod tests {
     fn names_do_not_get_out_of_the_picture() {
         let hostile = "<script>alert('x')</script>\"";
         let bars = [Bar { name: hostile.to_owned(), value: 3 }];
-        for svg in [columns(hostile, &bars), shares(hostile, &bars), curve(hostile, hostile, &[], (-1.0, 1.0))] {
+        let marks = [(0.0, hostile.to_owned())];
+        let pictures = [columns(hostile, &bars), histogram(hostile, &bars, &marks), shares(hostile, &bars)];
+        for svg in pictures.into_iter().chain([curve(hostile, hostile, &[], (-1.0, 1.0))]) {
             assert!(!svg.contains("<script") && svg.ends_with("</svg>"), "{svg}");
         }
     }
@@ -343,8 +410,22 @@ mod tests {
     }
 
     #[test]
+    fn a_lone_column_is_no_wall() {
+        let svg = columns("x", &[Bar { name: "0".to_owned(), value: 7 }]);
+        let wide =
+            svg.split(r#"width=""#).nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse::<f64>().unwrap();
+        assert!(wide < WIDTH / 4.0, "{svg}");
+    }
+
+    #[test]
     fn nothing_to_show_is_a_picture_too() {
-        for svg in [columns("x", &[]), shares("x", &[]), intervals("x", "y", &[]), curve("x", "y", &[], (0.0, 0.0))] {
+        for svg in [
+            columns("x", &[]),
+            histogram("x", &[], &[]),
+            shares("x", &[]),
+            intervals("x", "y", &[]),
+            curve("x", "y", &[], (0.0, 0.0)),
+        ] {
             assert!(svg.starts_with("<svg") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
     }

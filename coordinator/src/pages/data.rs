@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     http::answer::Answer,
-    reports::data::{self, Data, Label},
+    reports::data::{self, Class, Data, Label},
     service::Service,
 };
 
@@ -26,7 +26,38 @@ struct DataPage {
     days: String,
     outcomes: String,
     reasons: String,
+    scores: String,
+    pieces: String,
     day_count: usize,
+}
+
+/// Positions by their score: the first and the last class have no other end.
+fn scores(title: &str, classes: &[Class]) -> String {
+    const PAWN: i64 = 100;
+    let pawns = |score: i64| format::signed(score as f64 / PAWN as f64, 0);
+    let last = classes.len().saturating_sub(1);
+    let bar = |(place, class): (usize, &Class)| {
+        let name = match place {
+            0 => format!("< {}", pawns(class.from + PAWN)),
+            place if place == last => format!("≥ {}", pawns(class.from)),
+            _ => format!("{} … {}", pawns(class.from), pawns(class.from + PAWN)),
+        };
+        Bar { name, value: class.positions }
+    };
+    let bars: Vec<Bar> = classes.iter().enumerate().map(bar).collect();
+    let least = classes.first().map_or(0, |class| class.from);
+    let at = |score: i64| ((score - least) as f64 / PAWN as f64, pawns(score));
+    charts::histogram(title, &bars, &[-2_000, -1_000, 0, 1_000, 2_000].map(at))
+}
+
+/// Positions by how many pieces are on the board: nobody plays with fewer than the two kings.
+fn pieces(title: &str, classes: &[Class]) -> String {
+    const FEWEST: usize = 2;
+    let classes = classes.get(FEWEST..).unwrap_or_default();
+    let bars: Vec<Bar> =
+        classes.iter().map(|class| Bar { name: class.from.to_string(), value: class.positions }).collect();
+    let at = |pieces: i64| ((pieces - FEWEST as i64) as f64 + 0.5, pieces.to_string());
+    charts::histogram(title, &bars, &[2, 8, 16, 24, 32].map(at))
 }
 
 async fn data_page(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
@@ -43,6 +74,8 @@ async fn data_page(State(service): State<Service>, visitor: Visitor) -> Answer<R
         days: charts::columns(words.volume, &days),
         outcomes: charts::shares(words.outcomes, &bars(&data.outcomes)),
         reasons: charts::shares(words.reasons, &bars(&data.reasons)),
+        scores: scores(words.scores, &data.figures.scores),
+        pieces: pieces(words.pieces, &data.figures.pieces),
         day_count: days.len(),
         page,
         data,

@@ -145,7 +145,7 @@ async fn as_page(response: Response, visitor: Visitor, path: &str) -> Response {
     let page = visitor.page("", visitor.language.words().main.error, "");
     let detail = match problem.code {
         Code::NotFound if problem.detail.contains("this address") => page.t.main.not_found.to_owned(),
-        _ => problem.detail,
+        _ => visitor.refused(&problem),
     };
     let shown = show(&ErrorPage { page, status: parts.status.as_u16(), detail });
     let mut response = shown.unwrap_or_else(IntoResponse::into_response);

@@ -13,6 +13,7 @@ use stats::Decision;
 use super::{
     charts::{self, Bar},
     page::{Page, Visitor, show},
+    words::Language,
 };
 use crate::{
     http::answer::Answer,
@@ -115,7 +116,7 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
         numbers: numbers.to_string(),
         pentanomial: charts::columns(page.t.loops.pentanomial, &bars),
         left,
-        opening: opening.join(", "),
+        opening: opening.join(if visitor.language == Language::Chinese { "，" } else { ", " }),
         all,
         page,
     })

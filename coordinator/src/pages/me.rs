@@ -186,7 +186,7 @@ async fn change_password(
             return Ok(shown);
         }
         Ok(_) => words.wrong.to_owned(),
-        Err(Failure::Refused(problem)) => problem.detail,
+        Err(Failure::Refused(problem)) => visitor.refused(&problem),
         Err(other) => return Err(other.into()),
     };
     let shown = page(&service, &visitor, None, None, Some(fault)).await?;

@@ -8,7 +8,10 @@ use axum::{
     http::{HeaderValue, header, request::Parts},
     response::{Html, IntoResponse as _, Response},
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Role,
+};
 
 use super::{
     assets, format,
@@ -18,6 +21,7 @@ use crate::{
     clock::Time,
     http::answer::{Answer, Refusal},
     people::sessions::Session,
+    sentences,
     service::Service,
 };
 
@@ -75,6 +79,12 @@ impl Visitor {
     #[must_use]
     pub(crate) fn is(&self, role: Role) -> bool {
         self.session.as_ref().is_some_and(|session| session.role >= role)
+    }
+
+    /// Why something did not happen, in their language.
+    #[must_use]
+    pub(crate) fn refused(&self, problem: &Problem) -> String {
+        sentences::refused(self.language, problem.code.name(), &problem.detail)
     }
 
     /// The address of a page in the visitor's language.
@@ -151,6 +161,24 @@ impl Page {
         words::state(self.visitor.language, state)
     }
 
+    /// What the coordinator said, in the visitor's language.
+    #[must_use]
+    pub(crate) fn said(&self, sentence: &str) -> String {
+        sentences::said(self.visitor.language, sentence)
+    }
+
+    /// The campaign that something happened to, if the sentence does not name it.
+    #[must_use]
+    pub(crate) fn unnamed<'a>(&self, subject: &'a str, sentence: &str) -> Option<&'a str> {
+        subject.strip_prefix("campaign:").filter(|name| !sentence.contains(name))
+    }
+
+    /// Why something was refused, in the visitor's language.
+    #[must_use]
+    pub(crate) fn refused(&self, code: &Option<String>, detail: &str) -> String {
+        sentences::refused(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
+    }
+
     /// How a state looks: good, bad, or waiting.
     #[must_use]
     pub(crate) fn mood(&self, state: &str) -> &'static str {
@@ -214,6 +242,12 @@ impl Page {
     #[must_use]
     pub(crate) fn hundredths(&self, number: &f64) -> String {
         format!("{}\u{202f}%", format::decimal(number * 100.0, 1))
+    }
+
+    /// A part of a whole, in percent.
+    #[must_use]
+    pub(crate) fn share(&self, part: &i64, whole: &i64) -> String {
+        format::percent(*part, *whole)
     }
 
     /// The share of a label among so many games.

@@ -25,6 +25,7 @@ use super::{
     words::fill,
 };
 use crate::{
+    choices::Registration as Who,
     clock::{SECOND, Time},
     http::{
         answer::{Answer, Refusal},
@@ -252,22 +253,17 @@ struct RegisteredPage {
 }
 
 async fn register_page(State(service): State<Service>, mut visitor: Visitor) -> Answer<Response> {
-    with_form(&mut visitor, |visitor| show(&register_form(&service, visitor, "", "", None)))
+    let who = service.choices().await?.registration;
+    with_form(&mut visitor, |visitor| show(&register_form(who, visitor, "", "", None)))
 }
 
-fn register_form(
-    service: &Service,
-    visitor: &Visitor,
-    name: &str,
-    invitation: &str,
-    fault: Option<String>,
-) -> RegisterPage {
+fn register_form(who: Who, visitor: &Visitor, name: &str, invitation: &str, fault: Option<String>) -> RegisterPage {
     RegisterPage {
         page: visitor.page("register", visitor.language.words().account.register, ""),
         name: name.to_owned(),
         invitation: invitation.to_owned(),
-        invitation_only: service.settings.invitation_only,
-        approval: service.settings.approval,
+        invitation_only: who == Who::Invitation,
+        approval: who == Who::Approval,
         fault,
     }
 }
@@ -285,25 +281,26 @@ struct Registration {
 async fn register(State(service): State<Service>, form: Form<Registration>) -> Answer<Response> {
     let Form(visitor, sent) = form;
     let words = &visitor.language.words().account;
+    let who = service.choices().await?.registration;
     let fault = |fault: String| {
-        let page = register_form(&service, &visitor, &sent.name, &sent.invitation, Some(fault));
+        let page = register_form(who, &visitor, &sent.name, &sent.invitation, Some(fault));
         show(&page).map(|shown| (StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
     };
     if sent.consent != "CC0-1.0" {
         return fault(words.consent_needed.to_owned());
     }
     let invitation = Some(sent.invitation.trim().to_owned()).filter(|invitation| !invitation.is_empty());
-    if service.settings.invitation_only && invitation.is_none() {
+    if who == Who::Invitation && invitation.is_none() {
         return fault(words.invitation_needed.to_owned());
     }
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
-        Err(Failure::Refused(problem)) => return fault(problem.detail),
+        Err(Failure::Refused(problem)) => return fault(visitor.refused(&problem)),
         Err(other) => return Err(other.into()),
     };
     let (now, name) = (service.clock.now(), sent.name.clone());
-    let state = if service.settings.approval && invitation.is_none() { "pending" } else { "active" };
+    let state = who.first_state(invitation.is_some());
     let made = service
         .write(move |mut connection| {
             let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
@@ -318,7 +315,7 @@ async fn register(State(service): State<Service>, form: Form<Registration>) -> A
     let (account, token) = match made {
         Ok(made) => made,
         Err(Failure::Refused(problem)) if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) => {
-            return fault(problem.detail);
+            return fault(visitor.refused(&problem));
         }
         Err(other) => return Err(Refusal::from(other)),
     };

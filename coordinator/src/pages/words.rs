@@ -15,6 +15,7 @@ pub use boards::Boards;
 pub use loops::Loops;
 pub use main::Main;
 pub use river::River;
+pub(crate) use states::is_known;
 pub use states::state;
 
 /// Makes a list of words: a struct with a field for each, and its two values.

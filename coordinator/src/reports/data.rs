@@ -1,10 +1,12 @@
 //! The games: how many there are, how they ended, what was refused.
 
+use dataset::stats::Figures as Counted;
 use serde::Serialize;
 
 use crate::{
     clock::Time,
     store::{Connection, Outcome},
+    work::figures::{self, Figures},
 };
 
 /// So many days are told.
@@ -21,6 +23,8 @@ pub struct Data {
     pub outcomes: Vec<Label>,
     /// Validated games by why they ended.
     pub reasons: Vec<Label>,
+    /// What the positions of self-play are like.
+    pub figures: Positions,
     /// Games that two delivered, by how the comparison ended.
     pub comparisons: Vec<Label>,
     /// Training sets, the newest first.
@@ -64,6 +68,46 @@ pub struct Label {
     pub label: String,
     /// How many.
     pub count: i64,
+}
+
+/// What the positions of validated games of self-play are like: those that nets learn from.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Positions {
+    /// How many were counted: those of games that were validated since there are figures.
+    pub positions: i64,
+    /// Without a score.
+    pub unscored: i64,
+    /// That were there already in the same shard.
+    pub repeated: i64,
+    /// By their score for the side to move, in classes of a hundred; from the least. The first class has all below its
+    /// end, the last all from its beginning on.
+    pub scores: Vec<Class>,
+    /// By how many pieces are on the board.
+    pub pieces: Vec<Class>,
+}
+
+/// Positions of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Class {
+    /// Where it begins.
+    pub from: i64,
+    /// How many.
+    pub positions: i64,
+}
+
+impl From<Figures> for Positions {
+    fn from(figures: Figures) -> Self {
+        let classes = |counts: &[i64], from: fn(usize) -> i64| {
+            counts.iter().enumerate().map(|(class, &positions)| Class { from: from(class), positions }).collect()
+        };
+        Self {
+            positions: figures.positions(),
+            unscored: figures.unscored,
+            repeated: figures.repeated,
+            scores: classes(&figures.scores, |class| i64::from(Counted::least_score(class))),
+            pieces: classes(&figures.pieces, |class| class as i64),
+        }
+    }
 }
 
 /// A training set.
@@ -138,6 +182,7 @@ pub async fn data(connection: &mut Connection<'_>, now: Time) -> Outcome<Data> {
         days,
         outcomes: labels(connection, "outcome").await?,
         reasons: labels(connection, "reason").await?,
+        figures: figures::of_selfplay(connection).await?.into(),
         comparisons,
         manifests,
         set_aside: set_aside(connection).await?,

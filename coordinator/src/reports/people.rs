@@ -1,8 +1,13 @@
 //! Workers and people: machines, failures, disputes, and what an account has.
 
+use protocol::api::problem::Code;
 use serde::Serialize;
 
-use crate::store::{Connection, Outcome};
+use crate::{
+    clock::Time,
+    people,
+    store::{Connection, Failure as Failed, Outcome},
+};
 
 /// So many rows are on a page.
 pub const ROWS: i64 = 50;
@@ -164,6 +169,8 @@ pub struct Delivery {
     pub games: i64,
     /// received, validated, rejected, disputed, quarantined.
     pub state: String,
+    /// Why it was rejected, as a word.
+    pub code: Option<String>,
     /// Why it was rejected.
     pub detail: Option<String>,
     /// When it came.
@@ -176,7 +183,7 @@ pub struct Delivery {
 ///
 /// If the database fails.
 pub async fn deliveries(connection: &mut Connection<'_>, account: i64) -> Outcome<Vec<Delivery>> {
-    let query = "SELECT hash, job, workers.name AS worker, first, games, state, detail, received
+    let query = "SELECT hash, job, workers.name AS worker, first, games, state, code, detail, received
                  FROM shards JOIN workers ON workers.id = shards.worker
                  WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2";
     Ok(sqlx::query_as(query).bind(account).bind(ROWS).fetch_all(connection.raw()).await?)
@@ -204,6 +211,57 @@ pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<
                        FROM contributions GROUP BY account ORDER BY 2 DESC, 1 LIMIT $1 OFFSET $2) AS total
                  JOIN accounts ON accounts.id = total.account ORDER BY games DESC, accounts.id";
     Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
+}
+
+/// Somebody, as everybody may know them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Person {
+    /// The account.
+    pub account: String,
+    /// The place among all by validated games; none without any.
+    pub rank: Option<i64>,
+    /// Validated games.
+    pub games: i64,
+    /// Their positions.
+    pub positions: i64,
+}
+
+/// The number and state of an account, and what everybody may know of it.
+///
+/// # Errors
+///
+/// If there is none, or none any more.
+pub async fn person(connection: &mut Connection<'_>, name: &str) -> Outcome<(i64, String, Person)> {
+    let id = people::account_by_name(connection, name).await?;
+    let query = "SELECT name, state FROM accounts WHERE id = $1 AND state <> 'deleted'";
+    let found: Option<(String, String)> = sqlx::query_as(query).bind(id).fetch_optional(connection.raw()).await?;
+    let gone = || Failed::refused(Code::NotFound, format!("there is no account {name}"));
+    let (account, state) = found.ok_or_else(gone)?;
+    let total = people::contribution(connection, id, i64::MIN).await?;
+    let rank = people::rank(connection, id).await?.map(|rank| rank as i64);
+    Ok((id, state, Person { account, rank, games: total.games as i64, positions: total.positions as i64 }))
+}
+
+/// A day of somebody's.
+#[derive(Clone, Copy, Debug, Default, sqlx::FromRow)]
+pub struct Day {
+    /// Days since 1970.
+    pub day: i64,
+    /// Validated games.
+    pub games: i64,
+}
+
+/// What an account gave on each of the last thirty days, the oldest first.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> Outcome<Vec<Day>> {
+    let first = now.day() - 29;
+    let query = "SELECT day, games FROM contributions WHERE account = $1 AND day >= $2";
+    let found: Vec<Day> = sqlx::query_as(query).bind(account).bind(first).fetch_all(connection.raw()).await?;
+    let of = |day| found.iter().find(|found| found.day == day).copied().unwrap_or(Day { day, games: 0 });
+    Ok((first..=now.day()).map(of).collect())
 }
 
 /// An account's token, without what makes it one.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::figures;
 use crate::{
     clock::DAY,
     store::{Connection, Outcome},
@@ -31,8 +32,10 @@ async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcom
         bytes: i64,
         outcomes: Option<String>,
         reasons: Option<String>,
+        figures: Option<String>,
     }
-    let query = "SELECT job, state, COALESCE(validated, received) AS at, games, positions, bytes, outcomes, reasons
+    let query = "SELECT job, state, COALESCE(validated, received) AS at, games, positions, bytes, outcomes, reasons,
+                        figures
                  FROM shards WHERE id = $1 AND state <> 'received'";
     let found: Option<Shard> = sqlx::query_as(query).bind(shard).fetch_optional(connection.raw()).await?;
     let Some(shard) = found else { return Ok(()) };
@@ -45,6 +48,9 @@ async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcom
     query.execute(connection.raw()).await?;
     if shard.state != "validated" {
         return Ok(());
+    }
+    if let Some(of_shard) = shard.figures {
+        figures::count(connection, shard.job, &of_shard, sign).await?;
     }
     for (kind, text) in [("outcome", shard.outcomes), ("reason", shard.reasons)] {
         let labels: BTreeMap<String, i64> = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

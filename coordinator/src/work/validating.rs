@@ -3,8 +3,11 @@
 use dataset::{Digest, Header};
 use protocol::api::problem::Code;
 
-use super::{JobRow, audit, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments, totals};
+use super::{
+    JobRow, audit, figures::Figures, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments, totals,
+};
 use crate::{
+    choices,
     clock::Time,
     events::{Event, note},
     store::{Connection, Outcome},
@@ -70,6 +73,8 @@ pub struct Sound {
     pub pairs: Option<Vec<u8>>,
     /// The shard's line in manifests.
     pub entry: String,
+    /// What its positions are like.
+    pub figures: Figures,
 }
 
 #[derive(sqlx::FromRow)]
@@ -113,11 +118,11 @@ pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, soun
         return Ok(());
     }
     totals::leave(connection, shard).await?;
-    let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6, entry = $7,
+    let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6, entry = $7, figures = $8,
                  state = CASE state WHEN 'received' THEN 'validated' ELSE state END WHERE id = $1";
     let query = sqlx::query(query).bind(shard).bind(now.0).bind(sound.positions as i64);
     let query = query.bind(sound.outcomes.clone()).bind(sound.reasons.clone()).bind(sound.pairs.clone());
-    query.bind(sound.entry.clone()).execute(connection.raw()).await?;
+    query.bind(sound.entry.clone()).bind(sound.figures.to_text()).execute(connection.raw()).await?;
     totals::enter(connection, shard).await?;
     if row.state == "received" {
         learn_cost(connection, &job, &row, sound.positions).await?;
@@ -174,7 +179,7 @@ async fn choose_for_audit(connection: &mut Connection<'_>, shard: i64, row: &Sha
     let query = "SELECT gate FROM jobs WHERE id = $1";
     let gate: Option<String> = sqlx::query_scalar(query).bind(row.job).fetch_one(connection.raw()).await?;
     let gate = gate.and_then(|gate| serde_json::from_str::<protocol::campaign::Gate>(&gate).ok());
-    let least = gate.map_or(0, |gate| u64::from(gate.audit_percent));
+    let least = gate.map_or(0, |gate| u64::from(gate.audit_percent)).max(choices::audit_percent(connection).await?);
     if trusted == 0 && audit::is_wanted(clean_games, least, draw) {
         let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1";
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;

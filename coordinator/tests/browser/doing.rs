@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     bench::{Bench, CAMPAIGN, NOW},
     driver::{Browser, DESKTOP, Look},
-    is_skipped,
+    is_skipped, live_match,
     paging::PASSWORD,
     stage,
 };
@@ -69,6 +69,24 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.click("button[aria-label^='Revoke: garden shed']").await;
     browser.wait_for("table", "revoked").await;
     assert_eq!(ask().await, 401);
+
+    // A match is shown live, by a button, and no more by another.
+    let job = live_match::begin(&bench).await;
+    browser.open(&format!("http://{}/en/matches/{job}", bench.address)).await;
+    browser.click("button[name=begin]").await;
+    browser.wait_for(".live", &format!("Match {job} is to be shown")).await;
+    browser.click("main form button").await;
+    browser.wait_for(".live", "No game is shown live").await;
+
+    // A setting, with a second thought; it is among the events, in either language.
+    browser.open(&format!("http://{}/en/admin/settings", bench.address)).await;
+    browser.click("#audit_percent summary").await;
+    browser.write("#value-audit_percent", "7").await;
+    browser.click("#audit_percent button").await;
+    browser.wait_for("#audit_percent .chosen", "7").await;
+    browser.wait_for(".notice", "Games played again").await;
+    browser.open(&format!("http://{}/zh/admin/events", bench.address)).await;
+    browser.wait_for("#log", "最低复核比例改为 7%，原为 0%").await;
 
     // Out, in Chinese.
     browser.open(&format!("http://{}/zh", bench.address)).await;
@@ -137,6 +155,7 @@ async fn all_can_be_read_and_done_without_scripts() {
         ("/matches/290", "river-walker"),
         ("/data", "perpetual chase"),
         ("/people", "old_general"),
+        ("/people/cannon88", "Rank"),
     ] {
         browser.open(&format!("http://{}/en{path}", bench.address)).await;
         browser.wait_for("main", says).await;
@@ -144,6 +163,10 @@ async fn all_can_be_read_and_done_without_scripts() {
     assert!(!browser.has("body.watching").await, "scripts are off");
     browser.open(&format!("http://{}/en/matches/290", bench.address)).await;
     assert!(browser.has("figure svg path.series").await, "the curve is there");
+    browser.open(&format!("http://{}/en/data", bench.address)).await;
+    for figure in ["#scores", "#pieces"] {
+        assert!(browser.has(&format!("{figure} svg rect.bar")).await, "{figure} is there");
+    }
     browser.open(&format!("http://{}/en/campaigns/pearl", bench.address)).await;
     browser.click("button[value=pause]").await;
     browser.wait_for("#state", "paused").await;

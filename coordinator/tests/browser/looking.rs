@@ -27,12 +27,13 @@ fn pages() -> Vec<(&'static str, String)> {
         ("data", "/data"),
         ("workers", "/workers"),
         ("people", "/people"),
+        ("person", "/people/cannon88"),
         ("me", "/me"),
         ("sprt", "/sprt"),
         ("games", "/games"),
-        ("judge", "/judge"),
+        ("judge-form", "/judge"),
         ("judge-verdict", "/judge?fen=3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4+w&moves=d0e1+c1c2+e1d0+c2c1+d0e1+c1c2+e1d0+c2c1"),
-        ("live-game", "/live-game"),
+        ("live-game-none", "/live-game"),
         ("admin-users", "/admin"),
         ("admin-audits", "/admin/audits"),
         ("admin-events", "/admin/events"),
@@ -150,20 +151,58 @@ async fn pages_look_right_on_a_desk() {
 #[tokio::test]
 async fn pages_look_right_in_the_dark() {
     if !is_skipped() {
-        look(Look { dark: true, ..DESKTOP }, "en", "-dark", &["home", "campaign", "match", "net"]).await;
+        look(Look { dark: true, ..DESKTOP }, "en", "-dark", &["home", "campaign", "match", "net", "data"]).await;
     }
 }
 
 #[tokio::test]
 async fn pages_look_right_on_a_phone() {
     if !is_skipped() {
-        look(PHONE, "en", "-phone", &["home", "campaign", "match", "net", "data", "sign-in", "register"]).await;
+        look(PHONE, "en", "-phone", &["home", "campaign", "match", "net", "data", "person", "sign-in", "register"])
+            .await;
     }
 }
 
 #[tokio::test]
 async fn pages_look_right_in_chinese() {
     if !is_skipped() {
-        look(DESKTOP, "zh", "-zh", &["home", "campaign", "match", "sign-in"]).await;
+        look(
+            DESKTOP,
+            "zh",
+            "-zh",
+            &["home", "campaign", "match", "data", "workers", "admin-events", "admin-settings", "sign-in"],
+        )
+        .await;
     }
+}
+
+/// The check can fail: what it is to find is found where it is put.
+#[tokio::test]
+async fn what_keeps_people_out_is_found() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en", bench.address)).await;
+    assert_eq!(barriers(&browser).await, Vec::<String>::new());
+    for (fault, name) in [
+        ("<img src='/favicon.ico'>", "image-alt"),
+        ("<button></button>", "button-name"),
+        ("<input name='nameless'>", "label"),
+        ("<p class='pale'>This can hardly be read.</p>", "color-contrast"),
+    ] {
+        // The policy forbids styles in the text, not those that a driver's script sets.
+        let put = format!(
+            "const it = document.createElement('div'); it.id = 'fault'; it.innerHTML = \"{fault}\";
+             it.querySelectorAll('.pale').forEach((pale) => {{ pale.style.color = '#e8e4da'; }});
+             document.querySelector('main').append(it);"
+        );
+        browser.run(&put).await;
+        let found = barriers(&browser).await;
+        assert!(found.len() == 1 && found[0].starts_with(&format!("{name}:")), "{name}: {found:?}");
+        browser.run("document.getElementById('fault').remove()").await;
+    }
+    assert_eq!(barriers(&browser).await, Vec::<String>::new());
+    browser.end().await;
 }

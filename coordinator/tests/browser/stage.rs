@@ -157,6 +157,18 @@ fn workers() -> String {
     )
 }
 
+/// Positions as games have them: most scores near even, and fewer the more is taken.
+fn figures(positions: i64) -> String {
+    let bell = |class: i64, middle: i64, width: i64| 1_000 * width * width / (width * width + (class - middle).pow(2));
+    let scores: Vec<i64> = (0..42).map(|class| bell(class, 21, 3) + if class % 41 == 0 { 240 } else { 0 }).collect();
+    let pieces: Vec<i64> = (0..33).map(|pieces| if pieces < 4 { 0 } else { bell(pieces, 27, 6) }).collect();
+    let of = |all: &[i64]| -> Vec<i64> {
+        let sum: i64 = all.iter().sum();
+        all.iter().map(|part| positions / 1_000 * (part * 1_000_000 / sum) / 1_000).collect()
+    };
+    json!({ "scores": of(&scores), "pieces": of(&pieces), "unscored": 0, "repeated": positions / 47 }).to_string()
+}
+
 /// Five generations of the first campaign, with what they played, trained and promoted.
 #[allow(clippy::too_many_lines, reason = "it is a table")]
 fn generations(curves: &str) -> String {
@@ -206,6 +218,7 @@ fn generations(curves: &str) -> String {
         for (kind, label, share) in labels {
             let _ = write!(text, "INSERT INTO labels VALUES ({job}, '{kind}', '{label}', {});", games * share / 100);
         }
+        let _ = write!(text, "INSERT INTO figures VALUES ({job}, {});", quoted(&figures(positions)));
         let candidate = net(generation + 1);
         let trained = begun + 41 * HOUR;
         let finished = trained + 6 * HOUR + generation * HOUR / 3;
@@ -337,7 +350,7 @@ fn odds() -> String {
          VALUES (9000, 'l9000', 205, 7, 6, 'n', 'fresh', 'done', 6000, 40, 1, 1, 1), (9001, 'l9001', 205, 1, 3, 'm', 'audit', 'done', 6000, 40, 1, 1, 1);
          INSERT INTO shards (id, hash, job, lease, worker, account, first, games, positions, bytes, state, code, detail, received,
          audit, object) VALUES (9000, '{}', 205, 9000, 7, 6, 6000, 40, 3300, 41000, 'rejected', 'illegal_move',
-         'game 6011, ply 48: e3e5 is not legal', {}, 'none', 'present'),
+         'game 6011 ply 48: the move is not legal', {}, 'none', 'present'),
          (9001, '{}', 205, 9001, 7, 6, 6040, 40, 3300, 41000, 'quarantined', NULL, NULL, {}, 'none', 'present'),
          (9002, '{}', 205, 9001, 1, 3, 6040, 40, 3300, 41000, 'disputed', NULL, NULL, {}, 'wanted', 'present');
          INSERT INTO totals VALUES (205, {day}, 'rejected', 1, 40, 3300, 41000), (205, {day}, 'quarantined', 1, 40, 3300, 41000),
@@ -354,10 +367,10 @@ fn odds() -> String {
 async fn tell(bench: &Bench) {
     let events = [
         (62, "promotion", "campaign:yangtze", "yangtze-4 is the champion of generation 4"),
-        (30, "stuck", "campaign:yellow", "3 candidates of generation 2 were rejected"),
-        (24, "training", "campaign:yangtze", "generation 4 is full: yangtze-5-1 is to be trained"),
+        (30, "stall", "campaign:yellow", "it waits for a maintainer: 3 candidates of generation 2 were rejected"),
+        (24, "training", "campaign:yangtze", "generation 4 is full: yangtze-5 is to be trained"),
         (14, "promotion", "campaign:yangtze", "yangtze-5 is the champion of generation 5"),
-        (13, "training", "campaign:yangtze", "yangtze-6 is trained and plays its gate match"),
+        (13, "gating", "campaign:yangtze", "yangtze-6 plays against the champion"),
         (2, "campaign_created", "campaign:pearl", "campaign pearl began"),
     ];
     for (hours, kind, subject, text) in events {

@@ -16,7 +16,9 @@ use coordinator::{
     people,
     store::{Database, Outcome, Store as _},
     work::{
-        audit, leasing,
+        audit,
+        figures::Figures,
+        leasing,
         leasing::{Asker, Policy},
         receiving,
         receiving::Upload,
@@ -327,6 +329,7 @@ impl Lab {
             reasons: "{}".to_owned(),
             pairs: header.opponent.is_some().then(|| truth::pairs(&object.games)),
             entry: serde_json::to_string(&entry).expect("its keys are words"),
+            figures: Figures { scores: vec![0, games as i64], pieces: vec![games as i64], ..Figures::default() },
         })
     }
 

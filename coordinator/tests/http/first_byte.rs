@@ -30,6 +30,7 @@ async fn fill(bench: &Bench) {
     let now = NOW.0;
     let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < LAST)";
     let counted = |last: i64| numbers.replace("LAST", &last.to_string());
+    let figures = serde_json::json!({ "scores": vec![123_456; 42], "pieces": vec![157_125; 33], "unscored": 0, "repeated": 99_999 });
     let mut text = format!(
         "INSERT INTO accounts (id, name, role, state, created) {} SELECT 1000 + i, 'a' || i, 'volunteer', 'active', 1 FROM n;",
         counted(100)
@@ -68,12 +69,13 @@ async fn fill(bench: &Bench) {
          INSERT INTO labels SELECT id, 'reason', 'checkmate', 40000 FROM jobs;
          INSERT INTO labels SELECT id, 'outcome', 'draws', 20000 FROM jobs;
          INSERT INTO contributions SELECT account, validated / 86400000, SUM(games), SUM(positions) FROM shards GROUP BY 1, 2;
+         INSERT INTO figures SELECT id, '{figures}' FROM jobs;
          UPDATE campaigns SET generation = 101;"
     );
     for number in 0..3_000 {
         let _ = write!(
             text,
-            "INSERT INTO events (at, kind, subject, text) VALUES ({now}, 'rejected', '{}:x', 'something happened');",
+            "INSERT INTO events (at, kind, subject, text) VALUES ({now}, 'rejected', '{}:x', 'games 7 to 70 of job 9: game 12 ply 33: the move is not legal');",
             if number % 10 == 0 { "campaign" } else { "worker" }
         );
     }
@@ -90,7 +92,7 @@ async fn first_byte_of_each_page_when_there_is_much() {
     fill(&bench).await;
     let cookie: Vec<String> = visitor.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
     println!("{:<24} {:>10} {:>10} {:>10}", "page", "median ms", "worst ms", "bytes");
-    for path in [
+    let english = [
         "",
         "/campaigns",
         "/campaigns/quick",
@@ -99,16 +101,22 @@ async fn first_byte_of_each_page_when_there_is_much() {
         "/data",
         "/workers",
         "/people",
+        "/people/a7",
         "/me",
         "/admin",
         "/admin/events",
         "/admin/audits",
+        "/admin/settings",
         "/sprt",
-    ] {
+    ];
+    // Where sentences are looked up.
+    let chinese = ["", "/data", "/workers", "/admin/events"];
+    let all = english.map(|path| ("en", path)).into_iter().chain(chinese.map(|path| ("zh", path)));
+    for (language, path) in all {
         let mut times = Vec::new();
         let mut bytes = 0;
         for _ in 0..ROUNDS {
-            let request = bench.client.get(format!("http://{}/en{path}", bench.address));
+            let request = bench.client.get(format!("http://{}/{language}{path}", bench.address));
             let begun = Instant::now();
             let answer = request.header(header::COOKIE, cookie.join("; ")).send().await.unwrap();
             times.push(begun.elapsed());
@@ -118,6 +126,6 @@ async fn first_byte_of_each_page_when_there_is_much() {
         times.sort();
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let (median, worst) = (milliseconds(times[ROUNDS / 2]), milliseconds(times[ROUNDS - 1]));
-        println!("{:<24} {median:>10.1} {worst:>10.1} {bytes:>10}", format!("/en{path}"));
+        println!("{:<24} {median:>10.1} {worst:>10.1} {bytes:>10}", format!("/{language}{path}"));
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "how much got through is worth a line")]
 
 mod bench;
+mod choosing;
 mod described;
 mod dishonest;
 mod first_byte;

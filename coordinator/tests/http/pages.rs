@@ -27,7 +27,8 @@ async fn a_visitor_is_sent_to_the_language_they_read() {
     assert!(zh.contains("href=\"/en\""), "the same page in the other language");
 }
 
-const PUBLIC: [&str; 9] = ["", "/campaigns", "/matches", "/nets", "/data", "/workers", "/people", "/sprt", "/sign-in"];
+const PUBLIC: [&str; 10] =
+    ["", "/campaigns", "/matches", "/nets", "/data", "/workers", "/people", "/people/boss", "/sprt", "/sign-in"];
 
 #[tokio::test]
 async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
@@ -72,6 +73,7 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
 async fn pages_are_small_and_their_assets_are_kept_for_ever() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
+    bench.account("boss", Role::Volunteer).await;
     let mut visitor = Visitor::new(&bench);
     for path in PUBLIC {
         let page = visitor.get(&format!("/en{path}")).await;
@@ -388,6 +390,14 @@ async fn totals_are_what_shards_say_whatever_becomes_of_them() {
                     - COALESCE((SELECT SUM(games) FROM shards WHERE state = 'validated'), 0)";
     assert_eq!(bench.number("SELECT COUNT(*) FROM totals").await, 0, "what waits is in no total");
     bench.validate().await;
+    // What positions are like is counted by replaying them: all of them, each once.
+    let data: serde_json::Value = serde_json::from_str(&boss.get("/api/v1/data").await.text).unwrap();
+    let sum = |key: &str| {
+        data["figures"][key].as_array().unwrap().iter().map(|it| it["positions"].as_i64().unwrap()).sum::<i64>()
+    };
+    let positions = bench.number("SELECT SUM(positions) FROM shards").await;
+    assert!(positions > 0 && data["figures"]["positions"] == positions, "{}", data["figures"]);
+    assert_eq!((sum("pieces"), sum("scores") + data["figures"]["unscored"].as_i64().unwrap()), (positions, positions));
     assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'validated'").await, 2);
     for action in ["quarantine", "lift", "quarantine"] {
         assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0), "before {action}");

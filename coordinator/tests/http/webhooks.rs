@@ -86,7 +86,8 @@ async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, Str
 async fn happens(bench: &Bench, kind: &'static str) {
     let now = bench.clock.now();
     let noted = bench.service.store.write(move |mut c| {
-        let event = Event { kind, account: None, subject: "campaign:one".to_owned(), text: format!("{kind} it is") };
+        let event =
+            Event { kind, account: None, subject: "campaign:one".to_owned(), text: format!("campaign {kind} began") };
         Box::pin(async move { note(&mut c, now, event.clone()).await })
     });
     noted.await.unwrap();

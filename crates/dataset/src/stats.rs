@@ -1,5 +1,7 @@
 //! What is in some shards, counted.
 
+mod figures;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -7,10 +9,11 @@ use sha2::{Digest as _, Sha256};
 use xiangqi::rules::Outcome;
 
 use crate::{
-    codec::Ply,
-    record::{Reason, Record, Score},
+    record::{Reason, Record},
     shard::{Shard, ShardError, Source},
 };
+
+pub use figures::{Figures, PIECE_CLASSES, SCORE_CLASSES};
 
 /// Counts of everything.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -51,10 +54,8 @@ pub struct Counter {
     stats: Stats,
     games: BTreeSet<[u8; 16]>,
     keys: Vec<u64>,
+    figures: Figures,
 }
-
-/// Where the table of scores ends.
-const MOST_CLASS: Score = 20;
 
 impl Counter {
     /// Adds a shard.
@@ -66,28 +67,14 @@ impl Counter {
         self.stats.shards += 1;
         self.stats.bytes += shard.size();
         for block in 0..shard.index().len() {
-            let Self { stats, games, keys } = self;
-            let mut by_score = [0; 2 * MOST_CLASS as usize + 2];
-            let mut by_pieces = [0; 33];
-            let mut unscored = 0;
+            let Self { stats, games, keys, figures } = self;
             shard.block(block)?.read_with(
-                |Ply { position, scored, .. }| {
-                    keys.push(position.key());
-                    by_pieces[position.occupied().count() as usize] += 1;
-                    match scored.score {
-                        Some(score) => by_score[(class_of(score) + MOST_CLASS + 1) as usize] += 1,
-                        None => unscored += 1,
-                    }
+                |ply| {
+                    keys.push(ply.position.key());
+                    figures.add(&ply);
                 },
                 |_, record| stats.add_game(&record, games),
             )?;
-            stats.unscored += unscored;
-            for (class, count) in by_score.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-                *stats.scores.entry((class as Score - MOST_CLASS - 1) * 100).or_default() += count;
-            }
-            for (pieces, count) in by_pieces.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-                *stats.pieces.entry(pieces as u32).or_default() += count;
-            }
         }
         Ok(())
     }
@@ -95,8 +82,13 @@ impl Counter {
     /// What was counted.
     #[must_use]
     pub fn finish(mut self) -> Stats {
-        self.keys.sort_unstable();
-        self.stats.duplicate_positions = self.keys.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+        self.stats.duplicate_positions = repeated(&mut self.keys);
+        let Figures { scores, pieces, unscored } = self.figures;
+        self.stats.unscored = unscored;
+        let classes = scores.into_iter().enumerate().filter(|(_, count)| *count > 0);
+        self.stats.scores = classes.map(|(class, count)| (Figures::least_score(class), count)).collect();
+        let classes = pieces.into_iter().enumerate().filter(|(_, count)| *count > 0);
+        self.stats.pieces = classes.map(|(pieces, count)| (pieces as u32, count)).collect();
         self.stats.bytes_per_position = self.stats.bytes as f64 / (self.stats.positions as f64).max(1.0);
         for outcome in [Outcome::RedWins, Outcome::BlackWins, Outcome::Draw] {
             self.stats.outcomes.entry(outcome.name()).or_default();
@@ -108,8 +100,10 @@ impl Counter {
     }
 }
 
-fn class_of(score: Score) -> Score {
-    score.div_euclid(100).clamp(-MOST_CLASS - 1, MOST_CLASS)
+/// How many of these are there already when they come; they are sorted.
+pub(crate) fn repeated(keys: &mut [u64]) -> u64 {
+    keys.sort_unstable();
+    keys.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64
 }
 
 impl Stats {

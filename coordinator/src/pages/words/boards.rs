@@ -6,7 +6,7 @@ super::words! {
         game_of: "Game {}", "第 {} 局";
         red: "Red", "红方";
         black: "Black", "黑方";
-        plain: "plain evaluation", "朴素评估";
+        plain: "plain evaluation", "基础评估";
         step_first: "First move", "开局";
         step_back: "One move back", "后退一步";
         step_on: "One move on", "前进一步";
@@ -45,10 +45,10 @@ super::words! {
             "箭头：红为将军，蓝为捉，紫为要杀，灰为不计。";
         pgn: "Download PGN", "下载 PGN";
         to_judge: "Open in the judge", "在裁判页打开";
-        all_of_shard: "All games of the shard", "该分片全部对局";
+        all_of_shard: "All games of the shard", "该数据片全部对局";
         rules: "Rules", "规则";
         seed: "Seed", "种子";
-        shard: "Shard", "分片";
+        shard: "Shard", "数据片";
         job: "Job", "作业";
         number: "Number", "编号";
         ending: "Ending", "结局";
@@ -61,7 +61,7 @@ super::words! {
         games_help: "Games are shown when nobody plays them any more: their job is over, and no audit hangs on them.",
             "作业结束且无复核未决的对局才会公开。";
         games_of_job: "Games of job {}", "作业 {} 的对局";
-        games_of_shard: "Games of a shard", "分片中的对局";
+        games_of_shard: "Games of a shard", "数据片中的对局";
         games_none: "There are no such games yet.", "还没有这样的对局。";
         not_yet: "still being checked", "复核中";
         any_reason: "any ending", "全部结局";
@@ -99,6 +99,8 @@ super::words! {
         live_variation: "Expected line", "主要变例";
         live_nodes: "{} nodes", "{} 节点";
         live_limit: "{} a move", "每步 {}";
+        live_clock_help: "These games are limited by nodes, not by time: where a clock would stand is what each side has searched in the game, and how much it may for a move.",
+            "本局按节点数而非时间限制：原本显示用时之处，为双方本局已搜索的节点数与每步上限。";
         live_thinks: "thinks", "思考中";
         live_over: "The game is over: {}.", "对局结束：{}。";
         live_lost: "The connection broke; trying again.", "连接中断，正在重试。";

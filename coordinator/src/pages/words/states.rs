@@ -13,6 +13,11 @@ pub fn state(language: Language, word: &str) -> String {
     }
 }
 
+/// Whether there is a word for it.
+pub(crate) fn is_known(word: &str) -> bool {
+    STATES.iter().any(|(key, ..)| *key == word)
+}
+
 const STATES: &[(&str, &str, &str)] = &[
     // Campaigns and their phases.
     ("running", "running", "进行中"),
@@ -84,6 +89,58 @@ const STATES: &[(&str, &str, &str)] = &[
     ("adjudicated", "adjudicated", "判定"),
     ("adjudicated_win", "adjudicated win", "判胜"),
     ("adjudicated_draw", "adjudicated draw", "判和"),
+    // Who may register.
+    ("open_to_all", "everybody", "开放"),
+    ("by_approval", "everybody, after approval", "经批准"),
+    ("by_invitation", "by invitation", "凭邀请"),
+    // What may be chosen.
+    ("registration", "Who may register", "注册方式"),
+    ("audit_percent", "Games played again, at least (%)", "最低复核比例（%）"),
+    ("keep_days", "Days that files of games are kept", "对局文件保留天数"),
+    // What it was started with.
+    ("name", "Name", "名称"),
+    ("least_worker", "Oldest worker", "最低工作机版本"),
+    ("bench_signature", "Bench signature of the engine", "引擎基准签名"),
+    ("mirror", "Mirror", "镜像地址"),
+    ("least_free_bytes", "Least free space", "最低剩余空间"),
+    ("most_waiting", "Most uploads that wait", "最大待验证数"),
+    ("quota_bytes", "Quota of an account", "账号额度"),
+    ("most_requests", "Requests at the same time", "最大并发请求"),
+    ("requests_per_second", "Requests a second, in the long run", "每秒请求数（长期）"),
+    ("burst", "Requests at once, after a pause", "突发请求数"),
+    ("behind_proxy", "Behind a proxy", "位于代理之后"),
+    // What happened.
+    ("account_changed", "account changed", "账号变更"),
+    ("account_created", "account created", "新建账号"),
+    ("account_deleted", "account deleted", "删除账号"),
+    ("campaign_command", "campaign command", "任务操作"),
+    ("campaign_created", "campaign created", "新建任务"),
+    ("campaign_edited", "campaign edited", "修改任务"),
+    ("disk", "disk", "磁盘"),
+    ("dispute", "dispute", "争议"),
+    ("gate_reversed", "gate reversed", "测试结论反转"),
+    ("invited", "invitation", "邀请"),
+    ("live_began", "live game on", "开始直播"),
+    ("live_ended", "live game off", "停止直播"),
+    ("password_set", "password set", "更换密码"),
+    ("promotion", "promotion", "晋级"),
+    ("quarantine", "quarantine", "隔离"),
+    ("quarantine_lifted", "quarantine lifted", "解除隔离"),
+    ("rejection", "rejection", "候选未通过"),
+    ("settings_changed", "settings changed", "修改设置"),
+    ("stall", "stall", "停滞"),
+    ("token_created", "token created", "新建令牌"),
+    ("token_revoked", "token revoked", "撤销令牌"),
+    ("training_abandoned", "training given up", "放弃训练"),
+    ("webhook_added", "webhook added", "新建通知"),
+    ("webhook_removed", "webhook removed", "删除通知"),
+    ("worker_blocked", "worker blocked", "停用工作机"),
+    ("worker_trusted", "worker trusted", "可信工作机"),
+    // What workers report.
+    ("panic", "panic", "程序崩溃"),
+    ("self_test", "failed self-test", "自检失败"),
+    ("storage", "storage", "存储"),
+    ("refused", "refused", "被拒绝"),
     // How a net became champion.
     ("gate", "by its gate", "测试晋级"),
     ("hand", "by hand", "人工晋级"),

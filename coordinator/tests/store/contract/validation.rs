@@ -1,6 +1,6 @@
 //! Replaying what came back.
 
-use coordinator::work::{leasing, validating};
+use coordinator::work::{figures, leasing, validating};
 use protocol::api::problem::Code;
 
 use super::{cases, receiving::counted};
@@ -19,6 +19,7 @@ cases! {
     games_are_credited_once
     what_a_game_costs_is_learned
     a_verdict_that_is_given_twice_in_quarantine_counts_once
+    figures_are_of_what_counts
 }
 
 async fn take(lab: &Lab, most: i64) -> Vec<i64> {
@@ -156,4 +157,28 @@ async fn a_verdict_that_is_given_twice_in_quarantine_counts_once(lab: Lab) {
     lab.judge_shard(1, None, NOBODY).await;
     let state = lab.value::<String>("SELECT state FROM shards").await;
     assert_eq!(state, "quarantined", "the first verdict stands");
+}
+
+async fn figures_are_of_what_counts(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let figures = async || {
+        let all = op!(lab.read, [], |c| figures::of_selfplay(&mut c)).unwrap();
+        (all.positions(), all.scores.iter().sum::<i64>(), all.repeated)
+    };
+    assert_eq!(figures().await, (0, 0, 0));
+    for (player, nonce) in [(ann, "1"), (bob, "2")] {
+        let lease = lab.lease(player, nonce, 10).await;
+        lab.deliver(player, &lease).await;
+    }
+    assert_eq!(figures().await, (0, 0, 0), "what waits is not counted");
+    lab.validate(NOBODY).await;
+    assert_eq!(figures().await, (20, 20, 0));
+    super::disputes::quarantine(&lab, ann).await;
+    assert_eq!(figures().await, (10, 10, 0));
+    let now = lab.now();
+    op!(lab.write, [], |c| coordinator::work::quarantine::lift(&mut c, now, ann.account, None, "a mistake")).unwrap();
+    assert_eq!(figures().await, (20, 20, 0));
+    let kept: String = lab.value(&format!("SELECT figures FROM figures WHERE job = {job}")).await;
+    assert!(kept.len() < 1_000, "{kept}");
 }

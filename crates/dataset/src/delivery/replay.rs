@@ -6,10 +6,12 @@ use xiangqi::rules::Outcome;
 
 use super::{Refusal, door::opened};
 use crate::{
+    codec::Ply,
     digest::Digest,
     entrant::Entrant,
     header::Header,
     record::{Reason, Record},
+    stats::{Figures, repeated},
     verify::{Fault, FaultKind, StartOf, Verifier},
 };
 
@@ -38,6 +40,10 @@ pub struct Proof {
     /// Of a match: for each pair of which both games are here, twice the points of A, from 0 (lost both) to 4 (won
     /// both). In the order of their numbers.
     pub pairs: Vec<u8>,
+    /// What their positions with a move of the search are like.
+    pub figures: Figures,
+    /// How many of these positions, pieces and turn, were there already in the same bytes.
+    pub repeated_positions: u64,
     /// Those that are the same as an earlier one of another pair, where this may be chance.
     pub repeated: Vec<u64>,
 }
@@ -45,7 +51,8 @@ pub struct Proof {
 /// Whether these bytes are the games that were asked for: everything that [`at_the_door`](super::at_the_door) asks, and
 /// every game played again. `start_of` knows the book's positions; without it starts are taken as they are recorded.
 ///
-/// Besides the bytes it holds a block, a game, and some hundred bytes for each game asked for.
+/// Besides the bytes it holds a block, a game, some hundred bytes for each game asked for, and eight for each of
+/// their positions.
 ///
 /// # Errors
 ///
@@ -61,10 +68,17 @@ pub fn by_replay(
     let mut verifier = Verifier::new(header, start_of);
     let mut proof = Proof::default();
     let mut first_game_of_pair = None;
+    let mut keys = Vec::new();
+    let mut figures = Figures::default();
     for block in 0..shard.index().len() {
         let mut refused = None;
         let read = shard.block(block).and_then(|block| {
-            block.read(|number, record| {
+            let figures = &mut figures;
+            let position = |ply: Ply<'_>| {
+                keys.push(ply.position.key());
+                figures.add(&ply);
+            };
+            block.read_with(position, |number, record| {
                 if refused.is_some() {
                     return;
                 }
@@ -87,6 +101,8 @@ pub fn by_replay(
         }
         read.map_err(|error| Refusal::of_bytes(bytes, &error))?;
     }
+    proof.figures = figures;
+    proof.repeated_positions = repeated(&mut keys);
     Ok(proof)
 }
 

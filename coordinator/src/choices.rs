@@ -1,0 +1,214 @@
+//! What administrators choose while it runs. Choices are kept in the database, so they hold for every coordinator on it,
+//! and go before what it was started with; every change is an event.
+
+use std::{fmt, str::FromStr};
+
+use protocol::api::problem::Code;
+
+use crate::{
+    clock::Time,
+    events::{Event, note},
+    people,
+    service::Settings,
+    store::{Connection, Failure, Outcome},
+};
+
+/// What may be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Who may register.
+    Registration,
+    /// After how many days the files of games go that no published net learned from; 0: never.
+    KeepDays,
+    /// How many of an account's games are played again at least, in per cent, however many were found clean.
+    AuditPercent,
+}
+
+impl Key {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Registration, Self::AuditPercent, Self::KeepDays];
+
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Registration => "registration",
+            Self::KeepDays => "keep_days",
+            Self::AuditPercent => "audit_percent",
+        }
+    }
+
+    /// Where it is kept: other settings are the coordinator's own notes.
+    const fn place(self) -> &'static str {
+        match self {
+            Self::Registration => "chosen.registration",
+            Self::KeepDays => "chosen.keep_days",
+            Self::AuditPercent => "chosen.audit_percent",
+        }
+    }
+}
+
+/// There is no such thing to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no such setting")]
+pub struct NoSuchKey;
+
+impl FromStr for Key {
+    type Err = NoSuchKey;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchKey> {
+        Self::ALL.into_iter().find(|key| key.name() == text).ok_or(NoSuchKey)
+    }
+}
+
+/// Who may register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registration {
+    /// Everybody.
+    Open,
+    /// Everybody, and then waits until a maintainer approves; who was invited does not.
+    Approval,
+    /// Who was invited.
+    Invitation,
+}
+
+impl Registration {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Approval, Self::Invitation];
+
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open_to_all",
+            Self::Approval => "by_approval",
+            Self::Invitation => "by_invitation",
+        }
+    }
+
+    /// The state in which an account begins.
+    #[must_use]
+    pub const fn first_state(self, is_invited: bool) -> &'static str {
+        if matches!(self, Self::Approval) && !is_invited { "pending" } else { "active" }
+    }
+}
+
+/// All that was chosen, or said when it was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choices {
+    /// Who may register.
+    pub registration: Registration,
+    /// After how many days games expire; none: never.
+    pub keep_days: Option<u32>,
+    /// How many of an account's games are played again at least, in per cent.
+    pub audit_percent: u32,
+}
+
+impl Choices {
+    /// What was said when it was started.
+    #[must_use]
+    pub fn of(started: &Settings) -> Self {
+        let registration = match (started.invitation_only, started.approval) {
+            (true, _) => Registration::Invitation,
+            (false, true) => Registration::Approval,
+            (false, false) => Registration::Open,
+        };
+        Self { registration, keep_days: started.keep_days, audit_percent: 0 }
+    }
+
+    /// A choice as text.
+    #[must_use]
+    pub fn value(&self, key: Key) -> String {
+        match key {
+            Key::Registration => self.registration.name().to_owned(),
+            Key::KeepDays => self.keep_days.unwrap_or(0).to_string(),
+            Key::AuditPercent => self.audit_percent.to_string(),
+        }
+    }
+
+    /// Takes a choice over from text; whether that is one.
+    fn set(&mut self, key: Key, value: &str) -> bool {
+        match key {
+            Key::Registration => match Registration::ALL.into_iter().find(|it| it.name() == value) {
+                Some(registration) => self.registration = registration,
+                None => return false,
+            },
+            Key::KeepDays => match whole(value, 36_500) {
+                Some(days) => self.keep_days = Some(days).filter(|days| *days > 0),
+                None => return false,
+            },
+            Key::AuditPercent => match whole(value, 100) {
+                Some(percent) => self.audit_percent = percent,
+                None => return false,
+            },
+        }
+        true
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+fn whole(text: &str, most: u32) -> Option<u32> {
+    text.parse().ok().filter(|number| *number <= most)
+}
+
+/// What holds now.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn choices(connection: &mut Connection<'_>, started: &Settings) -> Outcome<Choices> {
+    let mut choices = Choices::of(started);
+    for key in Key::ALL {
+        if let Some(value) = people::setting(connection, key.place()).await? {
+            choices.set(key, &value);
+        }
+    }
+    Ok(choices)
+}
+
+/// How many of an account's games are played again at least.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn audit_percent(connection: &mut Connection<'_>) -> Outcome<u64> {
+    let chosen = people::setting(connection, Key::AuditPercent.place()).await?;
+    Ok(chosen.and_then(|value| whole(&value, 100)).unwrap_or(0).into())
+}
+
+/// Chooses.
+///
+/// # Errors
+///
+/// If that cannot be chosen.
+pub async fn choose(
+    connection: &mut Connection<'_>,
+    now: Time,
+    started: &Settings,
+    (key, value): (Key, &str),
+    by: Option<i64>,
+) -> Outcome<()> {
+    let before = choices(connection, started).await?;
+    let mut after = before;
+    if !after.set(key, value.trim()) {
+        let detail = match key {
+            Key::Registration => "registration is open_to_all, by_approval or by_invitation",
+            Key::KeepDays => "keep_days is a whole number from 0 to 36500",
+            Key::AuditPercent => "audit_percent is a whole number from 0 to 100",
+        };
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    if after == before {
+        return Ok(());
+    }
+    people::set_setting(connection, key.place(), &after.value(key)).await?;
+    let text = format!("{key} is now {}, before {}", after.value(key), before.value(key));
+    let subject = format!("setting:{key}");
+    note(connection, now, Event { kind: "settings_changed", account: by, subject, text }).await?;
+    Ok(())
+}

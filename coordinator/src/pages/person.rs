@@ -1,0 +1,68 @@
+//! A person: what they are called and what they gave, for everybody; when, and on which machines, for themselves and
+//! maintainers only.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, State},
+    response::Response,
+    routing::get,
+};
+use protocol::api::work::Role;
+
+use super::{
+    charts::{self, Bar},
+    format,
+    page::{Page, Visitor, show},
+};
+use crate::{
+    http::answer::Answer,
+    reports::people::{self, Day, Machine, Person},
+    service::Service,
+};
+
+pub(super) fn routes() -> Router<Service> {
+    Router::new().route("/people/{name}", get(person))
+}
+
+#[derive(Template)]
+#[template(path = "person.html")]
+struct PersonPage {
+    page: Page,
+    person: Person,
+    own: Option<Own>,
+}
+
+/// What is not for everybody.
+struct Own {
+    state: String,
+    days: String,
+    machines: Vec<Machine>,
+}
+
+async fn person(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
+    let now = service.clock.now();
+    let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
+    let (person, own) = service
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let c = &mut connection;
+                let (account, state, person) = people::person(c, &name).await?;
+                let may = viewer.is_some_and(|(own, is_maintainer)| is_maintainer || own == account);
+                if !may {
+                    return Ok((person, None));
+                }
+                let days = people::days(c, account, now).await?;
+                Ok((person, Some((state, days, people::machines(c, Some(account), 0).await?))))
+            })
+        })
+        .await?;
+    let words = &visitor.language.words().river;
+    let own = own.map(|(state, days, machines): (String, Vec<Day>, _)| {
+        let bars: Vec<Bar> = days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
+        Own { state, days: charts::columns(words.person_days, &bars), machines }
+    });
+    let page = visitor.page("people", person.account.clone(), format!("/api/v1/people/{}", person.account));
+    show(&PersonPage { page, person, own })
+}
