@@ -34,6 +34,7 @@ use super::{
 use crate::{
     http::answer::{Answer, Refusal},
     service::Service,
+    timed,
     work::watching,
 };
 
@@ -201,7 +202,11 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
     let side = |color: Color| {
         let (key, title) = if color == Color::Red { ("red", t.red) } else { ("black", t.black) };
         let told = &seen[key];
-        let limit = format::short(number(&told["hard_nodes"]));
+        let clock = serde_json::from_value::<Option<dataset::Clock>>(seen["clock"].clone()).ok().flatten();
+        let limit = match clock {
+            Some(clock) => format!("{clock}; {}", state(language, timed::KIND)),
+            None => fill(t.live_limit, format::short(number(&told["hard_nodes"]))),
+        };
         Side {
             class: key,
             title,
