@@ -16,5 +16,6 @@ mod refused;
 mod restored;
 mod rulebook;
 mod security;
+mod timed;
 mod webhooks;
 mod whole;

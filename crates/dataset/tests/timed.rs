@@ -39,7 +39,9 @@ fn games(header: &Header) -> Vec<Record> {
 fn late(mut game: Record, moves: usize) -> Record {
     game.moves.truncate(moves);
     let mut played = game.opening.game();
-    game.moves.iter().for_each(|scored| played.push_legal(scored.mv));
+    for scored in &game.moves {
+        played.push_legal(scored.mv);
+    }
     game.outcome = Outcome::loss_of(played.position().turn());
     game.reason = Reason::TimeLoss;
     game

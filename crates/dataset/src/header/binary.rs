@@ -186,8 +186,8 @@ impl Fields<'_> {
             Some(TIME_OF_A_GAME) => {
                 Time::Game { base_milliseconds: self.time()?, increment_milliseconds: self.u32("clock", MOST_TIME)? }
             }
-            Some(_) => return Err(HeaderError::Field("clock")),
-            None => return Err(HeaderError::Length),
+            // No clock, and nothing else can follow.
+            Some(_) | None => return Err(HeaderError::Length),
         };
         Ok(Clock { time, grace_milliseconds: self.u32("grace", MOST_GRACE)? })
     }
@@ -361,7 +361,7 @@ mod tests {
         let mut bytes = good.to_bytes();
         let kind = bytes.len() - 9;
         bytes[kind] = 3;
-        assert_eq!(Header::from_bytes(&bytes), Err(HeaderError::Field("clock")));
+        assert_eq!(Header::from_bytes(&bytes), Err(HeaderError::Length));
     }
 
     #[test]
