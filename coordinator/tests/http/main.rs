@@ -7,6 +7,8 @@ mod bench;
 mod described;
 mod dishonest;
 mod first_byte;
+#[path = "../../../crates/dataset/fuzz/forge.rs"]
+mod forge;
 mod games;
 mod live;
 mod live_match;
