@@ -18,6 +18,9 @@ mod refused;
 mod restored;
 mod rulebook;
 mod security;
+#[path = "../common/started.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod started;
 mod timed;
 mod webhooks;
 mod whole;
