@@ -185,16 +185,14 @@ pub enum Start {
 ///
 /// If a file cannot be written.
 pub fn at_start(root: &Path, program: &Path, running: &str) -> Result<Start> {
-    let path = root.join(TRIAL);
-    let trial: Option<Trial> = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    match trial {
-        Some(trial) if trial.to == running && trial.starts < STARTS => {
+    match trial_of(root, running) {
+        Some(trial) if trial.starts < STARTS => {
             let starts = trial.starts + 1;
-            NewFile::replace(&path, &serde_json::to_vec(&Trial { starts, ..trial })?)?;
+            NewFile::replace(root.join(TRIAL), &serde_json::to_vec(&Trial { starts, ..trial })?)?;
             Ok(Start::Usual)
         }
-        Some(trial) if trial.to == running => give_back(root, program, &trial.to).map(|()| Start::Back),
-        _ => Ok(Start::Usual),
+        Some(trial) => give_back(root, program, &trial.to).map(|()| Start::Back),
+        None => Ok(Start::Usual),
     }
 }
 
@@ -209,10 +207,15 @@ pub fn give_back(root: &Path, program: &Path, version: &str) -> Result<()> {
     Ok(remove(&root.join(TRIAL))?)
 }
 
-/// Whether this version is on trial.
+/// Whether this version is on trial. A note about another is none about this one: its owner has put it in the place.
 #[must_use]
-pub fn is_on_trial(root: &Path) -> bool {
-    root.join(TRIAL).exists()
+pub fn is_on_trial(root: &Path, running: &str) -> bool {
+    trial_of(root, running).is_some()
+}
+
+fn trial_of(root: &Path, running: &str) -> Option<Trial> {
+    let bytes = fs::read(root.join(TRIAL)).ok()?;
+    serde_json::from_slice(&bytes).ok().filter(|trial: &Trial| trial.to == running)
 }
 
 /// This version works.

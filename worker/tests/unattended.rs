@@ -101,6 +101,21 @@ fn a_worker_that_is_killed_plays_nothing_twice() {
     assert_eq!(coordinator.state().given_back, 0);
 }
 
+/// One thread, with a table of the usual size, in half a gibibyte of address space.
+#[cfg(target_os = "linux")]
+#[test]
+fn half_a_gibibyte_is_enough_for_one_thread() {
+    let mut terms = header(400);
+    terms.settings.hash_mebibytes = 16;
+    let coordinator = Coordinator::new(terms.clone(), 12, 12);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start_within(512, &coordinator.url(), state.path(), &["--cores", "1"]);
+    coordinator.wait_for(12);
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    coordinator.check(digest_of(&terms, Evaluation::Plain, None, 12));
+}
+
 /// Pausing frees the processor: the process's own time stands still.
 #[cfg(target_os = "linux")]
 #[test]

@@ -71,7 +71,7 @@ fn a_successor_that_fails_its_test_never_gets_the_name() {
     let error = format!("{:#}", install(root, program, new, "0.1.0", "9.0.1").unwrap_err());
     assert!(error.starts_with("version 9.0.1 failed its self-test here and is not taken: "), "{error}");
     assert_eq!(fs::read(program).unwrap(), b"the old one");
-    assert!(!new.exists() && !is_on_trial(root));
+    assert!(!new.exists() && !is_on_trial(root, "9.0.1"));
     let refused = fs::read_to_string(root.join("update-refused")).unwrap();
     let (text, sign) = (data("broken.release"), signature("broken.release.minisig"));
     assert_eq!(judge(&text, &sign, KEY, SYSTEM, "0.1.0", &refused).unwrap(), None);
@@ -83,7 +83,7 @@ fn a_successor_that_works_stays() {
     install(root, program, new, "0.1.0", "9.0.0").unwrap();
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
     assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
-    assert!(is_on_trial(root));
+    assert!(is_on_trial(root, "9.0.0") && !is_on_trial(root, "0.1.0"));
     works(root);
     for _ in 0..3 {
         assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);

@@ -234,13 +234,15 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
     type Row = (i64, String, i64, i64);
     let query = sqlx::query_as(query).bind(worker.bench_signature).bind(worker.trusted);
     let jobs: Vec<Row> = query.fetch_all(connection.raw()).await?;
-    let mut wait = (pause(connection, wish.now).await?, "there is nothing to play at the moment".to_owned());
+    // Without a time of its own, a wait is the usual pause, which is asked for only when it is needed.
+    let mut wait = (None, "there is nothing to play at the moment".to_owned());
     if jobs.is_empty() {
         let query = "SELECT COUNT(*) FROM jobs WHERE state = 'open' AND bench_signature <> $1";
         let query = sqlx::query_scalar(query).bind(worker.bench_signature);
         let others: i64 = query.fetch_one(connection.raw()).await?;
         if others > 0 {
-            wait = (3_600, "the games at hand are for another version of the engine: update the worker".to_owned());
+            wait =
+                (Some(3_600), "the games at hand are for another version of the engine: update the worker".to_owned());
         }
     }
     for (job, kind, created, spread) in jobs {
@@ -252,7 +254,8 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
         }
         let begins = Time(created).after(share_of(worker.id, job, spread));
         if begins > wish.now {
-            wait = (((begins.0 - wish.now.0) / SECOND + 1) as u32, "a new net is about to be played".to_owned());
+            let seconds = ((begins.0 - wish.now.0) / SECOND + 1) as u32;
+            wait = (Some(seconds), "a new net is about to be played".to_owned());
             continue;
         }
         let job = lock_job(connection, job).await?;
@@ -274,7 +277,12 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
         sqlx::query(query).bind(job.id).bind(wish.now.0).execute(connection.raw()).await?;
         return Ok(Work::Games(grant(connection, wish, &job, "fresh", games, None).await?));
     }
-    Ok(Work::Wait { seconds: wait.0, reason: wait.1 })
+    let (seconds, reason) = wait;
+    let seconds = match seconds {
+        Some(seconds) => seconds,
+        None => pause(connection, wish.now).await?,
+    };
+    Ok(Work::Wait { seconds, reason })
 }
 
 /// After how many seconds a worker asks again that got nothing: the more there are, the later.

@@ -61,7 +61,7 @@ impl Arguments {
         let tested = selftest::once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
         let bench_signature = match tested {
             Ok(signature) => signature,
-            Err(error) if update::is_on_trial(folder.root()) => {
+            Err(error) if update::is_on_trial(folder.root(), env!("CARGO_PKG_VERSION")) => {
                 screen.line(&format!("This version fails here, and the old one goes on: {error:#}."));
                 update::give_back(folder.root(), &program, env!("CARGO_PKG_VERSION"))?;
                 drop(folder);

@@ -26,6 +26,19 @@ impl Process {
     /// A worker with two cores. That this program has passed its test on this machine is written down beforehand: the test
     /// takes as long as many games.
     pub(crate) fn start(url: &str, state: &Path, more: &[&str]) -> Self {
+        Self::start_by(Command::new(PROGRAM), url, state, more)
+    }
+
+    /// Starts one with no more than so much memory, whatever it asks for.
+    #[cfg(target_os = "linux")]
+    #[allow(dead_code, reason = "not every test that starts a worker")]
+    pub(crate) fn start_within(mebibytes: u64, url: &str, state: &Path, more: &[&str]) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -v {} && exec \"$0\" \"$@\"", mebibytes << 10), PROGRAM]);
+        Self::start_by(shell, url, state, more)
+    }
+
+    fn start_by(mut command: Command, url: &str, state: &Path, more: &[&str]) -> Self {
         fs::create_dir_all(state).unwrap();
         let found = Found {
             program: Digest::of(&fs::read(PROGRAM).unwrap()),
@@ -33,9 +46,9 @@ impl Process {
             bench_signature: SIGNATURE,
         };
         fs::write(state.join("selftest.json"), serde_json::to_vec(&found).unwrap()).unwrap();
-        let child = Command::new(PROGRAM)
-            .args(["run", "--server", url, "--cores", "2", "--memory", "512", "--name", "test"])
-            .args(if more.contains(&"--token") { &[][..] } else { &["--token", "secret"] })
+        let child = command
+            .args(["run", "--server", url, "--memory", "512", "--name", "test"])
+            .args([["--cores", "2"], ["--token", "secret"]].iter().filter(|usual| !more.contains(&usual[0])).flatten())
             .args(more)
             .env("CHUHE_CONFIG", state.join("no.toml"))
             .env("CHUHE_STATE", state)
