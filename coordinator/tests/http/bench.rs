@@ -22,7 +22,7 @@ use engine::Evaluation;
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     problem::{Code, Problem},
-    work::{Answer, Ask, Lease, Machine, Role, Work, Worker},
+    work::{Answer, Ask, Lease, Role, Work, Worker},
 };
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use selfplay::selfplay::Run;

@@ -49,7 +49,7 @@ async fn trusted_workers_play_them_and_whatever_shows_them_says_what_they_are() 
     let bench = Bench::start().await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
     let wanted = json!({
-        "clock": { "time": { "game": { "base_milliseconds": 60, "increment_milliseconds": 5 } } },
+        "clock": { "time": { "game": { "base_milliseconds": 20 } } },
         "pairs": 2, "hash_mebibytes": 1, "ply_cap": 60,
     });
     let path = "/api/v1/matches/timed";
@@ -99,9 +99,9 @@ async fn trusted_workers_play_them_and_whatever_shows_them_says_what_they_are() 
     let shard = shards[0]["shard"].as_str().unwrap();
     let first = shards[0]["first"].as_i64().unwrap();
     let game: Value = serde_json::from_str(&get(&bench, &format!("/api/v1/games/{shard}/{first}")).await).unwrap();
-    assert_eq!((&game[MARK], &game["clock"]["time"]["game"]["base_milliseconds"]), (&json!(true), &json!(60)));
+    assert_eq!((&game[MARK], &game["clock"]["time"]["game"]["base_milliseconds"]), (&json!(true), &json!(20)));
     let pgn = get(&bench, &format!("/api/v1/games/{shard}/{first}/pgn")).await;
-    assert!(pgn.contains("[TimeControl \"0.06+0.005\"]") && pgn.contains(MARK), "{pgn}");
+    assert!(pgn.contains("[TimeControl \"0.02+0\"]") && pgn.contains(MARK), "{pgn}");
     for path in [format!("/en/matches/{job}"), "/en/matches".to_owned(), format!("/en/games?job={job}")] {
         assert!(get(&bench, &path).await.contains(MARK), "{path}");
     }

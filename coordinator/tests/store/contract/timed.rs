@@ -102,14 +102,14 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     command(&lab, id, Command::Pause).await.unwrap();
     // One that the candidate wins clearly.
     let seed = (0..1_000).find(|&seed| truth::strength(seed) == 0).unwrap();
-    let job = begin(&lab, Plan { a: Some(candidate), seed, ..plan(100) }).await.unwrap();
-    lab.play(judge, 20).await;
+    let job = begin(&lab, Plan { a: Some(candidate), seed, ..plan(200) }).await.unwrap();
+    lab.play(judge, 40).await;
     let standing = op!(lab.read, [], |c| matches::standing(&mut c, job)).unwrap();
     let said = serde_json::to_value(&standing).unwrap();
-    assert_eq!((standing.pairs, standing.verdict.pairs), (100, 100), "all pairs are in the counts");
+    assert_eq!((standing.pairs, standing.verdict.pairs), (200, 200), "all pairs are in the counts");
     assert!(standing.verdict.llr > standing.verdict.bounds.1, "a test would have decided: {said}");
     assert_eq!(said["verdict"]["decision"], "continue");
-    assert_eq!((&said["timed"]["unprovable"], &said["timed"]["time_losses"]), (&json!(true), &json!([0, 100])));
+    assert_eq!((&said["timed"]["unprovable"], &said["timed"]["time_losses"]), (&json!(true), &json!([0, 200])));
     let elo = said["timed"]["elo"]["elo_low"].as_f64().unwrap();
     assert!(elo > 0.0, "{said}");
 
