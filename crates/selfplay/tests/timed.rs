@@ -45,7 +45,7 @@ fn ticks(each: u64) -> Arc<Ticks> {
 fn timed(time: Time, grace_milliseconds: u32, each: u64) -> Run {
     let mut run = match_run(4, 1);
     run.settings.hard_nodes = 0;
-    run.settings.ply_cap = 40;
+    run.settings.ply_cap = 24;
     run.opponent = Some(Opponent { evaluation: net(), soft_nodes: None, hard_nodes: 0 });
     run.timed = Some(Timed { clock: Clock { time, grace_milliseconds }, timer: ticks(each) });
     run
@@ -65,7 +65,7 @@ fn assert_sound(run: &Run, records: &[selfplay::Record]) {
 fn whoever_keeps_to_his_time_ends_his_games_as_others_do() {
     let game = Time::Game { base_milliseconds: 2_000, increment_milliseconds: 20 };
     for time in [Time::Move { milliseconds: 20 }, game] {
-        let run = timed(time, 60_000, 100);
+        let run = timed(time, 60_000, 4_000);
         let records = play(&run);
         assert!(records.iter().all(|record| record.reason != Reason::TimeLoss && !record.moves.is_empty()));
         assert_eq!(Header::from_bytes(&run.header().to_bytes()), Ok(run.header()));
