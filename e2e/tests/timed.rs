@@ -94,6 +94,9 @@ fn a_trusted_worker_plays_under_a_clock_and_nothing_follows_from_it() {
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && said.contains("timed 12: played under a clock, unprovable"), "{said}");
     }
+    let text = stage.path("games.jsonl").display().to_string();
+    let output = chuhe(&["data", "export", "--format", "jsonl", "--out", &text]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("timed 12: "));
     let set = stage.path("set.json");
     let sfen = stage.path("games.sfen");
     let (set, sfen) = (set.display().to_string(), sfen.display().to_string());
