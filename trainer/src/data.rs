@@ -4,7 +4,7 @@
 mod loader;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     num::NonZeroU32,
     path::{Path, PathBuf},
 };
@@ -28,6 +28,10 @@ pub enum DataError {
     Manifest { manifest: PathBuf, source: ManifestError },
     #[error("{}", path.display())]
     Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{} and {} are the same training set: its games would count twice", one.display(), other.display())]
+    SetTwice { one: PathBuf, other: PathBuf },
+    #[error("{} and {} have the shard {digest} in common: its games would count twice", one.display(), other.display())]
+    ShardTwice { one: PathBuf, other: PathBuf, digest: String },
     #[error("the recipe's data have {found} positions; it asks for at least {least} (`data.least_positions`)")]
     TooSmall { found: u64, least: u64 },
     #[error("{}: the scores of no shard say anything of the results: there is no scale to read them on", manifest.display())]
@@ -88,8 +92,10 @@ impl TrainingData {
         shards: Option<&Path>,
         quarantined: &BTreeSet<Digest>,
     ) -> Result<Self, DataError> {
-        let mut sources = Vec::new();
+        let mut sources: Vec<Source> = Vec::new();
         let mut sets = Vec::new();
+        // Where each shard was named first.
+        let mut named: BTreeMap<String, PathBuf> = BTreeMap::new();
         for source in &recipe.data.sources {
             let path = folder.join(&source.manifest);
             // Some errors of files name them already.
@@ -99,7 +105,18 @@ impl TrainingData {
                 source => DataError::Manifest { manifest: path.clone(), source },
             };
             let manifest = Manifest::from_file(&path).map_err(failed)?;
+            if let Some(place) = sources.iter().position(|earlier| earlier.manifest == manifest.hash()) {
+                return Err(DataError::SetTwice {
+                    one: folder.join(&recipe.data.sources[place].manifest),
+                    other: path,
+                });
+            }
             let entries = manifest.newest(source.newest_positions.unwrap_or(u64::MAX));
+            for entry in entries {
+                if let Some(one) = named.insert(entry.sha256.clone(), path.clone()) {
+                    return Err(DataError::ShardTwice { one, other: path, digest: entry.sha256.clone() });
+                }
+            }
             let beside = shards.or(path.parent()).filter(|folder| !folder.as_os_str().is_empty());
             let beside = beside.unwrap_or(Path::new("."));
             let opened = Manifest::open(entries, beside, quarantined).map_err(failed)?;
@@ -112,7 +129,9 @@ impl TrainingData {
                 scales,
             });
         }
-        let found = sources.iter().flat_map(|source| &source.entries).map(|entry| entry.positions).sum();
+        // What has no weight is not learned from.
+        let learned = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.entries);
+        let found = learned.map(|entry| entry.positions).sum();
         let least = recipe.data.least_positions;
         if found < least {
             return Err(DataError::TooSmall { found, least });

@@ -174,3 +174,6 @@ impl Group {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

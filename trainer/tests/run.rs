@@ -113,6 +113,23 @@ fn what_cannot_be_trained_is_said_in_a_sentence() {
     assert!(refused(&folder, &[]).contains("recipe.toml: line 9, column 1: "));
     with("[data]", "[data]\nleast_positions = 10_000");
     assert!(refused(&folder, &[]).contains("the recipe's data have 9836 positions; it asks for at least 10000"));
+    let twice = "manifest = \"set.json\"\n[[data.sources]]\nmanifest = \"";
+    with("manifest = \"", &format!("{twice}./"));
+    assert!(refused(&folder, &[]).contains("./set.json are the same training set: its games would count twice"));
+    let set = fs::read_to_string(folder.file("set.json")).unwrap();
+    fs::write(folder.file("other.json"), set.replacen("\"games\": 64", "\"games\": 63", 1)).unwrap();
+    let again = runs::refused(&mut {
+        with("manifest = \"set.json\"", &format!("{twice}other.json\"\nweight = 0"));
+        trainer(&folder, "out", &[])
+    });
+    assert!(again.contains("other.json"), "{again}");
+    // What has no weight is not learned from: alone it is too little.
+    with("[data]", "[data]\nleast_positions = 9_837");
+    assert!(refused(&folder, &[]).contains("have 9836 positions"));
+    with("[schedule]", "[optimizer]\nbeta1 = 0.999999999\n[schedule]");
+    assert!(refused(&folder, &[]).contains("beta1"));
+    with("[schedule]", "[optimizer]\nepsilon = 1e-300\n[schedule]");
+    assert!(refused(&folder, &[]).contains("epsilon"));
     with("set.json", "nowhere.json");
     assert!(refused(&folder, &[]).contains("nowhere.json"));
     with("", "");

@@ -124,11 +124,24 @@ impl Export<'_> {
         ] {
             NewFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
         }
-        if difference.mean >= FAR && !plan.shape.fake_quantisation {
-            // Whoever closed standard error does not want to know.
+        // Whoever closed standard error does not want to know.
+        if difference.positions < COMPARED {
             let _ = writeln!(
                 std::io::stderr(),
-                "chuhe-trainer: {}: its integers are {:.2} hundredths of a pawn from the model; with `quantisation.mode = \"fake\"` they would be nearer",
+                "chuhe-trainer: {}: compared with the model on {} positions, not {COMPARED}: no more are held out that are quiet",
+                path.display(),
+                difference.positions
+            );
+        }
+        if difference.mean >= FAR {
+            let what = if plan.shape.fake_quantisation {
+                "more was clipped than learning knows of"
+            } else {
+                "with `quantisation.mode = \"fake\"` they would be nearer"
+            };
+            let _ = writeln!(
+                std::io::stderr(),
+                "chuhe-trainer: {}: its integers are {:.2} hundredths of a pawn from the model; {what}",
                 path.display(),
                 difference.mean
             );

@@ -1,6 +1,6 @@
 //! A run between two steps.
 
-use std::io;
+use std::{io, mem};
 
 use dataset::{Digest, training::Place};
 use protocol::recipe::Recipe;
@@ -9,11 +9,14 @@ use super::{Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, V
 use crate::{
     backend::{Backend, State},
     batch::Batch,
-    checkpoint::{Best, Checkpoint, CheckpointError, Progress, Stretch},
+    checkpoint::{Best, Checkpoint, CheckpointError, Progress},
     data::{Ready, TrainingData},
     loss::Loss,
     schedule,
 };
+
+/// The mean loss of fewer positions is noise: it is neither the best so far nor an explosion.
+const LEAST_TO_JUDGE: u64 = 2_000;
 
 /// What learns, and what is known of it so far.
 pub(super) struct Training<'a> {
@@ -109,8 +112,8 @@ impl<'a> Training<'a> {
         validation_loss: Option<f64>,
         observer: &mut impl Observer,
     ) -> Result<(), RunError> {
-        let loss = self.progress.stretch.mean().unwrap_or_default();
-        self.progress.stretch = Stretch::default();
+        let stretch = mem::take(&mut self.progress.stretch);
+        let loss = stretch.mean().unwrap_or_default();
         let last = self.steps - 1;
         let epoch = last / self.recipe.schedule.steps_per_epoch();
         let line = Line {
@@ -125,6 +128,9 @@ impl<'a> Training<'a> {
         };
         self.metrics.add(&line)?;
         observer.reports(&line);
+        if stretch.positions < LEAST_TO_JUDGE {
+            return Ok(());
+        }
         if let Some(best) = self.progress.least_loss.filter(|_| self.explodes(loss)) {
             // So that it can be seen.
             Views::write(self.folder, &self.recipe.name)?;
@@ -137,7 +143,8 @@ impl<'a> Training<'a> {
 
     /// Writes where the run stands.
     pub(super) fn save(&mut self) -> Result<(), RunError> {
-        if self.progress.stretch.mean().is_some_and(|loss| self.explodes(loss)) {
+        let stretch = &self.progress.stretch;
+        if stretch.positions >= LEAST_TO_JUDGE && stretch.mean().is_some_and(|loss| self.explodes(loss)) {
             // The end of the stretch will tell; until then the checkpoint before is the last good one.
             return Ok(());
         }
@@ -243,3 +250,6 @@ pub(super) fn mean_loss(backend: &mut dyn Backend, loss: Loss, held_out: &[Batch
     let sum: f64 = held_out.iter().map(|batch| backend.evaluate(batch, loss, &mut values).loss).sum();
     sum / values.len() as f64
 }
+
+#[cfg(test)]
+mod tests;

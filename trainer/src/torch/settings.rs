@@ -18,7 +18,9 @@ const FAST: [(&str, &str); 4] = [
 #[must_use]
 pub fn in_force() -> String {
     let set = SAME_BYTES.iter().filter(|(name, value)| is(name, value));
-    let words: Vec<_> = set.map(|(name, value)| format!("{name}={value}")).collect();
+    let mut words: Vec<_> = set.map(|(name, value)| format!("{name}={value}")).collect();
+    // Which of its loops libtorch takes, where somebody has chosen: it takes the widest otherwise.
+    words.extend(env::var("ATEN_CPU_CAPABILITY").map(|value| format!("ATEN_CPU_CAPABILITY={value}")));
     if words.is_empty() { "no settings".to_owned() } else { words.join(" ") }
 }
 

@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use dataset::random::{Stream, Use};
+
 use crate::games::Folder;
 
 /// Trains by the folder's recipe into a folder of its own.
@@ -39,13 +41,15 @@ pub(crate) fn refused(command: &mut Command) -> String {
     sentence
 }
 
-/// Kills a run again and again, each time with other arguments and after its checkpoint was written so many times; then
-/// lets it end. It was killed at least twice.
+/// Kills a run again and again, each time with other arguments, at a random moment after its checkpoint was written so many
+/// times; then lets it end. It was killed at least twice.
 pub(crate) fn killed_and_gone_on_with(folder: &Folder, out: &str, all: &[&str], each: &[(usize, &[&str])]) {
     let mut killed = 0;
+    let mut dice = Stream::new(Use::BookOrder, 31, each.len() as u64);
     for (changes, more) in each {
         let mut child = trainer(folder, out, &[all, more].concat()).spawn().unwrap();
         wait_for_changes(&mut child, &folder.file(out).join("checkpoint.safetensors"), *changes);
+        thread::sleep(Duration::from_micros(dice.below(40_000)));
         killed += usize::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();

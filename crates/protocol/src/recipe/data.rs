@@ -7,7 +7,7 @@ use super::{MOST_POSITIONS, RecipeError, RecipeFault, table::Table};
 /// What the net learns from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Data {
-    /// With fewer positions in all sources together, training is refused.
+    /// With fewer positions in all sources that have a weight together, before the filter, training is refused.
     pub least_positions: u64,
     /// Of so many games one is held out, whole, to validate with: 2 to 1,000,000.
     pub validation_one_in: u32,
@@ -26,8 +26,8 @@ pub struct Source {
     pub manifest: String,
     /// Of every so many blocks read as all weights together, so many are of this source: 0 to 1,000,000.
     pub weight: u32,
-    /// The window: only the last shards of the manifest that have together at most so many positions; all of them if
-    /// none.
+    /// The window: only the last shards of the manifest that have together at most so many positions, at least
+    /// one shard; all of them if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest_positions: Option<u64>,
 }

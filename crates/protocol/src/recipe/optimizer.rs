@@ -1,5 +1,7 @@
 //! How a gradient becomes a step.
 
+use std::ops::RangeInclusive;
+
 use serde::Serialize;
 
 use super::{
@@ -7,17 +9,22 @@ use super::{
     table::{ABOVE_0_TO_1, Table},
 };
 
+/// What part of a mean may be kept at each step: the greatest is the last that is below 1 in 32 bits too.
+const KEPT: RangeInclusive<f64> = 0.0..=0.999_999_9;
+
 /// How a gradient becomes a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Optimizer {
     /// The method, with what only it has.
     #[serde(flatten)]
     pub kind: OptimizerKind,
-    /// How much of the mean of the gradients is kept at each step: from 0, below 1.
+    /// How much of the mean of the gradients is kept at each step: from 0 to 0.9999999. Closer to 1 a float of 32 bits
+    /// would keep all of it, and learn nothing.
     pub beta1: f64,
-    /// How much of the mean of their squares is kept at each step: from 0, below 1.
+    /// How much of the mean of their squares is kept at each step: from 0 to 0.9999999.
     pub beta2: f64,
-    /// What is added to the root of that mean, so that nothing is divided by zero: above 0, at most 1.
+    /// What is added to the root of that mean, so that nothing is divided by zero: 1e-30 (what a float of 32 bits
+    /// holds) to 1.
     pub epsilon: f64,
     /// What a weight loses at each step, as a part of itself, times the learning rate: 0 to 1.
     pub weight_decay: f64,
@@ -83,9 +90,9 @@ impl Optimizer {
         let default = Self::default();
         Ok(Self {
             kind: OptimizerKind::read(table)?,
-            beta1: table.number("beta1", 0.0..1.0)?.unwrap_or(default.beta1),
-            beta2: table.number("beta2", 0.0..1.0)?.unwrap_or(default.beta2),
-            epsilon: table.number("epsilon", ABOVE_0_TO_1)?.unwrap_or(default.epsilon),
+            beta1: table.number("beta1", KEPT)?.unwrap_or(default.beta1),
+            beta2: table.number("beta2", KEPT)?.unwrap_or(default.beta2),
+            epsilon: table.number("epsilon", 1e-30..=1.0)?.unwrap_or(default.epsilon),
             weight_decay: table.number("weight_decay", 0.0..=1.0)?.unwrap_or(default.weight_decay),
         })
     }

@@ -1,0 +1,96 @@
+//! Learning that fails: whatever is no number stops the run, and the checkpoint stays the last good one.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{collections::BTreeSet, fs};
+
+use dataset::manifest::Manifest;
+
+use super::*;
+use crate::{
+    backend::Totals,
+    model::Array,
+    run::{Learner, Silent},
+};
+
+/// Learns nothing and says what it is told to.
+struct Failing {
+    state: State,
+    loss: f64,
+}
+
+impl Backend for Failing {
+    fn step(&mut self, _: &Batch, _: Loss, _: f64) -> Totals {
+        Totals { loss: self.loss }
+    }
+
+    fn evaluate(&mut self, batch: &Batch, _: Loss, values: &mut Vec<f32>) -> Totals {
+        values.extend(std::iter::repeat_n(0.0, batch.len()));
+        Totals { loss: self.loss }
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+}
+
+#[test]
+fn what_is_no_number_stops_the_run_before_its_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/dataset/tests/data/selfplay-64.chuhe");
+    fs::copy(games, folder.path().join("games.chuhe")).unwrap();
+    let manifest = Manifest::of_files(&[folder.path().join("games.chuhe")]).unwrap();
+    fs::write(folder.path().join("set.json"), manifest.to_text()).unwrap();
+    let recipe = Recipe::from_text(
+        "name = \"test\"\n[architecture]\nwidth = 128\nfirst = 8\nsecond = 16\nstacks = 2\n\
+         [data]\nvalidation_one_in = 4\npool_blocks = 2\n[[data.sources]]\nmanifest = \"set.json\"\n\
+         [schedule]\nbatch = 100\nepochs = 1\npositions_per_epoch = 1_000\n",
+    )
+    .unwrap();
+    let data = TrainingData::open(&recipe, folder.path(), None, &BTreeSet::new()).unwrap();
+    let conditions =
+        Conditions { learner: Learner::Processor, threads: 1, readers: 1, cache_bytes: 0, checkpoint_steps: 1 };
+    let plan = Plan::new(&recipe, &data).unwrap();
+    let run = Folder::new(folder.path().join("run"));
+    fs::create_dir(folder.path().join("run")).unwrap();
+    let mut training = Training::begin(&recipe, &data, plan, &run, &conditions).unwrap();
+    let good = training.backend.state();
+    let ready = data.load(100, Place::default(), 1, 0).unwrap().next().unwrap();
+    let bytes = || fs::read(run.checkpoint(Kept::Last)).unwrap();
+    let written = bytes();
+
+    // A loss that is none, of a batch and of the held-out positions.
+    for loss in [f64::NAN, f64::INFINITY] {
+        training.backend = Box::new(Failing { state: good.clone(), loss });
+        let error = training.learn(&ready, None).unwrap_err().to_string();
+        assert!(error.contains(": the loss is no number; ") && error.contains("good checkpoint, at step 0"), "{error}");
+        let held_out = data.held_out(100, 100).unwrap();
+        let error = training.validate(&held_out).unwrap_err().to_string();
+        assert!(error.contains("the loss of the held-out positions is no number"), "{error}");
+    }
+    // A weight that is none, under a loss that is well.
+    training.progress.stretch = crate::checkpoint::Stretch::default();
+    for of_squares in [false, true] {
+        let mut state = good.clone();
+        let arrays = if of_squares { &mut state.second } else { &mut state.values };
+        arrays[Array::First][3] = f32::NAN;
+        training.backend = Box::new(Failing { state, loss: 1.0 });
+        training.learn(&ready, None).unwrap();
+        let error = training.save().unwrap_err().to_string();
+        assert!(error.contains("a weight is no number"), "{error}");
+        assert!(training.weigh(0.5).is_err() && !run.checkpoint(Kept::Best).exists());
+    }
+    assert!(bytes() == written, "the last good one stays");
+
+    // What is well is written; a stretch of a few positions is noise, one of many is an explosion.
+    training.backend = Box::new(Failing { state: good, loss: 1.0 });
+    training.progress.stretch = crate::checkpoint::Stretch::default();
+    training.learn(&ready, None).unwrap();
+    training.save().unwrap();
+    assert!(bytes() != written);
+    training.progress.least_loss = Some(0.001);
+    training.report(None, &mut Silent).unwrap();
+    training.progress.stretch = crate::checkpoint::Stretch { loss: 5_000.0, positions: 5_000 };
+    let error = training.report(None, &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("times the best so far"), "{error}");
+}
