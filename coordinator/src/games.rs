@@ -14,6 +14,7 @@ use crate::{
     objects::Kind,
     service::Service,
     store::{Connection, Outcome},
+    timed,
 };
 use story::Story;
 
@@ -188,6 +189,7 @@ pub(crate) struct ListedShard {
     pub(crate) outcomes: Option<String>,
     pub(crate) reasons: Option<String>,
     pub(crate) is_open: i64,
+    pub(crate) kind: String,
 }
 
 /// The shards of a job that count, or of all jobs, the newest first, before one of them.
@@ -198,11 +200,12 @@ pub(crate) async fn shards(
 ) -> Outcome<Vec<ListedShard>> {
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
                          CASE WHEN jobs.state = 'closed' AND audit NOT IN ('wanted', 'leased') AND object = 'present'
-                              THEN 1 ELSE 0 END AS is_open
+                              THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job
                   WHERE shards.state = 'validated' AND shards.job = $1 AND shards.id < $2
                   ORDER BY shards.id DESC LIMIT $3";
-    let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open
+    let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open,
+                         jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job
                   WHERE shards.state = 'validated' AND $1 < 0 AND shards.id < $2 AND jobs.state = 'closed'
                   AND audit NOT IN ('wanted', 'leased') AND object = 'present'
@@ -219,7 +222,8 @@ impl ListedShard {
             text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null)
         };
         json!({ "shard": self.hash, "first": self.first, "games": self.games, "positions": self.positions,
-                "outcomes": parsed(&self.outcomes), "reasons": parsed(&self.reasons), "open": self.is_open != 0 })
+                "outcomes": parsed(&self.outcomes), "reasons": parsed(&self.reasons), "open": self.is_open != 0,
+                "unprovable": self.kind == timed::KIND })
     }
 }
 
@@ -232,6 +236,10 @@ impl Kept {
         value["job"] = json!(self.job);
         value["seed"] = json!(self.header.seed_of(self.number));
         value["digest"] = json!(self.digest);
+        if let Some(clock) = self.header.clock {
+            value["clock"] = json!(clock);
+            value["unprovable"] = json!(true);
+        }
         for side in Color::ALL {
             let player = &self.players[side.index()];
             let json = json!({ "net": player.net, "name": player.label() });
@@ -243,13 +251,18 @@ impl Kept {
 
     /// Its tags in PGN.
     pub(crate) fn tags(&self, server: &str) -> Vec<(String, String)> {
-        let kind = if self.header.opponent.is_some() { "match" } else { "self-play" };
+        let kind = match (self.header.clock, self.header.opponent) {
+            (Some(_), _) => "timed match (unprovable)",
+            (None, Some(_)) => "match",
+            (None, None) => "self-play",
+        };
         let event = match self.job {
             Some(job) => format!("{server}: {kind} {job}"),
             None => format!("{server}: {kind}"),
         };
         let reason = self.story.end.as_ref().map_or("", |end| end.reason.name());
         let [red, black] = [0, 1].map(|side: usize| self.players[side].label());
+        let clock = self.header.clock.map(|clock| ("TimeControl", clock.time.to_string()));
         let tags = [
             ("Game", "Chinese Chess".to_owned()),
             ("Event", event),
@@ -260,6 +273,6 @@ impl Kept {
             ("Termination", reason.to_owned()),
             ("Shard", self.shard.to_string()),
         ];
-        tags.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        tags.into_iter().chain(clock).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }

@@ -53,6 +53,18 @@ pub fn judge(test: &Sprt, batch_pairs: u32, pairs: &[u8]) -> Result<Verdict, NoS
     Ok(verdict)
 }
 
+/// What all pairs of a match say that nobody asks to decide anything.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub fn undecided(test: &Sprt, counts: Pentanomial) -> Result<Verdict, NoSolution> {
+    let bounds = test.bounds();
+    let llr = if counts.games() > 0 { test.llr(counts)? } else { 0.0 };
+    let bounds = (bounds.lower, bounds.upper);
+    Ok(Verdict { pairs: counts.pairs(), counts, llr, bounds, decision: Decision::Continue })
+}
+
 /// The log-likelihood ratio after every batch, as far as the test went: its curve.
 ///
 /// # Errors

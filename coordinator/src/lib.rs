@@ -9,6 +9,7 @@
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`ratings`]: how strong the champions are, from matches between them.
+//! * [`timed`]: matches under a clock, which decide nothing.
 //! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
 //! * [`live`]: what people see of a match while it is played.
 //! * [`retention`]: which games are kept; [`choices`]: what administrators choose while it runs.
@@ -34,6 +35,7 @@ pub mod reports;
 pub mod retention;
 pub mod service;
 pub mod store;
+pub mod timed;
 pub mod validator;
 pub mod webhooks;
 pub mod work;

@@ -162,7 +162,7 @@ fn board(now: Time, scene: &Scene, live: &Live) -> Option<Value> {
         "turn": if turn == Color::Red { "red" } else { "black" },
         "moves": texts.json(), "score": live.score, "depth": live.depth,
         "nodes_per_second": live.nodes_per_second, "variation": expected.json(), "end": end,
-        "in_check": game.position().in_check(),
+        "in_check": game.position().in_check(), "clock": header.clock,
     }))
 }
 

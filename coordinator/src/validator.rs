@@ -126,16 +126,17 @@ impl Validator {
             let pick = |seed| book.as_ref().map_or_else(Fen::start, |book| book.pick(seed).clone());
             let proof = delivery::by_replay(&bytes, &header, games, Some(&pick))?;
             let entry = Entry::of(&bytes).ok().and_then(|entry| serde_json::to_string(&entry).ok());
-            Ok::<_, delivery::Refusal>((proof, entry.unwrap_or_default(), header.opponent.is_some()))
+            Ok::<_, delivery::Refusal>((proof, entry.unwrap_or_default(), header))
         })
         .await?;
-        let (proof, entry, is_match) = match found {
+        let (proof, entry, header) = match found {
             Ok(found) => found,
             Err(refusal) => {
                 let code = Code::from_name(refusal.code());
                 return self.reject(&shard, code, &refusal.to_string()).await;
             }
         };
+        let (is_match, is_timed) = (header.opponent.is_some(), header.clock.is_some());
         let reasons: std::collections::BTreeMap<_, _> =
             proof.reasons.iter().map(|(reason, games)| (reason.name(), games)).collect();
         let outcomes = json!({ "red_wins": proof.red_wins, "black_wins": proof.black_wins, "draws": proof.draws });
@@ -145,6 +146,7 @@ impl Validator {
             reasons: json!(reasons).to_string(),
             figures: Figures::of(&proof.figures, proof.repeated_positions),
             pairs: is_match.then_some(proof.pairs),
+            time_losses: is_timed.then(|| proof.time_losses.iter().map(|[own, other]| own + 3 * other).collect()),
             entry,
         });
         let draw = random();

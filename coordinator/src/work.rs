@@ -24,10 +24,13 @@ pub mod watching;
 mod segments;
 mod totals;
 
-use dataset::Header;
+use dataset::{Header, Time};
 use sqlx::Row as _;
 
 use crate::store::{Connection, Failure, Outcome};
+
+/// How many moves a game has, as long as nothing is known.
+pub(crate) const USUAL_MOVES: i64 = 100;
 
 /// What plays: its header, and what is known of the job.
 #[derive(Clone, Debug)]
@@ -37,6 +40,7 @@ pub(crate) struct JobRow {
     pub(crate) header: Header,
     pub(crate) game_limit: Option<i64>,
     pub(crate) frontier: i64,
+    /// What a game costs, as far as is known, in what [`cost_per_position`] says.
     pub(crate) nodes_per_game: i64,
 }
 
@@ -68,8 +72,20 @@ pub(crate) fn header_of(text: &str) -> Outcome<Header> {
     serde_json::from_str(text).map_err(|error| Failure::Broken(format!("a header that is none: {error}")))
 }
 
-/// How many nodes a position costs. After a soft limit, an iteration is finished.
-pub(crate) fn nodes_per_position(header: &Header) -> i64 {
+/// What a position costs: nodes, of which after a soft limit an iteration is finished; under a clock, milliseconds of a
+/// thread.
+pub(crate) fn cost_per_position(header: &Header) -> i64 {
+    match header.clock.map(|clock| clock.time) {
+        Some(Time::Move { milliseconds }) => i64::from(milliseconds).max(1),
+        // Of both sides' time at the start each move uses a part.
+        Some(Time::Game { base_milliseconds, increment_milliseconds }) => {
+            (i64::from(increment_milliseconds) + 2 * i64::from(base_milliseconds) / USUAL_MOVES).max(1)
+        }
+        None => nodes_per_position(header),
+    }
+}
+
+fn nodes_per_position(header: &Header) -> i64 {
     let nodes = |soft: Option<u64>, hard: u64| soft.map_or(hard, |soft| (soft + soft / 3).min(hard));
     let own = nodes(header.settings.soft_nodes, header.settings.hard_nodes);
     let nodes = header.opponent.as_ref().map_or(own, |other| own.midpoint(nodes(other.soft_nodes, other.hard_nodes)));

@@ -2,6 +2,8 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
     process::{Command, Output},
     time::Duration,
 };
@@ -98,6 +100,23 @@ impl<'a> Coordinator<'a> {
         let said = String::from_utf8_lossy(&stderr);
         assert!(status.success(), "admin {words:?}: {said}\n{}", self.log());
         String::from_utf8_lossy(&stdout).trim().to_owned()
+    }
+
+    /// Asks, and reads the answer to its end: status and body.
+    #[must_use]
+    pub fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
+        let address = self.address().trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).expect("it serves");
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("it listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("answers have a status");
+        (status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
     }
 
     /// Makes an account, and a token of it.

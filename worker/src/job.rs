@@ -67,6 +67,15 @@ impl Job {
         self.header().opponent.is_some()
     }
 
+    /// The word for what is played.
+    pub(crate) fn kind(&self) -> &'static str {
+        match (self.header().clock, self.is_match()) {
+            (Some(_), _) => "timed match",
+            (None, true) => "match",
+            (None, false) => "self-play",
+        }
+    }
+
     /// Nobody has anything to do with it any more.
     pub(crate) fn is_over(&self) -> bool {
         self.open.is_empty() && self.at_hand.is_empty()

@@ -117,6 +117,7 @@ mod tests {
             bench_signature: engine::bench::SIGNATURE,
             net: None,
             opponent: None,
+            clock: None,
             rules: xiangqi::rules::RuleSet::Cxr,
             settings: dataset::GameSettings {
                 hash_mebibytes: 1,

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
-use client::{Backoff, Client, Dice, Error};
+use client::{Backoff, Client, Clock, Dice, Error};
 use dataset::{Digest, Header, NewFile};
 use engine::Evaluation;
 use nnue::{Kernel, Net};
@@ -13,7 +13,7 @@ use protocol::api::{
     problem::Code,
     work::{Answer, Ask, Failure, FailureKind, Lease, Machine, Work},
 };
-use selfplay::{Book, selfplay::Run};
+use selfplay::{Book, Timer, selfplay::Run};
 
 use crate::{
     desk::{Desk, Ending, State},
@@ -43,6 +43,15 @@ pub(crate) struct Provider {
     pub(crate) most_leases: Option<u64>,
     pub(crate) mirror: Option<String>,
     pub(crate) backoff: Backoff,
+}
+
+/// The worker's clock, as games under time read it.
+struct DeskTimer(Arc<dyn Clock>);
+
+impl Timer for DeskTimer {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
 }
 
 /// Why a lease is not played here.
@@ -279,7 +288,8 @@ impl Provider {
             None => None,
         };
         let run =
-            Run::from_header(terms, evaluation, opponent, book).map_err(|error| Unfit::Here(error.to_string()))?;
+            Run::under_timer(terms, evaluation, opponent, book, Arc::new(DeskTimer(Arc::clone(&self.desk.clock))))
+                .map_err(|error| Unfit::Here(error.to_string()))?;
         Ok((run, seats))
     }
 

@@ -71,6 +71,7 @@ pub fn play(name: &str, kernel: Kernel) -> Result<Record> {
     let run = Run {
         evaluation,
         opponent,
+        timed: None,
         settings: GameSettings {
             hash_mebibytes: 1,
             soft_nodes: None,

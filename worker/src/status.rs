@@ -111,7 +111,7 @@ impl Snapshot {
     ) -> Self {
         let now = clock.now();
         let jobs = state.jobs.iter().map(|job| JobSnapshot {
-            kind: if job.is_match() { "match" } else { "self-play" }.to_owned(),
+            kind: job.kind().to_owned(),
             net: job.header().net.map(|net| net.to_string()),
             games: job.saved.lease.games,
             finished: job.finished.len() as u64,

@@ -11,11 +11,12 @@ use crate::{
     events::{Event, note_with},
     gate::{self, Verdict},
     store::{Connection, Failure, Outcome},
-    work::{counting, lock_job},
+    timed,
+    work::{counting, header_of, lock_job},
 };
 
-/// A match between two nets, outside all campaigns. Of `rating` matches all pairs are played; of others as many as
-/// the test wants.
+/// A match between two nets, outside all campaigns. Of a `match` as many pairs are played as the test wants, of others
+/// (`rating`, `timed`) all.
 ///
 /// # Errors
 ///
@@ -88,6 +89,9 @@ pub struct Standing {
     pub test: Sprt,
     /// How often it is asked.
     pub batch_pairs: u32,
+    /// Under a clock, what came of it; then the test decides nothing, and all pairs are in the counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed: Option<timed::Result>,
 }
 
 /// The test of a gate.
@@ -107,16 +111,20 @@ pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
 ///
 /// If it is none.
 pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Standing> {
-    let gate: Option<String> =
-        sqlx::query_scalar("SELECT gate FROM jobs WHERE id = $1").bind(job).fetch_one(connection.raw()).await?;
+    let query = "SELECT gate, header FROM jobs WHERE id = $1";
+    let (gate, header): (Option<String>, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
+    let header = header_of(&header)?;
     let gate: Gate = gate
         .and_then(|text| serde_json::from_str(&text).ok())
         .ok_or_else(|| Failure::Broken(format!("job {job}, which is no match")))?;
     let test = test_of(&gate)?;
     let pairs = counting::pairs(connection, job).await?;
-    let verdict = gate::judge(&test, gate.batch_pairs, &pairs);
+    let counts = gate::counts(&pairs);
+    let timed = timed::result(connection, job, &header, counts).await?;
+    let verdict =
+        if timed.is_some() { gate::undecided(&test, counts) } else { gate::judge(&test, gate.batch_pairs, &pairs) };
     let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
-    Ok(Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs })
+    Ok(Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs, timed })
 }
 
 /// What all pairs of a match brought that count, without a gap: also those behind its decision.
@@ -148,7 +156,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
         let is_out = game_limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
         let Some(campaign) = campaign else {
             // Nothing hangs on it: it is decided anew.
-            let stands = standing.verdict == decided && (is_out || kind != "rating");
+            let stands = standing.verdict == decided && (is_out || kind == "match");
             let query =
                 "UPDATE jobs SET recheck = 0, decision = CASE WHEN $2 = 1 THEN decision ELSE NULL END WHERE id = $1";
             sqlx::query(query).bind(job).bind(i64::from(stands)).execute(connection.raw()).await?;
@@ -216,7 +224,7 @@ pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Outcome<u64
         }
         let standing = standing(connection, id).await?;
         let is_out = limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
-        if is_out || (kind != "rating" && standing.verdict.decision != Decision::Continue) {
+        if is_out || (kind == "match" && standing.verdict.decision != Decision::Continue) {
             decide(connection, id, &standing.verdict).await?;
             set_state(connection, now, id, "closed").await?;
             concluded += 1;

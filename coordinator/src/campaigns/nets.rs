@@ -26,7 +26,7 @@ pub async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Outcome
 }
 
 /// Refuses a book that is not here.
-pub(super) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Outcome<()> {
+pub(crate) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Outcome<()> {
     let query = "SELECT COUNT(*) FROM books WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(book.to_string()).fetch_one(connection.raw()).await?;
     if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no book {book}"))) } else { Ok(()) }

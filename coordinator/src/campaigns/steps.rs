@@ -11,11 +11,8 @@ use crate::{
     events::{Event, note, note_with},
     gate,
     store::{Connection, Failure, Outcome},
-    work::{counting, nodes_per_position},
+    work::{USUAL_MOVES, cost_per_position, counting},
 };
-
-/// How many moves a game has, as long as nothing is known.
-const USUAL_MOVES: i64 = 100;
 
 /// A generation has so many games more than it is expected to need.
 const SPARE_GAMES: i64 = 16;
@@ -171,7 +168,7 @@ pub(super) async fn create_job(
     let query = query.bind(kind.to_owned()).bind(text).bind(header.bench_signature as i64);
     let query = query.bind(header.net.map(|net| net.to_string())).bind(opponent.map(|net| net.to_string()));
     let query = query.bind(gate).bind(row.map_or(50, |row| i64::from(row.campaign.priority))).bind(game_limit);
-    let query = query.bind(nodes_per_position(header) * USUAL_MOVES);
+    let query = query.bind(cost_per_position(header) * USUAL_MOVES);
     // One worker has nobody to wait for.
     let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER).min(MOST_SPREAD);
     Ok(query.bind(spread).bind(now.0).fetch_one(connection.raw()).await?)

@@ -3,6 +3,7 @@
 mod matches;
 mod password;
 mod ratings;
+mod timed;
 mod webhooks;
 
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ pub(super) enum Command {
     Rating(ratings::Command),
     /// Let two nets play against each other outside of campaigns, and print the job's number
     Match(matches::Arguments),
+    /// Let two nets play under a clock, and print the job's number: only trusted workers play it, and it decides nothing
+    Timed(timed::Arguments),
     /// Show how a match stands
     Standing {
         /// The job's number
@@ -291,6 +294,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Rating(command) => ratings::run(store, clock, command).await?,
         Command::Webhook(command) => webhooks::run(store, clock, command).await?,
         Command::Match(arguments) => matches::create(store, clock, arguments).await?,
+        Command::Timed(arguments) => timed::create(store, clock, arguments).await?,
         Command::Standing { job } => {
             let standing =
                 read(store, move |mut c| Box::pin(async move { campaigns::matches::standing(&mut c, job).await }));

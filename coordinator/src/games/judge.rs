@@ -8,6 +8,7 @@ mod words;
 
 pub(crate) use examples::{EXAMPLES, Example};
 
+use serde::Deserialize;
 use xiangqi::{
     Fen, FenError,
     notation::{NotationError, parse_any},
@@ -22,6 +23,24 @@ pub(crate) const MOST_FEN: usize = 300;
 pub(crate) const MOST_TEXT: usize = 20_000;
 /// No more moves are judged.
 pub(crate) const MOST_MOVES: usize = 1_500;
+
+/// What is to be judged, as addresses have it.
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    #[serde(default)]
+    pub(crate) fen: String,
+    #[serde(default)]
+    pub(crate) moves: String,
+    #[serde(default)]
+    pub(crate) rules: String,
+}
+
+impl Asked {
+    /// What the rules say.
+    pub(crate) fn judge(&self) -> Result<Judged, Wrong> {
+        judge(&self.fen, &self.moves, &self.rules)
+    }
+}
 
 /// What was judged.
 pub(crate) struct Judged {

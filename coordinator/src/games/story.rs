@@ -180,6 +180,10 @@ impl End {
                 "The game grew too long and was broken off; its draw says nothing about the position.".to_owned(),
                 "对局过长而终止；按和棋记录，但不作为局面的结论。".to_owned(),
             ),
+            (Reason::TimeLoss, Some(loser)) => {
+                let (english, chinese) = if loser == Color::Red { ("Red", "红") } else { ("Black", "黑") };
+                (format!("{english} lost on time: its move came late."), format!("{chinese}方超时，判负。"))
+            }
             // A record that claims a verdict which the rules do not give: no such game is accepted.
             _ => ("The rules do not say that this game is over.".to_owned(), "按规则此局并未结束。".to_owned()),
         };

@@ -19,6 +19,7 @@ use crate::{
     campaigns::{self, Command, matches, nets},
     people, ratings, reports,
     service::Service,
+    timed,
     work::quarantine,
 };
 
@@ -30,6 +31,7 @@ pub(super) fn routes() -> Router<Service> {
         .route("/campaigns/{name}/rollback", post(roll_back))
         .route("/campaigns/{name}/ratings", post(rate))
         .route("/campaigns/{name}/strength", get(strength))
+        .route("/matches/timed", post(begin_timed))
         .route("/matches/{job}", get(match_standing))
         .route("/nets", get(nets_list))
         .route("/events", get(events))
@@ -205,6 +207,21 @@ async fn rate(
         })
         .await?;
     Ok((StatusCode::CREATED, Json(json!({ "jobs": jobs }))))
+}
+
+async fn begin_timed(
+    State(service): State<Service>,
+    sender: Sender,
+    Body(plan): Body<timed::Plan>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    sender.must_be(Role::Maintainer)?;
+    let (now, by, signature) = (service.clock.now(), sender.0.account, service.settings.bench_signature);
+    let job = service
+        .write(move |mut connection| {
+            Box::pin(async move { timed::begin(&mut connection, now, &plan, signature, Some(by)).await })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "job": job }))))
 }
 
 async fn strength(State(service): State<Service>, Path(name): Path<String>) -> Answer<Json<Value>> {

@@ -16,7 +16,7 @@ use super::{
     auth,
 };
 use crate::{
-    games::{self, judge},
+    games::{self, judge::Asked},
     service::Service,
 };
 
@@ -104,20 +104,8 @@ pub(super) async fn pgn(
     Ok((headers, text).into_response())
 }
 
-/// What is to be judged.
-#[derive(Deserialize)]
-pub(super) struct Asked {
-    #[serde(default)]
-    fen: String,
-    #[serde(default)]
-    moves: String,
-    #[serde(default)]
-    rules: String,
-}
-
 pub(super) async fn judgement(Query(asked): Query<Asked>) -> Answer<Json<Value>> {
-    let judged = judge::judge(&asked.fen, &asked.moves, &asked.rules);
-    let judged = judged.map_err(|wrong| Refusal::new(Code::Invalid, wrong.sentence(false)))?;
+    let judged = asked.judge().map_err(|wrong| Refusal::new(Code::Invalid, wrong.sentence(false)))?;
     let mut value = judged.story.json();
     value["moves_after_the_end"] = json!(judged.surplus);
     Ok(Json(value))

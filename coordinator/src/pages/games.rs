@@ -21,6 +21,7 @@ use crate::{
     games::{self, Kept, ListedShard, PAGE},
     http::answer::Answer,
     service::Service,
+    timed,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -50,6 +51,8 @@ struct ShardLine {
     outcomes: String,
     reasons: String,
     is_open: bool,
+    /// What was played, if that is not proved.
+    mark: String,
 }
 
 /// Which shards are listed.
@@ -97,6 +100,7 @@ fn line(shard: &ListedShard, language: Language, sees_all: bool) -> ShardLine {
         outcomes: counts(&shard.outcomes),
         reasons: counts(&shard.reasons),
         is_open: shard.is_open != 0 || sees_all,
+        mark: if shard.kind == timed::KIND { super::words::state(language, timed::KIND) } else { String::new() },
     }
 }
 
@@ -105,6 +109,7 @@ fn line(shard: &ListedShard, language: Language, sees_all: bool) -> ShardLine {
 struct ShardPage {
     page: Page,
     shard: String,
+    clock: Option<String>,
     reasons: Vec<(String, String, bool)>,
     games: Vec<GameLine>,
     more: Option<String>,
@@ -133,7 +138,7 @@ async fn shard(
 ) -> Answer<Response> {
     let reason = of.reason.filter(|reason| dataset::Reason::all().any(|known| known.name() == reason));
     let trainer = visitor.is(Role::Trainer);
-    let (hash, _, listed, found) = games::list(&service, &name, reason.clone(), of.skip, trainer).await?;
+    let (hash, header, listed, found) = games::list(&service, &name, reason.clone(), of.skip, trainer).await?;
     let words = &visitor.language.words().boards;
     let state = |word: &str| super::words::state(visitor.language, word);
     let base = visitor.link(&format!("/games/{hash}"));
@@ -155,7 +160,8 @@ async fn shard(
         .collect();
     let json = format!("/api/v1/games/{hash}?{query}skip={}", of.skip);
     let page = visitor.page("games", words.games_of_shard, json);
-    show(&ShardPage { page, shard: hash.to_string(), reasons, games, more })
+    let clock = header.clock.map(|clock| clock.to_string());
+    show(&ShardPage { page, shard: hash.to_string(), clock, reasons, games, more })
 }
 
 fn outcome_name(outcome: xiangqi::rules::Outcome, language: Language) -> &'static str {
@@ -186,6 +192,7 @@ struct GamePage {
     next: Option<String>,
     shard: String,
     rules: &'static str,
+    clock: Option<String>,
     job: Option<i64>,
     seed: u64,
 }
@@ -252,6 +259,7 @@ fn game_page(visitor: &Visitor, kept: &Kept, view: &View) -> GamePage {
         next: kept.number.checked_add(1).and_then(link),
         shard: shard.clone(),
         rules: kept.header.rules.name(),
+        clock: kept.header.clock.map(|clock| clock.to_string()),
         job: kept.job,
         seed: kept.header.seed_of(kept.number),
         page: visitor.page("games", fill(words.game_of, kept.number), api),

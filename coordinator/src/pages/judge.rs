@@ -13,7 +13,7 @@ use super::{
     words::{Boards, Language, fill},
 };
 use crate::{
-    games::judge::{EXAMPLES, MOST_TEXT, judge},
+    games::judge::{Asked, EXAMPLES, MOST_TEXT, judge},
     http::answer::Answer,
     service::Service,
 };
@@ -42,30 +42,24 @@ struct JudgePage {
     examples: Vec<(String, String, String)>,
 }
 
-/// What is asked.
+/// How it is to be seen.
 #[derive(Deserialize)]
-struct Asked {
-    #[serde(default)]
-    fen: String,
-    #[serde(default)]
-    moves: String,
-    #[serde(default)]
-    rules: String,
+struct Seen {
     ply: Option<String>,
     notation: Option<String>,
     flip: Option<String>,
 }
 
-async fn judgement(Query(asked): Query<Asked>, visitor: Visitor) -> Answer<Response> {
+async fn judgement(Query(asked): Query<Asked>, Query(seen): Query<Seen>, visitor: Visitor) -> Answer<Response> {
     let words = &visitor.language.words().boards;
     let view = View {
         language: visitor.language,
-        ply: asked.ply.as_deref().and_then(|ply| ply.parse().ok()),
-        notation: notation_of(asked.notation.as_deref(), visitor.language),
-        flipped: asked.flip.is_some(),
+        ply: seen.ply.as_deref().and_then(|ply| ply.parse().ok()),
+        notation: notation_of(seen.notation.as_deref(), visitor.language),
+        flipped: seen.flip.is_some(),
     };
     let is_asked = ![&asked.fen, &asked.moves].iter().all(|text| text.trim().is_empty());
-    let judged = is_asked.then(|| judge(&asked.fen, &asked.moves, &asked.rules));
+    let judged = is_asked.then(|| asked.judge());
     let (mut fault, mut viewer, mut surplus, mut counted) = (None, None, 0, 0);
     match judged {
         None => {}

@@ -34,6 +34,7 @@ use super::{
 use crate::{
     http::answer::{Answer, Refusal},
     service::Service,
+    timed,
     work::watching,
 };
 
@@ -77,6 +78,8 @@ struct Scene {
     board: String,
     /// Black above, Red below: the board is before the second.
     sides: [(usize, Side); 2],
+    /// Whether its engines have clocks; else nodes stand for them.
+    timed: bool,
     score: String,
     depth: i64,
     speed: String,
@@ -198,10 +201,14 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
         title: &title,
         description: &board::in_words(&fen.position, chinese),
     };
+    let clock = serde_json::from_value::<Option<dataset::Clock>>(seen["clock"].clone()).ok().flatten();
     let side = |color: Color| {
         let (key, title) = if color == Color::Red { ("red", t.red) } else { ("black", t.black) };
         let told = &seen[key];
-        let limit = format::short(number(&told["hard_nodes"]));
+        let limit = match clock {
+            Some(clock) => format!("{clock}; {}", state(language, timed::KIND)),
+            None => fill(t.live_limit, format::short(number(&told["hard_nodes"]))),
+        };
         Side {
             class: key,
             title,
@@ -228,6 +235,7 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
         rules: seen["rules"].as_str().unwrap_or_default().to_owned(),
         board: board.to_string(),
         sides: [(0, side(Color::Black)), (1, side(Color::Red))],
+        timed: clock.is_some(),
         score,
         depth: number(&seen["depth"]),
         speed: format::short(number(&seen["nodes_per_second"])),

@@ -19,6 +19,7 @@ use crate::{
     http::answer::Answer,
     reports::matches::{self, Line, Match},
     service::Service,
+    timed,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -63,6 +64,13 @@ impl Page {
             Decision::AcceptH0 => "bad",
             Decision::Continue => "wait",
         }
+    }
+
+    /// Who lost how many games on time.
+    #[must_use]
+    pub(crate) fn time_losses(&self, timed: &timed::Result) -> String {
+        let [own, other] = timed.time_losses;
+        self.t.loops.time_losses_of.replacen("{}", &own.to_string(), 1).replacen("{}", &other.to_string(), 1)
     }
 
     /// What a net is called.

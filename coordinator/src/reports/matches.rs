@@ -10,6 +10,7 @@ use crate::{
     campaigns::matches::{self, Standing},
     gate::{self, Verdict},
     store::{Connection, Failure, Outcome},
+    timed,
     work::counting,
 };
 
@@ -24,8 +25,10 @@ const OUTLIER: f64 = 3.0;
 pub struct Line {
     /// Its number.
     pub job: i64,
-    /// match, rating.
+    /// match, rating, timed.
     pub kind: String,
+    /// Whether it was played under a clock: then nobody can prove it, and it decides nothing.
+    pub unprovable: bool,
     /// open, paused, closed.
     pub state: String,
     /// The campaign whose gate it is.
@@ -65,6 +68,7 @@ impl From<Row> for Line {
     fn from(row: Row) -> Self {
         Self {
             job: row.id,
+            unprovable: row.kind == timed::KIND,
             kind: row.kind,
             state: row.state,
             campaign: row.campaign,
@@ -169,9 +173,14 @@ pub async fn details(connection: &mut Connection<'_>, job: i64) -> Outcome<Match
     let header: Header = serde_json::from_str(&header).map_err(broken)?;
     let standing = matches::standing(connection, job).await?;
     let pairs = counting::pairs(connection, job).await?;
-    let curve = gate::curve(&standing.test, gate.batch_pairs, &pairs).unwrap_or_default();
-    let elo = (standing.verdict.pairs > 0).then(|| standing.test.estimate(standing.verdict.counts));
-    let is_going_on = standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
+    let is_tested = standing.timed.is_none();
+    let curve = if is_tested { gate::curve(&standing.test, gate.batch_pairs, &pairs).ok() } else { None };
+    let curve = curve.unwrap_or_default();
+    let elo = match standing.timed {
+        Some(timed) => timed.elo,
+        None => (standing.verdict.pairs > 0).then(|| standing.test.estimate(standing.verdict.counts)),
+    };
+    let is_going_on = is_tested && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
     let outlook = is_going_on.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
     Ok(Match {
         line: row.into(),

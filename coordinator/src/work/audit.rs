@@ -128,7 +128,8 @@ pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i
     Ok(query.execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Two shards have games in common: whether these are the same is to be found out, if both still have their files.
+/// Two shards have games in common: whether these are the same is to be found out, if both still have their files. Games
+/// under a clock never are the same: of those the first who brought them is believed.
 pub(super) async fn compare(
     connection: &mut Connection<'_>,
     now: Time,
@@ -142,6 +143,7 @@ pub(super) async fn compare(
     let query = "INSERT INTO comparisons (job, left_shard, right_shard, first, games, state, created)
                  SELECT job, $2, $3, $4, $5, 'waiting', $6 FROM shards WHERE id = $2 AND job = $1
                  AND NOT EXISTS (SELECT 1 FROM shards AS gone WHERE gone.id IN ($2, $3) AND gone.object <> 'present')
+                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = $1 AND jobs.kind = 'timed')
                  ON CONFLICT (left_shard, right_shard, first) DO UPDATE SET state = 'waiting'
                  WHERE comparisons.state = 'void'";
     let query = sqlx::query(query).bind(job).bind(shards.0).bind(shards.1).bind(games.start);

@@ -47,6 +47,24 @@ pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<u8>
     let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.pairs
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 ORDER BY segments.first";
+    of_pairs(connection, job, query).await
+}
+
+/// In how many games of these pairs the candidate lost on time, and its opponent.
+///
+/// # Errors
+///
+/// If the database fails.
+pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: i64) -> Outcome<[u64; 2]> {
+    let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.time_losses
+                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 ORDER BY segments.first";
+    let all = of_pairs(connection, job, query).await?;
+    Ok(all.into_iter().map(u64::from).fold([0, 0], |[own, other], pair| [own + pair % 3, other + pair / 3]))
+}
+
+/// What is kept for each pair, up to the first that does not count.
+async fn of_pairs(connection: &mut Connection<'_>, job: i64, query: &'static str) -> Outcome<Vec<u8>> {
     type Row = (i64, i64, Option<i64>, Option<String>, Option<Vec<u8>>);
     let rows: Vec<Row> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
     let mut all = Vec::new();

@@ -90,11 +90,9 @@ pub async fn ask(
     if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
         return Ok(Work::Games(lease));
     }
-    let has_delivered = worker.delivered != 0 && ask.nodes_per_second.is_some();
-    let usual = if has_delivered { USUAL_SECONDS } else { FIRST_SECONDS };
-    let most = if ask.nodes_per_second.is_some() { USUAL_SECONDS } else { FIRST_SECONDS };
-    let seconds = ask.most_seconds.unwrap_or(usual).clamp(1, most);
-    let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, seconds, now };
+    let seconds = seconds(ask, worker.delivered != 0);
+    let threads = i64::from(ask.threads.max(1));
+    let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, threads, seconds, now };
     if worker.trusted != 0
         && let Some(lease) = settle(connection, &wish, worker.bench_signature).await?
     {
@@ -126,7 +124,9 @@ struct Wish<'a> {
     worker: i64,
     account: i64,
     nonce: &'a str,
+    /// Nodes a second of all threads.
     speed: u64,
+    threads: i64,
     seconds: u32,
     now: Time,
 }
@@ -134,18 +134,33 @@ struct Wish<'a> {
 impl Wish<'_> {
     /// How many games keep it busy for as long as it wants.
     fn games(&self, job: &JobRow) -> i64 {
-        let nodes = u128::from(self.speed) * u128::from(self.seconds);
-        let games = (nodes / (job.nodes_per_game.max(1) as u128)).min(MOST_GAMES as u128) as i64;
+        let work = u128::from(self.speed_in(job)) * u128::from(self.seconds);
+        let games = (work / (job.nodes_per_game.max(1) as u128)).min(MOST_GAMES as u128) as i64;
         let unit = job.unit();
         (games / unit * unit).max(unit)
     }
 
+    /// How much of what a game of the job costs it does in a second: nodes, or where a clock runs, milliseconds of threads.
+    fn speed_in(&self, job: &JobRow) -> u64 {
+        if job.header.clock.is_some() { self.threads as u64 * SECOND as u64 } else { self.speed }
+    }
+
     /// For how long it gets so many, in milliseconds.
     fn duration(&self, job: &JobRow, games: i64) -> i64 {
-        let nodes = i128::from(games) * i128::from(job.nodes_per_game);
-        let expected = (nodes * i128::from(SECOND) / i128::from(self.speed.max(1))).min(i128::from(MOST_DURATION));
+        // A game under a clock lasts as long on one thread as on many.
+        let games = if job.header.clock.is_some() { games.max(self.threads) } else { games };
+        let work = i128::from(games) * i128::from(job.nodes_per_game);
+        let expected =
+            (work * i128::from(SECOND) / i128::from(self.speed_in(job).max(1))).min(i128::from(MOST_DURATION));
         (PATIENCE * expected as i64).clamp(LEAST_DURATION, MOST_DURATION)
     }
+}
+
+/// For how many seconds a worker gets work.
+fn seconds(ask: &Ask, has_delivered: bool) -> u32 {
+    let most = if ask.nodes_per_second.is_some() { USUAL_SECONDS } else { FIRST_SECONDS };
+    let usual = if has_delivered { most } else { FIRST_SECONDS };
+    ask.most_seconds.unwrap_or(usual).clamp(1, most)
 }
 
 fn speed(ask: &Ask) -> u64 {
@@ -211,17 +226,20 @@ async fn settle(connection: &mut Connection<'_>, wish: &Wish<'_>, bench_signatur
 /// Games that nobody played yet, of the first job that has any.
 async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &WorkerRow, policy: &Policy) -> Outcome<Work> {
     let query = "SELECT id, kind, created, spread FROM jobs
-                 WHERE state = 'open' AND bench_signature = $1
-                 ORDER BY priority DESC, CASE kind WHEN 'match' THEN 0 WHEN 'rating' THEN 1 ELSE 2 END, last_leased, id
+                 WHERE state = 'open' AND bench_signature = $1 AND (kind <> 'timed' OR $2 = 1)
+                 ORDER BY priority DESC,
+                          CASE kind WHEN 'match' THEN 0 WHEN 'rating' THEN 1 WHEN 'timed' THEN 1 ELSE 2 END,
+                          last_leased, id
                  LIMIT 100";
     type Row = (i64, String, i64, i64);
-    let query = sqlx::query_as(query).bind(worker.bench_signature);
+    let query = sqlx::query_as(query).bind(worker.bench_signature).bind(worker.trusted);
     let jobs: Vec<Row> = query.fetch_all(connection.raw()).await?;
     // Without a time of its own, a wait is the usual pause, which is asked for only when it is needed.
     let mut wait = (None, "there is nothing to play at the moment".to_owned());
     if jobs.is_empty() {
-        let query = "SELECT COUNT(*) FROM jobs WHERE state = 'open'";
-        let others: i64 = sqlx::query_scalar(query).fetch_one(connection.raw()).await?;
+        let query = "SELECT COUNT(*) FROM jobs WHERE state = 'open' AND bench_signature <> $1";
+        let query = sqlx::query_scalar(query).bind(worker.bench_signature);
+        let others: i64 = query.fetch_one(connection.raw()).await?;
         if others > 0 {
             wait =
                 (Some(3_600), "the games at hand are for another version of the engine: update the worker".to_owned());

@@ -88,6 +88,14 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     if (games.start - lease.first) % job.unit() != 0 || (games.end - games.start) % job.unit() != 0 {
         return Err(Failure::refused(Code::WrongGames, "games that belong together were taken apart"));
     }
+    if job.header.clock.is_some() {
+        let query = "SELECT trusted FROM workers WHERE id = $1";
+        let trusted: i64 = sqlx::query_scalar(query).bind(lease.worker).fetch_one(connection.raw()).await?;
+        if trusted == 0 {
+            let detail = "games under a clock are taken from trusted workers alone, and this one is trusted no more";
+            return Err(Failure::refused(Code::Forbidden, detail));
+        }
+    }
     let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
     let query = sqlx::query_scalar(query).bind(lease.id).bind(upload.hash.to_string());
     let known: i64 = query.fetch_one(connection.raw()).await?;

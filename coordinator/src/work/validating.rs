@@ -4,7 +4,7 @@ use dataset::{Digest, Header};
 use protocol::api::problem::Code;
 
 use super::{
-    JobRow, audit, figures::Figures, header_of, leasing::MOST_GAMES, lock_job, nodes_per_position, segments, totals,
+    JobRow, audit, cost_per_position, figures::Figures, header_of, leasing::MOST_GAMES, lock_job, segments, totals,
 };
 use crate::{
     choices,
@@ -71,6 +71,9 @@ pub struct Sound {
     pub reasons: String,
     /// Of a match: what each pair brought the candidate, from 0 to 4.
     pub pairs: Option<Vec<u8>>,
+    /// Of a match under a clock: for each pair, in how many games the candidate lost on time, and three times that of its
+    /// opponent.
+    pub time_losses: Option<Vec<u8>>,
     /// The shard's line in manifests.
     pub entry: String,
     /// What its positions are like.
@@ -119,17 +122,19 @@ pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, soun
     }
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6, entry = $7, figures = $8,
+                 time_losses = $9,
                  state = CASE state WHEN 'received' THEN 'validated' ELSE state END WHERE id = $1";
     let query = sqlx::query(query).bind(shard).bind(now.0).bind(sound.positions as i64);
     let query = query.bind(sound.outcomes.clone()).bind(sound.reasons.clone()).bind(sound.pairs.clone());
-    query.bind(sound.entry.clone()).bind(sound.figures.to_text()).execute(connection.raw()).await?;
+    let query = query.bind(sound.entry.clone()).bind(sound.figures.to_text()).bind(sound.time_losses.clone());
+    query.execute(connection.raw()).await?;
     totals::enter(connection, shard).await?;
     if row.state == "received" {
         learn_cost(connection, &job, &row, sound.positions).await?;
     }
     // In quarantine it waits for the end of it, if that comes: credited, and chosen as if there was none.
     credit(connection, now, shard, &row, sound.positions).await?;
-    choose_for_audit(connection, shard, &row, draw).await
+    choose_for_audit(connection, shard, &row, &job, draw).await
 }
 
 /// What a game costs is learned from those that came.
@@ -137,7 +142,7 @@ async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRo
     if positions == 0 || row.games == 0 {
         return Ok(());
     }
-    let cost = positions as i64 * nodes_per_position(&job.header) / row.games;
+    let cost = positions as i64 * cost_per_position(&job.header) / row.games;
     let query = "UPDATE jobs SET nodes_per_game = (nodes_per_game * 3 + $2) / 4 WHERE id = $1";
     sqlx::query(query).bind(job.id).bind(cost.max(1)).execute(connection.raw()).await?;
     Ok(())
@@ -169,8 +174,15 @@ async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &Sh
 }
 
 /// Fresh games of workers that are not trusted may be audited.
-async fn choose_for_audit(connection: &mut Connection<'_>, shard: i64, row: &ShardRow, draw: u64) -> Outcome<()> {
-    if row.kind != "fresh" {
+async fn choose_for_audit(
+    connection: &mut Connection<'_>,
+    shard: i64,
+    row: &ShardRow,
+    job: &JobRow,
+    draw: u64,
+) -> Outcome<()> {
+    // What was played under a clock nobody can play again.
+    if row.kind != "fresh" || job.header.clock.is_some() {
         return Ok(());
     }
     let query = "SELECT clean_games, trusted FROM accounts JOIN workers ON workers.account = accounts.id

@@ -15,6 +15,8 @@ mod paging;
 #[path = "../http/rulebook.rs"]
 mod rulebook;
 mod stage;
+#[path = "../common/started.rs"]
+mod started;
 
 mod doing;
 mod games;

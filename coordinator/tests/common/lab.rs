@@ -328,6 +328,7 @@ impl Lab {
             outcomes: "{}".to_owned(),
             reasons: "{}".to_owned(),
             pairs: header.opponent.is_some().then(|| truth::pairs(&object.games)),
+            time_losses: header.clock.map(|_| vec![3; object.games.len() / 2]),
             entry: serde_json::to_string(&entry).expect("its keys are words"),
             figures: Figures { scores: vec![0, games as i64], pieces: vec![games as i64], ..Figures::default() },
         })

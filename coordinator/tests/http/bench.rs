@@ -22,7 +22,7 @@ use engine::Evaluation;
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     problem::{Code, Problem},
-    work::{Answer, Ask, Lease, Machine, Role, Work, Worker},
+    work::{Answer, Ask, Lease, Role, Work, Worker},
 };
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use selfplay::selfplay::Run;
@@ -32,27 +32,7 @@ use tokio::{net::TcpListener, sync::watch};
 
 pub(crate) const NOW: Time = Time(1_800_000_000_000);
 
-/// A campaign whose games take no time.
-pub(crate) const CAMPAIGN: &str = r#"
-name = "quick"
-[selfplay.settings]
-hash_mebibytes = 1
-hard_nodes = 60
-ply_cap = 60
-[selfplay.openings]
-plies = 6
-[generation]
-positions = 400
-[gate]
-nodes = 60
-hash_mebibytes = 1
-ply_cap = 40
-filter = { nodes = 50, bound = 2000 }
-[recipe.schedule]
-epochs = 1
-positions_per_epoch = 65536
-warm_up_steps = 1
-"#;
+pub(crate) use crate::started::CAMPAIGN;
 
 pub(crate) struct Bench {
     pub(crate) service: Service,
@@ -208,17 +188,7 @@ impl Drop for Bench {
     }
 }
 
-pub(crate) fn machine(name: &str) -> Machine {
-    Machine {
-        name: name.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        bench_signature: protocol::BENCH_SIGNATURE,
-        threads: 1,
-        memory_mebibytes: 1_024,
-        system: "linux-x86_64".to_owned(),
-        instruction_set: "avx2".to_owned(),
-    }
-}
+pub(crate) use crate::started::machine;
 
 /// A slow worker, so that leases are short.
 pub(crate) fn ask(worker: i64, nonce: &str) -> Ask {

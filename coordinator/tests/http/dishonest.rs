@@ -1,16 +1,25 @@
 //! Dishonest workers: what they claim is found out and leaves the pool, or changes nothing.
 
 use coordinator::{campaigns::matches, store::Store as _};
-use dataset::{Header, Record, delivery};
+use dataset::{Header, Reason, Record, ScoredMove, delivery, shard::Shard};
 use protocol::{
-    api::work::{Answer, Lease, Receipt, Role, Work},
+    api::{
+        problem::Code,
+        work::{Answer, Lease, Receipt, Role, Work},
+    },
     campaign::{Campaign, Gate},
 };
 use reqwest::StatusCode;
 use serde_json::json;
-use xiangqi::Fen;
+use xiangqi::{
+    Color, Fen,
+    rules::{Outcome, Status},
+};
 
-use crate::bench::{Bench, CAMPAIGN, ask, play, read, shard};
+use crate::{
+    bench::{Bench, CAMPAIGN, ask, play, problem, read, shard},
+    forge,
+};
 
 /// Somebody with one worker.
 struct Player {
@@ -86,13 +95,23 @@ const HELD_BY_EVE: &str = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGIN
     JOIN shards ON shards.id = segments.shard JOIN accounts ON accounts.id = shards.account
     WHERE segments.state = 'held' AND accounts.name LIKE 'eve%'";
 
-async fn is_found_out(lie: fn(&Header, u64) -> Vec<Record>) {
+/// What counts at the moment: games of hers, and of all.
+async fn counted(bench: &Bench) -> (i64, i64) {
+    let all = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) FROM segments
+        JOIN shards ON shards.id = segments.shard WHERE segments.state = 'held' AND shards.state = 'validated'";
+    (bench.number(HELD_BY_EVE).await, bench.number(all).await)
+}
+
+/// Three who play as much as each other, of whom one lies, until she is found out. What counted of hers before that is
+/// told, and held to be no more than her part; afterwards nothing of it counts.
+async fn is_found_out(text: &str, lie: fn(&Header, u64) -> Vec<Record>) {
     let bench = Bench::start().await;
-    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
+    bench.campaign(&text.replace("positions = 400", "positions = 100_000")).await;
     let (mut ann, mut eve) = (Player::new(&bench, "ann").await, Player::new(&bench, "eve").await);
     let mut tess = Player::new(&bench, "tess").await;
     trust(&bench, tess.worker).await;
     let mut delivered = 0;
+    let mut most = (0, 0);
     for round in 0..200 {
         if eve.work(&bench, lie).await {
             delivered += 1;
@@ -103,6 +122,7 @@ async fn is_found_out(lie: fn(&Header, u64) -> Vec<Record>) {
         if state(&bench, "eve").await == "quarantined" {
             break;
         }
+        most = most.max(counted(&bench).await);
         assert!(round < 199, "after {delivered} uploads nobody has noticed");
     }
     assert_eq!(state(&bench, "ann").await, "active");
@@ -113,17 +133,159 @@ async fn is_found_out(lie: fn(&Header, u64) -> Vec<Record>) {
     while bench.number("SELECT COUNT(*) FROM segments WHERE state = 'open'").await > 0 {
         assert!(ann.work(&bench, play).await);
     }
-    println!("found out after {delivered} uploads");
+    let (hers, all) = most;
+    println!("found out after {delivered} uploads; before that {hers} of {all} games that counted were hers, now none");
+    assert!(hers * 2 <= all, "{hers} of {all} games that counted were hers");
+}
+
+/// The moves of another game as far as they are legal, and then any, up to an end that the rules know: no replay finds
+/// anything wrong with it.
+fn with_moves_of(terms: &Header, record: &Record, old: &Record) -> Record {
+    let mut game = record.opening.game();
+    let mut old = old.moves.iter();
+    let mut moves = Vec::new();
+    let (outcome, reason) = loop {
+        if let Status::Over(ending) = game.status() {
+            break (ending.outcome, Reason::Rules(ending.reason));
+        }
+        if game.len() >= terms.settings.ply_cap as usize {
+            break (Outcome::Draw, Reason::PlyCap);
+        }
+        let legal = game.position().legal_moves();
+        let next = old.next().copied().filter(|scored| legal.contains(&scored.mv));
+        let scored = next.unwrap_or(ScoredMove { mv: legal[0], score: Some(0) });
+        moves.push(scored);
+        game.push_legal(scored.mv);
+    };
+    Record { opening: record.opening.clone(), moves, outcome, reason }
+}
+
+/// Games that were played before, handed in again for others: each has the opening of its number.
+fn with_old_moves(terms: &Header, games: u64) -> Vec<Record> {
+    let old = play(&Header { first_game: 0, ..terms.clone() }, games);
+    let own = play(terms, games);
+    own.iter().zip(&old).map(|(record, old)| with_moves_of(terms, record, old)).collect()
+}
+
+/// A campaign whose games end by their scores.
+fn adjudicated() -> String {
+    let rule = "[selfplay.settings.adjudication]\nwin = { score = 400, plies = 2 }\n[selfplay.openings]";
+    CAMPAIGN.replace("[selfplay.openings]", rule)
+}
+
+/// Won by whoever did not win: scores are claimed that end the game at once, and the outcome follows from them.
+fn with_flipped_outcomes(terms: &Header, games: u64) -> Vec<Record> {
+    let mut records = play(terms, games);
+    for record in &mut records {
+        let winner = record.outcome.loser().unwrap_or(Color::Black);
+        record.moves.truncate(2);
+        for (place, scored) in record.moves.iter_mut().enumerate() {
+            let mover = if (record.opening.moves.len() + place).is_multiple_of(2) { Color::Red } else { Color::Black };
+            scored.score = Some(if mover == winner { 1_000 } else { -1_000 });
+        }
+        (record.outcome, record.reason) = (Outcome::loss_of(!winner), Reason::AdjudicatedWin);
+    }
+    records
+}
+
+/// Plays until so many of her uploads were taken in, each of which a replay refuses; what of them ever counted, and her
+/// last notice.
+async fn is_refused(how: impl Fn(&Header, &[Record]) -> Vec<u8>) -> String {
+    const UPLOADS: usize = 5;
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
+    let (mut eve, mut ann) = (Player::new(&bench, "eve").await, Player::new(&bench, "ann").await);
+    let first = eve.lease(&bench).await.unwrap();
+    let honest = play(&first.terms, first.games);
+    assert!(bench.upload(&eve.token, &first, shard(&first.terms, &honest)).await.status().is_success());
+    bench.validate().await;
+    let (own, _) = counted(&bench).await;
+    assert_eq!(own, first.games as i64);
+    let mut forged = 0;
+    for _ in 0..UPLOADS {
+        let lease = eve.lease(&bench).await.unwrap();
+        let bytes = how(&lease.terms, &honest);
+        forged += Shard::new(&bytes[..]).unwrap().games();
+        assert_eq!(bench.upload(&eve.token, &lease, bytes).await.status(), StatusCode::CREATED);
+        bench.validate().await;
+        assert_eq!(counted(&bench).await.0, own, "nothing of it counts");
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'rejected'").await, UPLOADS as i64);
+    while bench.number("SELECT COUNT(*) FROM segments WHERE state = 'open'").await > 0 {
+        assert!(ann.work(&bench, play).await, "others play what she did not");
+    }
+    let answer = bench.ask(&eve.token, eve.worker, "told").await;
+    let notice = answer.notices.last().unwrap();
+    println!("{forged} games in {UPLOADS} uploads, of which 0 ever counted: {}", notice.text);
+    notice.code.clone().unwrap()
+}
+
+/// The rules say otherwise: no label is believed.
+#[tokio::test]
+async fn flipped_labels_do_not_pass_the_replay() {
+    let flipped = |terms: &Header, _: &[Record]| {
+        let mut records = play(terms, 3);
+        for record in &mut records {
+            record.outcome = match record.outcome {
+                Outcome::RedWins => Outcome::BlackWins,
+                Outcome::BlackWins | Outcome::Draw => Outcome::RedWins,
+            };
+        }
+        shard(terms, &records)
+    };
+    assert_eq!(is_refused(flipped).await, "false_label");
+    // One among others is enough.
+    let one = |terms: &Header, _: &[Record]| {
+        let mut records = play(terms, 3);
+        records[1].outcome = if records[1].outcome == Outcome::Draw { Outcome::RedWins } else { Outcome::Draw };
+        shard(terms, &records)
+    };
+    assert_eq!(is_refused(one).await, "false_label");
+}
+
+#[tokio::test]
+async fn outcomes_flipped_by_false_scores_are_found_out() {
+    is_found_out(&adjudicated(), with_flipped_outcomes).await;
+}
+
+/// The same bytes are refused at the door; with another number in their head, and sound checks, by the replay: from its
+/// number follows how a game begins.
+#[tokio::test]
+async fn old_games_under_new_numbers_are_refused() {
+    let bench = Bench::start().await;
+    bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
+    let mut eve = Player::new(&bench, "eve").await;
+    let first = eve.lease(&bench).await.unwrap();
+    let bytes = shard(&first.terms, &play(&first.terms, first.games));
+    assert!(bench.upload(&eve.token, &first, bytes.clone()).await.status().is_success());
+    let second = eve.lease(&bench).await.unwrap();
+    problem(bench.upload(&eve.token, &second, bytes).await, Code::WrongGames).await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards").await, 1, "nothing of it is kept");
+
+    let renumbered = |terms: &Header, honest: &[Record]| {
+        let old = shard(&Header { first_game: 0, ..terms.clone() }, &honest[..3]);
+        let at = Shard::new(&old[..]).unwrap().index()[0].offset as usize;
+        let number = |from: usize| u32::from_le_bytes(*old[at + from..].first_chunk().unwrap());
+        let payload = old[at + 16..][..number(4) as usize].to_vec();
+        forge::file(&terms.to_bytes(), &[forge::Block { payload, games: number(8), moves: number(12) }])
+    };
+    let code = is_refused(renumbered).await;
+    assert!(["illegal_move", "false_label", "corrupt", "bomb", "bad_score"].contains(&code.as_str()), "{code}");
+}
+
+#[tokio::test]
+async fn old_moves_under_new_numbers_are_found_out() {
+    is_found_out(CAMPAIGN, with_old_moves).await;
 }
 
 #[tokio::test]
 async fn noise_in_scores_is_found_out_by_others_who_play_the_same_games() {
-    is_found_out(with_noise).await;
+    is_found_out(CAMPAIGN, with_noise).await;
 }
 
 #[tokio::test]
 async fn searching_less_is_found_out() {
-    is_found_out(with_fewer_nodes).await;
+    is_found_out(CAMPAIGN, with_fewer_nodes).await;
 }
 
 /// Who knows what others claim could confirm it; but the auditors are older than those they audit, and a trusted worker

@@ -12,6 +12,7 @@ pub(crate) async fn begin(bench: &Bench) -> i64 {
         bench_signature: protocol::BENCH_SIGNATURE,
         net: None,
         opponent: Some(Opponent { net: None, soft_nodes: None, hard_nodes: 50 }),
+        clock: None,
         rules: xiangqi::rules::RuleSet::Cxr,
         settings: crate::rulebook::settings(),
         openings: dataset::OpeningPolicy { book: None, plies: 6, filter: None },

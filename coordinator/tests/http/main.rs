@@ -8,6 +8,8 @@ mod choosing;
 mod described;
 mod dishonest;
 mod first_byte;
+#[path = "../../../crates/dataset/fuzz/forge.rs"]
+mod forge;
 mod games;
 mod live;
 mod live_match;
@@ -17,5 +19,9 @@ mod refused;
 mod restored;
 mod rulebook;
 mod security;
+#[path = "../common/started.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod started;
+mod timed;
 mod webhooks;
 mod whole;

@@ -36,6 +36,7 @@ fn header() -> Header {
         bench_signature: protocol::BENCH_SIGNATURE,
         net: None,
         opponent: None,
+        clock: None,
         rules: RuleSet::Cxr,
         settings: settings(),
         openings: OpeningPolicy { book: Some(Digest::of(b"rulebook")), plies: 0, filter: None },

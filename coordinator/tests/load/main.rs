@@ -20,6 +20,9 @@ mod postgres;
 mod report;
 mod scene;
 mod shard;
+#[path = "../common/started.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod started;
 
 use std::time::Duration;
 

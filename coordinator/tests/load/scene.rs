@@ -1,7 +1,7 @@
 //! A coordinator as a process, its database, and those who ask.
 
 use std::{
-    io::{BufRead as _, BufReader},
+    io::Write as _,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -21,6 +21,7 @@ use crate::{
     plan::{Load, Plan},
     postgres::Server,
     report::{Kept, Outcome, Usage},
+    started,
 };
 
 /// How many processes ask.
@@ -29,21 +30,14 @@ const PROCESSES: u8 = 2;
 /// From how many addresses each asks: each has ports for itself.
 const ADDRESSES: u8 = 4;
 
-const CAMPAIGN: &str = r#"
-name = "load"
-[selfplay.settings]
-hash_mebibytes = 8
-hard_nodes = 5_000
-ply_cap = 400
-[selfplay.openings]
-plies = 8
-[generation]
-positions = 100_000_000_000
-[recipe.schedule]
-epochs = 1
-positions_per_epoch = 65536
-warm_up_steps = 1
-"#;
+/// Games as long as a fleet's, without end.
+const CHANGES: [(&str, &str); 5] = [
+    ("hash_mebibytes = 1", "hash_mebibytes = 8"),
+    ("hard_nodes = 60", "hard_nodes = 5_000"),
+    ("ply_cap = 60", "ply_cap = 400"),
+    ("plies = 6", "plies = 8"),
+    ("positions = 400", "positions = 100_000_000_000"),
+];
 
 /// Where a coordinator works.
 pub(crate) struct Scene {
@@ -77,30 +71,15 @@ impl Scene {
     /// Starts a coordinator, and waits until it says where it listens.
     fn serve(&self) -> (Child, u16) {
         // Nobody validates: that is measured by itself, and what is delivered here no replay would let pass.
-        let arguments =
-            ["--listen", "127.0.0.1:0", "--validators", "0", "--most-waiting", "1000000000", "--least-free", "0"];
-        let mut command = self.command(&["serve"]);
-        let mut child = command.args(arguments).env("NO_COLOR", "1").stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let port = loop {
-            let line = lines.next().expect("it says where it listens").unwrap();
-            if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
-                break port.trim().parse().unwrap();
-            }
-        };
-        let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
-        std::thread::spawn(move || {
-            use std::io::Write as _;
-            let mut log = log;
-            lines.map_while(Result::ok).for_each(|line| drop(writeln!(log, "{line}")));
-        });
-        (child, port)
+        let mut command = self.command(&["serve", "--validators", "0", "--most-waiting", "1000000000"]);
+        let mut log = std::fs::File::create(self.folder.path().join("log")).unwrap();
+        started::serve(&mut command, move |line| drop(writeln!(log, "{line}")))
     }
 
     /// Lets workers come.
     pub(crate) fn run(&self, load: &Load) -> Outcome {
         let campaign = self.folder.path().join("load.toml");
-        std::fs::write(&campaign, CAMPAIGN).unwrap();
+        std::fs::write(&campaign, started::campaign(&CHANGES)).unwrap();
         let made = self.command(&["admin", "campaign", "create", campaign.to_str().unwrap()]).status().unwrap();
         assert!(made.success());
         let (mut process, port) = self.serve();
@@ -222,15 +201,7 @@ async fn number(store: &Database, query: &'static str) -> i64 {
 }
 
 fn machine(name: &str) -> Machine {
-    Machine {
-        name: name.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        bench_signature: protocol::BENCH_SIGNATURE,
-        threads: 4,
-        memory_mebibytes: 8_192,
-        system: "linux-x86_64".to_owned(),
-        instruction_set: "avx2".to_owned(),
-    }
+    Machine { threads: 4, memory_mebibytes: 8_192, ..started::machine(name) }
 }
 
 /// The processor time of a process, with its threads.

@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    process::Child,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU16, Ordering},
@@ -23,7 +24,10 @@ use protocol::api::{
 };
 use reqwest::{Client, Method};
 
-use crate::program::{self, Place, machine, play};
+use crate::{
+    program::{self, Place, play},
+    started::machine,
+};
 
 /// Somebody who asks, plays and delivers, and tries again when nobody answers.
 pub(crate) struct Somebody {
@@ -115,8 +119,29 @@ pub(crate) fn start_workers(
     tasks
 }
 
+/// Ends coordinators as a crash would, and those who work with them: what was thanked for, all of which is there, once.
+pub(crate) async fn end(
+    processes: &mut [&mut Child],
+    mut workers: tokio::task::JoinSet<Option<()>>,
+    stop: &AtomicBool,
+    thanked: Thanked,
+    place: &Place,
+) -> usize {
+    for process in processes {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    stop.store(true, Ordering::SeqCst);
+    while let Some(done) = workers.join_next().await {
+        done.unwrap();
+    }
+    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
+    assert_all_there(place, &thanked).await;
+    thanked.len()
+}
+
 /// Every upload that was thanked for is there, once.
-pub(crate) async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
+async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
     let store = Database::open(&place.database, None).await.unwrap();
     let objects = Objects::open(place.folder.join("objects").to_str().unwrap()).unwrap();
     let held = store.read(|mut c| {
@@ -156,7 +181,7 @@ async fn what_was_thanked_for_is_there_once() {
     let (mut process, port) = program::start(&[], &place);
     let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
     let thanked = Thanked::default();
-    let mut tasks = start_workers(workers, &ports, &token, &stop, &thanked);
+    let tasks = start_workers(workers, &ports, &token, &stop, &thanked);
     for kill in 0..kills {
         // Not in step with anything.
         tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
@@ -167,14 +192,6 @@ async fn what_was_thanked_for_is_there_once() {
         ports[0].store(at, Ordering::SeqCst);
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
-    process.kill().unwrap();
-    process.wait().unwrap();
-    stop.store(true, Ordering::SeqCst);
-    while let Some(done) = tasks.join_next().await {
-        done.unwrap();
-    }
-
-    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
-    assert!(thanked.len() > kills, "only {} uploads were thanked for", thanked.len());
-    assert_all_there(&place, &thanked).await;
+    let thanked = end(&mut [&mut process], tasks, &stop, thanked, &place).await;
+    assert!(thanked > kills, "only {thanked} uploads were thanked for");
 }

@@ -8,6 +8,9 @@ mod killed;
 #[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod postgres;
 mod program;
+#[path = "../common/started.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod started;
 mod synced;
 mod two;
 

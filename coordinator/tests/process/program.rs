@@ -1,32 +1,23 @@
 //! The coordinator's program, as somebody else starts it, and games for it.
 
 use std::{
-    io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
 };
 
 use dataset::shard::ShardWriter;
 use engine::Evaluation;
-use protocol::api::work::{Lease, Machine};
+use protocol::api::work::Lease;
 use selfplay::selfplay::Run;
 
-/// A campaign whose games take no time.
-const CAMPAIGN: &str = r#"
-name = "short"
-[selfplay.settings]
-hash_mebibytes = 1
-hard_nodes = 1
-ply_cap = 8
-[selfplay.openings]
-plies = 6
-[generation]
-positions = 1_000_000_000
-[recipe.schedule]
-epochs = 1
-positions_per_epoch = 65536
-warm_up_steps = 1
-"#;
+use crate::started;
+
+/// Games of a move or two, without end.
+const CHANGES: [(&str, &str); 3] = [
+    ("hard_nodes = 60", "hard_nodes = 1"),
+    ("ply_cap = 60", "ply_cap = 8"),
+    ("positions = 400", "positions = 1_000_000_000"),
+];
 
 /// Where coordinators work.
 pub(crate) struct Place {
@@ -57,7 +48,7 @@ pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
 /// An account and a campaign in a folder: the account's token.
 pub(crate) fn prepare(place: &Place) -> String {
     let file = place.folder.join("short.toml");
-    std::fs::write(&file, CAMPAIGN).unwrap();
+    std::fs::write(&file, started::campaign(&CHANGES)).unwrap();
     admin(place, &["user", "create", "ann"]);
     let token = admin(place, &["token", "create", "ann"]);
     admin(place, &["campaign", "create", file.to_str().unwrap()]);
@@ -71,19 +62,8 @@ pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
     if let Some((_, arguments)) = by.split_first() {
         command.args(arguments).arg(own);
     }
-    command.args(place.arguments()).args(["serve", "--listen", "127.0.0.1:0", "--rate", "100000", "--burst", "100000"]);
-    command.args(["--least-free", "0"]).env("NO_COLOR", "1").env("CHUHE_LOG", "info");
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let port = loop {
-        let line = lines.next().expect("it says where it listens").unwrap();
-        if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
-            break port.trim().parse().unwrap();
-        }
-    };
-    // Whoever does not read holds up whoever writes.
-    std::thread::spawn(move || lines.for_each(drop));
-    (child, port)
+    command.args(place.arguments()).args(["serve", "--rate", "100000", "--burst", "100000"]).env("CHUHE_LOG", "info");
+    started::serve(&mut command, drop)
 }
 
 /// Plays a lease's games.
@@ -95,17 +75,4 @@ pub(crate) fn play(lease: &Lease) -> Vec<u8> {
     run.play(|_, finished| writer.add(&finished.record)).unwrap();
     writer.finish().unwrap();
     bytes
-}
-
-/// A machine as it offers itself.
-pub(crate) fn machine(name: &str) -> Machine {
-    Machine {
-        name: name.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        bench_signature: protocol::BENCH_SIGNATURE,
-        threads: 1,
-        memory_mebibytes: 1,
-        system: "test".to_owned(),
-        instruction_set: "test".to_owned(),
-    }
 }

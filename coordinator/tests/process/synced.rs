@@ -13,7 +13,10 @@ use protocol::api::{
 };
 use reqwest::{Client, StatusCode};
 
-use crate::program::{self, Place, machine, play};
+use crate::{
+    program::{self, Place, play},
+    started::machine,
+};
 
 /// Whether `strace` is here and may watch.
 fn can_watch() -> bool {

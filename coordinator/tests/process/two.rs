@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    killed::{Thanked, assert_all_there, start_workers},
+    killed::{Thanked, end, start_workers},
     postgres::Server,
     program::{self, Place},
 };
@@ -26,7 +26,7 @@ async fn two_coordinators_on_one_database_lose_nothing() {
     let (mut second, other) = program::start(&[], &place);
     let ports = Arc::new(vec![AtomicU16::new(at), AtomicU16::new(other)]);
     let (stop, thanked) = (Arc::new(AtomicBool::new(false)), Thanked::default());
-    let mut tasks = start_workers(12, &ports, &token, &stop, &thanked);
+    let tasks = start_workers(12, &ports, &token, &stop, &thanked);
     let by = |thanked: &Thanked| thanked.lock().unwrap().len();
     for round in 0..3 {
         let before = by(&thanked);
@@ -52,14 +52,5 @@ async fn two_coordinators_on_one_database_lose_nothing() {
         first = again;
         ports[0].store(at, Ordering::SeqCst);
     }
-    for process in [&mut first, &mut second] {
-        process.kill().unwrap();
-        process.wait().unwrap();
-    }
-    stop.store(true, Ordering::SeqCst);
-    while let Some(done) = tasks.join_next().await {
-        done.unwrap();
-    }
-    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
-    assert_all_there(&place, &thanked).await;
+    end(&mut [&mut first, &mut second], tasks, &stop, thanked, &place).await;
 }

@@ -10,6 +10,7 @@ mod ratings;
 mod receiving;
 mod rechecks;
 mod retention;
+mod timed;
 mod trainings;
 mod validation;
 
@@ -61,6 +62,7 @@ fn on_postgres() {
         ratings::ALL,
         rechecks::ALL,
         retention::ALL,
+        timed::ALL,
         trainings::ALL,
         validation::ALL,
     ];

@@ -19,6 +19,9 @@ use clap::Subcommand;
 
 use crate::Finding;
 
+/// What is said of games under a clock.
+const NOT_FOR_TRAINING: &str = "played under a clock, unprovable, no training data";
+
 /// Look at games, prove them, and hand them on
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {

@@ -158,6 +158,7 @@ impl Arguments {
         Run {
             evaluation,
             opponent: None,
+            timed: None,
             settings: GameSettings {
                 hash_mebibytes: self.hash as usize,
                 soft_nodes: self.soft_nodes,

@@ -4,7 +4,7 @@
 mod forge;
 
 use dataset::{
-    Adjudication, Digest, EvaluationFilter, GameSettings, Header, MOST_SCORE, OpeningPolicy, Opponent,
+    Adjudication, Clock, Digest, EvaluationFilter, GameSettings, Header, MOST_SCORE, OpeningPolicy, Opponent, Time,
     codec::{BlockDecoder, BlockEncoder, Ply},
     delivery::{Comparison, at_the_door, by_replay, compare},
     sfen::{Entry, LENGTH},
@@ -17,6 +17,8 @@ fn header(shape: u8) -> Header {
         bench_signature: 1,
         net: None,
         opponent: (shape & 32 != 0).then_some(Opponent { net: None, soft_nodes: None, hard_nodes: 1 }),
+        clock: (shape & 0b1010_0000 == 0b1010_0000)
+            .then_some(Clock { time: Time::Move { milliseconds: 1 }, grace_milliseconds: 0 }),
         rules: RuleSet::ALL[usize::from(shape % 5)],
         settings: GameSettings {
             hash_mebibytes: 1,

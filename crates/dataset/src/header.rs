@@ -7,6 +7,7 @@ use xiangqi::rules::RuleSet;
 
 use crate::{
     as_text,
+    clock::Clock,
     digest::Digest,
     random::game_seed,
     settings::{GameSettings, OpeningPolicy},
@@ -44,6 +45,10 @@ pub struct Header {
     /// Against whom; none for self-play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opponent: Option<Opponent>,
+    /// Where time is measured in a match, how much of it there is; then no nodes are counted, and their limits are 0.
+    /// Such games are no function of anything: whoever plays them again gets others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// The rulebook.
     #[serde(with = "as_text")]
     pub rules: RuleSet,
@@ -90,6 +95,7 @@ impl Header {
             ("bench_signature", self.bench_signature == other.bench_signature),
             ("net", self.net == other.net),
             ("opponent", self.opponent == other.opponent),
+            ("clock", self.clock == other.clock),
             ("rules", self.rules == other.rules),
             ("hash_mebibytes", mine.hash_mebibytes == theirs.hash_mebibytes),
             ("soft_nodes", mine.soft_nodes == theirs.soft_nodes),

@@ -3,7 +3,8 @@
 //! * [`opening`]: where a game begins, as a function of a few numbers, without an engine: whoever checks a game walks
 //!   its opening again; a [`Book`] has other positions than the first to start from.
 //! * [`random`]: the random numbers behind it, the same on every machine and in every build.
-//! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard.
+//! * [`Record`]: what is kept of a game; [`Header`]: what is the same for all games of a shard; [`Clock`]: where time is
+//!   measured in them.
 //! * [`codec`]: how games become bytes; [`shard`]: how these become files.
 //! * [`verify`]: whether games are what they say, found out by playing them again.
 //! * [`delivery`]: whether uploaded bytes are the games that were asked for.
@@ -31,6 +32,7 @@ pub mod verify;
 mod adjudication;
 mod book;
 mod bytes;
+mod clock;
 mod digest;
 mod entrant;
 mod header;
@@ -40,6 +42,7 @@ mod settings;
 
 pub use adjudication::{Adjudication, DrawRule, WinRule};
 pub use book::{Book, BookError};
+pub use clock::{Clock, ParseTimeControlError, Time};
 pub use digest::{Digest, ParseDigestError};
 pub use entrant::Entrant;
 pub use header::{Header, HeaderError, Opponent};

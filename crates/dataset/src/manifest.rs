@@ -118,7 +118,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If one cannot be read, is no shard, or comes twice.
+    /// If one cannot be read, is no shard, comes twice, or was played under a clock.
     pub fn of_files<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ManifestError> {
         let shards = paths.iter().map(|path| {
             let path = path.as_ref();
@@ -209,9 +209,12 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// If they are no shard.
+    /// If they are no shard, or one of games under a clock.
     pub fn of(bytes: &[u8]) -> Result<Self, ShardError> {
         let shard = Shard::new(bytes)?;
+        if shard.header().clock.is_some() {
+            return Err(ShardError::Timed);
+        }
         let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
         let mut scale = Scale::default();
         for block in 0..shard.index().len() {

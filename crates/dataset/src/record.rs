@@ -30,20 +30,23 @@ pub enum Reason {
     AdjudicatedDraw,
     /// It grew too long. Its draw says nothing about the position.
     PlyCap,
+    /// A player's move came late, in a match under time. That says nothing about the position either.
+    TimeLoss,
 }
 
 impl Reason {
     /// Every reason.
     pub fn all() -> impl Iterator<Item = Self> {
         let rules = xiangqi::rules::Reason::ALL.into_iter().map(Self::Rules);
-        rules.chain([Self::AdjudicatedWin, Self::AdjudicatedDraw, Self::PlyCap])
+        // Shards hold their places in this list: whatever is new comes last.
+        rules.chain([Self::AdjudicatedWin, Self::AdjudicatedDraw, Self::PlyCap, Self::TimeLoss])
     }
 
     /// Whether the rules say so, or scores that both sides agreed on: whether the outcome says something of the game's
     /// positions.
     #[must_use]
     pub const fn is_label(self) -> bool {
-        !matches!(self, Self::PlyCap)
+        !matches!(self, Self::PlyCap | Self::TimeLoss)
     }
 
     /// The word used in commands and files.
@@ -54,6 +57,7 @@ impl Reason {
             Self::AdjudicatedWin => "adjudicated_win",
             Self::AdjudicatedDraw => "adjudicated_draw",
             Self::PlyCap => "ply_cap",
+            Self::TimeLoss => "time_loss",
         }
     }
 }

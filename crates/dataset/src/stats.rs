@@ -22,6 +22,8 @@ pub struct Stats {
     pub shards: u64,
     /// Games.
     pub games: u64,
+    /// Games that were played under a clock: nobody can prove them, and they are no training data.
+    pub timed_games: u64,
     /// Positions with a move of the search: plies without those of the openings.
     pub positions: u64,
     /// All plies.
@@ -66,6 +68,9 @@ impl Counter {
     pub fn add<S: Source>(&mut self, shard: &Shard<S>) -> Result<(), ShardError> {
         self.stats.shards += 1;
         self.stats.bytes += shard.size();
+        if shard.header().clock.is_some() {
+            self.stats.timed_games += shard.games();
+        }
         for block in 0..shard.index().len() {
             let Self { stats, games, keys, figures } = self;
             shard.block(block)?.read_with(

@@ -189,6 +189,7 @@ impl Gate {
             seed,
             first_game: 0,
             opponent: Some(Opponent { net: champion, soft_nodes: None, hard_nodes: self.nodes }),
+            clock: None,
         }
     }
 }
@@ -285,6 +286,7 @@ impl Campaign {
             seed,
             first_game: 0,
             opponent: None,
+            clock: None,
         }
     }
 

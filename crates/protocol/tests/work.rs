@@ -17,6 +17,7 @@ fn answer() -> Answer {
         bench_signature: 1,
         net: Some(Digest::of(b"net")),
         opponent: None,
+        clock: None,
         rules: RuleSet::Cxr,
         settings,
         openings: OpeningPolicy { book: None, plies: 8, filter: None },

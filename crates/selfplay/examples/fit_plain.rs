@@ -54,6 +54,7 @@ fn play(games: u64, nodes: u64, seed: u64, threads: usize) -> Result<Vec<Sample>
     let run = Run {
         evaluation: Evaluation::Plain,
         opponent: None,
+        timed: None,
         settings: GameSettings {
             hash_mebibytes: 16,
             soft_nodes: None,

@@ -13,8 +13,8 @@ use xiangqi::{
 };
 
 use crate::{
-    player::{Allowance, Choice, Fault, FaultKind, Player, Trouble},
-    timing::{TimeControl, Timer},
+    player::{Choice, Fault, FaultKind, Player, Trouble},
+    timing::{Clocks, TimeControl, Timer},
 };
 
 /// What holds in every game of a match.
@@ -103,54 +103,6 @@ pub(crate) enum Interruption {
     Gone(Color, String),
 }
 
-/// Both clocks.
-struct Clocks<'a> {
-    conditions: &'a Conditions,
-    /// What is left of a clock's time and of the grace, which is one for all of its moves.
-    left: [Duration; 2],
-}
-
-impl<'a> Clocks<'a> {
-    fn new(conditions: &'a Conditions) -> Self {
-        let base = if let TimeControl::Clock { base, .. } = conditions.time_control { base } else { Duration::ZERO };
-        Self { conditions, left: [base + conditions.grace; 2] }
-    }
-
-    /// What a side is told that it may use.
-    fn allowance(&self, side: Color) -> Allowance {
-        let left = |side: Color| self.left[side.index()].saturating_sub(self.conditions.grace);
-        match self.conditions.time_control {
-            TimeControl::Nodes(nodes) => Allowance::Nodes(nodes),
-            TimeControl::MoveTime(time) => Allowance::MoveTime(time),
-            TimeControl::Clock { increment, .. } => {
-                Allowance::Clock { own: left(side), opponent: left(!side), increment }
-            }
-        }
-    }
-
-    /// Counts what a move has used.
-    fn press(&mut self, side: Color, used: Duration) -> Result<(), Trouble> {
-        let most = match self.conditions.time_control {
-            TimeControl::Nodes(_) => return Ok(()),
-            TimeControl::MoveTime(time) => time + self.conditions.grace,
-            TimeControl::Clock { .. } => self.left[side.index()],
-        };
-        if used > most {
-            let grace = self.conditions.grace.as_millis();
-            let detail = format!(
-                "{} ms used where {} were left, a grace of {grace} included",
-                used.as_millis(),
-                most.as_millis()
-            );
-            return Err(Trouble::fault(FaultKind::TimeLoss, detail));
-        }
-        if let TimeControl::Clock { increment, .. } = self.conditions.time_control {
-            self.left[side.index()] = most.saturating_sub(used) + increment;
-        }
-        Ok(())
-    }
-}
-
 /// Plays a game from its opening to its end. `players` are Red and Black.
 pub(crate) fn play(
     mut game: Game,
@@ -161,7 +113,7 @@ pub(crate) fn play(
 ) -> Result<PlayedGame, Interruption> {
     let opening_plies = game.len();
     let mut moves: Vec<PlayedMove> = Vec::new();
-    let mut clocks = Clocks::new(conditions);
+    let mut clocks = Clocks::new(conditions.time_control, conditions.grace);
     let fault = |side, trouble| match trouble {
         Trouble::Fault(fault) => Ok(Ending::Fault(side, fault)),
         Trouble::Gone(detail) => Err(Interruption::Gone(side, detail)),
@@ -202,7 +154,7 @@ pub(crate) fn play(
 fn turn(
     player: &mut dyn Player,
     game: &Game,
-    clocks: &mut Clocks<'_>,
+    clocks: &mut Clocks,
     timer: &dyn Timer,
 ) -> Result<(Choice, Duration), Trouble> {
     let side = game.position().turn();
@@ -214,6 +166,6 @@ fn turn(
     if !game.position().is_legal(choice.mv) {
         return Err(Trouble::fault(FaultKind::IllegalMove, format!("{} is not legal", choice.mv)));
     }
-    clocks.press(side, used)?;
+    clocks.press(side, used).map_err(|late| Trouble::fault(FaultKind::TimeLoss, late.to_string()))?;
     Ok((choice, Duration::from_millis(used.as_millis() as u64)))
 }

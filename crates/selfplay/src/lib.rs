@@ -7,7 +7,7 @@
 //! * [`Openings`] are where both begin: random walks that an evaluation found even, or a [`Book`].
 //! * [`pgn`] writes games for people and programs, and reads them.
 //!
-//! Nothing here reads a clock: matches under time get a [`Timer`].
+//! Nothing here reads a clock: matches under time get a [`Timer`], and so do the runs whose header has a clock.
 
 mod arbiter;
 mod control;
@@ -21,8 +21,8 @@ pub mod selfplay;
 mod timing;
 
 pub use dataset::{
-    Adjudication, Book, BookError, Digest, DrawRule, Entrant, EvaluationFilter as Filter, GameSettings, Opening,
-    Reason, Record, RunDigest, ScoredMove, WinRule,
+    Adjudication, Book, BookError, Clock, Digest, DrawRule, Entrant, EvaluationFilter as Filter, GameSettings, Opening,
+    ParseTimeControlError, Reason, Record, RunDigest, ScoredMove, Time, WinRule,
 };
 
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
@@ -31,4 +31,4 @@ pub use matches::{Abort, BrokenOff, FaultReport, LoneGame, MatchPlan, PairReport
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use own::EnginePlayer;
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
-pub use timing::{NoTimer, ParseTimeControlError, TimeControl, Timer};
+pub use timing::{NoTimer, TimeControl, Timed, Timer};

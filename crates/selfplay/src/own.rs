@@ -28,9 +28,15 @@ impl<'a> EnginePlayer<'a> {
 }
 
 /// The time since a search began.
-struct Since<'a> {
+pub(crate) struct Since<'a> {
     timer: &'a dyn Timer,
     start: Duration,
+}
+
+impl<'a> Since<'a> {
+    pub(crate) fn now(timer: &'a dyn Timer) -> Self {
+        Self { timer, start: timer.now() }
+    }
 }
 
 impl Clock for Since<'_> {
@@ -40,7 +46,7 @@ impl Clock for Since<'_> {
 }
 
 /// The limits of a search that may use so much.
-fn limits(allowance: &Allowance) -> Limits {
+pub(crate) fn limits(allowance: &Allowance) -> Limits {
     match *allowance {
         Allowance::Nodes(nodes) => Limits::nodes(nodes),
         Allowance::MoveTime(time) => Limits { hard_time: Some(time), ..Limits::default() },
@@ -59,7 +65,7 @@ impl Player for EnginePlayer<'_> {
     }
 
     fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
-        let clock = Since { timer: self.timer, start: self.timer.now() };
+        let clock = Since::now(self.timer);
         let report = self.engine.search_with(game, &limits(allowance), &clock, &Control::default(), &mut |_| {});
         Ok(Choice {
             mv: report.best_move().expect("there is a legal move while the game goes on"),

@@ -8,6 +8,8 @@
 //! With an opponent a run is a match. Games 2p and 2p+1 are the two of pair p, from one opening; the run's own net, A,
 //! is Red in even games, the opponent, B, in odd ones. Each has an engine of its own. Openings are judged by neither of
 //! them, but by the plain evaluation, so that they do not depend on who plays.
+//!
+//! Where a run is [`Timed`] its games are under a clock, in the same shards, and functions of nothing: no others are.
 
 mod game;
 mod given;
@@ -23,6 +25,7 @@ use crate::{
     matches::JUDGE,
     openings::{NoOpening, Openings},
     ordered::in_order,
+    timing::Timed,
 };
 
 pub use game::Sight;
@@ -55,6 +58,8 @@ pub struct Run {
     pub evaluation: Evaluation,
     /// Against whom; against itself, if there is none.
     pub opponent: Option<Opponent>,
+    /// The time that is measured in a match, instead of nodes; none, if games are to be what they are everywhere.
+    pub timed: Option<Timed>,
     /// How it plays. The limits of nodes are not the opponent's.
     pub settings: GameSettings,
     /// From where.
@@ -165,6 +170,7 @@ impl Run {
                 soft_nodes: opponent.soft_nodes,
                 hard_nodes: opponent.hard_nodes,
             }),
+            clock: self.timed.as_ref().map(|timed| timed.clock),
             rules: self.openings.rules,
             settings: self.settings,
             openings: OpeningPolicy {

@@ -1,11 +1,38 @@
 //! Time: how much of it players have, and who measures it.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+
+use dataset::{Clock, ParseTimeControlError};
+use xiangqi::Color;
+
+use crate::player::Allowance;
 
 /// A clock that somebody at the edge of the program reads.
-pub trait Timer: Sync {
+pub trait Timer: Send + Sync {
     /// The time since some moment in the past, always the same.
     fn now(&self) -> Duration;
+}
+
+/// Time that is measured in the games of a run: how much there is, and who measures it.
+#[derive(Clone)]
+pub struct Timed {
+    /// How much.
+    pub clock: Clock,
+    /// Who measures it.
+    pub timer: Arc<dyn Timer>,
+}
+
+impl fmt::Debug for Timed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timed").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+impl Timed {
+    /// The clocks at the beginning of a game.
+    pub(crate) fn clocks(&self) -> Clocks {
+        Clocks::new(self.clock.time.into(), Duration::from_millis(self.clock.grace_milliseconds.into()))
+    }
 }
 
 /// A clock that stands still: nobody loses on time.
@@ -44,34 +71,84 @@ impl fmt::Display for TimeControl {
     }
 }
 
-/// A text that is no clock.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no clock: seconds, or seconds+increment, as in `10+0.1`")]
-pub struct ParseTimeControlError {
-    text: String,
-}
-
 /// Reads a clock: `10+0.1`, or `60` for sudden death. Seconds, down to the millisecond.
 impl FromStr for TimeControl {
     type Err = ParseTimeControlError;
 
     fn from_str(text: &str) -> Result<Self, ParseTimeControlError> {
-        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        match (seconds(base), seconds(increment)) {
-            (Some(base), Some(increment)) if !base.is_zero() => Ok(Self::Clock { base, increment }),
-            _ => Err(ParseTimeControlError { text: xiangqi::text::shortened(text) }),
+        text.parse::<dataset::Time>().map(Self::from)
+    }
+}
+
+impl From<dataset::Time> for TimeControl {
+    fn from(time: dataset::Time) -> Self {
+        let duration = |milliseconds: u32| Duration::from_millis(milliseconds.into());
+        match time {
+            dataset::Time::Move { milliseconds } => Self::MoveTime(duration(milliseconds)),
+            dataset::Time::Game { base_milliseconds, increment_milliseconds } => {
+                Self::Clock { base: duration(base_milliseconds), increment: duration(increment_milliseconds) }
+            }
         }
     }
 }
 
-fn seconds(text: &str) -> Option<Duration> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() && part.is_empty() || whole.len() > 6 || part.len() > 3 || !digits(whole) || !digits(part) {
-        return None;
+/// What a side of a game may use and has used.
+#[derive(Clone, Debug)]
+pub(crate) struct Clocks {
+    control: TimeControl,
+    /// How much more may be used: for each move, or where a clock runs, for all together.
+    grace: Duration,
+    /// What is left of a clock's time and of the grace, which is one for all of its moves.
+    left: [Duration; 2],
+}
+
+/// A move that came late.
+pub(crate) struct Late {
+    used: Duration,
+    most: Duration,
+    grace: Duration,
+}
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [used, most, grace] = [self.used, self.most, self.grace].map(|time| time.as_millis());
+        write!(f, "{used} ms used where {most} were left, a grace of {grace} included")
     }
-    let number = |text: &str| if text.is_empty() { Ok(0) } else { text.parse::<u64>() };
-    Some(Duration::from_millis(number(whole).ok()? * 1000 + number(&format!("{part:0<3}")).ok()?))
+}
+
+impl Clocks {
+    pub(crate) fn new(control: TimeControl, grace: Duration) -> Self {
+        let base = if let TimeControl::Clock { base, .. } = control { base } else { Duration::ZERO };
+        Self { control, grace, left: [base + grace; 2] }
+    }
+
+    /// What a side is told that it may use.
+    pub(crate) fn allowance(&self, side: Color) -> Allowance {
+        let left = |side: Color| self.left[side.index()].saturating_sub(self.grace);
+        match self.control {
+            TimeControl::Nodes(nodes) => Allowance::Nodes(nodes),
+            TimeControl::MoveTime(time) => Allowance::MoveTime(time),
+            TimeControl::Clock { increment, .. } => {
+                Allowance::Clock { own: left(side), opponent: left(!side), increment }
+            }
+        }
+    }
+
+    /// Counts what a move has used.
+    pub(crate) fn press(&mut self, side: Color, used: Duration) -> Result<(), Late> {
+        let most = match self.control {
+            TimeControl::Nodes(_) => return Ok(()),
+            TimeControl::MoveTime(time) => time + self.grace,
+            TimeControl::Clock { .. } => self.left[side.index()],
+        };
+        if used > most {
+            return Err(Late { used, most, grace: self.grace });
+        }
+        if let TimeControl::Clock { increment, .. } = self.control {
+            self.left[side.index()] = most.saturating_sub(used) + increment;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -80,18 +157,11 @@ mod tests {
 
     #[test]
     fn clocks_are_read_and_written() {
-        let read = |text: &str| text.parse::<TimeControl>();
-        let clock = |base, increment| {
-            let (base, increment) = (Duration::from_millis(base), Duration::from_millis(increment));
-            Ok(TimeControl::Clock { base, increment })
-        };
-        assert_eq!(read("10+0.1"), clock(10_000, 100));
-        assert_eq!(read("60"), clock(60_000, 0));
-        assert_eq!(read(".5+.005"), clock(500, 5));
-        for bad in ["", "+", "0", "0+1", "1+", "-1", "1e3", "1+-1", "1.2345", "1:00", "10+0.1+1", "９", "9999999"] {
-            assert!(read(bad).is_err(), "{bad}");
-        }
-        assert_eq!(read("10+0.1").unwrap().to_string(), "10+0.1");
+        let clock = "10+0.1".parse::<TimeControl>();
+        let (base, increment) = (Duration::from_secs(10), Duration::from_millis(100));
+        assert_eq!(clock, Ok(TimeControl::Clock { base, increment }));
+        assert_eq!(clock.unwrap().to_string(), "10+0.1");
         assert_eq!(TimeControl::MoveTime(Duration::from_millis(100)).to_string(), "0.1 s a move");
+        assert!("10+".parse::<TimeControl>().is_err());
     }
 }

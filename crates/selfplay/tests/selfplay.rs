@@ -16,6 +16,7 @@ fn run(threads: usize) -> Run {
     Run {
         evaluation: Evaluation::Plain,
         opponent: None,
+        timed: None,
         settings: GameSettings {
             hash_mebibytes: 1,
             soft_nodes: None,

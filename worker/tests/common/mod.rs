@@ -19,6 +19,7 @@ pub(crate) fn header(nodes: u64) -> Header {
         bench_signature: SIGNATURE,
         net: None,
         opponent: None,
+        clock: None,
         rules: RuleSet::Cxr,
         settings: GameSettings {
             hash_mebibytes: 1,

@@ -138,6 +138,11 @@ super::words! {
         normalized: "normalised Elo", "归一化 Elo";
         logistic: "logistic Elo", "逻辑 Elo";
         decision: "Decision", "结论";
+        clock: "Clock", "计时";
+        time_losses: "Lost on time", "超时判负";
+        time_losses_of: "candidate {}, opponent {}", "候选 {}，对手 {}";
+        unprovable: "Played under a clock by trusted workers: nobody can play these games again, so they prove nothing to others, promote no net and train none.",
+            "由受信工作机计时对弈：对局无法复现，故不可复核，不用于晋级，也不用于训练。";
         progress: "Progress", "进度";
     }
 }

@@ -34,7 +34,7 @@ const STATES: &[(&str, &str, &str)] = &[
     ("selfplay", "self-play", "自对弈"),
     ("match", "match", "对抗赛"),
     ("rating", "rating match", "评级赛"),
-    ("timed", "timed match", "计时赛"),
+    ("timed", "timed match, unprovable", "计时赛（不可复核）"),
     // Trainings and leases.
     ("leased", "under way", "进行中"),
     ("done", "done", "完成"),
@@ -86,6 +86,7 @@ const STATES: &[(&str, &str, &str)] = &[
     ("move_limit", "natural limit", "自然限着"),
     ("bare_defenders", "nobody can win", "无进攻子力"),
     ("ply_cap", "ply limit", "步数上限"),
+    ("time_loss", "lost on time", "超时判负"),
     ("adjudicated", "adjudicated", "判定"),
     ("adjudicated_win", "adjudicated win", "判胜"),
     ("adjudicated_draw", "adjudicated draw", "判和"),

@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use dataset::{Header, NewFile, Record, shard};
 
+use super::NOT_FOR_TRAINING;
 use crate::Finding;
 
 /// Write the games of shards in another format
@@ -70,6 +71,10 @@ impl Arguments {
         }
         exporter.finish().context("--out")?;
         writeln!(out, "{games} games")?;
+        let timed: u64 = shards.iter().filter(|shard| shard.header().clock.is_some()).map(shard::Shard::games).sum();
+        if timed > 0 {
+            writeln!(out, "timed {timed}: {NOT_FOR_TRAINING}")?;
+        }
         Ok(Finding::Holds)
     }
 }

@@ -10,7 +10,7 @@ use dataset::{
 use serde::Serialize;
 use xiangqi::rules::RuleSet;
 
-use super::{other_rules::OtherRules, svg};
+use super::{NOT_FOR_TRAINING, other_rules::OtherRules, svg};
 use crate::Finding;
 
 /// Count what is in shards: games, positions, how they ended, how large they are
@@ -77,6 +77,9 @@ fn print(stats: &Stats, out: &mut impl Write) -> Result<()> {
     writeln!(out, "duplicates {} games, {} positions", stats.duplicate_games, stats.duplicate_positions)?;
     writeln!(out, "unscored {}", stats.unscored)?;
     writeln!(out, "games {} with {} plies in {} shards", stats.games, stats.plies, stats.shards)?;
+    if stats.timed_games > 0 {
+        writeln!(out, "timed {}: {NOT_FOR_TRAINING}", stats.timed_games)?;
+    }
     writeln!(out, "positions {}", stats.positions)?;
     writeln!(out, "bytes {}, {:.4} a position", stats.bytes, stats.bytes_per_position)?;
     Ok(())

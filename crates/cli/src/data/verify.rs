@@ -9,11 +9,13 @@ use dataset::{
 };
 use serde::Serialize;
 
+use super::NOT_FOR_TRAINING;
 use crate::{Finding, stopwatch, threads};
 
 /// Play all games of shards again and compare: openings, moves, scores, outcomes, reasons
 ///
-/// One line for each fault, with game and ply; exit status 1 if there is one. A file without its footer, or with a
+/// One line for each fault, with game and ply; exit status 1 if there is one. Of games under a clock it is said that nobody
+/// can play them again: what is shown is that they are legal and ended as they say, time aside. A file without its footer, or with a
 /// damaged block, is refused with exit status 2.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -35,6 +37,8 @@ pub(crate) struct Arguments {
 struct Answer {
     games: u64,
     positions: u64,
+    /// Those that were played under a clock.
+    timed_games: u64,
     faults: Vec<Line>,
     seconds: f64,
     positions_per_second: u64,
@@ -65,6 +69,9 @@ impl Arguments {
             }
             result?;
             writeln!(out, "seconds {:.3}, {} positions a second", answer.seconds, answer.positions_per_second)?;
+            if answer.timed_games > 0 {
+                writeln!(out, "timed {}: {NOT_FOR_TRAINING}", answer.timed_games)?;
+            }
             let faults = answer.faults.len();
             writeln!(out, "{} games with {} positions, {faults} faults", answer.games, answer.positions)?;
         }
@@ -85,6 +92,9 @@ impl Arguments {
         let report = verify_shard(&shard, start_of, self.threads).with_context(|| path.display().to_string())?;
         answer.games += report.games;
         answer.positions += report.positions;
+        if header.clock.is_some() {
+            answer.timed_games += report.games;
+        }
         answer.faults.extend(report.faults.into_iter().map(|fault| Line {
             file: path.clone(),
             game: fault.game,

@@ -50,7 +50,7 @@ pub(super) fn code_head<C: Coder>(
     };
     let attempt = number::code(coder, slots, ATTEMPT, known.map_or(0, |record| record.opening.attempt));
     let outcome = code_outcome(coder, slots, known)?;
-    let reason = code_reason(coder, slots, outcome, known)?;
+    let reason = code_reason(coder, slots, header, outcome, known)?;
     let length = number::code(coder, slots, LENGTH, known.map_or(0, |record| record.moves.len() as u64));
     let most = header.most_moves();
     if length > most {
@@ -78,12 +78,15 @@ fn code_outcome<C: Coder>(coder: &mut C, slots: &mut Slots, known: Option<&Recor
 fn code_reason<C: Coder>(
     coder: &mut C,
     slots: &mut Slots,
+    header: &Header,
     outcome: Outcome,
     known: Option<&Record>,
 ) -> Result<Reason, CodecError> {
     let known = known.and_then(|record| Reason::all().position(|it| it == record.reason)).unwrap_or(0);
     let tree = REASON + 16 * OUTCOMES.iter().position(|it| *it == outcome).unwrap_or(0);
-    Reason::all().nth(coder.tree(slots, tree, 4, known as u32) as usize).ok_or(CodecError::NoSuchReason)
+    let reason = Reason::all().nth(coder.tree(slots, tree, 4, known as u32) as usize);
+    // Nobody loses on time where none is measured.
+    reason.filter(|reason| *reason != Reason::TimeLoss || header.clock.is_some()).ok_or(CodecError::NoSuchReason)
 }
 
 /// The moves, one after the other; `each` sees them with the positions in which they were made.

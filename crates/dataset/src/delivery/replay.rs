@@ -44,6 +44,8 @@ pub struct Proof {
     pub figures: Figures,
     /// How many of these positions, pieces and turn, were there already in the same bytes.
     pub repeated_positions: u64,
+    /// Of a match under time: for each of these pairs, in how many of its games A lost on time, and B.
+    pub time_losses: Vec<[u8; 2]>,
     /// Those that are the same as an earlier one of another pair, where this may be chance.
     pub repeated: Vec<u64>,
 }
@@ -91,7 +93,7 @@ pub fn by_replay(
                 }
                 proof.add(&record);
                 if header.opponent.is_some() {
-                    proof.add_of_pair(number, record.outcome, &mut first_game_of_pair);
+                    proof.add_of_pair(header, number, &record, &mut first_game_of_pair);
                 }
             })
         });
@@ -124,18 +126,31 @@ impl Proof {
         self.digests.push(record.digest());
     }
 
-    /// `first` keeps the points of a pair's first game until its second comes.
-    fn add_of_pair(&mut self, number: u64, outcome: Outcome, first: &mut Option<u8>) {
+    /// `first` keeps what a pair's first game brought until its second comes.
+    fn add_of_pair(&mut self, header: &Header, number: u64, record: &Record, first: &mut Option<OfPair>) {
         let second = number % 2 == 1;
-        let points = match outcome.loser().map(|loser| Entrant::playing(loser, second)) {
-            Some(Entrant::A) => 0,
-            None => 1,
-            Some(Entrant::B) => 2,
-        };
+        let loser = record.outcome.loser().map(|loser| Entrant::playing(loser, second));
+        let mut game = OfPair { points: 1, time_losses: [0, 0] };
+        if let Some(loser) = loser {
+            game.points = if loser == Entrant::A { 0 } else { 2 };
+            game.time_losses[usize::from(loser == Entrant::B)] = u8::from(record.reason == Reason::TimeLoss);
+        }
         if !second {
-            *first = Some(points);
+            *first = Some(game);
         } else if let Some(first) = first.take() {
-            self.pairs.push(first + points);
+            self.pairs.push(first.points + game.points);
+            if header.clock.is_some() {
+                self.time_losses
+                    .push([0, 1].map(|entrant: usize| first.time_losses[entrant] + game.time_losses[entrant]));
+            }
         }
     }
+}
+
+/// What a game of a pair brought.
+struct OfPair {
+    /// Twice A's points.
+    points: u8,
+    /// Whether A lost it on time, and whether B did.
+    time_losses: [u8; 2],
 }

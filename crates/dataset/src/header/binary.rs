@@ -1,5 +1,5 @@
 //! The header as bytes. Every value is held to what a header may say, so that nothing behind it needs second thoughts.
-//! A match's header ends with the opponent; one of self-play ends before.
+//! A match's header ends with the opponent, and if it is played under time with the clock; one of self-play ends before.
 
 use xiangqi::rules::RuleSet;
 
@@ -7,6 +7,7 @@ use super::{Header, Opponent};
 use crate::{
     adjudication::{Adjudication, DrawRule, WinRule},
     bytes::Cursor,
+    clock::{Clock, Time},
     digest::Digest,
     record::{MOST_SCORE, Score},
     settings::{EvaluationFilter, GameSettings, OpeningPolicy},
@@ -20,6 +21,12 @@ const MOST_OPENING_PLIES: u32 = 1_000;
 
 /// No table is larger, in mebibytes.
 const MOST_HASH: u32 = 1 << 20;
+
+/// No player has more time, in milliseconds: a day.
+const MOST_TIME: u32 = 86_400_000;
+
+/// No grace is longer, in milliseconds.
+const MOST_GRACE: u32 = 60_000;
 
 /// A header that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +44,7 @@ impl Header {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(160);
-        let Self { bench_signature, net, opponent, rules, settings, openings, seed, first_game } = self;
+        let Self { bench_signature, net, opponent, clock, rules, settings, openings, seed, first_game } = self;
         out.extend(bench_signature.to_le_bytes());
         option(&mut out, net.as_ref().map(|net| *net.as_bytes()));
         out.push(RuleSet::ALL.iter().position(|it| it == rules).map_or(u8::MAX, |place| place as u8));
@@ -60,6 +67,20 @@ impl Header {
             option(&mut out, soft_nodes.map(u64::to_le_bytes));
             out.extend(hard_nodes.to_le_bytes());
         }
+        if let Some(Clock { time, grace_milliseconds }) = clock {
+            match time {
+                Time::Move { milliseconds } => {
+                    out.push(TIME_OF_A_MOVE);
+                    out.extend(milliseconds.to_le_bytes());
+                }
+                Time::Game { base_milliseconds, increment_milliseconds } => {
+                    out.push(TIME_OF_A_GAME);
+                    out.extend(base_milliseconds.to_le_bytes());
+                    out.extend(increment_milliseconds.to_le_bytes());
+                }
+            }
+            out.extend(grace_milliseconds.to_le_bytes());
+        }
         out
     }
 
@@ -74,6 +95,7 @@ impl Header {
             bench_signature: fields.u64()?,
             net: fields.option("net", Fields::digest)?,
             opponent: None,
+            clock: None,
             rules: fields.rules()?,
             settings: fields.settings()?,
             openings: fields.openings()?,
@@ -84,11 +106,30 @@ impl Header {
             header.opponent = Some(fields.opponent()?);
         }
         if !fields.0.is_empty() {
+            header.clock = Some(fields.clock()?);
+            header.counts_no_nodes()?;
+        }
+        if !fields.0.is_empty() {
             return Err(HeaderError::Length);
         }
         Ok(header)
     }
+
+    /// Where time is measured, nodes are not.
+    fn counts_no_nodes(&self) -> Result<(), HeaderError> {
+        let limits = [
+            Some((self.settings.soft_nodes, self.settings.hard_nodes)),
+            self.opponent.map(|opponent| (opponent.soft_nodes, opponent.hard_nodes)),
+        ];
+        if limits.into_iter().flatten().all(|limits| limits == (None, 0)) {
+            return Ok(());
+        }
+        Err(HeaderError::Field("hard_nodes"))
+    }
 }
+
+const TIME_OF_A_MOVE: u8 = 1;
+const TIME_OF_A_GAME: u8 = 2;
 
 fn option(out: &mut Vec<u8>, bytes: Option<impl AsRef<[u8]>>) {
     out.push(u8::from(bytes.is_some()));
@@ -139,6 +180,26 @@ impl Fields<'_> {
         })
     }
 
+    fn clock(&mut self) -> Result<Clock, HeaderError> {
+        let time = match self.0.u8() {
+            Some(TIME_OF_A_MOVE) => Time::Move { milliseconds: self.time()? },
+            Some(TIME_OF_A_GAME) => {
+                Time::Game { base_milliseconds: self.time()?, increment_milliseconds: self.u32("clock", MOST_TIME)? }
+            }
+            // No clock, and nothing else can follow.
+            Some(_) | None => return Err(HeaderError::Length),
+        };
+        Ok(Clock { time, grace_milliseconds: self.u32("grace", MOST_GRACE)? })
+    }
+
+    /// Some time: nobody can play with none.
+    fn time(&mut self) -> Result<u32, HeaderError> {
+        match self.u32("clock", MOST_TIME)? {
+            0 => Err(HeaderError::Field("clock")),
+            some => Ok(some),
+        }
+    }
+
     fn rules(&mut self) -> Result<RuleSet, HeaderError> {
         let place = self.0.u8().ok_or(HeaderError::Length)?;
         RuleSet::ALL.get(usize::from(place)).copied().ok_or(HeaderError::Field("rules"))
@@ -185,6 +246,7 @@ mod tests {
             bench_signature: 123_456_789,
             net: Some(Digest::of(b"net")),
             opponent: None,
+            clock: None,
             rules: RuleSet::Wikibook,
             settings: GameSettings {
                 hash_mebibytes: 16,
@@ -240,6 +302,66 @@ mod tests {
             }
             assert_eq!(Header::from_bytes(&[&bytes[..], &[0]].concat()), Err(HeaderError::Length));
         }
+    }
+
+    fn timed(time: Time) -> Header {
+        let opponent = Opponent { net: None, soft_nodes: None, hard_nodes: 0 };
+        let clock = Clock { time, grace_milliseconds: 50 };
+        let mut header = Header { opponent: Some(opponent), clock: Some(clock), ..full() };
+        (header.settings.soft_nodes, header.settings.hard_nodes) = (None, 0);
+        header
+    }
+
+    #[test]
+    fn timed_headers_round_trip_and_nothing_else_is_read() {
+        let game = Time::Game { base_milliseconds: 10_000, increment_milliseconds: 0 };
+        for time in [Time::Move { milliseconds: 1 }, game] {
+            let header = timed(time);
+            let without = Header { clock: None, ..header.clone() };
+            let (bytes, own) = (header.to_bytes(), without.to_bytes());
+            // Nothing of other matches is said otherwise because there are clocks.
+            assert_eq!(bytes[..own.len()], own);
+            assert_eq!(Header::from_bytes(&bytes), Ok(header.clone()));
+            assert_eq!(header.differences(&without), ["clock"]);
+            for length in own.len() + 1..bytes.len() {
+                assert_eq!(Header::from_bytes(&bytes[..length]), Err(HeaderError::Length), "{length}");
+            }
+            assert_eq!(Header::from_bytes(&[&bytes[..], &[0]].concat()), Err(HeaderError::Length));
+            let text = serde_json::to_string(&header).unwrap();
+            assert_eq!(serde_json::from_str::<Header>(&text).unwrap(), header);
+            assert!(!serde_json::to_string(&without).unwrap().contains("clock"));
+        }
+    }
+
+    #[test]
+    fn clocks_that_none_can_be_are_refused() {
+        let refused = |header: &Header| Header::from_bytes(&header.to_bytes()).unwrap_err();
+        for time in [
+            Time::Move { milliseconds: 0 },
+            Time::Move { milliseconds: MOST_TIME + 1 },
+            Time::Game { base_milliseconds: 0, increment_milliseconds: 1 },
+            Time::Game { base_milliseconds: 1, increment_milliseconds: u32::MAX },
+        ] {
+            assert_eq!(refused(&timed(time)), HeaderError::Field("clock"), "{time:?}");
+        }
+        let good = timed(Time::Move { milliseconds: 100 });
+        let mut header = good.clone();
+        header.clock = good.clock.map(|clock| Clock { grace_milliseconds: MOST_GRACE + 1, ..clock });
+        assert_eq!(refused(&header), HeaderError::Field("grace"));
+        // Time and nodes are not both limits, whichever side they are said of.
+        let mut header = good.clone();
+        header.settings.hard_nodes = 1;
+        assert_eq!(refused(&header), HeaderError::Field("hard_nodes"));
+        let mut header = good.clone();
+        header.opponent = Some(Opponent { net: None, soft_nodes: Some(1), hard_nodes: 0 });
+        assert_eq!(refused(&header), HeaderError::Field("hard_nodes"));
+        // Nobody plays against himself under a clock: what follows self-play's header is an opponent or nothing.
+        let alone = Header { opponent: None, ..good.clone() };
+        assert!(Header::from_bytes(&alone.to_bytes()).is_err());
+        let mut bytes = good.to_bytes();
+        let kind = bytes.len() - 9;
+        bytes[kind] = 3;
+        assert_eq!(Header::from_bytes(&bytes), Err(HeaderError::Length));
     }
 
     #[test]

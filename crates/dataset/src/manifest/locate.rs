@@ -9,7 +9,7 @@ use std::{
 use super::{Entry, Manifest, ManifestError};
 use crate::{
     Digest,
-    shard::{self, FileSource, Shard},
+    shard::{self, FileSource, Shard, ShardError},
 };
 
 impl Manifest {
@@ -32,7 +32,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If one is missing, altered, listed among the `quarantined`, or no shard after all.
+    /// If one is missing, altered, listed among the `quarantined`, no shard after all, or one of games under a clock.
     pub fn open(
         entries: &[Entry],
         folder: &Path,
@@ -48,7 +48,12 @@ impl Manifest {
                     return Err(ManifestError::Quarantined(digest));
                 }
                 let path = files.get(&digest).ok_or_else(|| missing(digest, entries, folder, &files))?;
-                shard::open(path).map_err(|error| ManifestError::Shard { path: error.path, source: error.source })
+                let failed = |path, source| ManifestError::Shard { path, source };
+                let shard = shard::open(path).map_err(|error| failed(error.path, error.source))?;
+                if shard.header().clock.is_some() {
+                    return Err(failed(path.clone(), ShardError::Timed));
+                }
+                Ok(shard)
             })
             .collect()
     }

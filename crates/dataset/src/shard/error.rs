@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::VERSION;
+use super::{TIMED_VERSION, VERSION};
 use crate::{codec::CodecError, header::HeaderError};
 
 /// Why a file is no shard, or not all of one.
@@ -13,7 +13,7 @@ pub enum ShardError {
     Io(#[from] io::Error),
     #[error("not a shard: it does not begin as one")]
     NotAShard,
-    #[error("a shard of version {found}; this program reads version {VERSION}")]
+    #[error("a shard of version {found}; this program reads versions {VERSION} and {TIMED_VERSION}")]
     Version { found: u16 },
     #[error("a shard with the flags {found:#06x}, which this program does not know")]
     Flags { found: u16 },
@@ -33,6 +33,8 @@ pub enum ShardError {
     Game { block: usize, game: u64, cause: CodecError },
     #[error("block {block} at byte {offset}: {found} moves in its games, {expected} in its head")]
     MoveCount { block: usize, offset: u64, expected: u64, found: u64 },
+    #[error("its games were played under a clock: nobody can play them again, and they are no training data")]
+    Timed,
     #[error("there is no game {game}: it holds {first} up to but not {end}")]
     NoSuchGame { game: u64, first: u64, end: u64 },
 }

@@ -8,8 +8,11 @@ use crate::{bytes::Cursor, header::Header};
 /// How files of games are called.
 pub const EXTENSION: &str = "chuhe";
 
-/// The version this program writes, and the only one it reads.
+/// The version of shards whose games are a function of their header.
 pub const VERSION: u16 = 1;
+
+/// The version of shards of games under a clock, whose header has one: whoever knows of none refuses them.
+pub const TIMED_VERSION: u16 = 2;
 
 /// No text begins so, and whatever changes line ends or strips the eighth bit destroys it.
 pub(super) const MAGIC: [u8; 8] = *b"\x89chuhe\r\n";
@@ -59,12 +62,18 @@ fn beginning(hasher: Sha256) -> Check {
     *digest.first_chunk().expect("a digest is longer than a check")
 }
 
+/// Of which version the shard with this header is.
+pub(super) const fn version_of(header: &Header) -> u16 {
+    if header.clock.is_some() { TIMED_VERSION } else { VERSION }
+}
+
 /// Everything before the first block.
 pub(super) fn head(header: &Header) -> Vec<u8> {
+    let version = version_of(header);
     let header = header.to_bytes();
     let mut bytes = Vec::with_capacity(PREFIX + header.len() + CHECK);
     bytes.extend(MAGIC);
-    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(version.to_le_bytes());
     bytes.extend(0_u16.to_le_bytes());
     bytes.extend((header.len() as u32).to_le_bytes());
     bytes.extend(header);
@@ -79,7 +88,7 @@ pub(super) fn head_length(prefix: &[u8; PREFIX]) -> Result<usize, ShardError> {
         return Err(ShardError::NotAShard);
     }
     let (version, flags) = (cursor.u16().unwrap_or(0), cursor.u16().unwrap_or(0));
-    if version != VERSION {
+    if !matches!(version, VERSION | TIMED_VERSION) {
         return Err(ShardError::Version { found: version });
     }
     if flags != 0 {

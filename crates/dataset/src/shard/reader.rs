@@ -3,14 +3,14 @@
 use super::{
     ShardError, Source,
     layout::{
-        BLOCK_HEAD, BlockEntry, BlockHead, CHECK, Check, ENTRY, FOOTER_HEAD, MOST_BLOCKS, PREFIX, TAIL, TOTALS,
-        check_of, check_of_head, head_length, read_footer, totals,
+        BLOCK_HEAD, BlockEntry, BlockHead, CHECK, Check, ENTRY, FOOTER_HEAD, MAGIC, MOST_BLOCKS, PREFIX, TAIL, TOTALS,
+        check_of, check_of_head, head_length, read_footer, totals, version_of,
     },
 };
 use crate::{
     bytes::Cursor,
     codec::{BlockDecoder, Ply},
-    header::Header,
+    header::{Header, HeaderError},
     record::Record,
 };
 
@@ -39,7 +39,12 @@ pub(super) fn read_head(source: &impl Source) -> Result<Head, ShardError> {
     if *check != check_of_head(body) {
         return Err(ShardError::DamagedHead);
     }
-    Ok(Head { header: Header::from_bytes(&body[PREFIX..]).map_err(ShardError::Header)?, check: *check, bytes })
+    let header = Header::from_bytes(&body[PREFIX..]).map_err(ShardError::Header)?;
+    // Of one version there is a clock, of the other none.
+    if prefix[MAGIC.len()..][..2] != version_of(&header).to_le_bytes() {
+        return Err(ShardError::Header(HeaderError::Length));
+    }
+    Ok(Head { header, check: *check, bytes })
 }
 
 /// A shard: its header and its index are in memory, its blocks are read when they are asked for.
@@ -71,7 +76,7 @@ impl<S: Source> Shard<S> {
         let mut cursor = Cursor::new(&tail);
         let length = cursor.u32().unwrap_or(0);
         let most = FOOTER_HEAD + ENTRY * MOST_BLOCKS + TOTALS + CHECK + TAIL;
-        if cursor.array() != Some(super::layout::MAGIC) {
+        if cursor.array() != Some(MAGIC) {
             return Err(ShardError::NoFooter);
         }
         if u64::from(length) > room + TAIL as u64 || length as usize > most {

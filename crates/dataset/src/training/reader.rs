@@ -87,11 +87,17 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// If there is nothing to read.
+    /// If there is nothing to read, or something that was played under a clock.
     pub fn new<S>(sets: Vec<WeightedSet<S>>, plan: &Plan, place: Place) -> Result<Self, TrainingError>
     where
         S: Source + Send + Sync + 'static,
     {
+        for (set, found) in (0..).zip(&sets) {
+            let timed = found.shards.iter().position(|shard| shard.header().clock.is_some());
+            if let Some(shard) = timed {
+                return Err(TrainingError::Shard { set, shard: shard as u32, cause: ShardError::Timed });
+            }
+        }
         let mut order = Order::new(&sets, plan.seed).ok_or(TrainingError::Empty)?;
         let blocks_in_pool = plan.blocks_in_pool.max(1);
         for _ in 0..place.pool.saturating_mul(blocks_in_pool as u64) {

@@ -47,6 +47,14 @@ pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), 
     match decided(header, record, &game, record.moves.len()) {
         Some((outcome, reason)) if (outcome, reason) == (recorded_outcome, recorded_reason) => Ok(()),
         Some((outcome, reason)) => fault(ply, FaultKind::Label { recorded_outcome, recorded_reason, outcome, reason }),
+        None if recorded_reason == Reason::TimeLoss && header.clock.is_some() => {
+            // That the move came late is the player's word; whose it was is not.
+            let (outcome, reason) = (Outcome::loss_of(game.position().turn()), Reason::TimeLoss);
+            if outcome == recorded_outcome {
+                return Ok(());
+            }
+            fault(ply, FaultKind::Label { recorded_outcome, recorded_reason, outcome, reason })
+        }
         None => fault(ply, FaultKind::Stops { recorded_outcome, recorded_reason }),
     }
 }

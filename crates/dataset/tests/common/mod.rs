@@ -22,6 +22,7 @@ pub(crate) fn header(seed: u64) -> Header {
         bench_signature: 1,
         net: None,
         opponent: None,
+        clock: None,
         rules: RuleSet::ALL[(seed % 5) as usize],
         settings: GameSettings {
             hash_mebibytes: 16,

@@ -13,9 +13,9 @@ fn bytes_that_are_no_shard_are_refused() {
     assert_eq!(door(b""), "not_a_shard");
     assert_eq!(door(b"<html>too many requests</html>"), "not_a_shard");
     let mut newer = bytes.clone();
-    newer[8] = 2;
+    newer[8] = 3;
     let refusal = at_door(&newer, &header, numbers.clone());
-    assert_eq!(refusal, ("not_a_shard", "a shard of version 2; this program reads version 1".to_owned()));
+    assert_eq!(refusal, ("not_a_shard", "a shard of version 3; this program reads versions 1 and 2".to_owned()));
     for length in 1..bytes.len() {
         assert_eq!(door(&bytes[..length]), "truncated", "cut at {length}");
     }

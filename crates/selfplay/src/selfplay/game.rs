@@ -1,14 +1,17 @@
 //! One game of a run.
 
 use dataset::{Entrant, Reason, Record, ScoredMove};
-use engine::{Control, Engine, Limits, NoClock, Report, score::MATE};
+use engine::{Clock as _, Control, Engine, Limits, NoClock, Report, score::MATE};
 use xiangqi::{
     Color,
     rules::{Game, Outcome, Status},
 };
 
 use super::{Finished, Others, Players, Run};
-use crate::openings::NoOpening;
+use crate::{
+    openings::NoOpening,
+    own::{Since, limits},
+};
 
 /// What can be seen of a game while it is played.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +86,7 @@ impl Run {
             (Some(Others { b, .. }), Some(opponent)) => Some(Seat::new(b, opponent.soft_nodes, opponent.hard_nodes)),
             _ => None,
         };
+        let mut timed = self.timed.as_ref().map(|timed| (timed.clocks(), &*timed.timer));
         let mut game = opening.game();
         let mut moves: Vec<ScoredMove> = Vec::new();
         let mut nodes = [0; 2];
@@ -101,19 +105,30 @@ impl Run {
             if !goes_on() {
                 return Ok(None);
             }
-            let Seat { engine, limits } = match &mut b {
+            let Seat { engine, limits: nodes_limits } = match &mut b {
                 Some(b) if of_opponent(number, game.position().turn()) => b,
                 _ => &mut a,
             };
-            let turn = game.position().turn().index();
+            let side = game.position().turn();
+            let turn = side.index();
             let mut after_iteration = |report: &Report| {
                 let mut nodes = nodes;
                 nodes[turn] += report.nodes;
                 watch(&Sight { game: &game, search: Some(report), nodes, end: None });
             };
             // What plays unwatched has neither clock nor control either: it is the same search.
-            let report = engine.search_with(&game, limits, &NoClock, &Control::default(), &mut after_iteration);
+            let control = Control::default();
+            let (report, is_late) = if let Some((clocks, timer)) = &mut timed {
+                let (limits, clock) = (limits(&clocks.allowance(side)), Since::now(*timer));
+                let report = engine.search_with(&game, &limits, &clock, &control, &mut after_iteration);
+                (report, clocks.press(side, clock.elapsed()).is_err())
+            } else {
+                (engine.search_with(&game, nodes_limits, &NoClock, &control, &mut after_iteration), false)
+            };
             nodes[turn] += report.nodes;
+            if is_late {
+                break (Outcome::loss_of(side), Reason::TimeLoss);
+            }
             let mv = report.best_move().expect("there is a legal move while the game goes on");
             // A search that was stopped before it had a score says so by one that is beyond all.
             moves.push(ScoredMove { mv, score: report.score().filter(|score| score.abs() <= MATE) });

@@ -1,10 +1,15 @@
 //! Runs whose games somebody else described: to play them, or to play them again.
 
+use std::sync::Arc;
+
 use dataset::{Book, Digest, Entrant, Header};
 use engine::{Evaluation, bench};
 
 use super::{Opponent, Run, net_of};
-use crate::openings::Openings;
+use crate::{
+    openings::Openings,
+    timing::{Timed, Timer},
+};
 
 /// What is given is not what a header asks for: the games would be others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +23,8 @@ pub enum Mismatch {
     SelfPlay,
     #[error("the games are of a match, and no opponent is given")]
     NoOpponent,
+    #[error("the games are played under a clock: they are no function of anything, and cannot be played again")]
+    Timed,
     #[error("the book should be {}, and is {}", book(*expected), book(*found))]
     Book { expected: Option<Digest>, found: Option<Digest> },
 }
@@ -35,8 +42,37 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// If this engine, the nets or the book are others than the header's.
+    /// If this engine, the nets or the book are others than the header's, or it has a clock.
     pub fn from_header(
+        header: &Header,
+        evaluation: Evaluation,
+        opponent: Option<Evaluation>,
+        book: Option<Book>,
+    ) -> Result<Self, Mismatch> {
+        if header.clock.is_some() {
+            return Err(Mismatch::Timed);
+        }
+        Self::described(header, evaluation, opponent, book)
+    }
+
+    /// [`from_header`](Self::from_header) for games that need not be the same anywhere else: where the header has a clock,
+    /// `timer` measures the time.
+    ///
+    /// # Errors
+    ///
+    /// If this engine, the nets or the book are others than the header's.
+    pub fn under_timer(
+        header: &Header,
+        evaluation: Evaluation,
+        opponent: Option<Evaluation>,
+        book: Option<Book>,
+        timer: Arc<dyn Timer>,
+    ) -> Result<Self, Mismatch> {
+        let timed = header.clock.map(|clock| Timed { clock, timer });
+        Ok(Self { timed, ..Self::described(header, evaluation, opponent, book)? })
+    }
+
+    fn described(
         header: &Header,
         evaluation: Evaluation,
         opponent: Option<Evaluation>,
@@ -68,6 +104,7 @@ impl Run {
         Ok(Self {
             evaluation,
             opponent,
+            timed: None,
             settings: *settings,
             openings: Openings { rules: *rules, book, plies: openings.plies, filter: openings.filter },
             seed: *seed,

@@ -17,6 +17,7 @@ pub(crate) fn run(games: u64, threads: usize) -> Run {
     Run {
         evaluation: Evaluation::Plain,
         opponent: None,
+        timed: None,
         settings: GameSettings {
             hash_mebibytes: 1,
             soft_nodes: None,

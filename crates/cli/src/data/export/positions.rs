@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{Header, NewFile, Record, ScoredMove, sfen::Entry};
+use dataset::{Header, NewFile, Record, ScoredMove, sfen::Entry, shard::ShardError};
 use xiangqi::{Fen, rules::Game};
 
 use super::Exporter;
@@ -56,7 +56,11 @@ impl Exporter for Csv {
 pub(super) struct Sfen(pub(super) NewFile);
 
 impl Exporter for Sfen {
-    fn game(&mut self, _header: &Header, _number: u64, record: &Record) -> Result<()> {
+    fn game(&mut self, header: &Header, _number: u64, record: &Record) -> Result<()> {
+        // The records say nothing of where they come from.
+        if header.clock.is_some() {
+            return Err(ShardError::Timed.into());
+        }
         if !record.reason.is_label() {
             return Ok(());
         }

@@ -1,0 +1,90 @@
+//! `chuhe-coordinator admin timed`.
+
+use anyhow::Result;
+use dataset::{Clock as GameClock, Digest, OpeningPolicy, Time};
+use serde_json::{Value, json};
+use xiangqi::rules::RuleSet;
+
+use super::write;
+use crate::{
+    clock::Clock,
+    store::Database,
+    timed::{self, Plan, usual},
+};
+
+#[derive(clap::Args)]
+pub(in crate::command) struct Arguments {
+    /// The net that is asked about, by its hash [default: the plain evaluation]
+    #[arg(long, value_name = "HASH")]
+    a: Option<Digest>,
+    /// The one it is compared with [default: the plain evaluation]
+    #[arg(long, value_name = "HASH")]
+    b: Option<Digest>,
+    #[command(flatten)]
+    time: TimeGiven,
+    /// How much more a player may use before it loses, in milliseconds: for each move, or with --tc for all
+    #[arg(long, value_name = "MS", default_value_t = 50)]
+    grace: u32,
+    /// How many pairs of games
+    #[arg(long, value_name = "N", default_value_t = usual::pairs())]
+    pairs: u32,
+    /// The size of each one's transposition table, in mebibytes
+    #[arg(long, value_name = "MIB", default_value_t = usual::hash())]
+    hash: u32,
+    /// How many random moves a game begins with
+    #[arg(long, value_name = "N", default_value_t = usual::openings().plies)]
+    random_plies: u32,
+    /// The book from whose positions games begin, by its hash
+    #[arg(long, value_name = "HASH")]
+    book: Option<Digest>,
+    /// After how many plies a game is a draw
+    #[arg(long, value_name = "PLIES", default_value_t = usual::ply_cap())]
+    ply_cap: u32,
+    /// The seed of the openings
+    #[arg(long, default_value_t = usual::seed())]
+    seed: u64,
+    /// The rulebook
+    #[arg(long, default_value_t)]
+    rules: RuleSet,
+}
+
+/// One of the two.
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct TimeGiven {
+    /// The time of a move, in milliseconds
+    #[arg(long, value_name = "MS")]
+    movetime: Option<u32>,
+    /// Seconds for all moves and seconds that each adds, as 10+0.1
+    #[arg(long, value_name = "S+S")]
+    tc: Option<Time>,
+}
+
+impl Arguments {
+    fn plan(&self) -> Plan {
+        let time = match (self.time.movetime, self.time.tc) {
+            (Some(milliseconds), _) => Time::Move { milliseconds },
+            (None, Some(time)) => time,
+            (None, None) => unreachable!("one of the two is required"),
+        };
+        Plan {
+            a: self.a,
+            b: self.b,
+            clock: GameClock { time, grace_milliseconds: self.grace },
+            pairs: self.pairs,
+            rules: self.rules,
+            hash_mebibytes: self.hash,
+            openings: OpeningPolicy { book: self.book, plies: self.random_plies, ..usual::openings() },
+            ply_cap: self.ply_cap,
+            seed: self.seed,
+        }
+    }
+}
+
+pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments) -> Result<Value> {
+    let (now, plan) = (clock.now(), arguments.plan());
+    let job = write(store, move |mut c| {
+        Box::pin(async move { timed::begin(&mut c, now, &plan, protocol::BENCH_SIGNATURE, None).await })
+    });
+    Ok(json!({ "job": job.await? }))
+}

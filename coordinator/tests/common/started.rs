@@ -1,0 +1,49 @@
+//! What tests of a coordinator that serves share: campaigns that they begin, how its program is waited for, machines that
+//! ask.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use protocol::api::work::Machine;
+
+/// A campaign whose games take no time.
+pub(crate) const CAMPAIGN: &str = include_str!("quick.toml");
+
+/// The same with other words in it, each of which must be there.
+pub(crate) fn campaign(changes: &[(&str, &str)]) -> String {
+    changes.iter().fold(CAMPAIGN.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from} is not in it");
+        text.replacen(from, to, 1)
+    })
+}
+
+/// Starts a coordinator's program, which listens at any port, and waits until it says at which. What else it says goes
+/// to `hear`, line by line: whoever does not read holds up whoever writes.
+pub(crate) fn serve(command: &mut Command, hear: impl FnMut(String) + Send + 'static) -> (Child, u16) {
+    command.args(["--listen", "127.0.0.1:0", "--least-free", "0"]).env("NO_COLOR", "1");
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it can be started");
+    let mut lines = BufReader::new(child.stderr.take().expect("it is ours")).lines();
+    let port = loop {
+        let line = lines.next().expect("it says where it listens").expect("it writes text");
+        if let Some((_, port)) = line.rsplit_once("http://127.0.0.1:") {
+            break port.trim().parse().expect("ports are numbers");
+        }
+    };
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(hear));
+    (child, port)
+}
+
+/// A machine as it offers itself.
+pub(crate) fn machine(name: &str) -> Machine {
+    Machine {
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        bench_signature: protocol::BENCH_SIGNATURE,
+        threads: 1,
+        memory_mebibytes: 1_024,
+        system: "linux-x86_64".to_owned(),
+        instruction_set: "avx2".to_owned(),
+    }
+}
