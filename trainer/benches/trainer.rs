@@ -6,6 +6,9 @@
 //! * *Our net* on the games that the recipe in `CHUHE_RECIPE` names, with the reader and without; they lie beside their
 //!   manifests, or in the folder `CHUHE_SHARDS`.
 //!
+//! * *A graphics card*, if `CARD` is its number: our net 512 and 1,024 wide, batches of 16,384 and 65,536, in single and
+//!   mixed precision, on the same games, with the reader and without.
+//!
 //! Rounds alternate, so that what else the machine does falls on both.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and stops where it cannot go on")]
@@ -32,6 +35,11 @@ fn main() {
     let number = |name: &str, default: usize| env::var(name).map_or(default, |text| text.parse().unwrap());
     let (threads, rounds, steps) = (number("THREADS", 2), number("ROUNDS", 3), number("STEPS", 8));
     println!("{threads} threads, {rounds} rounds of {steps} steps");
+    #[cfg(feature = "torch")]
+    if let Ok(card) = env::var("CARD") {
+        card::measure(&card, rounds, 8 * steps);
+        return;
+    }
     #[cfg(feature = "torch")]
     shape::compare(threads, rounds, steps);
     #[cfg(not(feature = "torch"))]
@@ -94,6 +102,79 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
 }
 
 #[cfg(feature = "torch")]
+mod card {
+    //! Nets of 512 and 1,024 on a graphics card, by real games, with the reader and without.
+
+    use std::{collections::BTreeSet, env, path::Path};
+
+    use dataset::training::Place;
+    use protocol::recipe::Recipe;
+    use trainer::{
+        backend::{Backend as _, State},
+        data::TrainingData,
+        loss::Loss,
+        model::{Arrays, Head},
+        run::Plan,
+        torch::{Precision, Torch, Where},
+    };
+
+    use super::{report, timed};
+
+    /// `card` is its number, or `processor`, which shows that this runs.
+    pub(super) fn measure(card: &str, rounds: usize, steps: usize) {
+        let place = if card == "processor" { Where::Processor } else { Where::Card(card.parse().unwrap()) };
+        let path = env::var("CHUHE_RECIPE").expect("CARD needs a recipe for its games");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shards = env::var_os("CHUHE_SHARDS");
+        let readers = std::thread::available_parallelism().unwrap().get();
+        for width in [512, 1_024] {
+            for batch in [16_384, 65_536] {
+                let mut recipe = Recipe::from_text(&text).unwrap();
+                (recipe.architecture.width, recipe.schedule.batch) = (width, batch);
+                let folder = Path::new(&path).parent().unwrap();
+                let shards = shards.as_deref().map(Path::new);
+                let data = TrainingData::open(&recipe, folder, shards, &BTreeSet::new()).unwrap();
+                let plan = Plan::new(&recipe, &data).unwrap();
+                let state =
+                    State::new(&plan.shape, Arrays::initial(&plan.shape, Head::PieceValues, 1), &plan.optimizer);
+                let loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
+                for precision in [Precision::Single, Precision::Mixed] {
+                    let mut torch = Torch::new(plan.shape, plan.optimizer, &state, place, precision).unwrap();
+                    let batch = batch as usize;
+                    let mut loader = data.load(batch, Place::default(), readers, 16 << 30).unwrap();
+                    let held: Vec<_> = (0..4).map(|_| loader.next().unwrap().batch).collect();
+                    let (mut with, mut without) = (Vec::new(), Vec::new());
+                    // The first round is for what a card does once.
+                    for round in 0..=rounds {
+                        let bare = timed(steps * batch, || {
+                            for step in 0..steps {
+                                torch.step_ahead(&held[step % 4], Some(&held[(step + 1) % 4]), loss, 1e-3);
+                            }
+                        });
+                        let read = timed(steps * batch, || {
+                            let mut ready = loader.next().unwrap();
+                            for _ in 0..steps {
+                                let next = loader.next().unwrap();
+                                torch.step_ahead(&ready.batch, Some(&next.batch), loss, 1e-3);
+                                loader.give_back(ready.batch);
+                                ready = next;
+                            }
+                        });
+                        if round > 0 {
+                            without.push(bare);
+                            with.push(read);
+                        }
+                    }
+                    let what = format!("width {width}, batch {batch}, {precision:?}");
+                    report(&format!("{what}, batches in memory"), &mut without);
+                    report(&format!("{what}, read by {readers} threads"), &mut with);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "torch")]
 mod shape {
     //! The shape that trainers are compared by.
 
@@ -118,22 +199,27 @@ mod shape {
     const BATCH: usize = 16_384;
     const HIDDEN: i64 = 32;
     const RATE: f64 = 1e-3;
+    const BIAS: f64 = 0.3;
     /// Batches that are drawn beforehand and gone round.
     const BATCHES: usize = 4;
 
     pub(super) fn compare(threads: usize, rounds: usize, steps: usize) {
         tch::set_num_threads(threads as i32);
         check_layout();
-        let mut plain = Plain::new();
         let mut ours = Ours::new(threads);
-        for step in 0..2 {
-            plain.step(step);
-            ours.step(step);
+        let mut plain = Plain::like(&ours);
+        // Both learn the same from the same: three times one batch, whose loss falls with each.
+        for _ in 0..3 {
+            let (one, other) = (ours.step(0), plain.step(0));
+            assert!(
+                (one - other).abs() < 1e-5 * other,
+                "the losses are {one} and {other}: one of the two learns otherwise"
+            );
         }
         let (mut plain_rates, mut our_rates) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
-            plain_rates.push(timed(steps * BATCH, || (0..steps).for_each(|step| plain.step(step))));
-            our_rates.push(timed(steps * BATCH, || (0..steps).for_each(|step| ours.step(step))));
+            plain_rates.push(timed(steps * BATCH, || (0..steps).for_each(|step| _ = plain.step(step))));
+            our_rates.push(timed(steps * BATCH, || (0..steps).for_each(|step| _ = ours.step(step))));
         }
         let plain = report("plain tch, embedding_bag", &mut plain_rates);
         let ours = report("our input layer under tch", &mut our_rates);
@@ -198,20 +284,35 @@ mod shape {
     }
 
     impl Plain {
-        fn new() -> Self {
+        /// The same net and batches, before a step was made.
+        fn like(ours: &Ours) -> Self {
             let store = nn::VarStore::new(Device::Cpu);
             let root = store.root();
-            let table = root.var("table", &[ROWS as i64, WIDTH as i64], nn::Init::Randn { mean: 0.0, stdev: 0.05 });
-            let bias = root.var("bias", &[WIDTH as i64], nn::Init::Const(0.3));
-            let dense = Dense::new(&root);
+            let rows = Tensor::from_slice(&ours.begun).view([ROWS as i64, WIDTH as i64]);
+            let table = root.var_copy("table", &rows);
+            let bias = root.var("bias", &[WIDTH as i64], nn::Init::Const(BIAS));
+            let mut dense = Dense::new(&root);
+            tch::no_grad(|| {
+                for (copy, of) in [(&mut dense.hidden, &ours.dense.hidden), (&mut dense.output, &ours.dense.output)] {
+                    copy.ws.copy_(&of.ws);
+                    copy.bs.as_mut().unwrap().copy_(of.bs.as_ref().unwrap());
+                }
+            });
             let optimizer = nn::AdamW::default().build(&store, RATE).unwrap();
-            let side = || Tensor::randint(ROWS as i64, [(BATCH * ACTIVE) as i64], (Kind::Int64, Device::Cpu));
-            let batches = (0..BATCHES).map(|_| ([side(), side()], targets())).collect();
+            let side = |active: &[Active], side: usize| {
+                let inputs: Vec<i64> = active.iter().flat_map(|sides| sides[side].map(i64::from)).collect();
+                Tensor::from_slice(&inputs)
+            };
+            let batches = ours
+                .batches
+                .iter()
+                .map(|(active, targets)| ([side(active, 0), side(active, 1)], targets.shallow_clone()));
+            let batches = batches.collect();
             let offsets = Tensor::arange(BATCH as i64, (Kind::Int64, Device::Cpu)) * ACTIVE as i64;
             Self { table, bias, dense, optimizer, offsets, batches, _store: store }
         }
 
-        fn step(&mut self, step: usize) {
+        fn step(&mut self, step: usize) -> f64 {
             let (sides, targets) = &self.batches[step % BATCHES];
             let sums = sides.each_ref().map(|side| {
                 // Mode 0 sums the rows of a bag.
@@ -220,12 +321,16 @@ mod shape {
                 bags.0 + &self.bias
             });
             let joined = Tensor::cat(&sums, 1).clamp(0.0, 1.0);
-            self.optimizer.backward_step(&self.dense.loss(&joined.apply(&self.dense.hidden), targets));
+            let loss = self.dense.loss(&joined.apply(&self.dense.hidden), targets);
+            self.optimizer.backward_step(&loss);
+            loss.double_value(&[])
         }
     }
 
     struct Ours {
         threads: rayon::ThreadPool,
+        /// The rows before the first step.
+        begun: Vec<f32>,
         transformer: Transformer,
         rule: Optimizer,
         steps: u64,
@@ -249,13 +354,14 @@ mod shape {
             let rule = Optimizer::default();
             let mut stream = Stream::new(Use::BookOrder, 1, 1);
             let rows: Vec<f32> = (0..ROWS * WIDTH).map(|_| stream.below(1 << 16) as f32 / 655_360.0 - 0.05).collect();
-            let table = Table { rows: &rows, shared: &[], bias: &[0.3; WIDTH] };
+            let table = Table { rows: &rows, shared: &[], bias: &[BIAS as f32; WIDTH] };
             let limits = Limits { rows: 4.0, bias: 4.0 };
             let mut side = || std::array::from_fn(|_| stream.below(ROWS as u64) as u16);
             let batches = (0..BATCHES).map(|_| ((0..BATCH).map(|_| [side(), side()]).collect(), targets()));
             Self {
                 threads: rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap(),
                 transformer: Transformer::new(&table, Sharing::default(), &rule, limits, false),
+                begun: rows.clone(),
                 rule,
                 steps: 0,
                 dense,
@@ -268,7 +374,7 @@ mod shape {
         }
 
         #[allow(unsafe_code, reason = "libtorch reads and writes memory that is ours")]
-        fn step(&mut self, step: usize) {
+        fn step(&mut self, step: usize) -> f64 {
             let (active, targets) = &self.batches[step % BATCHES];
             let Self { threads, transformer, counts, sums, .. } = self;
             let forward = &*transformer;
@@ -289,7 +395,8 @@ mod shape {
                     leaf.set_requires_grad(true)
                 })
                 .collect();
-            self.optimizer.backward_step(&self.dense.loss(&self.dense.hidden(&leaves), targets));
+            let loss = self.dense.loss(&self.dense.hidden(&leaves), targets);
+            self.optimizer.backward_step(&loss);
             let gradients: Vec<_> = leaves.iter().map(Tensor::grad).collect();
             drop(leaves);
             let slopes: Vec<&[f32]> = gradients
@@ -313,6 +420,7 @@ mod shape {
             let rule = self.rule.step(self.steps, RATE);
             let whole = [Gradients { active, counts, gradients: sums }];
             threads.scope(|scope| transformer.learn(scope, &whole, &rule));
+            loss.double_value(&[])
         }
     }
 }

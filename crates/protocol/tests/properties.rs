@@ -229,7 +229,8 @@ fn optimizer() -> impl Strategy<Value = Optimizer> {
         (1..=1_000u32, small())
             .prop_map(|(lookahead_steps, lookahead_blend)| OptimizerKind::Ranger { lookahead_steps, lookahead_blend }),
     ];
-    (kind, 0.0..1.0f64, 0.0..1.0f64, small(), 0.0..=1.0f64)
+    let epsilon = (-27.6..=0.0f64).prop_map(f64::exp);
+    (kind, 0.0..=0.999_999_9f64, 0.0..=0.999_999_9f64, epsilon, 0.0..=1.0f64)
         .prop_map(|(kind, beta1, beta2, epsilon, weight_decay)| Optimizer { kind, beta1, beta2, epsilon, weight_decay })
 }
 
