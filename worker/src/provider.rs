@@ -26,7 +26,7 @@ use crate::{
 
 /// A lease has no more games than this.
 const MOST_GAMES: u64 = 1 << 20;
-/// Beside the table: what searches, evaluators and records need, by measurement (docs/WORKER.md).
+/// Beside the table: what searches, evaluators and records need, by measurement (docs/BENCHMARKS.md).
 const MEBIBYTES_BESIDE: u64 = 24;
 /// How long people need to mend what machines cannot.
 const FOR_PEOPLE: Duration = Duration::from_hours(1);
