@@ -103,6 +103,7 @@ pub fn once(root: &Path, kernel: Kernel, tell: impl FnMut(&str)) -> Result<u64> 
     }
     let bench_signature = test(kernel, tell)?;
     let found = serde_json::to_vec(&Found { program, instruction_set, bench_signature })?;
-    NewFile::replace(&path, &found).with_context(|| path.display().to_string())?;
+    // A disk that takes nothing says nothing of the machine: the test is made again at the next start.
+    drop(NewFile::replace(&path, &found));
     Ok(bench_signature)
 }
