@@ -162,7 +162,9 @@ fn with_moves_of(terms: &Header, record: &Record, old: &Record) -> Record {
 
 /// Games that were played before, handed in again for others: each has the opening of its number.
 fn with_old_moves(terms: &Header, games: u64) -> Vec<Record> {
-    let old = play(&Header { first_game: 0, ..terms.clone() }, games);
+    // The first numbers of all are no others' games: handed in under themselves they would be no lie.
+    let first_game = if terms.first_game == 0 { games } else { 0 };
+    let old = play(&Header { first_game, ..terms.clone() }, games);
     let own = play(terms, games);
     own.iter().zip(&old).map(|(record, old)| with_moves_of(terms, record, old)).collect()
 }
