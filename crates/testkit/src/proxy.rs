@@ -57,7 +57,7 @@ pub fn start(server: SocketAddr, fault: impl FnMut(u64, &Request) -> Fault + Sen
 }
 
 fn pass_on(server: SocketAddr, head: &[u8], body: &[u8], fault: Fault) -> Option<Vec<u8>> {
-    let forward = |body: &[u8]| exchange(server, head, body).ok();
+    let forward = |body: &[u8]| exchange(server, head, body, false).ok();
     match fault {
         Fault::DropQuestion => None,
         Fault::DropAnswer => forward(body).and(None),
@@ -65,7 +65,10 @@ fn pass_on(server: SocketAddr, head: &[u8], body: &[u8], fault: Fault) -> Option
             thread::sleep(time);
             forward(body)
         }
-        Fault::CutQuestion(bytes) if bytes < body.len() => forward(&body[..bytes]).and(None),
+        Fault::CutQuestion(bytes) if bytes < body.len() => {
+            let _ = exchange(server, head, &body[..bytes], true);
+            None
+        }
         Fault::None | Fault::CutQuestion(_) => forward(body),
         Fault::CutAnswer(bytes) => forward(body).map(|answer| answer[..answer.len().min(bytes)].to_vec()),
         Fault::Twice => forward(body).and_then(|_| forward(body)),
@@ -78,12 +81,15 @@ fn pass_on(server: SocketAddr, head: &[u8], body: &[u8], fault: Fault) -> Option
     }
 }
 
-fn exchange(server: SocketAddr, head: &[u8], body: &[u8]) -> io::Result<Vec<u8>> {
+/// One exchange. Who has nothing more to say says so only if something is missing: real servers take it for a hanging up.
+fn exchange(server: SocketAddr, head: &[u8], body: &[u8], is_cut: bool) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(server)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
     stream.write_all(head)?;
     stream.write_all(body)?;
-    stream.shutdown(std::net::Shutdown::Write)?;
+    if is_cut {
+        stream.shutdown(std::net::Shutdown::Write)?;
+    }
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     Ok(answer)
