@@ -282,7 +282,26 @@ fn scales(entries: &[Entry]) -> Option<Vec<f32>> {
 }
 
 fn filter(filter: &recipe::Filter) -> Filter {
-    let recipe::Filter { in_check, captures, before_ply, beyond, contradicting, limit_above, repeated, duplicates } =
-        *filter;
-    Filter { in_check, captures, before_ply, beyond, contradicting, limit_above, repeated, duplicates }
+    let recipe::Filter {
+        in_check,
+        captures,
+        before_ply,
+        beyond,
+        contradicting,
+        limit_above,
+        repeated,
+        duplicates,
+        verdicts_as_draws,
+    } = *filter;
+    Filter {
+        in_check,
+        captures,
+        before_ply,
+        beyond,
+        contradicting,
+        limit_above,
+        repeated,
+        duplicates,
+        verdicts_as_draws,
+    }
 }

@@ -137,6 +137,37 @@ fn filters_leave_out_what_they_say() {
     assert!(matches!(reader.read(&mut Vec::new(), 1), Err(TrainingError::NothingLeft { .. })));
 }
 
+/// Nothing else changes, so that what right labels are worth can be measured.
+#[test]
+fn verdicts_may_count_as_draws() {
+    use dataset::Reason;
+    use xiangqi::rules;
+    let is_verdict =
+        |reason| matches!(reason, Reason::Rules(rules::Reason::PerpetualCheck | rules::Reason::PerpetualChase));
+    let header = common::header(0);
+    let mut games = common::games(&header, GAMES);
+    let decided = games.iter_mut().filter(|game| game.reason.is_label() && game.outcome.loser().is_some());
+    for (game, verdict) in decided.zip([rules::Reason::PerpetualCheck, rules::Reason::PerpetualChase]) {
+        game.reason = Reason::Rules(verdict);
+    }
+    let bytes = common::shard(&header, &games);
+    let set = || vec![WeightedSet { shards: vec![Shard::new(bytes.clone()).unwrap()], weight: 1 }];
+    let scored = |game: &&Record| game.moves.iter().filter(|scored| scored.score.is_some()).count();
+    let labelled = || games.iter().filter(|game| game.reason.is_label());
+    let all: usize = labelled().map(|game| scored(&game)).sum();
+    let verdicts: usize = labelled().filter(|game| is_verdict(game.reason)).map(|game| scored(&game)).sum();
+    assert!(verdicts > 0 && verdicts < all / 2, "{verdicts} of {all}");
+    let blocks_in_pool = set()[0].shards[0].index().len();
+    let filter = |verdicts_as_draws| Filter { verdicts_as_draws, ..Filter::default() };
+    let plan = |verdicts_as_draws| Plan { filter: filter(verdicts_as_draws), blocks_in_pool, ..plan(2) };
+    let (right, _) = read(set(), &plan(false), Place::default(), all);
+    let (simple, _) = read(set(), &plan(true), Place::default(), all);
+    let differ = right.iter().zip(&simple).filter(|(right, simple)| right.result != simple.result);
+    assert_eq!(differ.filter(|(_, simple)| simple.result == 0).count(), verdicts);
+    let blind = |samples: &[Sample]| samples.iter().map(|it| Sample { result: 0, ..*it }).collect::<Vec<_>>();
+    assert!(blind(&right) == blind(&simple));
+}
+
 #[test]
 fn what_stood_before_is_left_out() {
     let distinct = |filter: Filter| {

@@ -42,6 +42,7 @@ fn what_is_left_out_has_its_default() {
                 limit_above: None,
                 repeated: false,
                 duplicates: false,
+                verdicts_as_draws: false,
             },
             sources: vec![Source { manifest: "gen0.json".to_owned(), weight: 1, newest_positions: None }],
         },
@@ -169,7 +170,7 @@ fn architecture() -> impl Strategy<Value = Architecture> {
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
-    (any::<[bool; 4]>(), 0..=100_000u32, option::of(1..=32_767i32), option::of(1..=32_767i32), option::of(0..=1_000u32))
+    (any::<[bool; 5]>(), 0..=100_000u32, option::of(1..=32_767i32), option::of(1..=32_767i32), option::of(0..=1_000u32))
         .prop_map(|(flags, before_ply, beyond, contradicting, limit_above)| Filter {
             in_check: flags[0],
             captures: flags[1],
@@ -179,6 +180,7 @@ fn filter() -> impl Strategy<Value = Filter> {
             limit_above,
             repeated: flags[2],
             duplicates: flags[3],
+            verdicts_as_draws: flags[4],
         })
 }
 

@@ -98,7 +98,7 @@ fn unknown_keys() {
             "[data.filter]",
             "check = true",
             "line 7, column 1: `data.filter.check` is no key of a recipe; `data.filter` may have in_check, captures, \
-             before_ply, beyond, contradicting, limit_above, repeated and duplicates",
+             before_ply, beyond, contradicting, limit_above, repeated, duplicates and verdicts_as_draws",
         ),
         (
             "[loss]",
@@ -218,6 +218,7 @@ const VALUES: &[Values<'_>] = &[
     ("data.filter", 6, "limit_above", &["-1", "1_001"], "a whole number from 0 to 1000"),
     ("data.filter", 6, "repeated", &["1"], "true or false"),
     ("data.filter", 6, "duplicates", &["1979-05-27"], "true or false"),
+    ("data.filter", 6, "verdicts_as_draws", &["1"], "true or false"),
     ("loss", 7, "exponent", &["0.9", "5", "nan", "inf", "\"2\""], "a number from 1 to 4"),
     ("loss", 7, "lambda_start", &["-0.1", "1.01"], "a number from 0 to 1"),
     ("loss", 7, "lambda_end", &["-0.1", "1.01"], "a number from 0 to 1"),

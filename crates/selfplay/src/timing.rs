@@ -134,6 +134,12 @@ impl Clocks {
         }
     }
 
+    /// What is left to each side by [`Color::index`], if their time is one for all moves.
+    pub(crate) fn left(&self) -> Option<[Duration; 2]> {
+        let runs = matches!(self.control, TimeControl::Clock { .. });
+        runs.then(|| self.left.map(|left| left.saturating_sub(self.grace)))
+    }
+
     /// Counts what a move has used.
     pub(crate) fn press(&mut self, side: Color, used: Duration) -> Result<(), Late> {
         let most = match self.control {

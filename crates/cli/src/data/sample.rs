@@ -92,6 +92,7 @@ impl Arguments {
                 limit_above: self.most_limit,
                 repeated: self.no_repeated,
                 duplicates: self.no_duplicates,
+                verdicts_as_draws: false,
             },
             cache_bytes: 0,
             threads: self.threads.get(),

@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use xiangqi::rules::Outcome;
+use xiangqi::rules::{self, Outcome};
 
 use crate::{
     codec::Ply,
-    record::{Record, Score},
+    record::{Reason, Record, Score},
 };
 
 /// What is left out. By default nothing is but what has no label or no score.
@@ -29,6 +29,8 @@ pub struct Filter {
     pub repeated: bool,
     /// Positions that are in their pool already.
     pub duplicates: bool,
+    /// Leaves nothing out: games that perpetual check or chase lost count as drawn.
+    pub verdicts_as_draws: bool,
 }
 
 /// Which games are read: some can be held out, whole, to see what was learned from the others.
@@ -131,6 +133,13 @@ impl Filter {
     /// Whether a game has a label at all.
     pub(super) const fn labels(record: &Record) -> bool {
         record.reason.is_label()
+    }
+
+    /// What is learned of a game: how it ended.
+    pub(super) fn label(&self, record: &Record) -> Outcome {
+        let is_verdict =
+            matches!(record.reason, Reason::Rules(rules::Reason::PerpetualCheck | rules::Reason::PerpetualChase));
+        if self.verdicts_as_draws && is_verdict { Outcome::Draw } else { record.outcome }
     }
 
     /// Whether score and result say the opposite. `result` is 1 for a win of the side to move.

@@ -125,8 +125,9 @@ fn read_block<S: Source>(
                 rejected.other_games += game.len() as u64;
                 game.clear();
             }
+            let label = filter.label(&record);
             for mut sample in game.drain(..) {
-                sample.result = result_for(record.outcome, sample.position.turn());
+                sample.result = result_for(label, sample.position.turn());
                 if filter.contradicts(sample.score.into(), sample.result) {
                     rejected.contradicting += 1;
                 } else {

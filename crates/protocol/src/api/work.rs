@@ -322,6 +322,9 @@ pub struct Live {
     pub moves: String,
     /// How many nodes each side has searched in the game, Red first: its clock, where nodes are what is limited.
     pub nodes: [u64; 2],
+    /// What is left on each side's clock, Red first, in milliseconds; none where no clock runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<[u64; 2]>,
     /// The score for the side that is to move and searches, in hundredths of a pawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,

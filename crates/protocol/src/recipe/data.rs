@@ -55,6 +55,10 @@ pub struct Filter {
     pub repeated: bool,
     /// Positions that are in their pool already.
     pub duplicates: bool,
+    /// Leaves nothing out: games that perpetual check or chase lost count as drawn, as they do where nobody knows the
+    /// rules. It is there to measure what right labels are worth.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verdicts_as_draws: bool,
 }
 
 impl Default for Filter {
@@ -68,6 +72,7 @@ impl Default for Filter {
             limit_above: None,
             repeated: false,
             duplicates: false,
+            verdicts_as_draws: false,
         }
     }
 }
@@ -126,6 +131,7 @@ impl Filter {
             "limit_above",
             "repeated",
             "duplicates",
+            "verdicts_as_draws",
         ])?;
         let default = Self::default();
         Ok(Self {
@@ -137,6 +143,7 @@ impl Filter {
             limit_above: table.whole("limit_above", 0..=1_000)?,
             repeated: table.flag("repeated")?.unwrap_or(default.repeated),
             duplicates: table.flag("duplicates")?.unwrap_or(default.duplicates),
+            verdicts_as_draws: table.flag("verdicts_as_draws")?.unwrap_or(default.verdicts_as_draws),
         })
     }
 }

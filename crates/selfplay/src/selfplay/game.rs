@@ -1,5 +1,7 @@
 //! One game of a run.
 
+use std::time::Duration;
+
 use dataset::{Entrant, Reason, Record, ScoredMove};
 use engine::{Clock as _, Control, Engine, Limits, NoClock, Report, score::MATE};
 use xiangqi::{
@@ -22,6 +24,8 @@ pub struct Sight<'a> {
     pub search: Option<&'a Report>,
     /// How many nodes each side has searched, with those of this search, by [`Color::index`].
     pub nodes: [u64; 2],
+    /// What is left on each side's clock, without what this search has used; none where no clock runs.
+    pub left: Option<[Duration; 2]>,
     /// How it ended, if it is over.
     pub end: Option<(Outcome, Reason)>,
 }
@@ -111,10 +115,14 @@ impl Run {
             };
             let side = game.position().turn();
             let turn = side.index();
+            let left = timed.as_ref().and_then(|(clocks, _)| clocks.left());
             let mut after_iteration = |report: &Report| {
-                let mut nodes = nodes;
+                let (mut nodes, mut left) = (nodes, left);
                 nodes[turn] += report.nodes;
-                watch(&Sight { game: &game, search: Some(report), nodes, end: None });
+                if let Some(left) = &mut left {
+                    left[turn] = left[turn].saturating_sub(report.time);
+                }
+                watch(&Sight { game: &game, search: Some(report), nodes, left, end: None });
             };
             // What plays unwatched has neither clock nor control either: it is the same search.
             let control = Control::default();
@@ -134,7 +142,8 @@ impl Run {
             moves.push(ScoredMove { mv, score: report.score().filter(|score| score.abs() <= MATE) });
             game.push_legal(mv);
         };
-        watch(&Sight { game: &game, search: None, nodes, end: Some((outcome, reason)) });
+        let left = timed.as_ref().and_then(|(clocks, _)| clocks.left());
+        watch(&Sight { game: &game, search: None, nodes, left, end: Some((outcome, reason)) });
         Ok(Some(Finished { record: Record { opening, moves, outcome, reason }, nodes: nodes.iter().sum() }))
     }
 }
