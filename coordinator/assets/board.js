@@ -173,12 +173,10 @@ for (const live of document.querySelectorAll(".live[data-events]")) {
     const list = live.querySelector(".movelist");
     if (list) list.scrollTop = list.scrollHeight;
   };
-  const source = new EventSource(live.dataset.events);
-  source.addEventListener("board", (event) => {
+  const board = (event) => {
     live.innerHTML = event.data;
     toEnd();
-  });
-  source.addEventListener("open", () => lost.classList.add("is-hidden"));
-  source.addEventListener("error", () => lost.classList.remove("is-hidden"));
+  };
+  window.chuhe.listen(live.dataset.events, { board }, (isLost) => lost.classList.toggle("is-hidden", !isLost));
   toEnd();
 }

@@ -4,29 +4,92 @@
 
 (() => {
   const QUIET = 2000; // what follows quickly is fetched once
-  const parts = document.querySelectorAll("[data-follow]");
-  const timers = new Map();
+  const SLOWEST = 60000; // whoever is refused asks again after at most so long
 
-  function refresh(id) {
-    const part = document.getElementById(id);
-    // What somebody is typing in, or pointing at, stays.
-    if (!part || document.hidden || part.contains(document.activeElement)) return;
-    htmx.ajax("GET", location.href, { source: part, target: part, select: "#" + id, swap: "outerHTML" });
+  /** Listens to the server; where it is refused, which browsers take for the end, it asks again later. */
+  function listen(address, hear, lost = () => {}) {
+    let wait = 1000;
+    function connect() {
+      const source = new EventSource(address);
+      for (const [name, told] of Object.entries(hear)) source.addEventListener(name, told);
+      source.addEventListener("open", () => { wait = 1000; lost(false); });
+      source.addEventListener("error", () => {
+        lost(true);
+        if (source.readyState !== EventSource.CLOSED) return; // the browser connects by itself
+        setTimeout(connect, wait * (0.5 + Math.random()));
+        wait = Math.min(2 * wait, SLOWEST);
+      });
+    }
+    connect();
+  }
+  window.chuhe = { listen };
+
+  const due = new Set(); // parts, by their names, that show what is not so any more
+  let state = JSON.parse(document.body.dataset.state || "null"); // of which moment the page is
+  let timer = null;
+  let failures = 0;
+
+  function changed(topics) {
+    for (const part of document.querySelectorAll("[data-follow]")) {
+      const follows = part.dataset.follow.split(" ");
+      if (topics.some((topic) => follows.includes(topic))) due.add(part.id);
+    }
+    plan(200 + Math.random() * QUIET); // not all who watch at the same moment
   }
 
-  if (parts.length && window.EventSource) {
-    const source = new EventSource(document.body.dataset.live);
-    source.addEventListener("changed", (event) => {
-      const topics = JSON.parse(event.data);
-      for (const part of document.querySelectorAll("[data-follow]")) {
-        const follows = part.dataset.follow.split(" ");
-        if (!topics.some((topic) => follows.includes(topic)) || timers.has(part.id)) continue;
-        // Not all who watch at the same moment.
-        const wait = 200 + Math.random() * QUIET;
-        timers.set(part.id, setTimeout(() => { timers.delete(part.id); refresh(part.id); }, wait));
+  // Nobody looks at a hidden page; and what somebody types in, or points at, stays until they are done.
+  const isHeld = (part) => part.contains(document.activeElement);
+  function ready() {
+    if (document.hidden) return [];
+    return [...due].filter((id) => { const part = document.getElementById(id); return part && !isHeld(part); });
+  }
+
+  function plan(wait) {
+    if (timer || !ready().length) return;
+    timer = setTimeout(() => { timer = null; refresh(); }, wait);
+  }
+
+  /** Fetches the page once, and takes from it all parts that are due. */
+  async function refresh() {
+    const ids = ready();
+    if (!ids.length) return;
+    for (const id of ids) due.delete(id); // what is told from now on is news again
+    try {
+      const answer = await fetch(location.href, { cache: "no-store" });
+      if (!answer.ok || answer.redirected) throw new Error(answer.status);
+      const text = await answer.text();
+      const page = new DOMParser().parseFromString(text, "text/html");
+      for (const id of ids) {
+        const part = document.getElementById(id);
+        if (!part || !page.getElementById(id)) continue;
+        if (isHeld(part)) due.add(id);
+        else htmx.swap(part, text, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 }, { select: "#" + id });
       }
+      state = JSON.parse(page.body.dataset.state || "null");
+      failures = 0;
+    } catch {
+      for (const id of ids) due.add(id);
+      failures += 1;
+    }
+    plan(failures ? Math.min(QUIET * 2 ** failures, SLOWEST) * (0.5 + Math.random()) : 0);
+  }
+
+  if (document.querySelector("[data-follow]") && window.EventSource) {
+    listen(document.body.dataset.live, {
+      // How things are when the line stands: what changed since the page was made, nobody told.
+      state: (event) => {
+        const [before, now] = [state, JSON.parse(event.data)];
+        state = now;
+        document.body.classList.add("watching");
+        changed(Object.keys(now).filter((topic) => !before || before[topic] !== now[topic]));
+      },
+      changed: (event) => changed(JSON.parse(event.data)),
     });
-    document.body.classList.add("watching");
+    // Somebody comes back, or is done with what they held.
+    document.addEventListener("visibilitychange", () => plan(0));
+    addEventListener("focus", () => plan(0));
+    document.addEventListener("focusout", () => setTimeout(() => plan(0), 0));
+    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   }
 
   // Charts: the picture that came with the page, or one that says its numbers where it is pointed at.

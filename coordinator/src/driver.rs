@@ -5,9 +5,11 @@
 
 use std::{sync::Arc, time::Duration};
 
+use dataset::Digest;
+
 use crate::{
     campaigns::{self, matches},
-    clock::DAY,
+    clock::{DAY, HOUR},
     events::{Event, note},
     objects::Kind,
     people, retention,
@@ -182,41 +184,52 @@ pub async fn expire(service: &Service) -> Outcome<u64> {
     Ok(expired)
 }
 
-/// Deletes objects that nobody names: those that were put but never noted, because whoever put them was killed in
-/// between, and those that expired. How many there were.
+/// Sets objects aside that nobody names, and deletes those that were set aside an hour ago and have no name still: those
+/// that were put but never noted, because whoever put them was killed in between, and those that expired. Whoever puts one
+/// of them again at that moment, and names it, loses nothing. How many were set aside.
 ///
 /// # Errors
 ///
 /// If the database or the objects fail.
 pub async fn sweep(service: &Service) -> Outcome<u64> {
-    let old = service.clock.now().0 - DAY;
-    let failed = |error| Failure::Broken(format!("objects that cannot be listed: {error}"));
+    let now = service.clock.now().0;
+    let failed = |error| Failure::Broken(format!("objects that cannot be swept: {error}"));
     let mut swept = 0;
     for kind in Kind::ALL {
-        for hash in service.objects.older_than(kind, old).await.map_err(failed)? {
-            let named = service
-                .read(move |mut connection| {
-                    Box::pin(async move {
-                        let query = match kind {
-                            Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",
-                            Kind::Net => {
-                                "SELECT (SELECT COUNT(*) FROM nets WHERE hash = $1)
-                                      + (SELECT COUNT(*) FROM trainings WHERE candidate = $1)"
-                            }
-                            Kind::Book => "SELECT COUNT(*) FROM books WHERE hash = $1",
-                            Kind::Curves => "SELECT COUNT(*) FROM trainings WHERE curves = $1",
-                        };
-                        let query = sqlx::query_scalar(query).bind(hash.to_string());
-                        let named: i64 = query.fetch_one(connection.raw()).await?;
-                        Ok(named > 0)
-                    })
-                })
-                .await?;
-            if !named {
-                service.objects.delete(kind, hash).await.map_err(failed)?;
+        for hash in service.objects.aside_before(kind, now - HOUR).await.map_err(failed)? {
+            if is_named(service, kind, hash).await? {
+                // Its length is asked for, and whoever asks brings it back.
+                service.objects.length(kind, hash).await.map_err(failed)?;
+            }
+            service.objects.forget(kind, hash).await.map_err(failed)?;
+        }
+        for hash in service.objects.older_than(kind, now - DAY).await.map_err(failed)? {
+            if !is_named(service, kind, hash).await? {
+                service.objects.set_aside(kind, hash).await.map_err(failed)?;
                 swept += 1;
             }
         }
     }
     Ok(swept)
+}
+
+/// Whether there is something that needs the object.
+async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Outcome<bool> {
+    let query = match kind {
+        Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",
+        Kind::Net => {
+            "SELECT (SELECT COUNT(*) FROM nets WHERE hash = $1)
+                  + (SELECT COUNT(*) FROM trainings WHERE candidate = $1)"
+        }
+        Kind::Book => "SELECT COUNT(*) FROM books WHERE hash = $1",
+        Kind::Curves => "SELECT COUNT(*) FROM trainings WHERE curves = $1",
+    };
+    let named = service.read(move |mut connection| {
+        Box::pin(async move {
+            let query = sqlx::query_scalar(query).bind(hash.to_string());
+            let named: i64 = query.fetch_one(connection.raw()).await?;
+            Ok(named > 0)
+        })
+    });
+    named.await
 }

@@ -192,17 +192,21 @@ pub(crate) struct ListedShard {
     pub(crate) kind: String,
 }
 
-/// The shards of a job that count, or of all jobs, the newest first, before one of them.
+/// The shards of a job that count, or of all jobs, the newest first, before one of them. Who sees all sees those that are
+/// still to be played again.
 pub(crate) async fn shards(
     connection: &mut Connection<'_>,
+    sees_all: bool,
     job: Option<i64>,
     before: Option<i64>,
 ) -> Outcome<Vec<ListedShard>> {
+    // What is still to be played again is not spoken of: who reads there what others claim, or that they have claimed
+    // it, knows an audit when he gets one.
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
-                         CASE WHEN jobs.state = 'closed' AND audit NOT IN ('wanted', 'leased') AND object = 'present'
-                              THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
+                         CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job
                   WHERE shards.state = 'validated' AND shards.job = $1 AND shards.id < $2
+                  AND ($4 <> 0 OR (jobs.state = 'closed' AND audit NOT IN ('wanted', 'leased')))
                   ORDER BY shards.id DESC LIMIT $3";
     let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open,
                          jobs.kind AS kind
@@ -211,7 +215,10 @@ pub(crate) async fn shards(
                   AND audit NOT IN ('wanted', 'leased') AND object = 'present'
                   ORDER BY shards.id DESC LIMIT $3";
     let query = sqlx::query_as(if job.is_some() { of_job } else { of_all });
-    let query = query.bind(job.unwrap_or(-1)).bind(before.unwrap_or(i64::MAX)).bind(PAGE as i64);
+    let mut query = query.bind(job.unwrap_or(-1)).bind(before.unwrap_or(i64::MAX)).bind(PAGE as i64);
+    if job.is_some() {
+        query = query.bind(i64::from(sees_all));
+    }
     Ok(query.fetch_all(connection.raw()).await?)
 }
 

@@ -65,25 +65,26 @@ pub fn undecided(test: &Sprt, counts: Pentanomial) -> Result<Verdict, NoSolution
     Ok(Verdict { pairs: counts.pairs(), counts, llr, bounds, decision: Decision::Continue })
 }
 
-/// The log-likelihood ratio after every batch, as far as the test went: its curve.
+/// The log-likelihood ratio after every batch of these pairs: their curve, of so many points or one more, the last among
+/// them. No other point is calculated: each takes its time.
 ///
 /// # Errors
 ///
 /// As [`judge`].
-pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8]) -> Result<Vec<(u64, f64)>, NoSolution> {
-    let end = judge(test, batch_pairs, pairs)?.pairs as usize;
-    let mut counts = Pentanomial::default();
-    let batches = pairs[..end].chunks_exact(batch_pairs.max(1) as usize);
-    let mut done = 0;
-    batches
-        .map(|batch| {
-            for &pair in batch {
-                counts.add(result_of(pair));
-            }
-            done += batch.len() as u64;
-            Ok((done, test.llr(counts)?))
-        })
-        .collect()
+pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], most: usize) -> Result<Vec<(u64, f64)>, NoSolution> {
+    let batches = pairs.chunks_exact(batch_pairs.max(1) as usize);
+    let (step, last) = (batches.len().div_ceil(most.max(1)).max(1), batches.len().saturating_sub(1));
+    let (mut counts, mut done, mut curve) = (Pentanomial::default(), 0, Vec::new());
+    for (place, batch) in batches.enumerate() {
+        for &pair in batch {
+            counts.add(result_of(pair));
+        }
+        done += batch.len() as u64;
+        if place % step == 0 || place == last {
+            curve.push((done, test.llr(counts)?));
+        }
+    }
+    Ok(curve)
 }
 
 /// What pairs brought, all of them.
@@ -135,7 +136,18 @@ mod tests {
     fn losing_pairs_are_rejected() {
         let verdict = judge(&test(), 4, &[1, 2, 0, 1].repeat(100)).unwrap();
         assert_eq!(verdict.decision, Decision::AcceptH0);
-        let curve = curve(&test(), 4, &[1, 2, 0, 1].repeat(100)).unwrap();
+        let pairs = [1, 2, 0, 1].repeat(100);
+        let curve = curve(&test(), 4, &pairs[..verdict.pairs as usize], 400).unwrap();
         assert_eq!(curve.last().map(|point| (point.0, point.1)), Some((verdict.pairs, verdict.llr)));
+    }
+
+    #[test]
+    fn a_thin_curve_keeps_its_ends() {
+        let pairs = [2, 3, 2, 1].repeat(1_001);
+        let thin = curve(&test(), 4, &pairs, 40).unwrap();
+        let whole = curve(&test(), 4, &pairs, usize::MAX).unwrap();
+        assert_eq!((thin.len(), whole.len()), (40, 1_001));
+        assert_eq!((thin[0], thin[38], thin[39]), (whole[0], whole[38 * 26], whole[1_000]));
+        assert!(curve(&test(), 4, &[], 40).unwrap().is_empty());
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod limits;
 pub mod listen;
+pub(crate) mod places;
 
 mod admin;
 pub(crate) mod answer;
@@ -18,12 +19,12 @@ mod live;
 mod training;
 mod work;
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
     extract::{ConnectInfo, DefaultBodyLimit, Request, State},
-    http::{HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, Method, header},
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
     routing::{get, post, put},
@@ -37,6 +38,10 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::{pages, service::Service};
 use answer::Refusal;
+use places::Place;
+
+/// A short body must be there after so long.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
 
 /// The routes of a coordinator.
 pub fn router(service: Service) -> Router {
@@ -76,6 +81,10 @@ pub fn router(service: Service) -> Router {
         .merge(facts::routes())
         .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
         .layer(middleware::from_fn_with_state(service.clone(), gate));
+    let asked_of_the_database = Router::new()
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .layer(middleware::from_fn_with_state(service.clone(), gate));
     let header = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
     };
@@ -83,8 +92,7 @@ pub fn router(service: Service) -> Router {
         .nest(path::ROOT, api)
         .merge(pages::routes(&service))
         .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics))
+        .merge(asked_of_the_database)
         .fallback(nothing_here)
         .method_not_allowed_fallback(no_such_method)
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -133,6 +141,18 @@ async fn read_off(request: Request) {
     drop(tokio::time::timeout(Duration::from_secs(2), reading).await);
 }
 
+/// A request with its body, which is short, or is left to whoever puts games or nets.
+async fn taken_in(request: Request, place: &Place) -> Result<Request, Refusal> {
+    if request.method() == Method::PUT {
+        return Ok(request);
+    }
+    let (parts, body) = request.into_parts();
+    let reading = work::read_body(&parts.headers, body, MOST_JSON_BYTES, place);
+    let late = |_| Refusal::new(Code::Timeout, "the body took too long");
+    let bytes = tokio::time::timeout(BODY_WITHIN, reading).await.map_err(late)??;
+    Ok(Request::from_parts(parts, bytes.into()))
+}
+
 /// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
 pub(crate) async fn gate(
     State(service): State<Service>,
@@ -146,19 +166,25 @@ pub(crate) async fn gate(
     }
     let now = service.clock.now();
     let address = limits::address_of(&request, peer, service.settings.behind_proxy);
-    let sender = auth::bearer(request.headers()).map_or_else(|| address.clone(), limits::short);
-    if let Err(wait) = service.limits.take(&address, &sender, now) {
+    let token = auth::bearer(request.headers()).map(limits::short);
+    if let Err(wait) = service.limits.take(&address, token.as_deref(), now) {
         read_off(request).await;
         return refuse(Code::TooMany, "too many requests: ask again later", wait);
     }
-    let Some(_place) = service.limits.enter() else {
+    let Some(place) = service.limits.places.come(&address, token.as_deref()) else {
         read_off(request).await;
-        return refuse(
-            Code::Busy,
-            "the coordinator has too much to do: ask again later",
-            5 + now.0.unsigned_abs() % 20,
-        );
+        return refuse(Code::TooMany, "too many requests at the same time: ask again later", 2);
     };
+    let place = Arc::new(place);
+    let mut request = match taken_in(request, &place).await {
+        Ok(request) => request,
+        Err(refusal) => return refusal.into_response(),
+    };
+    if !place.enter() {
+        read_off(request).await;
+        return answer::busy(now).into_response();
+    }
+    request.extensions_mut().insert(Arc::clone(&place));
     let asked_at = tokio::time::Instant::now();
     let (method, route) = (request.method().clone(), request.uri().path().to_owned());
     let time = service.settings.request_timeout + longer_for(&request);

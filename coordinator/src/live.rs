@@ -44,7 +44,11 @@ pub struct Boards {
 struct Seen {
     at: Time,
     game: u64,
+    said: Said,
 }
+
+/// What each side's engine said last in the game: score for itself, depth, speed, expected line.
+type Said = [Option<Value>; 2];
 
 impl Default for Boards {
     fn default() -> Self {
@@ -64,7 +68,7 @@ impl Boards {
         if !scene.games.contains(&live.game) {
             return Err(Failure::refused(Code::WrongGames, "the game is not of this lease"));
         }
-        {
+        let mut said = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(before) = seen.get(&scene.job) {
                 let is_new = before.game != live.game || live.end.is_some();
@@ -72,16 +76,24 @@ impl Boards {
                     return Err(Failure::refused(Code::TooMany, "once a second is often enough"));
                 }
             }
-            seen.insert(scene.job, Seen { at: now, game: live.game });
+            let before = seen.remove(&scene.job).filter(|before| before.game == live.game);
+            let said = before.map_or_else(Said::default, |before| before.said);
+            seen.insert(scene.job, Seen { at: now, game: live.game, said: said.clone() });
             while seen.len() > MOST_MATCHES {
                 let oldest = seen.iter().min_by_key(|(_, seen)| seen.at).map(|(job, _)| *job);
                 oldest.and_then(|job| seen.remove(&job));
             }
-        }
+            said
+        };
         if live.moves.len() > Live::MOST_TEXT || live.variation.len() > Live::MOST_TEXT || live.start.len() > 200 {
             return Err(wrong("that is longer than games are"));
         }
-        let shown = board(now, scene, live).ok_or_else(|| wrong("the moves are not those of a game"))?;
+        let shown = board(now, scene, live, &mut said).ok_or_else(|| wrong("the moves are not those of a game"))?;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = seen.get_mut(&scene.job).filter(|seen| seen.game == live.game) {
+            seen.said = said;
+        }
+        drop(seen);
         self.last.send_replace(Arc::new(shown));
         Ok(())
     }
@@ -107,8 +119,8 @@ impl Boards {
     }
 }
 
-/// What a worker sees as everybody is told; none if it cannot be.
-fn board(now: Time, scene: &Scene, live: &Live) -> Option<Value> {
+/// What a worker sees as everybody is told, with what both sides said last; none if it cannot be.
+fn board(now: Time, scene: &Scene, live: &Live, said: &mut Said) -> Option<Value> {
     let header = &scene.header;
     let start: Fen = live.start.parse().ok()?;
     let mut game = Game::new(start, header.rules);
@@ -143,6 +155,12 @@ fn board(now: Time, scene: &Scene, live: &Live) -> Option<Value> {
         return None;
     }
     let opponent = header.opponent?;
+    let turn = game.position().turn();
+    // Of a game that is over nobody says anything any more.
+    if live.depth > 0 && live.end.is_none() {
+        said[turn.index()] = Some(json!({ "score": live.score, "depth": live.depth,
+            "nodes_per_second": live.nodes_per_second, "variation": expected.json() }));
+    }
     let side = |side: Color| {
         // In even games the run's own net is Red.
         let own = (side == Color::Red) == live.game.is_multiple_of(2);
@@ -152,9 +170,9 @@ fn board(now: Time, scene: &Scene, live: &Live) -> Option<Value> {
             (opponent.net, opponent.soft_nodes, opponent.hard_nodes)
         };
         json!({ "net": net, "name": scene.names[usize::from(!own)], "nodes": live.nodes[side.index()],
-                "soft_nodes": soft, "hard_nodes": hard })
+                "soft_nodes": soft, "hard_nodes": hard, "said": said[side.index()],
+                "remaining": live.remaining.map(|left| left[side.index()]) })
     };
-    let turn = game.position().turn();
     Some(json!({
         "match": scene.job, "game": live.game, "pair": live.game / 2, "at": now.0,
         "rules": header.rules.name(), "start": game.start().to_string(), "fen": game.fen().to_string(),

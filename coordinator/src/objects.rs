@@ -2,12 +2,15 @@
 //!
 //! An object is named by the SHA-256 of its bytes, so it never changes, and whoever puts it twice changes nothing. When
 //! [`Objects::put`] returns, the bytes are on the disk, or where the store of objects promises to keep them.
+//!
+//! Nothing is deleted at once. What nobody names is set aside first, and comes back by itself when somebody reads it:
+//! whoever put it again may just be about to name it.
 
 use std::{fmt, ops::Range, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use dataset::Digest;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use object_store::{
     GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, RetryConfig,
     aws::{AmazonS3Builder, AmazonS3ConfigKey},
@@ -15,6 +18,9 @@ use object_store::{
     path::Path,
     prefix::PrefixStore,
 };
+
+/// The folder of what was set aside.
+const ASIDE: &str = "aside";
 
 /// What is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,10 +94,9 @@ impl fmt::Debug for Objects {
 }
 
 /// An object as it is read.
-#[derive(Clone, Debug)]
 pub struct Read {
-    /// The bytes that were asked for.
-    pub bytes: Bytes,
+    /// The bytes that were asked for, piece by piece: whoever takes them slowly keeps no more than a piece in memory.
+    pub pieces: BoxStream<'static, object_store::Result<Bytes>>,
     /// Which they are.
     pub range: Range<u64>,
     /// How long the object is.
@@ -159,6 +164,11 @@ impl Objects {
         Path::from_iter([kind.folder(), &name[..2], &name])
     }
 
+    /// Where it lies when it was set aside.
+    fn aside(kind: Kind, hash: Digest) -> Path {
+        Path::from_iter([ASIDE, kind.folder(), &hash.to_string()])
+    }
+
     /// Keeps bytes; they are named by their hash, which is returned.
     ///
     /// # Errors
@@ -170,13 +180,16 @@ impl Objects {
         Ok(hash)
     }
 
-    /// All bytes of an object, which are those of its name.
+    /// All bytes of an object.
     ///
     /// # Errors
     ///
-    /// If it is not there, or was altered.
+    /// If it is not there.
     pub async fn get(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
-        Ok(self.store.get(&Self::path(kind, hash)).await?.bytes().await?)
+        match self.store.get(&Self::path(kind, hash)).await {
+            Err(object_store::Error::NotFound { .. }) => self.bring_back(kind, hash).await,
+            found => Ok(found?.bytes().await?),
+        }
     }
 
     /// Some bytes of an object.
@@ -187,10 +200,15 @@ impl Objects {
     pub async fn read(&self, kind: Kind, hash: Digest, range: Option<GetRange>) -> Result<Read, ObjectError> {
         let path = Self::path(kind, hash);
         let options = GetOptions { range, ..GetOptions::default() };
-        match self.store.get_opts(&path, options).await {
+        let mut found = self.store.get_opts(&path, options.clone()).await;
+        if let Err(object_store::Error::NotFound { .. }) = found {
+            self.bring_back(kind, hash).await?;
+            found = self.store.get_opts(&path, options).await;
+        }
+        match found {
             Ok(found) => {
                 let (range, length) = (found.range.clone(), found.meta.size);
-                Ok(Read { bytes: found.bytes().await?, range, length })
+                Ok(Read { pieces: found.into_stream(), range, length })
             }
             Err(object_store::Error::NotFound { .. }) => Err(ObjectError::Missing),
             Err(error) => match self.store.head(&path).await {
@@ -206,16 +224,50 @@ impl Objects {
     ///
     /// If it is not there.
     pub async fn length(&self, kind: Kind, hash: Digest) -> Result<u64, ObjectError> {
-        Ok(self.store.head(&Self::path(kind, hash)).await?.size)
+        match self.store.head(&Self::path(kind, hash)).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(self.bring_back(kind, hash).await?.len() as u64),
+            found => Ok(found?.size),
+        }
     }
 
-    /// Forgets an object.
+    /// Sets an object aside: it is found no more unless somebody asks for it.
     ///
     /// # Errors
     ///
     /// If the store fails; that it is not there is no failure.
-    pub async fn delete(&self, kind: Kind, hash: Digest) -> Result<(), ObjectError> {
-        match self.store.delete(&Self::path(kind, hash)).await {
+    pub async fn set_aside(&self, kind: Kind, hash: Digest) -> Result<(), ObjectError> {
+        let path = Self::path(kind, hash);
+        // It gets its time anew, from which it is known how long it lies there.
+        match self.store.get(&path).await {
+            Ok(found) => drop(self.store.put(&Self::aside(kind, hash), found.bytes().await?.into()).await?),
+            Err(object_store::Error::NotFound { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        self.delete(&path).await
+    }
+
+    /// Puts what was set aside where it was.
+    ///
+    /// # Errors
+    ///
+    /// If it was not set aside, or the store fails.
+    pub async fn bring_back(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
+        let bytes = self.store.get(&Self::aside(kind, hash)).await?.bytes().await?;
+        self.store.put(&Self::path(kind, hash), bytes.clone().into()).await?;
+        Ok(bytes)
+    }
+
+    /// Forgets what was set aside.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails; that it is not there is no failure.
+    pub async fn forget(&self, kind: Kind, hash: Digest) -> Result<(), ObjectError> {
+        self.delete(&Self::aside(kind, hash)).await
+    }
+
+    async fn delete(&self, path: &Path) -> Result<(), ObjectError> {
+        match self.store.delete(path).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -227,7 +279,20 @@ impl Objects {
     ///
     /// If the store fails.
     pub async fn older_than(&self, kind: Kind, time: i64) -> Result<Vec<Digest>, ObjectError> {
-        let all = self.store.list(Some(&Path::from(kind.folder())));
+        self.in_folder(&Path::from(kind.folder()), time).await
+    }
+
+    /// The hashes of all objects of a kind that were set aside before a time.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn aside_before(&self, kind: Kind, time: i64) -> Result<Vec<Digest>, ObjectError> {
+        self.in_folder(&Path::from_iter([ASIDE, kind.folder()]), time).await
+    }
+
+    async fn in_folder(&self, folder: &Path, time: i64) -> Result<Vec<Digest>, ObjectError> {
+        let all = self.store.list(Some(folder));
         let old = all.try_filter(|meta| std::future::ready(meta.last_modified.timestamp_millis() < time));
         let named = old.map(|meta| meta.map(|meta| meta.location.filename().and_then(|name| name.parse().ok())));
         Ok(named.try_collect::<Vec<Option<Digest>>>().await?.into_iter().flatten().collect())

@@ -5,7 +5,7 @@
 //! on a page comes from another host, and no page has a style or a script in its text: the policy in `guard` forbids both.
 //!
 //! * [`words`]: all words, in both languages; `page`: what every page has around it; `format`: numbers and times.
-//! * `guard`: what every request goes through; `signing`: sign-in, registration, passwords; `form`: what is sent.
+//! * `guard`: what every request goes through, `zipping` on its way back; `signing`: sign-in, registration, passwords; `form`: what is sent.
 //! * `assets`: styles, scripts and pictures, under addresses that change when they do.
 //! * [`live`]: tells pages that something happened; `charts`: pictures of numbers.
 //! * `board`, `graph`, `viewer`: what games, the judge and the live board have in common.
@@ -44,6 +44,7 @@ mod signing;
 mod sprt;
 mod viewer;
 mod workers;
+mod zipping;
 
 use axum::{
     Extension, Router,
@@ -70,6 +71,8 @@ pub struct Memory {
     attempts: signing::Attempts,
     /// Who watches, and what happened.
     pub live: live::Live,
+    /// Matches that were looked at.
+    pub matches: crate::reports::matches::Memory,
 }
 
 /// The routes of the pages.

@@ -6,6 +6,7 @@ pub mod matches;
 pub mod net;
 pub mod overview;
 pub mod people;
+pub mod sprt;
 
 use serde_json::{Value, json};
 

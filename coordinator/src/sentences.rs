@@ -146,7 +146,7 @@ mod tests {
     fn sentences_are_read_back() {
         for (english, expected) in [
             ("campaign yangtze began", "任务 yangtze 已开始"),
-            ("yangtze-3 was rejected: it is not stronger", "yangtze-3 未通过：没有更强"),
+            ("yangtze-3 was rejected: it is not stronger", "yangtze-3 未通过：未证明更强"),
             (
                 "games 40 to 79 of job 7: game 41 ply 9: the move is not legal",
                 "作业 7 第 40 至 79 局：第 41 局第 9 步：着法不合法",

@@ -111,6 +111,15 @@ pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
 ///
 /// If it is none.
 pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Standing> {
+    Ok(standing_and_pairs(connection, job).await?.0)
+}
+
+/// How a match stands, and the pairs that say so.
+///
+/// # Errors
+///
+/// If it is none.
+pub(crate) async fn standing_and_pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<(Standing, Vec<u8>)> {
     let query = "SELECT gate, header FROM jobs WHERE id = $1";
     let (gate, header): (Option<String>, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
     let header = header_of(&header)?;
@@ -124,7 +133,8 @@ pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Stan
     let verdict =
         if timed.is_some() { gate::undecided(&test, counts) } else { gate::judge(&test, gate.batch_pairs, &pairs) };
     let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
-    Ok(Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs, timed })
+    let standing = Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs, timed };
+    Ok((standing, pairs))
 }
 
 /// What all pairs of a match brought that count, without a gap: also those behind its decision.

@@ -12,7 +12,7 @@ use axum::{
 use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
 use serde::de::DeserializeOwned;
 
-use crate::{objects::ObjectError, store::Failure};
+use crate::{clock::Time, objects::ObjectError, store::Failure};
 
 /// A refusal, and after how many seconds to ask again.
 #[derive(Debug)]
@@ -72,6 +72,12 @@ impl From<ObjectError> for Refusal {
             }
         }
     }
+}
+
+/// There is no room at the moment. Not all come back at the same time.
+pub(super) fn busy(now: Time) -> Refusal {
+    let problem = Problem::new(Code::Busy, "the coordinator has too much to do: ask again later");
+    Refusal(problem, Some(5 + now.0.unsigned_abs() % 20))
 }
 
 /// A JSON body, or a problem that says what is wrong with it.

@@ -5,16 +5,21 @@ use axum::{
     extract::{Path, Query, State},
     routing::get,
 };
-use protocol::api::work::Role;
+use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{answer::Answer, auth::Sender, files};
+use super::{
+    answer::{Answer, Refusal},
+    auth::Sender,
+    files,
+};
 use crate::{
     campaigns,
     choices::Key,
-    reports::{campaign, data, matches, net, overview, people},
+    reports::{campaign, data, matches, net, overview, people, sprt},
     service::Service,
+    store::Failure,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -23,11 +28,15 @@ pub(super) fn routes() -> Router<Service> {
         .route("/campaigns/{name}/progress", get(campaign_progress))
         .route("/matches", get(matches_list))
         .route("/matches/{job}/details", get(match_details))
+        .route("/matches/{job}/workers", get(match_workers))
+        .route("/matches/{job}/openings", get(match_openings))
         .route("/nets/{hash}/card", get(net_card))
         .route("/curves/{hash}", get(files::curves))
         .route("/data", get(data_report))
         .route("/machines", get(machines))
         .route("/people/{name}", get(person))
+        .route("/people/{name}/own", get(person_own))
+        .route("/sprt", get(sprt_said))
         .route("/settings", get(settings))
         .route("/failures", get(failures))
         .route("/audits", get(audits))
@@ -68,7 +77,24 @@ async fn matches_list(State(service): State<Service>) -> Answer<Json<Value>> {
 }
 
 async fn match_details(State(service): State<Service>, Path(job): Path<i64>) -> Answer<Json<Value>> {
-    read!(service, |c| matches::details(c, job))
+    Ok(Json(json!(matches::details(&service, job).await?)))
+}
+
+async fn match_workers(
+    State(service): State<Service>,
+    Path(job): Path<i64>,
+    Query(page): Query<Page>,
+) -> Answer<Json<Value>> {
+    let page = usize::try_from(page.page).unwrap_or_default();
+    Ok(Json(json!(matches::all_workers(&service, job, page).await?)))
+}
+
+async fn match_openings(
+    State(service): State<Service>,
+    Path(job): Path<i64>,
+    Query(page): Query<Page>,
+) -> Answer<Json<Value>> {
+    Ok(Json(json!(matches::openings(&service, job, page.page).await?)))
 }
 
 async fn net_card(State(service): State<Service>, Path(hash): Path<String>) -> Answer<Json<Value>> {
@@ -79,9 +105,9 @@ async fn net_card(State(service): State<Service>, Path(hash): Path<String>) -> A
     Ok(Json(json!(report.await?)))
 }
 
-async fn data_report(State(service): State<Service>) -> Answer<Json<Value>> {
+async fn data_report(State(service): State<Service>, Query(page): Query<Page>) -> Answer<Json<Value>> {
     let now = service.clock.now();
-    read!(service, |c| data::data(c, now))
+    read!(service, |c| data::data(c, now, page.page))
 }
 
 /// Which rows, counted in pages from 0.
@@ -89,6 +115,9 @@ async fn data_report(State(service): State<Service>) -> Answer<Json<Value>> {
 struct Page {
     #[serde(default)]
     page: i64,
+    /// Only what is one's own, whatever else one may see.
+    #[serde(default)]
+    own: bool,
 }
 
 /// Maintainers see what is everybody's, others what is their own.
@@ -97,7 +126,7 @@ fn own(sender: &Sender) -> Option<i64> {
 }
 
 async fn machines(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
-    let own = own(&sender);
+    let own = if page.own { Some(sender.0.account) } else { own(&sender) };
     read!(service, |c| people::machines(c, own, page.page))
 }
 
@@ -107,6 +136,32 @@ async fn person(State(service): State<Service>, Path(name): Path<String>) -> Ans
         Box::pin(async move { people::person(&mut connection, &name).await })
     });
     Ok(Json(json!(report.await?.2)))
+}
+
+/// What is not for everybody.
+async fn person_own(State(service): State<Service>, sender: Sender, Path(name): Path<String>) -> Answer<Json<Value>> {
+    let now = service.clock.now();
+    let (viewer, is_maintainer) = (sender.0.account, sender.0.role >= Role::Maintainer);
+    let report = service.read(move |mut connection| {
+        let name = name.clone();
+        Box::pin(async move {
+            let c = &mut connection;
+            let (account, state, _) = people::person(c, &name).await?;
+            if account != viewer && !is_maintainer {
+                return Err(Failure::refused(Code::Forbidden, "only this person and maintainers see this"));
+            }
+            let days = people::days(c, account, now).await?;
+            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), 0).await? }))
+        })
+    });
+    Ok(Json(report.await?))
+}
+
+async fn sprt_said(Query(asked): Query<sprt::Asked>) -> Answer<Json<Value>> {
+    match sprt::calculate(&asked) {
+        Ok(said) => Ok(Json(json!(said))),
+        Err(fault) => Err(Refusal::new(Code::Invalid, fault)),
+    }
 }
 
 async fn settings(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
@@ -127,9 +182,9 @@ async fn failures(State(service): State<Service>, sender: Sender) -> Answer<Json
     read!(service, |c| people::failures(c, own))
 }
 
-async fn audits(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+async fn audits(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
     sender.must_be(Role::Maintainer)?;
-    read!(service, |c| people::audits(c))
+    read!(service, |c| people::audits(c, page.page))
 }
 
 async fn deliveries(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {

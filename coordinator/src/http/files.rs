@@ -4,6 +4,7 @@
 //! given out once nobody plays them any more: whoever could read what others claim would not have to play.
 
 use axum::{
+    body::Body,
     extract::{Path, State},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
@@ -68,16 +69,25 @@ pub(super) async fn shard(
     object(&service, Kind::Shard, &hash, SHARD_TYPE, &headers).await
 }
 
-pub(super) async fn manifest(State(service): State<Service>, Path(hash): Path<String>) -> Answer<Response> {
-    text(&service, "SELECT text FROM manifests WHERE hash = $1", &hash).await
+pub(super) async fn manifest(
+    State(service): State<Service>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    text(&service, "SELECT text FROM manifests WHERE hash = $1", &hash, &headers).await
 }
 
-pub(super) async fn net_manifest(State(service): State<Service>, Path(hash): Path<String>) -> Answer<Response> {
-    text(&service, "SELECT manifest FROM nets WHERE hash = $1 AND manifest IS NOT NULL", &hash).await
+pub(super) async fn net_manifest(
+    State(service): State<Service>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    text(&service, "SELECT manifest FROM nets WHERE hash = $1 AND manifest IS NOT NULL", &hash, &headers).await
 }
 
-async fn text(service: &Service, query: &'static str, hash: &str) -> Answer<Response> {
+async fn text(service: &Service, query: &'static str, hash: &str, headers: &HeaderMap) -> Answer<Response> {
     let digest = parse(hash)?;
+    let etag = etag(digest);
     let text = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -88,9 +98,30 @@ async fn text(service: &Service, query: &'static str, hash: &str) -> Answer<Resp
         })
         .await?;
     let text = text.ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no manifest {digest}")))?;
-    let headers =
-        [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::CACHE_CONTROL, FOR_EVER)];
+    if is_known(headers, &etag) {
+        return Ok(not_modified(etag));
+    }
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CACHE_CONTROL, FOR_EVER),
+        (header::ETAG, etag),
+    ];
     Ok((headers, text).into_response())
+}
+
+/// The name of what a hash names, for caches.
+fn etag(digest: Digest) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{digest}\"")).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+/// Whether whoever asks has it already.
+fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    known.is_some_and(|known| known.split(',').any(|known| known.trim() == "*" || known.trim() == etag))
+}
+
+fn not_modified(etag: HeaderValue) -> Response {
+    (StatusCode::NOT_MODIFIED, [(header::ETAG, etag), (header::CACHE_CONTROL, FOR_EVER)]).into_response()
 }
 
 fn parse(hash: &str) -> Answer<Digest> {
@@ -105,12 +136,9 @@ async fn object(
     headers: &HeaderMap,
 ) -> Answer<Response> {
     let digest = parse(hash)?;
-    let etag = format!("\"{digest}\"");
-    let etag_header = HeaderValue::from_str(&etag).unwrap_or(HeaderValue::from_static("\"\""));
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    if known.is_some_and(|known| known.split(',').any(|known| known.trim() == etag || known.trim() == "*")) {
-        let headers = [(header::ETAG, etag_header), (header::CACHE_CONTROL, FOR_EVER)];
-        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    let etag = etag(digest);
+    if is_known(headers, &etag) {
+        return Ok(not_modified(etag));
     }
     let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok()).and_then(range_of);
     let is_part = range.is_some();
@@ -119,12 +147,14 @@ async fn object(
         [
             (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
             (header::CACHE_CONTROL, FOR_EVER),
-            (header::ETAG, etag_header),
+            (header::ETAG, etag),
             (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
         ],
-        read.bytes,
+        Body::from_stream(read.pieces),
     )
         .into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(read.range.end - read.range.start));
     if is_part {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let range = format!("bytes {}-{}/{}", read.range.start, read.range.end.saturating_sub(1), read.length);

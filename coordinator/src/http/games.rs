@@ -35,9 +35,16 @@ pub(super) struct OfJob {
     before: Option<i64>,
 }
 
-pub(super) async fn shards(State(service): State<Service>, Query(of): Query<OfJob>) -> Answer<Json<Value>> {
+pub(super) async fn shards(
+    State(service): State<Service>,
+    Query(of): Query<OfJob>,
+    headers: HeaderMap,
+) -> Answer<Json<Value>> {
+    let trainer = is_trainer(&service, &headers).await?;
     let shards = service
-        .read(move |mut connection| Box::pin(async move { games::shards(&mut connection, of.job, of.before).await }))
+        .read(move |mut connection| {
+            Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
+        })
         .await?;
     Ok(Json(shards.iter().map(games::ListedShard::json).collect()))
 }

@@ -1,5 +1,5 @@
-//! Who asks too often, and how many are let in at the same time. All of it is in memory: what a coordinator forgets
-//! when it stops does no harm, and addresses are nowhere else.
+//! Who asks too often, and how many are let in at the same time (`places`). All of it is in memory:
+//! what a coordinator forgets when it stops does no harm, and addresses are nowhere else.
 
 use std::{
     collections::HashMap,
@@ -11,10 +11,9 @@ use std::{
     time::Duration,
 };
 
-use axum::{extract::Request, http::HeaderMap};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
+use super::places::Places;
 use crate::clock::{SECOND, Time};
+use axum::{extract::Request, http::HeaderMap};
 
 /// An address may ask so many times as often as a token: many may stand behind one.
 const TOKENS_PER_ADDRESS: u32 = 50;
@@ -24,7 +23,7 @@ const MOST_SENDERS: usize = 100_000;
 
 /// The limits of a coordinator, and what it counted.
 pub struct Limits {
-    places: Arc<Semaphore>,
+    pub(crate) places: Arc<Places>,
     per_second: u32,
     burst: u32,
     senders: Mutex<HashMap<String, Bucket>>,
@@ -51,7 +50,7 @@ impl Limits {
     #[must_use]
     pub fn new(at_once: usize, per_second: u32, burst: u32) -> Self {
         Self {
-            places: Arc::new(Semaphore::new(at_once)),
+            places: Places::new(at_once),
             per_second,
             burst,
             senders: Mutex::default(),
@@ -61,12 +60,12 @@ impl Limits {
         }
     }
 
-    /// Takes a request from what an address and a sender may ask.
+    /// Takes a request from what an address and a token may ask.
     ///
     /// # Errors
     ///
     /// With the seconds to wait, if nothing is left.
-    pub fn take(&self, address: &str, sender: &str, now: Time) -> Result<(), u64> {
+    pub fn take(&self, address: &str, token: Option<&str>, now: Time) -> Result<(), u64> {
         let Ok(mut senders) = self.senders.lock() else { return Ok(()) };
         if senders.len() > MOST_SENDERS {
             let old = now.0 - 60 * SECOND;
@@ -87,13 +86,8 @@ impl Limits {
             Ok(())
         };
         of(format!("address {address}"), TOKENS_PER_ADDRESS)?;
-        if address == sender { Ok(()) } else { of(format!("sender {sender}"), 1) }
-    }
-
-    /// A place among those who are let in at the same time, if there is one.
-    #[must_use]
-    pub fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
+        // Whoever has no token asks for itself alone, as far as can be known: what it may is the address's.
+        token.map_or(Ok(()), |token| of(format!("token {token}"), 1))
     }
 
     /// Counts an answer.
@@ -126,9 +120,10 @@ pub(crate) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool
 
 /// The same, by the request's headers.
 pub(crate) fn address_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> String {
-    let forwarded = headers.get("x-forwarded-for").filter(|_| behind_proxy);
+    // A proxy may add a line of its own to those that came.
+    let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| behind_proxy);
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
-    match forwarded.unwrap_or(peer.ip()) {
+    match forwarded.unwrap_or(peer.ip()).to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         // A customer has a /64 and can use every address in it.
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
@@ -160,26 +155,36 @@ mod tests {
         let limits = Limits::new(1, 2, 5);
         let now = Time(1_000_000);
         for _ in 0..5 {
-            assert_eq!(limits.take("a", "t", now), Ok(()));
+            assert_eq!(limits.take("a", Some("t"), now), Ok(()));
         }
-        assert_eq!(limits.take("a", "t", now), Err(1));
-        assert_eq!(limits.take("a", "u", now), Ok(()), "another token of the address");
-        assert_eq!(limits.take("a", "t", now.after(500)), Ok(()));
-        assert_eq!(limits.take("a", "t", now.after(500)), Err(1));
-        assert_eq!(limits.take("a", "t", Time(0)), Err(1), "clocks that go back give nothing");
+        assert_eq!(limits.take("a", Some("t"), now), Err(1));
+        assert_eq!(limits.take("a", Some("u"), now), Ok(()), "another token of the address");
+        assert_eq!(limits.take("a", Some("t"), now.after(500)), Ok(()));
+        assert_eq!(limits.take("a", Some("t"), now.after(500)), Err(1));
+        assert_eq!(limits.take("a", Some("t"), Time(0)), Err(1), "clocks that go back give nothing");
     }
 
     #[test]
-    fn no_more_are_let_in_than_there_are_places() {
-        let limits = Limits::new(1, 1, 1);
-        let place = limits.enter();
-        assert!(place.is_some() && limits.enter().is_none());
-        drop(place);
-        assert!(limits.enter().is_some());
+    fn addresses_are_those_of_whoever_asks() {
+        let found = |peer: &str, lines: &[&'static str], behind_proxy| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append("x-forwarded-for", axum::http::HeaderValue::from_static(line));
+            }
+            address_in(&headers, SocketAddr::new(peer.parse().unwrap(), 7), behind_proxy)
+        };
+        assert_eq!(found("203.0.113.7", &[], false), "203.0.113.7");
+        assert_eq!(found("::ffff:203.0.113.7", &[], false), "203.0.113.7", "as a socket for both kinds says it");
+        assert_eq!(found("2001:db8:1:2:3:4:5:6", &[], false), "2001:db8:1:2::");
+        assert_eq!(found("127.0.0.1", &["198.51.100.1"], false), "127.0.0.1", "anybody can say that");
+        assert_eq!(found("127.0.0.1", &["198.51.100.1, 203.0.113.7"], true), "203.0.113.7");
+        assert_eq!(found("127.0.0.1", &["198.51.100.1", "203.0.113.7"], true), "203.0.113.7");
+        assert_eq!(found("127.0.0.1", &["nonsense"], true), "127.0.0.1");
     }
 
     #[test]
     fn secrets_do_not_reach_the_log() {
+        assert_eq!(without_secrets("/api/v1/trainings/abc/net"), "/api/v1/trainings/…/net");
         assert_eq!(without_secrets("/api/v1/leases/abc/games/7"), "/api/v1/leases/…/games/7");
         assert_eq!(without_secrets("/healthz"), "/healthz");
     }

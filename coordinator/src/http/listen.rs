@@ -28,7 +28,8 @@ const HEAD_WITHIN: Duration = Duration::from_secs(10);
 pub async fn serve(listener: TcpListener, app: Router, mut stop: watch::Receiver<bool>, grace: Duration) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+    // Of one version alone: as long as it is not known which it is, no time runs.
+    let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(32 << 10);
     loop {
         let place = Arc::clone(&places).acquire_owned();

@@ -1,7 +1,9 @@
 //! What trainers ask.
 
+use std::sync::Arc;
+
 use axum::{
-    Json,
+    Extension, Json,
     body::Body as HttpBody,
     extract::{Path, State},
     http::{HeaderMap, StatusCode},
@@ -22,6 +24,7 @@ use tokio::task::spawn_blocking;
 use super::{
     answer::{Answer, Body, Refusal},
     auth::Sender,
+    places::Place,
     work::{collect, of_type, same_hash},
 };
 use crate::{
@@ -76,13 +79,15 @@ pub(super) async fn net(
     State(service): State<Service>,
     sender: Sender,
     Path(token): Path<String>,
+    Extension(place): Extension<Arc<Place>>,
     headers: HeaderMap,
     body: HttpBody,
 ) -> Answer<StatusCode> {
     sender.must_be(Role::Trainer)?;
     of_type(&headers, NET_TYPE)?;
     must_have(&service, &sender, &token).await?;
-    let bytes = collect(&headers, body, MOST_NET_BYTES).await?;
+    place.is_trainers();
+    let bytes = collect(&service, &headers, body, MOST_NET_BYTES, &place).await?;
     same_hash(&headers, &bytes)?;
     let checked = bytes.clone();
     let checked = spawn_blocking(move || Net::from_bytes(&checked).map(drop)).await;
@@ -99,13 +104,15 @@ pub(super) async fn curves(
     State(service): State<Service>,
     sender: Sender,
     Path(token): Path<String>,
+    Extension(place): Extension<Arc<Place>>,
     headers: HeaderMap,
     body: HttpBody,
 ) -> Answer<StatusCode> {
     sender.must_be(Role::Trainer)?;
     of_type(&headers, "image/svg+xml")?;
     must_have(&service, &sender, &token).await?;
-    let bytes = collect(&headers, body, MOST_CURVES).await?;
+    place.is_trainers();
+    let bytes = collect(&service, &headers, body, MOST_CURVES, &place).await?;
     same_hash(&headers, &bytes)?;
     let hash = service.objects.put(Kind::Curves, bytes).await?;
     uploaded(&service, &sender, token, Uploaded::Curves, hash).await

@@ -1,7 +1,9 @@
 //! What workers ask.
 
+use std::sync::Arc;
+
 use axum::{
-    Json,
+    Extension, Json,
     body::{Body as HttpBody, Bytes},
     extract::{Path, State},
     http::{HeaderMap, StatusCode, header},
@@ -21,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{Answer, Body, Refusal},
+    answer::{Answer, Body, Refusal, busy},
     auth::{NewEnough, Sender},
+    places::Place,
 };
 use crate::{
     choices::Registration as Who,
@@ -203,6 +206,7 @@ pub(super) async fn receive(
     State(service): State<Service>,
     sender: Sender,
     Path((lease, first)): Path<(String, u64)>,
+    Extension(place): Extension<Arc<Place>>,
     headers: HeaderMap,
     body: HttpBody,
 ) -> Answer<impl IntoResponse> {
@@ -215,12 +219,16 @@ pub(super) async fn receive(
             Box::pin(async move { receiving::expectation(&mut connection, account, &token, first).await })
         })
         .await?;
-    let left = left_of_quota(&service, account).await?;
+    let left = match left_of_quota(&service, account).await {
+        // Somebody did not hear the answer to what filled it.
+        Err(_) if is_there_already(&service, &headers).await? => None,
+        left => left?,
+    };
     let bytes = match left {
-        Some(left) if left < MOST_SHARD_BYTES => collect(&headers, body, left)
+        Some(left) if left < MOST_SHARD_BYTES => collect(&service, &headers, body, left, &place)
             .await
             .map_err(|refusal| if refusal.0.code == Code::TooLarge { beyond_quota(&service, left) } else { refusal })?,
-        _ => collect(&headers, body, MOST_SHARD_BYTES).await?,
+        _ => collect(&service, &headers, body, MOST_SHARD_BYTES, &place).await?,
     };
     let hash = same_hash(&headers, &bytes)?;
     let looked_at = bytes.clone();
@@ -235,7 +243,10 @@ pub(super) async fn receive(
     })
     .await
     .map_err(|_| Refusal::new(Code::Internal, "the coordinator failed: its log says why"))?;
-    let totals = totals.map_err(|(code, detail)| Refusal::new(code, detail))?;
+    let totals = match totals {
+        Ok(totals) => totals,
+        Err((code, detail)) => return Err(not_those(&service, hash, code, detail).await?),
+    };
     let length = bytes.len() as u64;
     service.objects.put(Kind::Shard, bytes).await?;
     let upload =
@@ -253,6 +264,31 @@ pub(super) async fn receive(
         .await?;
     let code = if status == ReceiptStatus::Received { StatusCode::CREATED } else { StatusCode::OK };
     Ok((code, Json(Receipt { status, shard: hash, notices })))
+}
+
+/// Why games are not those of the lease: it may be that they were another's.
+async fn not_those(service: &Service, hash: Digest, code: Code, detail: String) -> Answer<Refusal> {
+    if is_known(service, hash).await? {
+        let detail = format!("the shard {hash} was uploaded before, for another lease: {detail}");
+        return Ok(Refusal::new(Code::Replayed, detail));
+    }
+    Ok(Refusal::new(code, detail))
+}
+
+/// Whether a body that is still to come was taken in before.
+async fn is_there_already(service: &Service, headers: &HeaderMap) -> Answer<bool> {
+    let said = headers.get(SHA256_HEADER).and_then(|value| value.to_str().ok()?.parse::<Digest>().ok());
+    match said {
+        Some(said) => is_known(service, said).await,
+        None => Ok(false),
+    }
+}
+
+/// Whether such a shard was taken in before, for whatever lease.
+async fn is_known(service: &Service, hash: Digest) -> Answer<bool> {
+    let known =
+        service.read(move |mut connection| Box::pin(async move { receiving::is_known(&mut connection, hash).await }));
+    Ok(known.await?)
 }
 
 /// How many bytes of games an account may still bring here; any if none. Nothing is left: it is refused.
@@ -289,19 +325,36 @@ pub(super) fn of_type(headers: &HeaderMap, wanted: &str) -> Answer<()> {
     Err(Refusal::new(Code::WrongType, format!("the body is of type {found:?}; it must be {wanted}")))
 }
 
+/// Takes in the body of a request that was let in, which has no place inside while the body comes.
+pub(super) async fn collect(
+    service: &Service,
+    headers: &HeaderMap,
+    body: HttpBody,
+    most: u64,
+    place: &Place,
+) -> Answer<Bytes> {
+    place.leave();
+    let bytes = read_body(headers, body, most, place).await?;
+    if place.enter_again().await { Ok(bytes) } else { Err(busy(service.clock.now())) }
+}
+
 /// Takes a body in, and stops where it grows too large.
-pub(super) async fn collect(headers: &HeaderMap, body: HttpBody, most: u64) -> Answer<Bytes> {
+pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, most: u64, place: &Place) -> Answer<Bytes> {
     let too_large = || Refusal::new(Code::TooLarge, format!("the body has more than {most} bytes"));
     let said = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if said.is_some_and(|said| said > most) {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(said.unwrap_or(0).min(1 << 20) as usize);
+    let mut bytes = Vec::with_capacity(said.unwrap_or(0).min(64 << 10) as usize);
     let mut stream = body.into_data_stream();
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|_| Refusal::new(Code::Truncated, "the body broke off"))?;
         if (bytes.len() + chunk.len()) as u64 > most {
             return Err(too_large());
+        }
+        if !place.hold(chunk.len()) {
+            let detail = "too much is on its way at the same time: send it again later";
+            return Err(Refusal(Problem::new(Code::TooMany, detail), Some(10)));
         }
         bytes.extend_from_slice(&chunk);
     }

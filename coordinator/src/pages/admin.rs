@@ -177,13 +177,18 @@ struct AuditsPage {
     page: Page,
     tab: &'static str,
     audits: Audits,
+    parts: Parts,
 }
 
-async fn audits(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+async fn audits(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
     visitor.must_be(Role::Maintainer)?;
-    let audits = service.read(|mut connection| Box::pin(async move { facts::audits(&mut connection).await })).await?;
-    let page = visitor.page("admin", visitor.language.words().river.audits, "/api/v1/audits");
-    show(&AuditsPage { page, tab: "audits", audits })
+    let number = i64::from(part.page);
+    let audits = service
+        .read(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await }))
+        .await?;
+    let page = visitor.page("admin", visitor.language.words().river.audits, format!("/api/v1/audits?page={number}"));
+    let parts = Parts::around(part, audits.open.len());
+    show(&AuditsPage { page, tab: "audits", audits, parts })
 }
 
 /// An event with who caused it.

@@ -12,6 +12,7 @@ use dataset::Digest;
 use flate2::{Compression, write::GzEncoder};
 use protocol::api::problem::Code;
 
+use super::zipping;
 use crate::http::answer::{Answer, Refusal};
 
 struct Asset {
@@ -66,8 +67,7 @@ pub(super) async fn icon(headers: HeaderMap) -> Response {
 }
 
 fn answer(asset: &'static Asset, headers: &HeaderMap) -> Response {
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_zipped = accepted.contains("gzip") && asset.zipped.len() < asset.bytes.len() && !asset.zipped.is_empty();
+    let is_zipped = zipping::is_wanted(headers) && asset.zipped.len() < asset.bytes.len() && !asset.zipped.is_empty();
     let body = if is_zipped { asset.zipped.as_slice() } else { asset.bytes };
     let mut response = (
         [

@@ -210,7 +210,7 @@ impl Board<'_> {
 
 fn river(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let y = TOP + 4 * CELL + CELL / 2;
-    for (column, text) in [(2, "楚 河"), (6, "汉 界")] {
+    for (column, text) in [(2, "楚 河"), (6, "漢 界")] {
         write!(f, r#"<text class="board-river" x="{}" y="{y}">{text}</text>"#, LEFT + column * CELL)?;
     }
     Ok(())
@@ -365,7 +365,7 @@ mod tests {
         {
             assert_eq!(red_below.matches(letter).count(), 1, "{letter}");
         }
-        assert!(red_below.contains("楚 河") && red_below.contains("汉 界"));
+        assert!(red_below.contains("楚 河") && red_below.contains("漢 界"));
     }
 
     #[test]

@@ -141,7 +141,7 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<
     show(&CampaignPage {
         broad: picture(false),
         tall: picture(true),
-        positions: charts::columns(words.per_generation, &bars),
+        positions: charts::columns(visitor.language, words.per_generation, &bars),
         reasons,
         outcomes,
         strength: strength(&visitor, points),

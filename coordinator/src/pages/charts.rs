@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::format;
+use super::{format, words::Language};
 
 /// The size of a chart, before the page scales it.
 const WIDTH: f64 = 560.0;
@@ -59,7 +59,7 @@ impl Frame {
     }
 
     /// Lines and numbers of the axes.
-    fn axes(&self, svg: &mut String, label: &str) {
+    fn axes(&self, language: Language, svg: &mut String, label: &str) {
         for tick in ticks(self.y) {
             let y = self.y(tick);
             let class = if tick == 0.0 { "zero" } else { "axis" };
@@ -74,7 +74,7 @@ impl Frame {
         }
         for tick in ticks(self.x).into_iter().filter(|tick| tick.fract() == 0.0) {
             let x = self.x(tick).clamp(LEFT + 4.0, RIGHT - 14.0);
-            let text = format::short(tick as i64);
+            let text = format::tick(language, tick as i64);
             let _ = write!(
                 svg,
                 r#"<text x="{x:.1}" y="{}" text-anchor="middle" font-size="14">{text}</text>"#,
@@ -104,14 +104,14 @@ fn ticks((low, high): (f64, f64)) -> Vec<f64> {
 }
 
 /// A curve between two bounds: a test on its way.
-pub(super) fn curve(title: &str, axis: &str, points: &[(u64, f64)], bounds: (f64, f64)) -> String {
+pub(super) fn curve(language: Language, title: &str, axis: &str, points: &[(u64, f64)], bounds: (f64, f64)) -> String {
     let values = points.iter().map(|point| point.1);
     let low = values.clone().fold(bounds.0, f64::min);
     let high = values.fold(bounds.1, f64::max);
     let end = points.last().map_or(1.0, |point| point.0 as f64);
     let frame = Frame::around((0.0, end), (low, high));
     let mut svg = open(WIDTH, HEIGHT, title);
-    frame.axes(&mut svg, axis);
+    frame.axes(language, &mut svg, axis);
     for bound in [bounds.0, bounds.1] {
         let y = frame.y(bound);
         let _ = write!(svg, r#"<line class="bound" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1}" y2="{y:.1}"/>"#);
@@ -136,12 +136,12 @@ pub(super) struct Interval {
 }
 
 /// Numbers one after another, each with its interval.
-pub(super) fn intervals(title: &str, axis: &str, all: &[Interval]) -> String {
+pub(super) fn intervals(language: Language, title: &str, axis: &str, all: &[Interval]) -> String {
     let low = all.iter().map(|it| it.low).fold(0.0, f64::min);
     let high = all.iter().map(|it| it.high).fold(1.0, f64::max);
     let frame = Frame::around((0.5, all.len() as f64 + 0.5), (low, high));
     let mut svg = open(WIDTH, HEIGHT, title);
-    frame.axes(&mut svg, axis);
+    frame.axes(language, &mut svg, axis);
     let mut path = String::new();
     for (place, it) in all.iter().enumerate() {
         let x = frame.x(place as f64 + 1.0);
@@ -189,21 +189,21 @@ fn highest(bars: &[Bar]) -> f64 {
 const BESIDE: f64 = 66.0;
 
 /// What columns without numbers of their own are read by: lines with theirs.
-fn levels(svg: &mut String, most: f64) {
+fn levels(language: Language, svg: &mut String, most: f64) {
     for level in ticks((0.0, most)).into_iter().filter(|level| *level > 0.0 && level.fract() == 0.0) {
         let y = LOW - level / most * HIGHEST;
         let _ = write!(svg, r#"<line class="axis" x1="{BESIDE}" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
-        let (x, y, text) = (BESIDE - 7.0, y + 5.0, format::short(level as i64));
+        let (x, y, text) = (BESIDE - 7.0, y + 5.0, format::tick(language, level as i64));
         let _ = write!(svg, r#"<text x="{x}" y="{y:.1}" text-anchor="end" font-size="14">{text}</text>"#);
     }
 }
 
 /// How many positions are so, from the least to the most: columns that touch, with names under some of the borders
 /// between them, which are counted from 0.
-pub(super) fn histogram(title: &str, bars: &[Bar], marks: &[(f64, String)]) -> String {
+pub(super) fn histogram(language: Language, title: &str, bars: &[Bar], marks: &[(f64, String)]) -> String {
     let most = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
-    levels(&mut svg, most);
+    levels(language, &mut svg, most);
     let width = (WIDTH - BESIDE) / bars.len().max(1) as f64;
     for (place, bar) in bars.iter().enumerate() {
         let height = height_of(bar.value, most);
@@ -229,7 +229,7 @@ pub(super) fn histogram(title: &str, bars: &[Bar], marks: &[(f64, String)]) -> S
 }
 
 /// Columns beside each other, with names and values if they are few.
-pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
+pub(super) fn columns(language: Language, title: &str, bars: &[Bar]) -> String {
     let most = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
     let is_named = bars.len() <= 7;
@@ -237,7 +237,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
     let width = (room / bars.len().max(1) as f64).min(WIDEST);
     let begin = WIDTH - room + (room - width * bars.len() as f64) / 2.0;
     if !is_named {
-        levels(&mut svg, most);
+        levels(language, &mut svg, most);
     }
     for (place, bar) in bars.iter().enumerate() {
         let height = height_of(bar.value, most);
@@ -250,7 +250,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
             format::number(bar.value)
         );
         if is_named {
-            let value = format::short(bar.value);
+            let value = format::short(language, bar.value);
             let y = top - 6.0;
             let _ = write!(
                 svg,
@@ -274,7 +274,7 @@ pub(super) fn columns(title: &str, bars: &[Bar]) -> String {
 }
 
 /// Parts of a whole beside each other: a bar for each, with its share.
-pub(super) fn shares(title: &str, bars: &[Bar]) -> String {
+pub(super) fn shares(language: Language, title: &str, bars: &[Bar]) -> String {
     const ROW: f64 = 30.0;
     let whole = bars.iter().map(|bar| bar.value).sum::<i64>();
     let most = bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64;
@@ -287,7 +287,8 @@ pub(super) fn shares(title: &str, bars: &[Bar]) -> String {
         let _ = write!(svg, r#"<text class="value" x="0" y="{middle}" font-size="15">{name}</text>"#);
         let _ = write!(svg, r#"<rect class="track" x="170" y="{y}" width="250" height="22" rx="3"/>"#);
         let _ = write!(svg, r#"<rect class="bar" x="170" y="{y}" width="{width:.1}" height="22" rx="3"/>"#);
-        let text = format!("{} · {}", format::percent(bar.value, whole), format::short(bar.value));
+        let share = escaped(&format::percent(bar.value, whole));
+        let text = format!("{share} · {}", format::short(language, bar.value));
         let _ = write!(svg, r#"<text x="{WIDTH}" y="{middle}" text-anchor="end" font-size="14">{text}</text>"#);
     }
     svg + "</svg>"
@@ -390,13 +391,15 @@ fn arrow(svg: &mut String, points: &[(f64, f64)]) {
 mod tests {
     use super::*;
 
+    const EN: Language = Language::English;
+
     #[test]
     fn names_do_not_get_out_of_the_picture() {
         let hostile = "<script>alert('x')</script>\"";
         let bars = [Bar { name: hostile.to_owned(), value: 3 }];
         let marks = [(0.0, hostile.to_owned())];
-        let pictures = [columns(hostile, &bars), histogram(hostile, &bars, &marks), shares(hostile, &bars)];
-        for svg in pictures.into_iter().chain([curve(hostile, hostile, &[], (-1.0, 1.0))]) {
+        let pictures = [columns(EN, hostile, &bars), histogram(EN, hostile, &bars, &marks), shares(EN, hostile, &bars)];
+        for svg in pictures.into_iter().chain([curve(EN, hostile, hostile, &[], (-1.0, 1.0))]) {
             assert!(!svg.contains("<script") && svg.ends_with("</svg>"), "{svg}");
         }
     }
@@ -411,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_lone_column_is_no_wall() {
-        let svg = columns("x", &[Bar { name: "0".to_owned(), value: 7 }]);
+        let svg = columns(EN, "x", &[Bar { name: "0".to_owned(), value: 7 }]);
         let wide =
             svg.split(r#"width=""#).nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse::<f64>().unwrap();
         assert!(wide < WIDTH / 4.0, "{svg}");
@@ -420,11 +423,11 @@ mod tests {
     #[test]
     fn nothing_to_show_is_a_picture_too() {
         for svg in [
-            columns("x", &[]),
-            histogram("x", &[], &[]),
-            shares("x", &[]),
-            intervals("x", "y", &[]),
-            curve("x", "y", &[], (0.0, 0.0)),
+            columns(EN, "x", &[]),
+            histogram(EN, "x", &[], &[]),
+            shares(EN, "x", &[]),
+            intervals(EN, "x", "y", &[]),
+            curve(EN, "x", "y", &[], (0.0, 0.0)),
         ] {
             assert!(svg.starts_with("<svg") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }

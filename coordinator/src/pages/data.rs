@@ -1,12 +1,19 @@
 //! The games: how many, how they ended, what was refused; training sets.
 
 use askama::Template;
-use axum::{Router, extract::State, response::Response, routing::get};
+use axum::{
+    Router,
+    extract::{Query, State},
+    response::Response,
+    routing::get,
+};
 
 use super::{
     charts::{self, Bar},
     format,
     page::{Page, Visitor, show},
+    words::Language,
+    workers::{Part, Parts},
 };
 use crate::{
     http::answer::Answer,
@@ -29,10 +36,12 @@ struct DataPage {
     scores: String,
     pieces: String,
     day_count: usize,
+    /// Of what counts for nothing.
+    parts: Parts,
 }
 
 /// Positions by their score: the first and the last class have no other end.
-fn scores(title: &str, classes: &[Class]) -> String {
+fn scores(language: Language, title: &str, classes: &[Class]) -> String {
     const PAWN: i64 = 100;
     let pawns = |score: i64| format::signed(score as f64 / PAWN as f64, 0);
     let last = classes.len().saturating_sub(1);
@@ -47,36 +56,38 @@ fn scores(title: &str, classes: &[Class]) -> String {
     let bars: Vec<Bar> = classes.iter().enumerate().map(bar).collect();
     let least = classes.first().map_or(0, |class| class.from);
     let at = |score: i64| ((score - least) as f64 / PAWN as f64, pawns(score));
-    charts::histogram(title, &bars, &[-2_000, -1_000, 0, 1_000, 2_000].map(at))
+    charts::histogram(language, title, &bars, &[-2_000, -1_000, 0, 1_000, 2_000].map(at))
 }
 
 /// Positions by how many pieces are on the board: nobody plays with fewer than the two kings.
-fn pieces(title: &str, classes: &[Class]) -> String {
+fn pieces(language: Language, title: &str, classes: &[Class]) -> String {
     const FEWEST: usize = 2;
     let classes = classes.get(FEWEST..).unwrap_or_default();
     let bars: Vec<Bar> =
         classes.iter().map(|class| Bar { name: class.from.to_string(), value: class.positions }).collect();
     let at = |pieces: i64| ((pieces - FEWEST as i64) as f64 + 0.5, pieces.to_string());
-    charts::histogram(title, &bars, &[2, 8, 16, 24, 32].map(at))
+    charts::histogram(language, title, &bars, &[2, 8, 16, 24, 32].map(at))
 }
 
-async fn data_page(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let now = service.clock.now();
-    let data =
-        service.read(move |mut connection| Box::pin(async move { data::data(&mut connection, now).await })).await?;
-    let page = visitor.page("data", visitor.language.words().main.data, "/api/v1/data");
-    let words = &page.t.river;
+async fn data_page(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+    let (now, number) = (service.clock.now(), i64::from(part.page));
+    let data = service
+        .read(move |mut connection| Box::pin(async move { data::data(&mut connection, now, number).await }))
+        .await?;
+    let page = visitor.page("data", visitor.language.words().main.data, format!("/api/v1/data?page={number}"));
+    let (words, language) = (&page.t.river, visitor.language);
     let bars = |labels: &[Label]| -> Vec<Bar> {
         labels.iter().map(|label| Bar { name: page.word(&label.label), value: label.count }).collect()
     };
     let days: Vec<Bar> = data.days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
     show(&DataPage {
-        days: charts::columns(words.volume, &days),
-        outcomes: charts::shares(words.outcomes, &bars(&data.outcomes)),
-        reasons: charts::shares(words.reasons, &bars(&data.reasons)),
-        scores: scores(words.scores, &data.figures.scores),
-        pieces: pieces(words.pieces, &data.figures.pieces),
+        days: charts::columns(language, words.volume, &days),
+        outcomes: charts::shares(language, words.outcomes, &bars(&data.outcomes)),
+        reasons: charts::shares(language, words.reasons, &bars(&data.reasons)),
+        scores: scores(language, words.scores, &data.figures.scores),
+        pieces: pieces(language, words.pieces, &data.figures.pieces),
         day_count: days.len(),
+        parts: Parts::around(part, data.set_aside.len()),
         page,
         data,
     })

@@ -32,15 +32,19 @@ pub(crate) fn signed(number: f64, places: usize) -> String {
     if is_plain { text } else { format!("+{text}") }
 }
 
-/// A large number in few letters.
-pub(crate) fn short(number: i64) -> String {
-    let number = number as f64;
-    match number.abs() {
-        size if size >= 1e9 => format!("{}\u{202f}G", decimal(number / 1e9, 1)),
-        size if size >= 1e6 => format!("{}\u{202f}M", decimal(number / 1e6, 1)),
-        size if size >= 1e4 => format!("{}\u{202f}k", decimal(number / 1e3, 1)),
-        _ => self::number(number as i64),
-    }
+/// A large number in few letters: by thousands in English, by ten thousands in Chinese.
+pub(crate) fn short(language: Language, number: i64) -> String {
+    const ENGLISH: [(f64, f64, &str); 3] = [(1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")];
+    const CHINESE: [(f64, f64, &str); 2] = [(1e8, 1e8, "亿"), (1e4, 1e4, "万")];
+    let units: &[_] = if language == Language::Chinese { &CHINESE } else { &ENGLISH };
+    let exact = number as f64;
+    let unit = units.iter().find(|(least, ..)| exact.abs() >= *least);
+    unit.map_or_else(|| self::number(number), |(_, size, name)| format!("{}\u{202f}{name}", decimal(exact / size, 1)))
+}
+
+/// The same at an axis, where numbers are round.
+pub(crate) fn tick(language: Language, number: i64) -> String {
+    short(language, number).replace(".0\u{202f}", "\u{202f}")
 }
 
 /// A length of a file.
@@ -56,7 +60,22 @@ pub(crate) fn bytes(bytes: i64) -> String {
 
 /// A share, in percent.
 pub(crate) fn percent(part: i64, whole: i64) -> String {
-    if whole == 0 { "–".to_owned() } else { format!("{}\u{202f}%", decimal(100.0 * part as f64 / whole as f64, 1)) }
+    if whole == 0 { "–".to_owned() } else { hundredths(part as f64 / whole as f64) }
+}
+
+/// A number from 0 to 1, in percent. What is nearly all is not all, and what is nearly nothing is something.
+pub(crate) fn hundredths(share: f64) -> String {
+    let text = decimal(share * 100.0, 1);
+    match text.as_str() {
+        "100.0" if share < 1.0 => ">99.9\u{202f}%".to_owned(),
+        "0.0" if share > 0.0 => "<0.1\u{202f}%".to_owned(),
+        _ => format!("{text}\u{202f}%"),
+    }
+}
+
+/// How likely something is that is not known yet: never none of it, nor all.
+pub(crate) fn likelihood(share: f64) -> String {
+    hundredths(share.clamp(1e-9, 1.0 - 1e-9))
 }
 
 /// How long something takes.
@@ -111,8 +130,30 @@ mod tests {
         assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!((number(-12).as_str(), number(999).as_str()), ("−12", "999"));
         assert_eq!((signed(1.25, 1).as_str(), signed(-0.04, 1).as_str()), ("+1.2", "0.0"));
-        assert_eq!(short(12_345_678), "12.3\u{202f}M");
+        assert_eq!(short(Language::English, 12_345_678), "12.3\u{202f}M");
+        assert_eq!(short(Language::Chinese, 12_345_678), "1234.6\u{202f}万");
+        assert_eq!(short(Language::Chinese, 200_000_000), "2.0\u{202f}亿");
+        assert_eq!(
+            (short(Language::Chinese, 9_999).as_str(), short(Language::English, 9_999).as_str()),
+            ("9\u{202f}999", "9\u{202f}999")
+        );
         assert_eq!(percent(1, 0), "–");
+        assert_eq!(tick(Language::English, 20_000).as_str(), "20\u{202f}k");
+        assert_eq!(
+            (tick(Language::Chinese, 25_000).as_str(), tick(Language::Chinese, 10).as_str()),
+            ("2.5\u{202f}万", "10")
+        );
+    }
+
+    #[test]
+    fn only_what_is_whole_is_a_hundred_percent() {
+        assert_eq!(
+            (percent(9_999_999, 10_000_000).as_str(), percent(5, 5).as_str()),
+            (">99.9\u{202f}%", "100.0\u{202f}%")
+        );
+        assert_eq!((percent(1, 10_000_000).as_str(), percent(0, 5).as_str()), ("<0.1\u{202f}%", "0.0\u{202f}%"));
+        assert_eq!(percent(1, 3), "33.3\u{202f}%");
+        assert_eq!((likelihood(1.0).as_str(), likelihood(0.0).as_str()), (">99.9\u{202f}%", "<0.1\u{202f}%"));
     }
 
     #[test]

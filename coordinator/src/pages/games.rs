@@ -63,8 +63,11 @@ struct OfJob {
 }
 
 async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: Visitor) -> Answer<Response> {
+    let sees_all = visitor.is(Role::Trainer);
     let found = service
-        .read(move |mut connection| Box::pin(async move { games::shards(&mut connection, of.job, of.before).await }))
+        .read(move |mut connection| {
+            Box::pin(async move { games::shards(&mut connection, sees_all, of.job, of.before).await })
+        })
         .await?;
     let words = &visitor.language.words().boards;
     let (title, query) = match of.job {
@@ -75,13 +78,12 @@ async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: 
     let older = older.map(|last| visitor.link(&format!("/games?{query}before={}", last.id)));
     let before = of.before.map_or_else(String::new, |before| format!("before={before}"));
     let json = format!("/api/v1/games?{query}{before}");
-    let sees_all = visitor.is(Role::Trainer);
-    let shards = found.iter().map(|shard| line(shard, visitor.language, sees_all)).collect();
+    let shards = found.iter().map(|shard| line(shard, visitor.language)).collect();
     let json = json.trim_end_matches(['?', '&']).to_owned();
     show(&GamesPage { page: visitor.page("games", title, json), shards, older })
 }
 
-fn line(shard: &ListedShard, language: Language, sees_all: bool) -> ShardLine {
+fn line(shard: &ListedShard, language: Language) -> ShardLine {
     let counts = |text: &Option<String>| {
         let value = text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
         let Some(Value::Object(counts)) = value else { return String::new() };
@@ -99,7 +101,7 @@ fn line(shard: &ListedShard, language: Language, sees_all: bool) -> ShardLine {
         positions: shard.positions,
         outcomes: counts(&shard.outcomes),
         reasons: counts(&shard.reasons),
-        is_open: shard.is_open != 0 || sees_all,
+        is_open: shard.is_open != 0,
         mark: if shard.kind == timed::KIND { super::words::state(language, timed::KIND) } else { String::new() },
     }
 }

@@ -17,8 +17,10 @@ use axum::{
 use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
 
 use super::{
+    live,
     page::{Page, Visitor, show},
     words::Language,
+    zipping,
 };
 use crate::{http::answer::Refusal, people, service::Service};
 
@@ -55,11 +57,14 @@ pub(super) async fn enter(
     };
     let rest = uri.path_and_query().map_or("", |it| it.as_str());
     let rest = rest.get(language.code().len() + 1..).unwrap_or_default().to_owned();
+    // Read before what the page shows: it is of this moment or later.
+    let marks = if *request.method() == Method::GET { live::marks(&service).await.ok() } else { None };
     let visitor = Visitor {
         language,
         session,
         form,
         rest,
+        state: marks.map_or_else(String::new, live::Marks::to_text),
         server: service.settings.name.clone(),
         now: service.clock.now(),
         is_local: peer.ip().is_loopback() && !service.settings.behind_proxy,
@@ -101,6 +106,7 @@ pub(super) async fn finish(
     next: Next,
 ) -> Response {
     let wants_page = *request.method() != Method::HEAD;
+    let wants_zipped = wants_page && zipping::is_wanted(request.headers());
     let mut response = next.run(request).await;
     let is_problem = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM_TYPE);
     if is_problem && wants_page {
@@ -110,17 +116,23 @@ pub(super) async fn finish(
             session: None,
             form: String::new(),
             rest: String::new(),
+            state: String::new(),
             server: service.settings.name.clone(),
             now: service.clock.now(),
             is_local: false,
         });
         response = as_page(response, visitor, uri.path()).await;
     }
+    let has_secret = response.extensions().get::<Visitor>().is_none_or(|visitor| !visitor.form.is_empty());
+    let repeats = uri.query().is_some() || !response.status().is_success();
+    if wants_zipped && !(has_secret && repeats) {
+        response = zipping::zip(response).await;
+    }
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
-    headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
+    headers.insert(header::VARY, HeaderValue::from_static("Cookie, Accept-Encoding"));
     response
 }
 

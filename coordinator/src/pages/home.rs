@@ -45,7 +45,8 @@ pub(super) fn strength(visitor: &Visitor, points: Vec<Point>) -> Strength {
         "low": points.iter().map(|point| point.low).collect::<Vec<_>>(),
         "high": points.iter().map(|point| point.high).collect::<Vec<_>>(),
     });
-    Strength { svg: charts::intervals(words.strength, words.promoted_nets, &all), numbers: numbers.to_string(), points }
+    let svg = charts::intervals(visitor.language, words.strength, words.promoted_nets, &all);
+    Strength { svg, numbers: numbers.to_string(), points }
 }
 
 async fn home(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {

@@ -4,8 +4,10 @@
 //! how many watch costs the database nothing. What is told is a topic, and pages then ask for what they show; events in
 //! the memory of this coordinator alone, as those of a live game, are told with [`Live::tell`].
 //!
-//! Who was away says with `Last-Event-ID` what it heard last, and is told what came since; if that is not remembered any
-//! more, that everything may have changed.
+//! A page says of which moment it is: it has the database's `Marks`, and the first that is told to whoever listens are
+//! those of now, so that nothing is missed between the two. Who was away says besides with `Last-Event-ID` what it heard
+//! last, and is told what came since; if that is not remembered any more, or somebody is too slow to hear all of it, that
+//! everything may have changed.
 
 use std::{
     collections::VecDeque,
@@ -22,8 +24,9 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt as _, stream};
 use protocol::api::problem::{Code, Problem};
+use serde::Serialize;
 use tokio::sync::{broadcast, watch};
 
 use crate::{
@@ -45,10 +48,10 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Games come all the time: pages are told of them at most so often, in milliseconds.
 const GAMES_EVERY: i64 = 5 * SECOND;
 
-/// What is told.
+/// What is told. What is told to one alone has no number.
 #[derive(Clone, Debug)]
 struct Told {
-    number: u64,
+    number: Option<u64>,
     name: &'static str,
     data: Arc<str>,
 }
@@ -80,7 +83,7 @@ impl Live {
     /// Tells all who watch. `name` is the kind of event; `data` must be one line.
     pub fn tell(&self, name: &'static str, data: impl Into<Arc<str>>) {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = Told { number: past.next, name, data: data.into() };
+        let told = Told { number: Some(past.next), name, data: data.into() };
         past.next += 1;
         if past.told.len() == REMEMBERED {
             past.told.pop_front();
@@ -102,13 +105,13 @@ impl Live {
         let receiver = self.sender.subscribe();
         let Some(heard) = heard else { return (past.run.clone(), Vec::new(), receiver) };
         let number = heard.strip_prefix(&format!("{}-", past.run)).and_then(|number| number.parse::<u64>().ok());
-        let oldest = past.told.front().map_or(past.next, |told| told.number);
+        let oldest = past.told.front().and_then(|told| told.number).unwrap_or(past.next);
         let missed = match number {
             Some(number) if number + 1 >= oldest && number < past.next => {
-                past.told.iter().filter(|told| told.number > number).cloned().collect()
+                past.told.iter().filter(|told| told.number > Some(number)).cloned().collect()
             }
             // Whatever it was: look again.
-            _ => vec![Told { number: past.next.saturating_sub(1), name: "changed", data: ALL.into() }],
+            _ => vec![Told { number: Some(past.next.saturating_sub(1)), ..Told::everything() }],
         };
         (past.run.clone(), missed, receiver)
     }
@@ -127,18 +130,37 @@ impl Live {
     }
 }
 
-/// Everything may have changed.
+impl Told {
+    /// Everything may have changed.
+    fn everything() -> Self {
+        Self { number: None, name: "changed", data: ALL.into() }
+    }
+}
+
+/// All topics.
 const ALL: &str = r#"["campaigns","games","events"]"#;
 
-/// What tells that something changed; each is read from the end of an index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Marks {
+/// What tells that something changed, by topics; each is read from the end of an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Marks {
     campaigns: i64,
     games: i64,
     events: i64,
 }
 
-async fn marks(connection: &mut Connection<'_>) -> Outcome<Marks> {
+impl Marks {
+    /// As pages and streams have them.
+    pub(crate) fn to_text(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+}
+
+/// The marks of now.
+pub(crate) async fn marks(service: &Service) -> Outcome<Marks> {
+    service.read(|mut connection| Box::pin(async move { read(&mut connection).await })).await
+}
+
+async fn read(connection: &mut Connection<'_>) -> Outcome<Marks> {
     let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0)
                              + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT),
                         CAST(COALESCE((SELECT MAX(validated) FROM shards), 0)
@@ -148,15 +170,14 @@ async fn marks(connection: &mut Connection<'_>) -> Outcome<Marks> {
     Ok(Marks { campaigns, games, events })
 }
 
-/// Asks the database what changed, as long as anybody watches.
-async fn poll(service: Service) {
+/// Asks the database what changed since it was so, as long as anybody watches.
+async fn poll(service: Service, mut known: Marks) {
     let live = &service.pages.live;
-    let (mut known, mut games_told) = (None::<Marks>, i64::MIN);
+    let mut games_told = i64::MIN;
     let mut stopping = service.stopping.clone();
     loop {
-        if let Ok(found) = service.read(|mut connection| Box::pin(async move { marks(&mut connection).await })).await {
-            let now = service.clock.now().0;
-            let before = known.unwrap_or(found);
+        if let Ok(found) = marks(&service).await {
+            let (now, before) = (service.clock.now().0, known);
             let tells_games = before.games != found.games && now.saturating_sub(games_told) >= GAMES_EVERY;
             let topics = [
                 ("campaigns", before.campaigns != found.campaigns),
@@ -169,7 +190,7 @@ async fn poll(service: Service) {
             }
             // What is not told yet stays new.
             let games = if tells_games || before.games == found.games { found.games } else { before.games };
-            known = Some(Marks { games, ..found });
+            known = Marks { games, ..found };
             if tells_games {
                 games_told = now;
             }
@@ -184,7 +205,8 @@ async fn poll(service: Service) {
     }
 }
 
-/// Server-sent events: `changed` with a list of topics (`campaigns`, `games`, `events`), and those of live games.
+/// Server-sent events: first `state` with the marks of now, then `changed` with a list of topics (`campaigns`, `games`,
+/// `events`), and those of live games.
 pub(crate) async fn stream(State(service): State<Service>, headers: HeaderMap) -> Answer<Response> {
     let live = &service.pages.live;
     if live.watchers() >= MOST_WATCHERS {
@@ -192,11 +214,20 @@ pub(crate) async fn stream(State(service): State<Service>, headers: HeaderMap) -
         return Err(Refusal(problem, Some(60)));
     }
     let heard = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    // Whoever listens does so before it is read how things are: between the two nothing is lost.
     let (run, missed, receiver) = live.watch(heard);
+    let now = marks(&service).await?;
     if live.begin() {
-        tokio::spawn(poll(service.clone()));
+        tokio::spawn(poll(service.clone(), now));
     }
-    let events = events(run, missed, receiver, service.stopping.clone());
+    let first = Told { number: None, name: "state", data: now.to_text().into() };
+    let told = stream::iter([first]).chain(stream::iter(missed)).chain(coming(receiver, service.stopping.clone()));
+    let events = told.map(move |told| {
+        let event = Event::default().event(told.name).data(&*told.data);
+        Ok::<_, Infallible>(
+            told.number.map_or_else(|| event.clone(), |number| event.clone().id(format!("{run}-{number}"))),
+        )
+    });
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(20));
     let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
     let headers = response.headers_mut();
@@ -206,30 +237,21 @@ pub(crate) async fn stream(State(service): State<Service>, headers: HeaderMap) -
     Ok(response)
 }
 
-fn events(
-    run: String,
-    missed: Vec<Told>,
-    receiver: broadcast::Receiver<Told>,
-    stopping: watch::Receiver<bool>,
-) -> impl Stream<Item = Result<Event, Infallible>> {
-    let state = (run, VecDeque::from(missed), receiver, stopping);
-    stream::unfold(state, |(run, mut missed, mut receiver, mut stopping)| async move {
-        let told = match missed.pop_front() {
-            Some(told) => told,
-            None => loop {
-                tokio::select! {
-                    _ = stopping.wait_for(|stopping| *stopping) => return None,
-                    told = receiver.recv() => match told {
-                        Ok(told) => break told,
-                        // Too slow to hear all of it: what it hears next is enough.
-                        Err(broadcast::error::RecvError::Lagged(_)) => {}
-                        Err(broadcast::error::RecvError::Closed) => return None,
-                    },
-                }
+/// What is told from now on.
+fn coming(receiver: broadcast::Receiver<Told>, stopping: watch::Receiver<bool>) -> impl Stream<Item = Told> {
+    stream::unfold((receiver, stopping), |(mut receiver, mut stopping)| async move {
+        let told = tokio::select! {
+            // Who stops does not go on because there is more to say.
+            biased;
+            _ = stopping.wait_for(|stopping| *stopping) => return None,
+            told = receiver.recv() => match told {
+                Ok(told) => told,
+                // Too slow to hear all of it.
+                Err(broadcast::error::RecvError::Lagged(_)) => Told::everything(),
+                Err(broadcast::error::RecvError::Closed) => return None,
             },
         };
-        let event = Event::default().id(format!("{run}-{}", told.number)).event(told.name).data(&*told.data);
-        Some((Ok(event), (run, missed, receiver, stopping)))
+        Some((told, (receiver, stopping)))
     })
 }
 
@@ -255,6 +277,23 @@ mod tests {
             let all: Vec<String> = heard(Some(stranger));
             assert_eq!(all, [ALL], "{stranger}");
         }
+    }
+
+    #[tokio::test]
+    async fn who_is_too_slow_is_told_that_everything_may_have_changed() {
+        let live = Live::default();
+        let receiver = live.watch(None).2;
+        for number in 0..REMEMBERED + 7 {
+            live.tell("game", number.to_string());
+        }
+        let (stop, stopping) = watch::channel(false);
+        let mut coming = Box::pin(coming(receiver, stopping));
+        let first = coming.next().await.expect("the stream goes on");
+        assert_eq!((first.name, &*first.data), ("changed", ALL));
+        let next = coming.next().await.expect("the stream goes on");
+        assert_eq!((next.name, &*next.data), ("game", "7"));
+        stop.send_replace(true);
+        assert!(coming.next().await.is_none(), "a coordinator that stops lets nobody wait");
     }
 
     #[test]

@@ -80,10 +80,6 @@ struct Scene {
     sides: [(usize, Side); 2],
     /// Whether its engines have clocks; else nodes stand for them.
     timed: bool,
-    score: String,
-    depth: i64,
-    speed: String,
-    variation: String,
     moves: Vec<(u32, String, String)>,
     end: Option<String>,
 }
@@ -93,9 +89,27 @@ struct Side {
     class: &'static str,
     title: &'static str,
     name: String,
+    /// What is left on its clock, if one runs.
+    clock: Option<String>,
     nodes: String,
     limit: String,
     thinks: bool,
+    /// What it said last; dashes, if nothing yet.
+    score: String,
+    depth: String,
+    speed: String,
+    variation: String,
+}
+
+/// What is left on a clock: tenths are told when they matter.
+fn clock_of(milliseconds: i64) -> String {
+    const HOUR: i64 = 3_600;
+    let (seconds, tenths) = (milliseconds / 1_000, milliseconds / 100 % 10);
+    match seconds {
+        0..20 => format!("0:{seconds:02}.{tenths}"),
+        20..HOUR => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / HOUR, seconds / 60 % 60, seconds % 60),
+    }
 }
 
 /// Whether a match is to be seen.
@@ -207,20 +221,25 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
         let told = &seen[key];
         let limit = match clock {
             Some(clock) => format!("{clock}; {}", state(language, timed::KIND)),
-            None => fill(t.live_limit, format::short(number(&told["hard_nodes"]))),
+            None => fill(t.live_limit, format::short(language, number(&told["hard_nodes"]))),
         };
+        let said = &told["said"];
+        let own = said["score"].as_i64().map(|score| if color == Color::Red { score } else { -score });
+        let none = || "–".to_owned();
         Side {
             class: key,
             title,
             name: told["name"].as_str().map_or_else(|| t.plain.to_owned(), str::to_owned),
-            nodes: format::short(number(&told["nodes"])),
+            clock: told["remaining"].as_i64().map(clock_of),
+            nodes: format::short(language, number(&told["nodes"])),
             limit,
             thinks: turn == color && !is_over,
+            score: own.map_or_else(none, |score| shown_score(score as i32)),
+            depth: said["depth"].as_i64().map_or_else(none, |depth| depth.to_string()),
+            speed: said["nodes_per_second"].as_i64().map_or_else(none, |speed| format::short(language, speed)),
+            variation: texts(&said["variation"]).join(" "),
         }
     };
-    let score = seen["score"]
-        .as_i64()
-        .map_or("–".to_owned(), |score| shown_score(if turn == Color::Red { score as i32 } else { -(score as i32) }));
     let end = seen["end"]["reason"].as_str().map(|reason| {
         let outcome = match seen["end"]["outcome"].as_str() {
             Some("red_wins") => t.red_wins,
@@ -236,10 +255,6 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
         board: board.to_string(),
         sides: [(0, side(Color::Black)), (1, side(Color::Red))],
         timed: clock.is_some(),
-        score,
-        depth: number(&seen["depth"]),
-        speed: format::short(number(&seen["nodes_per_second"])),
-        variation: texts(&seen["variation"]).join(" "),
         moves: pairs(&start, moves),
         end,
     })
@@ -263,4 +278,15 @@ fn pairs(start: &Fen, moves: Vec<String>) -> Vec<(u32, String, String)> {
         side = !side;
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clock_of;
+
+    #[test]
+    fn clocks_are_read_as_players_do() {
+        let read = [0, 950, 19_999, 20_000, 272_100, 3_599_999, 3_600_000, 5_025_000].map(clock_of);
+        assert_eq!(read, ["0:00.0", "0:00.9", "0:19.9", "0:20", "4:32", "59:59", "1:00:00", "1:23:45"]);
+    }
 }

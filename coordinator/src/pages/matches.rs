@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::{Path, Query, State},
     response::Response,
     routing::get,
 };
@@ -13,17 +13,21 @@ use stats::Decision;
 use super::{
     charts::{self, Bar},
     page::{Page, Visitor, show},
-    words::Language,
+    words::{Language, fill},
+    workers::{Part, Parts},
 };
 use crate::{
     http::answer::Answer,
-    reports::matches::{self, Line, Match},
+    reports::matches::{self, Line, Match, Openings},
     service::Service,
     timed,
 };
 
 pub(super) fn routes() -> Router<Service> {
-    Router::new().route("/matches", get(list)).route("/matches/{job}", get(one))
+    Router::new()
+        .route("/matches", get(list))
+        .route("/matches/{job}", get(one))
+        .route("/matches/{job}/openings", get(openings))
 }
 
 #[derive(Template)]
@@ -43,6 +47,19 @@ struct MatchPage {
     pentanomial: String,
     left: Option<i64>,
     opening: String,
+    /// How many workers are not shown.
+    more: i64,
+    /// The first pairs, if they may be seen.
+    openings: Openings,
+}
+
+#[derive(Template)]
+#[template(path = "match_openings.html")]
+struct OpeningsPage {
+    page: Page,
+    job: i64,
+    openings: Openings,
+    parts: Parts,
 }
 
 impl Page {
@@ -64,6 +81,18 @@ impl Page {
             Decision::AcceptH0 => "bad",
             Decision::Continue => "wait",
         }
+    }
+
+    /// A pair's points, which are counted in halves.
+    #[must_use]
+    pub(crate) fn points(&self, halves: &u8) -> &'static str {
+        ["0", "½", "1", "1½", "2"][usize::from((*halves).min(4))]
+    }
+
+    /// The moves of an opening.
+    #[must_use]
+    pub(crate) fn opening<'a>(&self, uci: &'a str, chinese: &'a str) -> &'a str {
+        if self.visitor.language == Language::Chinese { chinese } else { uci }
     }
 
     /// Who lost how many games on time.
@@ -91,16 +120,23 @@ async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Respon
 }
 
 async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> Answer<Response> {
-    let all = service
-        .read(move |mut connection| Box::pin(async move { matches::details(&mut connection, job).await }))
-        .await?;
+    let all = matches::details(&service, job).await?;
+    // Nobody sees games that are still played.
+    let pairs = match all.line.state.as_str() {
+        "closed" => matches::openings(&service, job, 0).await.ok(),
+        _ => None,
+    };
+    let none = Openings { shard: None, is_open: false, pairs: Vec::new(), has_more: false };
+    let pairs = pairs.unwrap_or(none);
     let page = visitor.page("matches", String::new(), format!("/api/v1/matches/{job}/details")).charted();
     let words = &page.t.loops;
     let own = page.called(&all.line.net, &all.line.net_name);
     let other = page.called(&all.line.opponent, &all.line.opponent_name);
     let title = format!("{own} – {other}");
     let verdict = all.standing.verdict;
-    let line = |label: &str, values: Vec<f64>, bound: bool| json!({ "label": label, "values": values, "bound": bound });
+    // Nobody sees more digits than these, and each would be there for every point.
+    let rounded = |value: f64| (value * 1e3).round() / 1e3;
+    let line = |label: &str, values: Vec<f64>, bound: bool| json!({ "label": label, "values": values.into_iter().map(rounded).collect::<Vec<_>>(), "bound": bound });
     let flat = |value: f64| vec![value; all.curve.len()];
     let numbers = json!({
         "x": all.curve.iter().map(|point| point.0).collect::<Vec<_>>(),
@@ -120,12 +156,34 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
     let left = all.outlook.map(|outlook| outlook.games_to_go.round() as i64);
     let page = Page { title, ..page };
     show(&MatchPage {
-        curve: charts::curve(page.t.loops.llr_curve, page.t.loops.pairs_about, &all.curve, verdict.bounds),
+        curve: charts::curve(
+            visitor.language,
+            page.t.loops.llr_curve,
+            page.t.loops.pairs_about,
+            &all.curve,
+            verdict.bounds,
+        ),
         numbers: numbers.to_string(),
-        pentanomial: charts::columns(page.t.loops.pentanomial, &bars),
+        pentanomial: charts::columns(visitor.language, page.t.loops.pentanomial, &bars),
         left,
+        openings: pairs,
+        more: (all.worker_count - all.workers.len()) as i64,
         opening: opening.join(if visitor.language == Language::Chinese { "，" } else { ", " }),
         all,
         page,
     })
+}
+
+async fn openings(
+    State(service): State<Service>,
+    visitor: Visitor,
+    Path(job): Path<i64>,
+    Query(part): Query<Part>,
+) -> Answer<Response> {
+    let openings = matches::openings(&service, job, i64::from(part.page)).await?;
+    let title = fill(visitor.language.words().loops.openings_of, job);
+    let json = format!("/api/v1/matches/{job}/openings?page={}", part.page);
+    let after = openings.has_more.then_some(part.page.saturating_add(1));
+    let parts = Parts { before: part.page.checked_sub(1), after };
+    show(&OpeningsPage { page: visitor.page("matches", title, json), job, openings, parts })
 }

@@ -15,7 +15,7 @@ use super::{
     form::{Form, Nothing},
     guard::{SESSION_COOKIE, set_cookie},
     page::{Page, Visitor, show},
-    signing::{blocking, may_try, new_session},
+    signing::{blocking, may_try, new_session, was_right},
     words::fill,
 };
 use crate::{
@@ -76,7 +76,10 @@ async fn page(
             })
         })
         .await?;
-    let page = visitor.page("me", visitor.language.words().account.my_account, "/api/v1/me").noting(notice);
+    let words = &visitor.language.words().account;
+    let page = visitor.page("me", words.my_account, "/api/v1/me").noting(notice);
+    let page = page.also(words.my_tokens, "/api/v1/tokens").also(words.my_machines, "/api/v1/machines?own=true");
+    let page = page.also(words.my_games, "/api/v1/deliveries");
     show(&MePage {
         page,
         name: session.name.clone(),
@@ -167,6 +170,9 @@ async fn change_password(
         .await?;
     let known = kept.and_then(|kept| kept.password);
     let is_right = blocking(move || passwords::verify(&sent.old, known.as_deref())).await?;
+    if is_right {
+        was_right(&service, &session.name, &headers, peer);
+    }
     let hash = if is_right { blocking(move || passwords::hash(&sent.new)).await? } else { Ok(String::new()) };
     let fault = match hash {
         Ok(hash) if is_right => {

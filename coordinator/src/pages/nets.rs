@@ -39,7 +39,8 @@ async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Qu
         .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before).await }))
         .await?;
     let older = nets.last().filter(|_| nets.len() == 100).map(|net| net.created);
-    show(&ListPage { page: visitor.page("nets", visitor.language.words().main.nets, "/api/v1/nets"), nets, older })
+    let page = visitor.page("nets", visitor.language.words().main.nets, "/api/v1/nets");
+    show(&ListPage { page, nets, older })
 }
 
 #[derive(Template)]

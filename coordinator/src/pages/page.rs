@@ -37,6 +37,8 @@ pub(crate) struct Visitor {
     pub(crate) form: String,
     /// The address below the language, with its query.
     pub(crate) rest: String,
+    /// Of which moment the page is: [marks](super::live::Marks), or nothing if they are not known.
+    pub(crate) state: String,
     /// What the server is called.
     pub(crate) server: String,
     /// When.
@@ -50,7 +52,16 @@ impl Visitor {
     #[must_use]
     pub(crate) fn page(&self, section: &'static str, title: impl Into<String>, json: impl Into<String>) -> Page {
         let (title, json) = (title.into(), json.into());
-        Page { t: self.language.words(), visitor: self.clone(), section, title, json, is_charted: false, notice: None }
+        Page {
+            t: self.language.words(),
+            visitor: self.clone(),
+            section,
+            title,
+            json,
+            more_json: Vec::new(),
+            is_charted: false,
+            notice: None,
+        }
     }
 
     /// Whoever signed in.
@@ -116,6 +127,8 @@ pub(crate) struct Page {
     pub(crate) title: String,
     /// The address of what it shows; empty if it shows nothing.
     pub(crate) json: String,
+    /// What else it shows: what that is called, and its address.
+    pub(crate) more_json: Vec<(&'static str, String)>,
     /// Whether it has charts that a script may enhance.
     pub(crate) is_charted: bool,
     /// What was just done.
@@ -127,6 +140,13 @@ impl Page {
     #[must_use]
     pub(crate) fn charted(mut self) -> Self {
         self.is_charted = true;
+        self
+    }
+
+    /// A page that shows something else besides.
+    #[must_use]
+    pub(crate) fn also(mut self, name: &'static str, json: impl Into<String>) -> Self {
+        self.more_json.push((name, json.into()));
         self
     }
 
@@ -159,6 +179,12 @@ impl Page {
     #[must_use]
     pub(crate) fn word(&self, state: &str) -> String {
         words::state(self.visitor.language, state)
+    }
+
+    /// The word for a state of a shard: rejected games are something else than a rejected net.
+    #[must_use]
+    pub(crate) fn shard_word(&self, state: &str) -> String {
+        words::state(self.visitor.language, if state == "rejected" { "rejected_shard" } else { state })
     }
 
     /// What the coordinator said, in the visitor's language.
@@ -217,7 +243,7 @@ impl Page {
     /// A large number in few letters.
     #[must_use]
     pub(crate) fn short(&self, number: &i64) -> String {
-        format::short(*number)
+        format::short(self.visitor.language, *number)
     }
 
     /// A length of a file.
@@ -241,7 +267,13 @@ impl Page {
     /// A number from 0 to 1, in percent.
     #[must_use]
     pub(crate) fn hundredths(&self, number: &f64) -> String {
-        format!("{}\u{202f}%", format::decimal(number * 100.0, 1))
+        format::hundredths(*number)
+    }
+
+    /// How likely something is, from 0 to 1.
+    #[must_use]
+    pub(crate) fn likely(&self, share: &f64) -> String {
+        format::likelihood(*share)
     }
 
     /// A part of a whole, in percent.

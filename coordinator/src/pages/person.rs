@@ -61,8 +61,10 @@ async fn person(State(service): State<Service>, visitor: Visitor, Path(name): Pa
     let words = &visitor.language.words().river;
     let own = own.map(|(state, days, machines): (String, Vec<Day>, _)| {
         let bars: Vec<Bar> = days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
-        Own { state, days: charts::columns(words.person_days, &bars), machines }
+        Own { state, days: charts::columns(visitor.language, words.person_days, &bars), machines }
     });
-    let page = visitor.page("people", person.account.clone(), format!("/api/v1/people/{}", person.account));
+    let json = format!("/api/v1/people/{}", person.account);
+    let page = visitor.page("people", person.account.clone(), json.clone());
+    let page = if own.is_some() { page.also(words.person_own, json + "/own") } else { page };
     show(&PersonPage { page, person, own })
 }

@@ -43,7 +43,7 @@ pub(super) fn routes() -> Router<Service> {
         .route("/register", get(register_page).post(register))
 }
 
-/// Who tried to sign in, and failed: by account and by address.
+/// Who tried to sign in and failed, or is being looked at: by account and by address.
 #[derive(Default)]
 pub(super) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
 
@@ -77,10 +77,13 @@ impl Attempts {
         Ok(())
     }
 
-    /// Forgets an account's failures: it was its owner.
-    fn forget(&self, name: &str) {
+    /// An attempt was right: the account's failures are forgotten, and of the address one less is counted.
+    fn forgive(&self, name: &str, address: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&format!("name {}", name.to_lowercase()));
+        if let Some((count, _)) = all.get_mut(&format!("from {address}")) {
+            *count = count.saturating_sub(1);
+        }
     }
 }
 
@@ -162,6 +165,7 @@ async fn sign_in(
     let Some(kept) = kept.filter(|_| is_right) else {
         return fault(words.wrong.to_owned(), StatusCode::FORBIDDEN);
     };
+    was_right(&service, &sent.name, &headers, peer);
     match kept.state.as_str() {
         "active" | "quarantined" => {}
         "pending" => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
@@ -169,7 +173,6 @@ async fn sign_in(
             return fault(kept.message.unwrap_or_else(|| words.blocked.to_owned()), StatusCode::FORBIDDEN);
         }
     }
-    service.pages.attempts.forget(&sent.name);
     begin(&service, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
 }
 
@@ -177,6 +180,12 @@ async fn sign_in(
 pub(super) fn may_try(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<(), i64> {
     let address = address_in(headers, peer, service.settings.behind_proxy);
     service.pages.attempts.take(name, &address, service.clock.now())
+}
+
+/// An attempt was right after all: only those that are wrong close an account, or an address.
+pub(super) fn was_right(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) {
+    let address = address_in(headers, peer, service.settings.behind_proxy);
+    service.pages.attempts.forgive(name, &address);
 }
 
 /// Begins a session, in place of the one before, and goes on.
@@ -354,5 +363,20 @@ mod tests {
         }
         assert!(attempts.take("carl", "1.2.3.4", now).is_err(), "and the address to all accounts");
         assert_eq!(attempts.take("ann", "5.6.7.8", now.after(Attempts::WITHIN)), Ok(()));
+    }
+
+    #[test]
+    fn whoever_is_right_never_waits() {
+        let attempts = Attempts::default();
+        let now = Time(1_000_000_000);
+        for number in 0..200 {
+            let name = format!("n{number}");
+            assert_eq!(attempts.take(&name, "1.2.3.4", now), Ok(()), "{name}");
+            attempts.forgive(&name, "1.2.3.4");
+        }
+        for number in 0..Attempts::MOST * 5 {
+            assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
+        }
+        assert!(attempts.take("n200", "1.2.3.4", now).is_err(), "what is wrong counts as before");
     }
 }

@@ -70,9 +70,13 @@ async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): 
             })
         })
         .await?;
-    let json =
-        if machines.is_some() { format!("/api/v1/machines?page={}", part.page) } else { "/api/v1/overview".to_owned() };
-    let page = visitor.page("workers", visitor.language.words().main.workers, json);
+    let (words, overview) = (visitor.language.words(), "/api/v1/overview");
+    let page = if machines.is_some() {
+        let page = visitor.page("workers", words.main.workers, format!("/api/v1/machines?page={}", part.page));
+        page.also(words.loops.workers_now, overview).also(words.river.failures, "/api/v1/failures")
+    } else {
+        visitor.page("workers", words.main.workers, overview)
+    };
     let parts = Parts::around(part, machines.as_ref().map_or(0, Vec::len));
     show(&WorkersPage { page, active, threads, machines, failures, parts })
 }

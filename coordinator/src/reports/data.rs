@@ -3,6 +3,7 @@
 use dataset::stats::Figures as Counted;
 use serde::Serialize;
 
+use super::people::ROWS;
 use crate::{
     clock::Time,
     store::{Connection, Outcome},
@@ -150,12 +151,12 @@ pub struct Aside {
     pub received: i64,
 }
 
-/// The games that there are.
+/// The games that there are; of what counts for nothing a page, counted from 0.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn data(connection: &mut Connection<'_>, now: Time) -> Outcome<Data> {
+pub async fn data(connection: &mut Connection<'_>, now: Time, page: i64) -> Outcome<Data> {
     let query = "SELECT state, CAST(SUM(shards) AS BIGINT) AS shards, CAST(SUM(games) AS BIGINT) AS games,
                         CAST(SUM(positions) AS BIGINT) AS positions, CAST(SUM(bytes) AS BIGINT) AS bytes
                  FROM totals GROUP BY state HAVING SUM(shards) > 0
@@ -185,7 +186,7 @@ pub async fn data(connection: &mut Connection<'_>, now: Time) -> Outcome<Data> {
         figures: figures::of_selfplay(connection).await?.into(),
         comparisons,
         manifests,
-        set_aside: set_aside(connection).await?,
+        set_aside: set_aside(connection, page).await?,
     })
 }
 
@@ -195,8 +196,8 @@ async fn labels(connection: &mut Connection<'_>, kind: &str) -> Outcome<Vec<Labe
     Ok(sqlx::query_as(query).bind(kind.to_owned()).fetch_all(connection.raw()).await?)
 }
 
-async fn set_aside(connection: &mut Connection<'_>) -> Outcome<Vec<Aside>> {
+async fn set_aside(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Aside>> {
     let query = "SELECT id AS shard, hash, state, job, first, games, code, detail, received FROM shards
-                 WHERE state IN ('rejected', 'disputed', 'quarantined') ORDER BY id DESC LIMIT 50";
-    Ok(sqlx::query_as(query).fetch_all(connection.raw()).await?)
+                 WHERE state IN ('rejected', 'disputed', 'quarantined') ORDER BY id DESC LIMIT $1 OFFSET $2";
+    Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
 }

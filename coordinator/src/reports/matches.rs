@@ -1,24 +1,25 @@
 //! Matches: how they stand, game by game and worker by worker.
 
+mod openings;
+mod played;
+mod workers;
+
 use dataset::Header;
 use protocol::campaign::Gate;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
-use stats::{Decision, EloEstimate, Outlook};
+use stats::{EloEstimate, Outlook};
 
 use crate::{
-    campaigns::matches::{self, Standing},
-    gate::{self, Verdict},
+    campaigns::matches::Standing,
+    gate::Verdict,
+    service::Service,
     store::{Connection, Failure, Outcome},
     timed,
-    work::counting,
 };
-
-/// So many points of a curve are told: more than a picture shows.
-const MOST_POINTS: usize = 400;
-
-/// From how many standard deviations on a worker's results are worth a look.
-const OUTLIER: f64 = 3.0;
+pub(crate) use openings::{Openings, openings};
+pub use played::Memory;
+pub use workers::Worker;
 
 /// A match in one line.
 #[derive(Clone, Debug, Serialize)]
@@ -131,31 +132,12 @@ pub struct Match {
     pub outlook: Option<Outlook>,
     /// The log-likelihood ratio after so many pairs.
     pub curve: Vec<(u64, f64)>,
-    /// Who played it.
+    /// Who played most of it, and whose results are worth a look.
     pub workers: Vec<Worker>,
+    /// How many played it.
+    pub worker_count: usize,
     /// What its games are a function of.
     pub header: Header,
-}
-
-/// What a worker's pairs brought the candidate.
-#[derive(Clone, Debug, Serialize)]
-pub struct Worker {
-    /// Its number.
-    pub worker: i64,
-    /// Whose it is.
-    pub account: String,
-    /// Its name.
-    pub name: String,
-    /// How many pairs.
-    pub pairs: i64,
-    /// Pairs by the candidate's score.
-    pub counts: [i64; 5],
-    /// The candidate's score, from 0 to 1.
-    pub score: f64,
-    /// How many standard deviations that is from all others.
-    pub deviation: f64,
-    /// Whether that is worth a look.
-    pub is_outlier: bool,
 }
 
 /// A match.
@@ -163,104 +145,50 @@ pub struct Worker {
 /// # Errors
 ///
 /// If it is none.
-pub async fn details(connection: &mut Connection<'_>, job: i64) -> Outcome<Match> {
-    let query = rows("jobs.id = $1 AND jobs.gate IS NOT NULL");
-    let row: Row = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
-    let query = "SELECT gate, header FROM jobs WHERE id = $1";
-    let (gate, header): (String, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
-    let broken = |error: serde_json::Error| Failure::Broken(format!("job {job}: {error}"));
-    let gate: Gate = serde_json::from_str(&gate).map_err(broken)?;
-    let header: Header = serde_json::from_str(&header).map_err(broken)?;
-    let standing = matches::standing(connection, job).await?;
-    let pairs = counting::pairs(connection, job).await?;
-    let is_tested = standing.timed.is_none();
-    let curve = if is_tested { gate::curve(&standing.test, gate.batch_pairs, &pairs).ok() } else { None };
-    let curve = curve.unwrap_or_default();
-    let elo = match standing.timed {
-        Some(timed) => timed.elo,
-        None => (standing.verdict.pairs > 0).then(|| standing.test.estimate(standing.verdict.counts)),
-    };
-    let is_going_on = is_tested && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
-    let outlook = is_going_on.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
-    Ok(Match {
-        line: row.into(),
-        hypotheses: (gate.elo0, gate.elo1),
-        most_pairs: i64::from(gate.most_pairs),
-        elo: elo.filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite()),
-        outlook: outlook.filter(|outlook| outlook.games_to_go.is_finite()),
-        curve: thinned(curve),
-        workers: workers(connection, job).await?,
-        standing,
-        header,
-    })
+pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
+    let played = service.pages.matches.look(service, job).await?;
+    service
+        .read(move |mut connection| {
+            let played = played.clone();
+            Box::pin(async move {
+                let c = &mut connection;
+                let query = rows("jobs.id = $1 AND jobs.gate IS NOT NULL");
+                let row: Row = sqlx::query_as(query).bind(job).fetch_one(c.raw()).await?;
+                let query = "SELECT gate, header FROM jobs WHERE id = $1";
+                let (gate, header): (String, String) = sqlx::query_as(query).bind(job).fetch_one(c.raw()).await?;
+                let broken = |error: serde_json::Error| Failure::Broken(format!("job {job}: {error}"));
+                let gate: Gate = serde_json::from_str(&gate).map_err(broken)?;
+                let header: Header = serde_json::from_str(&header).map_err(broken)?;
+                let shown = workers::worth_a_look(&played.workers);
+                Ok(Match {
+                    line: row.into(),
+                    standing: played.standing.clone(),
+                    hypotheses: (gate.elo0, gate.elo1),
+                    most_pairs: i64::from(gate.most_pairs),
+                    elo: played.elo,
+                    outlook: played.outlook,
+                    curve: played.curve.clone(),
+                    workers: workers::named(c, &shown).await?,
+                    worker_count: played.workers.len(),
+                    header,
+                })
+            })
+        })
+        .await
 }
 
-/// A curve of few points, the last among them.
-fn thinned(curve: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
-    let step = curve.len().div_ceil(MOST_POINTS).max(1);
-    let last = curve.len().saturating_sub(1);
-    curve.into_iter().enumerate().filter(|(place, _)| place % step == 0 || *place == last).map(|it| it.1).collect()
-}
-
-async fn workers(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<Worker>> {
-    let query = "SELECT workers.id, accounts.name, workers.name, shards.pairs
-                 FROM shards JOIN workers ON workers.id = shards.worker JOIN accounts ON accounts.id = shards.account
-                 WHERE shards.job = $1 AND shards.state = 'validated' AND shards.pairs IS NOT NULL
-                 ORDER BY workers.id, shards.id";
-    let rows: Vec<(i64, String, String, Vec<u8>)> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
-    let mut all: Vec<Worker> = Vec::new();
-    for (worker, account, name, pairs) in rows {
-        if all.last().is_none_or(|last| last.worker != worker) {
-            let counts = [0; 5];
-            all.push(Worker { worker, account, name, pairs: 0, counts, score: 0.5, deviation: 0.0, is_outlier: false });
-        }
-        if let Some(last) = all.last_mut() {
-            last.pairs += pairs.len() as i64;
-            for pair in pairs {
-                last.counts[usize::from(pair.min(4))] += 1;
-            }
-        }
-    }
-    let total = all.iter().fold([0; 5], |total, worker| std::array::from_fn(|cell| total[cell] + worker.counts[cell]));
-    for worker in &mut all {
-        worker.score = mean(&worker.counts).0;
-        let others: [i64; 5] = std::array::from_fn(|cell| total[cell] - worker.counts[cell]);
-        let (n, m) = (worker.pairs as f64, others.iter().sum::<i64>() as f64);
-        if n >= 4.0 && m >= 4.0 {
-            let variance = mean(&total).1;
-            let deviation = (variance * (1.0 / n + 1.0 / m)).sqrt();
-            worker.deviation = if deviation > 0.0 { (worker.score - mean(&others).0) / deviation } else { 0.0 };
-            worker.is_outlier = worker.deviation.abs() > OUTLIER;
-        }
-    }
-    all.sort_by(|a, b| b.pairs.cmp(&a.pairs).then(a.worker.cmp(&b.worker)));
-    Ok(all)
-}
-
-/// Mean and variance of a pair's score, from 0 to 1.
-fn mean(counts: &[i64; 5]) -> (f64, f64) {
-    let pairs = counts.iter().sum::<i64>().max(1) as f64;
-    let sum = |power: i32| (0..5).map(|cell| counts[cell] as f64 * (cell as f64 / 4.0).powi(power)).sum::<f64>();
-    let mean = sum(1) / pairs;
-    (mean, (sum(2) / pairs - mean * mean).max(0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thinned_curve_keeps_its_ends() {
-        let curve: Vec<(u64, f64)> = (0..1_001).map(|at| (at, 0.0)).collect();
-        let thin = thinned(curve);
-        assert!(thin.len() <= MOST_POINTS + 1, "{}", thin.len());
-        assert_eq!((thin.first().map(|it| it.0), thin.last().map(|it| it.0)), (Some(0), Some(1_000)));
-        assert!(thinned(Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn a_score_has_a_mean_and_a_variance() {
-        assert_eq!(mean(&[1, 0, 0, 0, 1]), (0.5, 0.25));
-        assert_eq!(mean(&[0, 0, 9, 0, 0]), (0.5, 0.0));
-    }
+/// Everybody who played a match, those first who played most; a page of them, counted from 0.
+///
+/// # Errors
+///
+/// If it is none.
+pub async fn all_workers(service: &Service, job: i64, page: usize) -> Outcome<Vec<Worker>> {
+    let played = service.pages.matches.look(service, job).await?;
+    let part = workers::page(&played.workers, page);
+    service
+        .read(move |mut connection| {
+            let part = part.clone();
+            Box::pin(async move { workers::named(&mut connection, &part).await })
+        })
+        .await
 }

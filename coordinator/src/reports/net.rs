@@ -56,6 +56,17 @@ pub struct Card {
     pub children: Vec<Relative>,
     /// The campaigns whose champion it is.
     pub champion_of: Vec<String>,
+    /// The campaign whose gate it plays at the moment.
+    pub on_trial: Option<Trial>,
+}
+
+/// A campaign that waits for what its gate says of a net.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Trial {
+    /// The campaign.
+    pub campaign: String,
+    /// What counts its changes.
+    pub changed: i64,
 }
 
 /// A net in its family.
@@ -110,7 +121,13 @@ pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> 
     let children: Vec<Relative> = query.fetch_all(connection.raw()).await?;
     let query = "SELECT name FROM campaigns WHERE champion = $1 ORDER BY id";
     let champion_of = sqlx::query_scalar(query).bind(hash.to_owned()).fetch_all(connection.raw()).await?;
+    let query = "SELECT campaigns.name AS campaign, campaigns.changed AS changed
+                 FROM campaigns JOIN trainings ON trainings.id = campaigns.training
+                 WHERE trainings.candidate = $1 AND campaigns.phase = 'gating'
+                 AND campaigns.state IN ('running', 'paused', 'stuck')";
+    let on_trial = sqlx::query_as(query).bind(hash.to_owned()).fetch_optional(connection.raw()).await?;
     Ok(Card {
+        on_trial,
         ancestors: ancestors(connection, net.parent.clone()).await?,
         matches: matches::of_net(connection, hash).await?,
         net,

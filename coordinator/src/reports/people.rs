@@ -132,22 +132,23 @@ pub struct Audits {
     pub leased: i64,
 }
 
-/// Audits and disputes that are open.
+/// Audits and disputes that are open; a page of them, counted from 0.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn audits(connection: &mut Connection<'_>) -> Outcome<Audits> {
+pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Outcome<Audits> {
     let query = "SELECT comparisons.id AS comparison, comparisons.job AS job, comparisons.first AS first,
                         comparisons.games AS games, comparisons.state AS state, game, one.name AS left,
                         other.name AS right, comparisons.created AS created
                  FROM comparisons JOIN shards AS l ON l.id = left_shard JOIN shards AS r ON r.id = right_shard
                  JOIN accounts AS one ON one.id = l.account JOIN accounts AS other ON other.id = r.account
                  WHERE comparisons.state IN ('different', 'waiting')
-                 ORDER BY comparisons.state, comparisons.id DESC LIMIT 100";
+                 ORDER BY comparisons.state, comparisons.id DESC LIMIT $1 OFFSET $2";
     // `left` and `right` are words of SQL.
     let query = query.replace("AS left,", "AS \"left\",").replace("AS right,", "AS \"right\",");
-    let open = sqlx::query_as(sqlx::AssertSqlSafe(query)).fetch_all(connection.raw()).await?;
+    let query = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(ROWS).bind(page.max(0) * ROWS);
+    let open = query.fetch_all(connection.raw()).await?;
     let count = |state: &'static str| sqlx::query_scalar("SELECT COUNT(*) FROM shards WHERE audit = $1").bind(state);
     let wanted = count("wanted").fetch_one(connection.raw()).await?;
     let leased = count("leased").fetch_one(connection.raw()).await?;
@@ -243,7 +244,7 @@ pub async fn person(connection: &mut Connection<'_>, name: &str) -> Outcome<(i64
 }
 
 /// A day of somebody's.
-#[derive(Clone, Copy, Debug, Default, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
 pub struct Day {
     /// Days since 1970.
     pub day: i64,

@@ -8,7 +8,12 @@ use sqlx::{AssertSqlSafe, Row as _};
 use super::{Database, Dialect, Failure, Store as _, StoreError};
 
 /// The steps from an empty database to this version's, in order. A step that was released never changes.
-const STEPS: [&str; 3] = [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Brings the tables to this version.
 pub(super) async fn migrate(store: &Database) -> Result<(), StoreError> {

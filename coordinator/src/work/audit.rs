@@ -205,11 +205,27 @@ struct Side {
     id: i64,
     account: i64,
     trusted: i64,
+    /// Of what lease it is: fresh, audit, settle.
+    kind: String,
+    /// The shard that its lease was to play again.
+    audited: Option<i64>,
+}
+
+impl Side {
+    /// Whether another shard that is equal shows that this one is right: the coordinator had somebody else play it again,
+    /// or a worker that is trusted has played it. Two accounts can bring the same games over and over without being asked
+    /// to, and be one. And whoever plays an audit well shows nothing of what he plays besides: he may know it for one.
+    fn is_shown_by(&self, other: &Self) -> bool {
+        let was_asked = other.audited == Some(self.id) || other.kind == "settle" || other.trusted != 0;
+        self.account != other.account && was_asked
+    }
 }
 
 async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
-    let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted
-         FROM shards JOIN workers ON workers.id = shards.worker WHERE shards.id = $1";
+    let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted, leases.kind AS kind,
+                        leases.audited AS audited
+         FROM shards JOIN workers ON workers.id = shards.worker JOIN leases ON leases.id = shards.lease
+         WHERE shards.id = $1";
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
 }
 
@@ -240,8 +256,8 @@ pub async fn compared(
     let query = sqlx::query(query).bind(comparison).bind(state).bind(differs.map(|game| game as i64));
     query.execute(connection.raw()).await?;
     if differs.is_none() {
-        if left.account != right.account {
-            for shard in [&left, &right] {
+        for (shard, other) in [(&left, &right), (&right, &left)] {
+            if shard.is_shown_by(other) {
                 clean(connection, shard, row.games).await?;
             }
         }
@@ -293,23 +309,28 @@ pub(super) async fn confirmed_by(connection: &mut Connection<'_>, account: i64) 
 /// Whoever is in quarantine confirms nobody: what of an account's games is clean is found out again, from those who
 /// are not. So accounts that confirm each other's lies fall together.
 pub(super) async fn weigh_again(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
-    const CONFIRMED: &str = "EXISTS (SELECT 1 FROM comparisons
+    // In how many games others who were asked to got the same.
+    const SHOWN: &str = "(SELECT CAST(COALESCE(SUM(comparisons.games), 0) AS BIGINT) FROM comparisons
         JOIN shards AS other ON other.id = CASE WHEN left_shard = shards.id THEN right_shard ELSE left_shard END
         JOIN accounts AS confirming ON confirming.id = other.account
-        WHERE comparisons.state = 'equal' AND (left_shard = shards.id OR right_shard = shards.id)
+        JOIN leases AS theirs ON theirs.id = other.lease
+        JOIN workers AS their_worker ON their_worker.id = other.worker
+        WHERE (theirs.audited = shards.id OR theirs.kind = 'settle' OR their_worker.trusted <> 0)
+        AND comparisons.state = 'equal' AND (left_shard = shards.id OR right_shard = shards.id)
         AND confirming.id <> shards.account AND confirming.state <> 'quarantined')";
     let steps = [
-        "UPDATE shards SET audited_games = 0, audit = CASE audit WHEN 'clean' THEN 'wanted' ELSE audit END
-         WHERE account = $1 AND audited_games > 0 AND NOT CONFIRMED",
-        "UPDATE shards SET audited_games = games, audit = CASE audit WHEN 'wanted' THEN 'clean' ELSE audit END
-         WHERE account = $1 AND audited_games = 0 AND CONFIRMED",
+        "UPDATE shards SET audited_games = CASE WHEN SHOWN < games THEN SHOWN ELSE games END
+         WHERE account = $1 AND EXISTS
+         (SELECT 1 FROM comparisons WHERE left_shard = shards.id OR right_shard = shards.id)",
+        "UPDATE shards SET audit = CASE WHEN audited_games > 0 THEN 'clean' ELSE 'wanted' END
+         WHERE account = $1 AND audit = CASE WHEN audited_games > 0 THEN 'wanted' ELSE 'clean' END",
         "UPDATE accounts SET
-         clean_games = COALESCE((SELECT SUM(audited_games) FROM shards WHERE shards.account = $1 AND CONFIRMED), 0),
-         clean_until = COALESCE((SELECT MAX(shards.id) FROM shards WHERE shards.account = $1 AND CONFIRMED), 0)
+         clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE shards.account = $1),
+         clean_until = COALESCE((SELECT MAX(shards.id) FROM shards WHERE shards.account = $1 AND audited_games > 0), 0)
          WHERE id = $1",
     ];
     for step in steps {
-        let query = AssertSqlSafe(step.replace("CONFIRMED", CONFIRMED));
+        let query = AssertSqlSafe(step.replace("SHOWN", SHOWN));
         sqlx::query(query).bind(account).execute(connection.raw()).await?;
     }
     Ok(())

@@ -9,7 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{JobRow, audit, header_of, lock_job, segments, watching};
 use crate::{
-    clock::{SECOND, Time},
+    clock::{HOUR, SECOND, Time},
+    events::{Event, note},
     people::secret,
     store::{Connection, Failure, Outcome},
 };
@@ -31,6 +32,12 @@ const MOST_DURATION: i64 = 12 * 3_600 * SECOND;
 
 /// No lease has more games.
 pub(super) const MOST_GAMES: i64 = 4_096;
+
+/// Games that so many had and nobody brought are told of.
+const MANY_ATTEMPTS: [i64; 3] = [5, 50, 500];
+
+/// A worker has no more leases at the same time: it would hold games that others could play.
+const MOST_LEASES: i64 = 64;
 
 /// Nodes a second of a thread whose speed is not known.
 const USUAL_SPEED: u64 = 400_000;
@@ -90,6 +97,12 @@ pub async fn ask(
     if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
         return Ok(Work::Games(lease));
     }
+    let query = "SELECT COUNT(*) FROM leases WHERE worker = $1 AND state = 'active'";
+    let leases: i64 = sqlx::query_scalar(query).bind(worker.id).fetch_one(connection.raw()).await?;
+    if leases >= MOST_LEASES {
+        let reason = format!("the worker has {leases} leases that are not over: deliver their games first");
+        return Ok(Work::Wait { seconds: 60, reason });
+    }
     let seconds = seconds(ask, worker.delivered != 0);
     let threads = i64::from(ask.threads.max(1));
     let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, threads, seconds, now };
@@ -108,8 +121,9 @@ pub async fn ask(
         if !audit::mark_leased(connection, wanted.shard).await? {
             return Ok(Work::Wait { seconds: 1, reason: "somebody else was faster".to_owned() });
         }
-        let most = wish.games(&job);
-        let games = wanted.games.min(most);
+        // Of its usual size, but whoever asks for little shows little: no less than a tenth.
+        let least = wanted.games / 10 / job.unit() * job.unit();
+        let games = wanted.games.min(wish.games(&job).max(least));
         // A part of the shard that nobody can foresee; of a match, whole pairs.
         let places = (wanted.games - games) / job.unit() + 1;
         let first = wanted.first + (asker.draw >> 16) as i64 % places * job.unit();
@@ -262,7 +276,12 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
         if job.state != "open" {
             continue;
         }
-        let games = if let Some(open) = segments::first_open(connection, job.id, wish.games(&job)).await? {
+        let open = segments::first_open(connection, job.id, wish.games(&job)).await?;
+        let open = match open {
+            Some(open) if job.unit() > 1 && is_for_others(connection, wish, &job, open.start).await? => None,
+            open => open,
+        };
+        let games = if let Some(open) = open {
             open
         } else {
             let limit = job.game_limit.unwrap_or(i64::MAX - MOST_GAMES);
@@ -285,10 +304,34 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
     Ok(Work::Wait { seconds, reason })
 }
 
+/// Whether a pair that an account had and did not bring is left to others: there is one that was here in the last hour,
+/// plays with this engine, and has not lost it as well. A match is decided by the pairs up to the first that is missing:
+/// nobody is to hold that one for ever.
+async fn is_for_others(connection: &mut Connection<'_>, wish: &Wish<'_>, job: &JobRow, first: i64) -> Outcome<bool> {
+    let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
+                 AND first <= $3 AND first + games > $3";
+    let query = sqlx::query_scalar(query).bind(wish.account).bind(job.id).bind(first);
+    let lost: i64 = query.fetch_one(connection.raw()).await?;
+    if lost == 0 {
+        return Ok(false);
+    }
+    let query = "SELECT COUNT(*) FROM workers JOIN accounts ON accounts.id = workers.account
+                 WHERE workers.last_seen > $4 AND workers.account <> $1 AND workers.bench_signature = $5
+                 AND workers.blocked IS NULL AND accounts.state = 'active'
+                 AND (workers.trusted <> 0 OR $6 = 0)
+                 AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.account = workers.account
+                                 AND leases.state IN ('expired', 'returned') AND leases.job = $2
+                                 AND leases.first <= $3 AND leases.first + leases.games > $3)";
+    let query = sqlx::query_scalar(query).bind(wish.account).bind(job.id).bind(first).bind(wish.now.0 - HOUR);
+    let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.header.clock.is_some()));
+    let others: i64 = query.fetch_one(connection.raw()).await?;
+    Ok(others > 0)
+}
+
 /// After how many seconds a worker asks again that got nothing: the more there are, the later.
 async fn pause(connection: &mut Connection<'_>, now: Time) -> Outcome<u32> {
     let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
-    let active: i64 = sqlx::query_scalar(query).bind(now.0 - 3_600 * SECOND).fetch_one(connection.raw()).await?;
+    let active: i64 = sqlx::query_scalar(query).bind(now.0 - HOUR).fetch_one(connection.raw()).await?;
     Ok((10 + active / 200).min(300) as u32)
 }
 
@@ -322,10 +365,35 @@ async fn grant(
     let lease: i64 = query.fetch_one(connection.raw()).await?;
     let mut live = false;
     if kind == "fresh" {
-        segments::lease(connection, job.id, games.clone(), lease).await?;
+        let attempts = segments::lease(connection, job.id, games.clone(), lease).await?;
+        if attempts > 1 {
+            again(connection, wish.now, job, lease, &games, attempts).await?;
+        }
         live = job.header.opponent.is_some() && watching::claim(connection, job.id, lease, &games).await?;
     }
     Ok(Lease { live, ..answer(token, &job.header, &games, (duration / SECOND) as u32) })
+}
+
+/// Games are handed out that others had, and did not bring. After many times that is worth a word: there may be
+/// something about them that no worker gets over.
+async fn again(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: &JobRow,
+    lease: i64,
+    games: &std::ops::Range<i64>,
+    attempts: i64,
+) -> Outcome<()> {
+    let query = "UPDATE leases SET attempts = $2 WHERE id = $1";
+    sqlx::query(query).bind(lease).bind(attempts).execute(connection.raw()).await?;
+    if MANY_ATTEMPTS.contains(&attempts) {
+        let (first, last) = (games.start, games.end - 1);
+        let text =
+            format!("games from {first} to {last} of job {} are handed out once more: {attempts} times by now", job.id);
+        let subject = format!("job:{}", job.id);
+        note(connection, now, Event { kind: "stall", account: None, subject, text }).await?;
+    }
+    Ok(())
 }
 
 /// A lease, which nobody else changes until the transaction ends.
@@ -416,7 +484,7 @@ pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &st
     if !(lease.first..=end).contains(&from) || (from - lease.first) % job.unit() != 0 {
         return Err(Failure::refused(Code::WrongGames, format!("game {from} is no border of the lease's games")));
     }
-    segments::give_back(connection, job.id, lease.id, from).await?;
+    segments::give_back(connection, job.id, lease.id, from, true).await?;
     let is_over = if lease.kind == "fresh" {
         // What was finished before may still be on its way; if it never comes, the lease runs out.
         !segments::any_left(connection, lease.id).await?
@@ -438,7 +506,7 @@ async fn close(connection: &mut Connection<'_>, lease: i64, state: &str) -> Outc
 
 /// Ends a lease: its games are to be played by others, whose job is locked.
 pub(super) async fn end(connection: &mut Connection<'_>, job: i64, lease: i64, first: i64) -> Outcome<()> {
-    segments::give_back(connection, job, lease, first).await?;
+    segments::give_back(connection, job, lease, first, false).await?;
     close(connection, lease, "expired").await
 }
 

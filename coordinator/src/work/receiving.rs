@@ -55,6 +55,17 @@ pub async fn expectation(
     Ok(Expectation { header, games: first..all.end, unit })
 }
 
+/// Whether such a shard was taken in, for whatever lease.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn is_known(connection: &mut Connection<'_>, hash: Digest) -> Outcome<bool> {
+    let query = "SELECT COUNT(*) FROM shards WHERE hash = $1";
+    let known: i64 = sqlx::query_scalar(query).bind(hash.to_string()).fetch_one(connection.raw()).await?;
+    Ok(known > 0)
+}
+
 /// A shard that was found in order at the door, and lies in the store of objects.
 #[derive(Clone, Debug)]
 pub struct Upload {

@@ -7,29 +7,15 @@ use crate::store::{Connection, Outcome};
 /// Makes a border between segments before this game, if it is below the frontier and there is none.
 async fn cut(connection: &mut Connection<'_>, job: i64, at: i64) -> Outcome<()> {
     // Segments do not overlap: none but the last that begins before can reach this far.
-    let query = "SELECT first, games, state, lease, shard FROM segments
-                 WHERE job = $1 AND first < $2 ORDER BY first DESC LIMIT 1";
-    type Row = (i64, i64, String, Option<i64>, Option<i64>);
-    let row: Option<Row> = sqlx::query_as(query).bind(job).bind(at).fetch_optional(connection.raw()).await?;
-    let Some((first, games, state, lease, shard)) = row.filter(|(first, games, ..)| first + games > at) else {
-        return Ok(());
-    };
+    let query = "SELECT first, games FROM segments WHERE job = $1 AND first < $2 ORDER BY first DESC LIMIT 1";
+    let row: Option<(i64, i64)> = sqlx::query_as(query).bind(job).bind(at).fetch_optional(connection.raw()).await?;
+    let Some((first, games)) = row.filter(|(first, games)| first + games > at) else { return Ok(()) };
+    let query = "INSERT INTO segments (job, first, games, state, lease, shard, attempts)
+                 SELECT job, $3, $4, state, lease, shard, attempts FROM segments WHERE job = $1 AND first = $2";
+    let query = sqlx::query(query).bind(job).bind(first).bind(at).bind(first + games - at);
+    query.execute(connection.raw()).await?;
     let query = "UPDATE segments SET games = $3 WHERE job = $1 AND first = $2";
     sqlx::query(query).bind(job).bind(first).bind(at - first).execute(connection.raw()).await?;
-    insert(connection, job, at..first + games, &state, lease, shard).await
-}
-
-async fn insert(
-    connection: &mut Connection<'_>,
-    job: i64,
-    range: Range<i64>,
-    state: &str,
-    lease: Option<i64>,
-    shard: Option<i64>,
-) -> Outcome<()> {
-    let query = "INSERT INTO segments (job, first, games, state, lease, shard) VALUES ($1, $2, $3, $4, $5, $6)";
-    let query = sqlx::query(query).bind(job).bind(range.start).bind(range.end - range.start);
-    query.bind(state.to_owned()).bind(lease).bind(shard).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -44,27 +30,45 @@ pub(super) async fn first_open(connection: &mut Connection<'_>, job: i64, most: 
 
 /// New games behind the frontier: the frontier moves on.
 pub(super) async fn extend(connection: &mut Connection<'_>, job: i64, range: Range<i64>) -> Outcome<()> {
-    insert(connection, job, range.clone(), "open", None, None).await?;
+    let query = "INSERT INTO segments (job, first, games, state) VALUES ($1, $2, $3, 'open')";
+    let query = sqlx::query(query).bind(job).bind(range.start).bind(range.end - range.start);
+    query.execute(connection.raw()).await?;
     let query = "UPDATE jobs SET frontier = $2 WHERE id = $1";
     sqlx::query(query).bind(job).bind(range.end).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Games that are all open go to a lease, and what lay in pieces becomes one.
-pub(super) async fn lease(connection: &mut Connection<'_>, job: i64, range: Range<i64>, lease: i64) -> Outcome<()> {
+/// Games that are all open go to a lease, and what lay in pieces becomes one. The how manieth time that is, for those of
+/// them that were handed out most often.
+pub(super) async fn lease(connection: &mut Connection<'_>, job: i64, range: Range<i64>, lease: i64) -> Outcome<i64> {
     cut(connection, job, range.start).await?;
     cut(connection, job, range.end).await?;
+    let query = "SELECT COALESCE(MAX(attempts), 0) + 1 FROM segments
+                 WHERE job = $1 AND first >= $2 AND first < $3 AND state = 'open'";
+    let query = sqlx::query_scalar(query).bind(job).bind(range.start).bind(range.end);
+    let attempts: i64 = query.fetch_one(connection.raw()).await?;
     let query = "DELETE FROM segments WHERE job = $1 AND first >= $2 AND first < $3 AND state = 'open'";
     sqlx::query(query).bind(job).bind(range.start).bind(range.end).execute(connection.raw()).await?;
-    insert(connection, job, range, "leased", Some(lease), None).await
+    let query =
+        "INSERT INTO segments (job, first, games, state, lease, attempts) VALUES ($1, $2, $3, 'leased', $4, $5)";
+    let query = sqlx::query(query).bind(job).bind(range.start).bind(range.end - range.start);
+    query.bind(lease).bind(attempts).execute(connection.raw()).await?;
+    Ok(attempts)
 }
 
-/// What a lease has and has not delivered, from this game on, is to be played by others.
-pub(super) async fn give_back(connection: &mut Connection<'_>, job: i64, lease: i64, from: i64) -> Outcome<()> {
+/// What a lease has and has not delivered, from this game on, is to be played by others. Whoever says that he will not
+/// play them has not tried in vain.
+pub(super) async fn give_back(
+    connection: &mut Connection<'_>,
+    job: i64,
+    lease: i64,
+    from: i64,
+    was_said: bool,
+) -> Outcome<()> {
     cut(connection, job, from).await?;
-    let query = "UPDATE segments SET state = 'open', lease = NULL
+    let query = "UPDATE segments SET state = 'open', lease = NULL, attempts = attempts - $3
                  WHERE lease = $1 AND state = 'leased' AND first >= $2";
-    sqlx::query(query).bind(lease).bind(from).execute(connection.raw()).await?;
+    sqlx::query(query).bind(lease).bind(from).bind(i64::from(was_said)).execute(connection.raw()).await?;
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! What people do at the pages.
 
-use std::time::Duration;
-
 use coordinator::{campaigns::matches, store::Store as _};
 use protocol::campaign::{Campaign, Gate};
 use serde_json::{Value, json};
@@ -43,9 +41,9 @@ async fn a_maintainer_signs_in_and_steers() {
     assert!(browser.address().await.ends_with("/en/campaigns/quick"));
 
     // The candidate becomes champion, and goes again.
-    browser.open(&format!("http://{}/en/campaigns/yangtze", bench.address)).await;
-    browser.click("details.confirm summary").await;
-    browser.click("details.confirm[open] button").await;
+    browser.open(&format!("http://{}/en/nets/{}", bench.address, stage::net(6))).await;
+    browser.click("#promote summary").await;
+    browser.click("#promote[open] button").await;
     browser.wait_for("#state", "generation 6").await;
     let champion = "SELECT COUNT(*) FROM campaigns WHERE name = 'yangtze' AND champion = (SELECT hash FROM nets WHERE name = 'yangtze-6')";
     assert_eq!(bench.number(champion).await, 1);
@@ -128,7 +126,8 @@ async fn a_match_is_watched_until_it_is_decided() {
     browser.open(&format!("http://{}/en/matches/{job}", bench.address)).await;
     assert_eq!(browser.text("#decision").await, "undecided");
     browser.wait_for("#standing", "64").await;
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // It is told how things are, and is told from now on what changes.
+    browser.wait_for("body.watching", "").await;
     browser.run("window.kept = 'the page was not loaded again'").await;
     play(128, [4, 3, 3, 2, 4, 3, 3, 3].repeat(40)).await;
     bench.clock.advance(10_000);

@@ -83,6 +83,11 @@ impl Site {
     /// Keeps a picture, and looks at what keeps people out.
     async fn picture(&self, name: &str) {
         keep(&self.browser, name).await;
+        self.look_at(name).await;
+    }
+
+    /// Looks at what keeps people out.
+    async fn look_at(&self, name: &str) {
         assert_eq!(barriers(&self.browser).await, [""; 0], "{name}");
         assert_eq!(self.browser.complaints().await, [""; 0], "{name}");
     }
@@ -220,13 +225,59 @@ async fn a_live_game_is_seen_without_loading_anything() {
     };
     show("h2e2", "h9g7 h0g2").await;
     browser.wait("return document.querySelectorAll('.live svg.board').length === 1").await;
+    show("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4", "c6c5 b0c2").await;
     show("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5", "b0c2 h7i7 h0h9 g7h9 b2b4").await;
-    browser.wait("return document.querySelectorAll('.live .moves li').length === 4").await;
+    browser.wait("return document.querySelector('.live .moves').innerText.includes('c6c5')").await;
     assert!(browser.text(".live .engine.red").await.contains("thinks"));
-    assert!(browser.text(".live .figures").await.contains("+0.31"));
+    let said = browser.text(".live .engines").await;
+    // Black's was said two moves ago, and stays.
+    assert!(said.contains("+0.31") && said.contains("−0.31"), "{said}");
     browser.picture("live-game").await;
     browser.size(390, 844).await;
     browser.picture("live-game-phone").await;
+    browser.size(1280, 900).await;
+    browser.dark(true).await;
+    browser.go("/zh/live-game").await;
+    assert!(browser.text(".live .board").await.contains("漢 界"));
+    browser.picture("live-game-dark-zh").await;
+}
+
+#[tokio::test]
+async fn a_live_game_under_a_clock_shows_what_is_left_of_it() {
+    let bench = Bench::start().await;
+    let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
+    let wanted = json!({ "clock": { "time": { "game": { "base_milliseconds": 300_000, "increment_milliseconds": 3_000 } } }, "pairs": 2 });
+    let made = bench.post("/api/v1/matches/timed", &boss, &wanted).await;
+    let made: Value = crate::bench::read(made).await;
+    let job = made["job"].as_i64().unwrap();
+    let worker = bench.worker(&ann, "one").await;
+    let trust = bench.post(&format!("/api/v1/workers/{worker}/trust"), &boss, &json!({ "trusted": true })).await;
+    assert!(trust.status().is_success());
+    bench.post(&format!("/api/v1/matches/{job}/live"), &boss, &json!({})).await;
+    let lease = bench.lease(&ann, worker, "watched").await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    browser.go("/en/live-game").await;
+    for (moves, variation, remaining, score) in [
+        ("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7", "g3g4 c6c5 b0c2", [251_400, 277_000], 24),
+        ("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4", "c6c5 b0c2 h7i7", [254_400, 12_300], -19),
+    ] {
+        bench.clock.advance(1_500);
+        let live = live_match::live(&lease, moves);
+        let live = protocol::api::work::Live {
+            variation: variation.to_owned(),
+            remaining: Some(remaining),
+            score: Some(score),
+            ..live
+        };
+        let answer = bench.post(&path::live(&lease.token), &ann, &live).await;
+        assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
+    }
+    browser.wait("return document.querySelectorAll('.live .moves li').length === 4").await;
+    assert!(browser.text(".live .engine.red").await.contains("4:14"));
+    assert!(browser.text(".live .engine.black").await.contains("0:12.3"));
+    assert!(browser.text(".live .engines tr.red").await.contains("+0.24"));
+    assert!(browser.text(".live .engines tr.black").await.contains("+0.19"), "seen from Red");
+    browser.picture("live-game-timed").await;
 }
 
 #[tokio::test]
@@ -251,7 +302,12 @@ async fn nothing_is_wider_than_a_phone() {
                             !(e.labels && e.labels.length)).length";
             assert_eq!(browser.run(nameless).await, json!(0), "{page}: everything has a name");
             let shown = ["games", "shard", "game", "judge", "live-none"][index];
-            browser.picture(&format!("{shown}-{name}")).await;
+            match (shown, name) {
+                ("live-none", _) => browser.look_at(shown).await,
+                (_, "phone") => browser.picture(&format!("{shown}-phone")).await,
+                ("shard", _) => browser.picture("shard-dark-zh").await,
+                _ => browser.look_at(shown).await,
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     driver::{Browser, DESKTOP, Look, PHONE},
     is_skipped,
     paging::PASSWORD,
-    stage,
+    rulebook, stage,
 };
 
 const AXE: &str = include_str!("axe.min.js");
@@ -21,6 +21,8 @@ fn pages() -> Vec<(&'static str, String)> {
         ("campaign", "/campaigns/yangtze"),
         ("campaign-stuck", "/campaigns/yellow"),
         ("campaign-new", "/campaigns/new"),
+        ("campaign-edit", "/campaigns/yangtze/edit"),
+        ("net-candidate", "CANDIDATE"),
         ("matches", "/matches"),
         ("match", "/matches/290"),
         ("nets", "/nets"),
@@ -40,7 +42,8 @@ fn pages() -> Vec<(&'static str, String)> {
         ("admin-settings", "/admin/settings"),
         ("error", "/nothing-here"),
     ];
-    let mut pages: Vec<_> = fixed.into_iter().map(|(name, path)| (name, path.to_owned())).collect();
+    let place = |path: &str| if path == "CANDIDATE" { format!("/nets/{}", stage::net(6)) } else { path.to_owned() };
+    let mut pages: Vec<_> = fixed.into_iter().map(|(name, path)| (name, place(path))).collect();
     pages.push(("net", format!("/nets/{}", stage::net(3))));
     pages
 }
@@ -97,6 +100,8 @@ pub(crate) async fn barriers(browser: &Browser) -> Vec<String> {
 async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
     let bench = Bench::start().await;
     stage::fill(&bench).await;
+    // A shard with games that can be looked at.
+    rulebook::keep(&bench, "closed").await;
     let browser = Browser::start(look).await;
     let mut wrong = Vec::new();
     browser.open(&format!("http://{}/{language}/sign-in", bench.address)).await;
@@ -129,7 +134,8 @@ async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
                 .filter(|asked| *asked != host)
                 .map(|asked| format!("{name} asks {asked}")),
         );
-        if kept.contains(&name) || kept.is_empty() {
+        // The form of the judge is kept where it is filled in.
+        if kept.contains(&name) || (kept.is_empty() && name != "judge-form") {
             keep(&browser, &format!("{name}{suffix}")).await;
         }
         wrong.extend(barriers(&browser).await.into_iter().map(|it| format!("{name}: {it}")));

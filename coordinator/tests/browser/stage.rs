@@ -105,7 +105,7 @@ pub(crate) async fn fill(bench: &Bench) {
     bench.campaign(&TEXT.replace("yangtze", "pearl").replace("width = 256", "width = 128")).await;
     bench.campaign(&TEXT.replace("yangtze", "yellow")).await;
     bench.campaign(&TEXT.replace("yangtze", "amur")).await;
-    let curves = include_bytes!("curves.svg");
+    let curves = include_bytes!("../../../nets/gen0-256-scores/curves.svg");
     let curves = bench.service.objects.put(Kind::Curves, bytes::Bytes::from_static(curves)).await.unwrap();
     sql(bench, workers() + &generations(&curves.to_string()) + &running_match() + &odds()).await;
     tell(bench).await;
@@ -318,7 +318,12 @@ pub(crate) fn shards(
              INSERT INTO shards (id, hash, job, lease, worker, account, first, games, positions, bytes, state, received,
              validated, audit, pairs, object) VALUES ({shard}, '{hash}', {job}, {shard}, {worker}, {account}, {first}, {games},
              {}, 9000, 'validated', {at}, {at}, 'none', x'{hex}', 'present');
-             INSERT INTO segments VALUES ({job}, {first}, {games}, 'held', NULL, {shard});",
+             INSERT INTO segments (job, first, games, state, lease, shard) VALUES ({job}, {first}, {games}, 'held', NULL, {shard});
+             INSERT INTO totals VALUES ({job}, {}, 'validated', 1, {games}, {}, 9000) ON CONFLICT (job, day, state) DO UPDATE
+             SET shards = totals.shards + 1, games = totals.games + excluded.games,
+             positions = totals.positions + excluded.positions, bytes = totals.bytes + excluded.bytes;",
+            games * 84,
+            at / (24 * HOUR),
             games * 84
         );
     }

@@ -61,6 +61,16 @@ async fn games_that_are_still_checked_are_for_trainers_alone() {
     let trainer = bench.account("trainer", Role::Trainer).await;
     let path = format!("/api/v1/games/{shard}/0");
     assert!(bench.request(Method::GET, &path, &trainer).send().await.unwrap().status().is_success());
+
+    // Of an open job not even the numbers are told: whoever knew them would know an audit.
+    let of_job = "/api/v1/games?job=901";
+    assert_eq!(read::<Value>(get(&bench, of_job).await).await, json!([]));
+    assert!(!get(&bench, "/en/games?job=901").await.text().await.unwrap().contains(&shard.to_string()[..12]));
+    let volunteer = bench.account("volunteer", Role::Volunteer).await;
+    let listed = bench.request(Method::GET, of_job, &volunteer).send().await.unwrap();
+    assert_eq!(read::<Value>(listed).await, json!([]));
+    let listed = bench.request(Method::GET, of_job, &trainer).send().await.unwrap();
+    assert_eq!(read::<Value>(listed).await[0]["shard"], json!(shard));
 }
 
 #[tokio::test]

@@ -33,6 +33,7 @@ pub(crate) fn live(lease: &Lease, moves: &str) -> Live {
         start: xiangqi::Fen::start().to_string(),
         moves: moves.to_owned(),
         nodes: [1_200, 1_100],
+        remaining: None,
         score: Some(31),
         depth: 9,
         nodes_per_second: 400_000,

@@ -11,10 +11,13 @@ mod first_byte;
 #[path = "../../../crates/dataset/fuzz/forge.rs"]
 mod forge;
 mod games;
+mod hosts;
 mod live;
 mod live_match;
+mod matches;
 mod pages;
 mod paging;
+mod plenty;
 mod refused;
 mod restored;
 mod rulebook;
@@ -22,6 +25,9 @@ mod security;
 #[path = "../common/started.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod started;
+mod steering;
+mod strangers;
+mod swept;
 mod timed;
 mod webhooks;
 mod whole;

@@ -1,16 +1,19 @@
 //! Bad uploads: each is refused with its own code, and leaves nothing behind that counts.
 
-use dataset::{Digest, Header};
+use dataset::{Digest, Header, Record, codec::BlockEncoder, delivery, shard::Shard};
 use futures_util::StreamExt as _;
 use protocol::api::{
-    MOST_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE, path,
+    MOST_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     problem::Code,
-    work::{Lease, Role},
+    work::{Lease, Role, Work},
 };
 use reqwest::{Method, StatusCode};
-use xiangqi::rules::Outcome;
+use xiangqi::{Move, Square, rules::Outcome};
 
-use crate::bench::{Bench, CAMPAIGN, play, problem, shard};
+use crate::{
+    bench::{Bench, CAMPAIGN, ask, play, problem, shard},
+    forge,
+};
 
 async fn with_lease() -> (Bench, String, i64, Lease) {
     let bench = Bench::start().await;
@@ -33,8 +36,14 @@ async fn at_the_door() {
         shard(&header, &games)
     };
     let foreign = altered(&|header| header.seed += 1);
+    let mut damaged = good.clone();
+    let place = damaged.len() - 40;
+    damaged[place] ^= 1;
+    let endless = forge::Block { moves: u32::MAX, ..payload(&lease.terms, &records) };
     let cases = [
         ("cut off", good[..good.len() - 30].to_vec(), Code::Truncated),
+        ("damaged", damaged, Code::Corrupt),
+        ("more than fits", forge::file(&lease.terms.to_bytes(), &[endless]), Code::Bomb),
         ("no shard", b"games".to_vec(), Code::NotAShard),
         ("another net", altered(&|header| header.net = Some(Digest::of(b"net"))), Code::WrongNet),
         ("fewer nodes", altered(&|header| header.settings.hard_nodes = 10), Code::WrongSettings),
@@ -81,30 +90,131 @@ async fn by_its_envelope() {
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards").await, 0);
 }
 
+/// What was taken in once is not taken in for other games.
+#[tokio::test]
+async fn what_was_there_before() {
+    let (bench, token, worker, lease) = with_lease().await;
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    assert_eq!(bench.upload(&token, &lease, bytes.clone()).await.status(), StatusCode::CREATED);
+    assert_eq!(bench.upload(&token, &lease, bytes.clone()).await.status(), StatusCode::OK, "the same again");
+    let next = bench.lease(&token, worker, "b").await;
+    problem(bench.upload(&token, &next, bytes.clone()).await, Code::Replayed).await;
+    let other = bench.account("eve", Role::Volunteer).await;
+    let worker = bench.worker(&other, "one").await;
+    let theirs = bench.lease(&other, worker, "a").await;
+    problem(bench.upload(&other, &theirs, bytes).await, Code::Replayed).await;
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards").await, 1);
+}
+
+/// Whoever is too old gets no games, and what its engine played is not taken.
+#[tokio::test]
+async fn what_is_too_old() {
+    let (bench, token, worker, lease) = with_lease().await;
+    let request = bench.client.post(format!("http://{}{}", bench.address, path::LEASES)).bearer_auth(&token);
+    let request = request.header(VERSION_HEADER, "0.0.9").header("content-type", "application/json");
+    let answer = request.body(serde_json::to_vec(&ask(worker, "old")).unwrap()).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 426);
+    let told = problem(answer, Code::TooOld).await;
+    assert!(told.detail.contains("0.0.9") && told.detail.contains("update the worker"), "{}", told.detail);
+    let old = Header { bench_signature: 1, ..lease.terms.clone() };
+    let records = play(&lease.terms, lease.games);
+    problem(bench.upload(&token, &lease, shard(&old, &records)).await, Code::WrongEngine).await;
+}
+
+/// One block of games, whatever the encoder says of them.
+fn payload(terms: &Header, records: &[Record]) -> forge::Block {
+    let mut encoder = BlockEncoder::new();
+    for (number, record) in (terms.first_game..).zip(records) {
+        drop(encoder.add(terms, number, record));
+    }
+    let moves = records.iter().map(|record| record.moves.len() as u32).sum();
+    forge::Block { payload: encoder.finish(), games: records.len() as u32, moves }
+}
+
+/// The first of these games in which somebody in check does not parry it: the encoder stops there, and a forger does not
+/// care.
+fn with_illegal_move(terms: &Header, records: &[Record]) -> Option<Vec<u8>> {
+    let whole = |records: &[Record]| forge::file(&terms.to_bytes(), &[payload(terms, records)]);
+    for (index, record) in records.iter().enumerate() {
+        let mut position = record.opening.start.position.clone();
+        for mv in &record.opening.moves {
+            let _ = position.make(*mv);
+        }
+        for (place, scored) in record.moves.iter().enumerate() {
+            let pairs = Square::all().flat_map(|from| Square::all().map(move |to| Move::new(from, to)));
+            let own = |mv: &Move| position.piece_at(mv.from()).is_some_and(|piece| piece.color() == position.turn());
+            for mv in pairs.filter(|mv| position.in_check() && own(mv) && !position.is_legal(*mv)) {
+                let mut forged = records.to_vec();
+                forged[index].moves[place].mv = mv;
+                let bytes = whole(&forged);
+                let games = terms.first_game..terms.first_game + records.len() as u64;
+                let refusal = delivery::by_replay(&bytes, terms, games, None).err();
+                if refusal.is_some_and(|refusal| refusal.code() == "illegal_move") {
+                    return Some(bytes);
+                }
+            }
+            let _ = position.make(scored.mv);
+        }
+    }
+    None
+}
+
+/// Makes of a lease's games what is none of them; not of all games that can be done.
+type Forger<'f> = &'f dyn Fn(&Lease) -> Option<Vec<u8>>;
+
 /// What only a replay shows is taken in, counts for nothing, and its worker is told why.
 #[tokio::test]
 async fn by_replay() {
-    let (bench, token, worker, lease) = with_lease().await;
-    let mut records = play(&lease.terms, lease.games);
-    let lie = if records[1].outcome == Outcome::Draw { Outcome::RedWins } else { Outcome::Draw };
-    records[1].outcome = lie;
-    let answer = bench.upload(&token, &lease, shard(&lease.terms, &records)).await;
-    assert_eq!(answer.status(), StatusCode::CREATED);
-    let mut corrupt = shard(&lease.terms, &play(&lease.terms, 1));
-    let middle = corrupt.len() / 2;
-    corrupt[middle] ^= 1;
-    let second = bench.upload(&token, &lease, corrupt).await;
-    let at_once = second.status() != StatusCode::CREATED;
-    bench.validate().await;
-    let answer = bench.ask(&token, worker, "b").await;
-    let codes: Vec<_> = answer.notices.iter().filter_map(|notice| notice.code.as_deref()).collect();
-    assert_eq!(codes.first(), Some(&"false_label"), "{:?}", answer.notices);
-    assert!(at_once || codes.get(1) == Some(&"corrupt"), "{:?}", answer.notices);
-    assert!(bench.ask(&token, worker, "c").await.notices.is_empty(), "once is enough");
+    let (bench, token, worker, first) = with_lease().await;
+    let false_label = |lease: &Lease| {
+        let mut records = play(&lease.terms, lease.games);
+        records[1].outcome = if records[1].outcome == Outcome::Draw { Outcome::RedWins } else { Outcome::Draw };
+        Some(shard(&lease.terms, &records))
+    };
+    let corrupt = |lease: &Lease| {
+        let mut bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        let block = Shard::new(&bytes[..]).unwrap().index()[0].offset as usize;
+        bytes[block + 40] ^= 1;
+        Some(bytes)
+    };
+    let illegal = |lease: &Lease| with_illegal_move(&lease.terms, &play(&lease.terms, lease.games));
+    // Other games, with sound checks, under the lease's numbers.
+    let foreign = |lease: &Lease| {
+        let other = Header { first_game: lease.terms.first_game + 1_000, ..lease.terms.clone() };
+        let records = play(&other, lease.games);
+        Some(forge::file(&lease.terms.to_bytes(), &[payload(&other, &records)]))
+    };
+    let cases: [(&[&str], Forger<'_>); 4] = [
+        (&["false_label"], &false_label),
+        (&["corrupt"], &corrupt),
+        (&["illegal_move"], &illegal),
+        // It depends on what the random moves of the wrong opening come upon.
+        (&["illegal_move", "wrong_opening", "corrupt", "false_label", "bad_score"], &foreign),
+    ];
+    let (mut lease, mut number) = (first, 0);
+    for (codes, forge) in cases {
+        let bytes = loop {
+            if let Some(bytes) = forge(&lease) {
+                break bytes;
+            }
+            number += 1;
+            lease = bench.lease(&token, worker, &format!("other{number}")).await;
+        };
+        assert_eq!(bench.upload(&token, &lease, bytes).await.status(), StatusCode::CREATED, "{codes:?}");
+        bench.validate().await;
+        number += 1;
+        let answer = bench.ask(&token, worker, &format!("next{number}")).await;
+        let found: Vec<_> = answer.notices.iter().filter_map(|notice| notice.code.as_deref()).collect();
+        assert!(found.len() == 1 && codes.contains(&found[0]), "{codes:?}: {:?}", answer.notices);
+        let Work::Games(next) = answer.work else { panic!("no games") };
+        assert!(bench.ask(&token, worker, &format!("again{number}")).await.notices.is_empty(), "once is enough");
+        lease = next;
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'rejected'").await, 4);
     assert_eq!(bench.number("SELECT COUNT(*) FROM segments WHERE state = 'held'").await, 0);
     assert_eq!(bench.number("SELECT COUNT(*) FROM contributions").await, 0);
     let stored = bench.service.objects.older_than(coordinator::objects::Kind::Shard, i64::MAX).await.unwrap();
-    assert!(!stored.is_empty(), "what was rejected is kept, for people to look at");
+    assert_eq!(stored.len(), 4, "what was rejected is kept, for people to look at");
 }
 
 #[tokio::test]
@@ -126,6 +236,7 @@ async fn what_is_beyond_the_quota_is_refused_while_it_comes() {
     assert!(bytes.len() < 2_000, "{} bytes", bytes.len());
     assert_eq!(bench.upload(&token, &lease, bytes.clone()).await.status(), StatusCode::CREATED);
     let mut used = bytes.len();
+    let (first, first_bytes) = (lease, bytes);
     for round in 0..20 {
         let lease = bench.lease(&token, worker, &format!("b{round}")).await;
         let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
@@ -133,6 +244,9 @@ async fn what_is_beyond_the_quota_is_refused_while_it_comes() {
         let answer = bench.upload(&token, &lease, bytes.clone()).await;
         if !fits {
             problem(answer, Code::Quota).await;
+            // Who sends again what was taken in is thanked again, however little is left.
+            bench.execute("UPDATE shards SET bytes = bytes + 2000 WHERE id = 1".to_owned()).await;
+            assert_eq!(bench.upload(&token, &first, first_bytes).await.status(), StatusCode::OK);
             let other = bench.account("bob", Role::Volunteer).await;
             let worker = bench.worker(&other, "one").await;
             let lease = bench.lease(&other, worker, "a").await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::api::{
-    path,
+    MOST_SHARD_BYTES, SHARD_TYPE, path,
     problem::Code,
     training::{Claim, Offer},
     work::Role,
@@ -98,12 +98,16 @@ async fn bodies_and_heads_have_limits() {
     problem(send(vec![b' '; 3 << 20]).await.unwrap(), Code::TooLarge).await;
     problem(send(b"{".to_vec()).await.unwrap(), Code::BadRequest).await;
     problem(send(b"{\"command\":\"rm\"}".to_vec()).await.unwrap(), Code::BadRequest).await;
-    let mut stream = TcpStream::connect(bench.address).await.unwrap();
-    let head = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(100_000));
-    drop(stream.write_all(head.as_bytes()).await);
-    let mut answer = String::new();
-    drop(stream.read_to_string(&mut answer).await);
-    assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    for (length, status) in [(100, "200"), (100_000, "431")] {
+        let mut stream = TcpStream::connect(bench.address).await.unwrap();
+        let head =
+            format!("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx: {}\r\n\r\n", "y".repeat(length));
+        // Whoever is refused may be cut off while he still speaks; what was said to him is there all the same.
+        drop(stream.write_all(head.as_bytes()).await);
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(String::from_utf8_lossy(&answer), format!("HTTP/1.1 {status}"), "with {length} bytes");
+    }
 }
 
 /// Who says what he wants a byte at a time is cut off, and holds up nobody meanwhile.
@@ -111,9 +115,9 @@ async fn bodies_and_heads_have_limits() {
 async fn slow_senders_are_cut_off() {
     let bench = Bench::start().await;
     let mut slow = Vec::new();
-    for _ in 0..50 {
+    for beginning in [&b"GET /healthz HTTP/1.1\r\nhost: x\r\n"[..], b"", b"P", b"PRI * HTTP/2.0"].repeat(12) {
         let mut stream = TcpStream::connect(bench.address).await.unwrap();
-        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+        stream.write_all(beginning).await.unwrap();
         slow.push(stream);
     }
     let answer = bench.request(Method::GET, "/healthz", "").send().await.unwrap();
@@ -123,6 +127,78 @@ async fn slow_senders_are_cut_off() {
         let ended = tokio::time::timeout(Duration::from_mins(1), stream.read_to_end(&mut rest)).await;
         assert!(ended.is_ok(), "still open after a minute");
     }
+}
+
+/// Requests of which the head is there and the body is not.
+async fn half_sent(bench: &Bench, count: usize, head: &str, begin: &[u8]) -> Vec<TcpStream> {
+    let mut streams = Vec::new();
+    for _ in 0..count {
+        let mut stream = TcpStream::connect(bench.address).await.unwrap();
+        stream.write_all(format!("{head}\r\nhost: x\r\n\r\n").as_bytes()).await.unwrap();
+        // Who is refused already closes.
+        drop(stream.write_all(begin).await);
+        streams.push(stream);
+    }
+    streams
+}
+
+/// The number of a line of the metrics.
+async fn metric(bench: &Bench, name: &str) -> u64 {
+    let text = bench.request(Method::GET, "/metrics", "").send().await.unwrap().text().await.unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    line.unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+#[tokio::test]
+async fn who_sends_half_of_a_body_keeps_nobody_out() {
+    let bench = Bench::with(coordinator::service::Settings { most_requests: 16, ..settings() }).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let head = "POST /api/v1/workers HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 500";
+    // As many as an address may have: one more of it is refused, and nobody is inside.
+    let mut slow = half_sent(&bench, 4, head, b"{").await;
+    let behind = async || bench.request(Method::GET, path::ME, &ann).send().await.unwrap();
+    while behind().await.status() == StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+    problem(behind().await, Code::TooMany).await;
+    // From elsewhere all is as ever, and whoever looks is alone inside.
+    let elsewhere = reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 2])).build().unwrap();
+    let text = elsewhere.get(format!("http://{}/metrics", bench.address)).send().await.unwrap().text().await.unwrap();
+    assert!(text.contains("chuhe_requests_inside 1\n"), "{text}");
+    slow.pop();
+    while behind().await.status() != StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn games_that_are_held_back_fill_no_memory() {
+    let bench =
+        Bench::with(coordinator::service::Settings { request_timeout: Duration::from_mins(2), ..settings() }).await;
+    bench.campaign(CAMPAIGN).await;
+    let ann = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&ann, "one").await;
+    let lease = bench.lease(&ann, worker, "a").await;
+    let head = format!(
+        "PUT {} HTTP/1.1\r\nauthorization: Bearer {ann}\r\ncontent-type: {SHARD_TYPE}\r\ncontent-length: {MOST_SHARD_BYTES}",
+        path::games(&lease.token, lease.terms.first_game)
+    );
+    let part = vec![0; 3 << 20];
+    let slow = half_sent(&bench, 12, &head, &part).await;
+    // 36 MiB were sent, and 16 are kept: the others are told to come again.
+    let mut answers = tokio::task::JoinSet::new();
+    for mut stream in slow {
+        answers.spawn(async move {
+            let mut answer = [0; 12];
+            stream.read_exact(&mut answer).await.map(|_| answer)
+        });
+    }
+    for _ in 0..7 {
+        let answer = answers.join_next().await.unwrap().unwrap().unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 429");
+    }
+    assert!(metric(&bench, "chuhe_body_bytes").await <= 16 << 20);
+    assert_eq!(metric(&bench, "chuhe_requests_inside").await, 1, "while a body comes it has no place: it is who looks");
 }
 
 #[tokio::test]

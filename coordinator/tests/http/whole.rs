@@ -1,5 +1,9 @@
 //! What an honest worker does, from the first question to games that count.
 
+use std::sync::Arc;
+
+use coordinator::{driver, objects::Kind, service::Settings};
+use dataset::Digest;
 use protocol::api::{
     path,
     problem::Code,
@@ -7,7 +11,7 @@ use protocol::api::{
 };
 use reqwest::{Method, StatusCode};
 
-use crate::bench::{Bench, CAMPAIGN, machine, play, problem, read, shard};
+use crate::bench::{Bench, CAMPAIGN, machine, play, problem, read, settings, shard};
 
 /// The coordinator knows it without an engine.
 #[test]
@@ -108,4 +112,70 @@ async fn a_worker_that_is_too_old_or_blocked_is_told() {
     assert_eq!(answer.status(), StatusCode::NO_CONTENT);
     let answer = bench.post(path::LEASES, &token, &crate::bench::ask(worker, "a")).await;
     assert_eq!(problem(answer, Code::Blocked).await.detail, "your memory is broken");
+}
+
+/// Self-play stops, and what was played before is taken.
+#[tokio::test]
+async fn a_disk_that_is_nearly_full_takes_results_and_hands_nothing_out() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let lease = bench.lease(&token, worker, "a").await;
+    let ready = async || {
+        let answer = bench.request(Method::GET, "/readyz", "").send().await.unwrap();
+        (answer.status(), answer.text().await.unwrap())
+    };
+    assert_eq!(ready().await, (StatusCode::OK, "ready\n".to_owned()));
+    let mut full = bench.service.clone();
+    full.settings = Arc::new(Settings { least_free_bytes: u64::MAX, ..settings() });
+    driver::step(&full).await.unwrap();
+    let (status, why) = ready().await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(
+        why.starts_with("the coordinator's disk is nearly full (") && why.ends_with(" MiB are left): no new games\n")
+    );
+    let Work::Wait { reason, .. } = bench.ask(&token, worker, "b").await.work else { panic!("games") };
+    assert_eq!(reason, why.trim_end());
+    let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+    assert_eq!(bench.upload(&token, &lease, bytes).await.status(), StatusCode::CREATED);
+    bench.step().await;
+    assert_eq!(ready().await.0, StatusCode::OK);
+    bench.lease(&token, worker, "c").await;
+}
+
+/// What a hash names is fetched once, whole or in parts, and never again.
+#[tokio::test]
+async fn what_a_hash_names_is_kept_by_whoever_has_it() {
+    let bench = Bench::start().await;
+    let net: Vec<u8> = (0..200_000_u32).map(|number| (number * 7) as u8).collect();
+    let hash = bench.service.objects.put(Kind::Net, net.clone().into()).await.unwrap();
+    let manifest = Digest::of(b"manifest");
+    bench
+        .execute(format!(
+            "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
+             VALUES ('{manifest}', 1, 0, 1, 1, '{{}}', 1)"
+        ))
+        .await;
+    for (path, name, body) in [
+        (format!("/api/v1/nets/{hash}"), hash, net.clone()),
+        (format!("/api/v1/manifests/{manifest}"), manifest, b"{}".to_vec()),
+    ] {
+        let etag = format!("\"{name}\"");
+        let whole = bench.request(Method::GET, &path, "").send().await.unwrap();
+        assert_eq!((whole.status(), whole.headers()["etag"].to_str().unwrap()), (StatusCode::OK, etag.as_str()));
+        assert_eq!(whole.headers()["content-length"].to_str().unwrap(), body.len().to_string());
+        assert!(whole.headers()["cache-control"].to_str().unwrap().contains("immutable"));
+        assert_eq!(whole.bytes().await.unwrap(), body);
+        for (known, status) in [(etag.as_str(), 304), ("\"other\"", 200), ("\"other\", *", 304)] {
+            let again = bench.request(Method::GET, &path, "").header("if-none-match", known).send().await.unwrap();
+            assert_eq!((again.status().as_u16(), again.headers()["etag"].to_str().unwrap()), (status, etag.as_str()));
+            assert_eq!(again.bytes().await.unwrap().is_empty(), status == 304);
+        }
+    }
+    let path = format!("/api/v1/nets/{hash}");
+    let part = bench.request(Method::GET, &path, "").header("range", "bytes=100000-100009").send().await.unwrap();
+    assert_eq!(part.status(), StatusCode::PARTIAL_CONTENT);
+    assert_eq!(part.headers()["content-range"].to_str().unwrap(), "bytes 100000-100009/200000");
+    assert_eq!(part.bytes().await.unwrap(), net[100_000..100_010]);
 }

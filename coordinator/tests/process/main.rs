@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "what was passed by, and what was seen, is worth a line")]
 
 mod killed;
+mod log;
 #[path = "../common/postgres.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod postgres;

@@ -32,7 +32,7 @@ impl Place {
         Self { folder: folder.to_owned(), database }
     }
 
-    fn arguments(&self) -> [String; 4] {
+    pub(crate) fn arguments(&self) -> [String; 4] {
         ["--data".to_owned(), self.folder.display().to_string(), "--database".to_owned(), self.database.clone()]
     }
 }

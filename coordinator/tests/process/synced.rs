@@ -12,53 +12,12 @@ use protocol::api::{
     work::{Answer, Ask, Work, Worker},
 };
 use reqwest::{Client, StatusCode};
+use testkit::trace::{Call, calls, can_watch};
 
 use crate::{
     program::{self, Place, play},
     started::machine,
 };
-
-/// Whether `strace` is here and may watch.
-fn can_watch() -> bool {
-    if std::env::var_os("CHUHE_SKIP_STRACE").is_some() {
-        println!("SKIPPED: CHUHE_SKIP_STRACE is set, so nobody counted the syncs before an answer");
-        return false;
-    }
-    let works = Command::new("strace").args(["-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
-    assert!(
-        works,
-        "strace is missing or may not watch (on Debian: apt-get install strace); CHUHE_SKIP_STRACE=1 passes by"
-    );
-    true
-}
-
-/// A call to the system: when it began and ended, by lines of what was written down, and the call itself.
-#[derive(Debug)]
-struct Call {
-    began: usize,
-    ended: usize,
-    text: String,
-}
-
-/// Puts together what was written down in two parts because another thread spoke in between.
-fn calls(trace: &str) -> Vec<Call> {
-    let mut open = std::collections::BTreeMap::<&str, (usize, String)>::new();
-    let mut calls = Vec::new();
-    for (line, text) in trace.lines().enumerate() {
-        let Some((thread, text)) = text.split_once(' ') else { continue };
-        let text = text.trim_start();
-        if let Some(begun) = text.strip_suffix("<unfinished ...>") {
-            open.insert(thread, (line, begun.to_owned()));
-        } else if let Some((_, rest)) = text.split_once(" resumed>") {
-            if let Some((began, begun)) = open.remove(thread) {
-                calls.push(Call { began, ended: line, text: begun + rest });
-            }
-        } else {
-            calls.push(Call { began: line, ended: line, text: text.to_owned() });
-        }
-    }
-    calls
-}
 
 async fn upload(folder: &Path, port: u16, token: &str) -> Digest {
     let client = Client::new();
@@ -95,7 +54,7 @@ async fn upload(folder: &Path, port: u16, token: &str) -> Digest {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thank_you_comes_after_the_syncs() {
-    if !can_watch() {
+    if !can_watch("the syncs before an answer") {
         return;
     }
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -115,16 +74,15 @@ async fn a_thank_you_comes_after_the_syncs() {
 
     let trace = std::fs::read_to_string(&file).unwrap();
     let calls = calls(&trace);
-    let is = |call: &Call, names: &[&str]| names.iter().any(|name| call.text.starts_with(&format!("{name}(")));
     let request = calls
         .iter()
-        .find(|call| is(call, &["read", "readv", "recvfrom", "recvmsg"]) && call.text.contains("\"PUT /api/v1/leases/"))
+        .find(|call| call.is(&["read", "readv", "recvfrom", "recvmsg"]) && call.text.contains("\"PUT /api/v1/leases/"))
         .expect("the request was read");
     let answer = calls
         .iter()
         .find(|call| {
             call.began > request.ended
-                && is(call, &["write", "writev", "sendto", "sendmsg"])
+                && call.is(&["write", "writev", "sendto", "sendmsg"])
                 && call.text.contains("\"HTTP/1.1 201 ")
         })
         .expect("the answer was written");
@@ -133,11 +91,11 @@ async fn a_thank_you_comes_after_the_syncs() {
     let syncs: Vec<&Call> = between
         .iter()
         .copied()
-        .filter(|call| is(call, &["fsync", "fdatasync"]) && call.text.trim_end().ends_with("= 0"))
+        .filter(|call| call.is(&["fsync", "fdatasync"]) && call.text.trim_end().ends_with("= 0"))
         .collect();
     let named = between
         .iter()
-        .find(|call| is(call, &["rename", "renameat", "renameat2", "link", "linkat"]) && call.text.contains(&hash));
+        .find(|call| call.is(&["rename", "renameat", "renameat2", "link", "linkat"]) && call.text.contains(&hash));
     let seen: Vec<&String> = syncs.iter().map(|call| &call.text).collect();
     let named = named.unwrap_or_else(|| panic!("the object got its name before the answer: {seen:?}"));
     let shards = format!("/objects/shards/{}", &hash[..2]);

@@ -92,8 +92,10 @@ super::words! {
             "维护者标记要直播的对抗赛后，此处会自动显示。";
         live_waits: "Match {} is to be shown; its next game begins soon.", "对抗赛 {} 即将直播，请稍候。";
         live_pair: "Match {}", "对抗赛 {}";
+        colon: ": ", "：";
+        live_said: "Last said", "最近所报";
         live_depth: "Depth", "深度";
-        live_speed: "Nodes per second", "每秒节点";
+        live_speed: "Nodes/s", "节点/秒";
         live_score: "Score", "评分";
         live_score_help: "seen from Red, in pawns", "红方视角，以兵为单位";
         live_variation: "Expected line", "主要变例";

@@ -80,7 +80,7 @@ super::words! {
         candidate: "Candidate", "候选";
         opponent: "Opponent", "对手";
         result: "Result", "结果";
-        pairs: "Pairs", "对";
+        pairs: "Pairs", "局对";
         pairs_about: "pairs of games", "局对";
         score: "Score", "得分率";
         elo: "Elo", "Elo";
@@ -93,17 +93,23 @@ super::words! {
         hypotheses: "Hypotheses", "假设";
         games_left: "Games left, about", "预计剩余对局";
         chance: "Chance to pass", "通过概率";
-        at_most: "{} pairs at most", "最多 {} 对";
+        at_most: "{} pairs at most", "最多 {} 局对";
         decided_h1: "stronger", "更强";
-        decided_h0: "not stronger", "未更强";
+        decided_h0: "not stronger", "未证明更强";
         undecided: "undecided", "未定";
         going_on: "going on", "进行中";
-        pentanomial: "Pairs by the candidate's points", "候选每对得分分布";
-        by_worker: "By worker", "按工作机";
+        pentanomial: "Pairs by the candidate's points", "候选每个局对的得分分布";
+        by_worker: "By worker", "各工作机成绩";
         by_worker_about: "Marked: more than three standard deviations from all others.", "标出者与其余相差超过三个标准差。";
+        workers_more: "and {} more: all are in the JSON", "另有 {} 台，全部见 JSON";
         worker: "Worker", "工作机";
         deviation: "Deviations", "偏差";
         openings: "Openings", "开局";
+        openings_of: "Openings of match {}", "对抗赛 {} 的开局";
+        openings_all: "All openings with their results", "全部开局及结果";
+        openings_later: "Openings with their results are shown when the match is over and its games are checked.",
+            "对抗赛结束且对局复核后，将在此显示各开局及结果。";
+        points: "Candidate's points", "候选得分";
         openings_plies: "{} random plies", "随机 {} 步";
         openings_book: "from the book {}", "取自开局库 {}";
         openings_filter: "kept if even within {} centipawns", "评估差在 {} 厘兵内";
@@ -127,7 +133,7 @@ super::words! {
         validation_loss: "Validation loss", "验证损失";
         steps: "Steps", "步数";
         sprt_about: "What a sequential test says of results, and how many games it takes.", "序贯检验的结论与所需对局数。";
-        sprt_counts: "Pairs: lost both, 0.5, 1, 1.5, won both", "对局对：0、0.5、1、1.5、2 分";
+        sprt_counts: "Pairs: lost both, 0.5, 1, 1.5, won both", "局对：0、0.5、1、1.5、2 分";
         sprt_elo0: "Elo 0", "Elo 0";
         sprt_elo1: "Elo 1", "Elo 1";
         sprt_alpha: "α", "α";
@@ -136,7 +142,7 @@ super::words! {
         sprt_ask: "Calculate", "计算";
         sprt_expected: "Games expected if results go on like this", "按此走势预计总对局数";
         normalized: "normalised Elo", "归一化 Elo";
-        logistic: "logistic Elo", "逻辑 Elo";
+        logistic: "logistic Elo", "逻辑斯谛 Elo";
         decision: "Decision", "结论";
         clock: "Clock", "计时";
         time_losses: "Lost on time", "超时判负";

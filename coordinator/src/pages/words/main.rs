@@ -22,6 +22,7 @@ super::words! {
         error: "That did not work", "出错了";
         error_help: "Go back, or begin at the home page.", "请返回，或从首页开始。";
         not_found: "There is nothing at this address.", "此地址没有内容。";
+        colon: ": ", "：";
         no: "no", "否";
         yes: "yes", "是";
         none: "none", "无";

@@ -51,6 +51,7 @@ const STATES: &[(&str, &str, &str)] = &[
     // Shards, audits and comparisons.
     ("received", "being checked", "待验证"),
     ("validated", "validated", "已验证"),
+    ("rejected_shard", "rejected", "已拒绝"),
     ("quarantined", "in quarantine", "隔离中"),
     ("waiting", "waiting", "等待比较"),
     ("equal", "the same", "一致"),

@@ -4,7 +4,7 @@ use coordinator::clock::{DAY, HOUR};
 use protocol::api::work::ReceiptStatus;
 
 use super::cases;
-use crate::common::lab::{EVERYBODY, Lab, NOBODY};
+use crate::common::lab::{EVERYBODY, Lab, NOBODY, Player};
 
 cases! {
     an_older_account_plays_a_shard_again
@@ -17,6 +17,8 @@ cases! {
     an_audit_looks_like_any_other_lease
     what_a_part_shows_is_counted_once
     an_audited_shard_may_have_lost_its_games
+    two_accounts_do_not_certify_each_other
+    a_trusted_worker_who_was_not_asked_is_believed
 }
 
 async fn audit_of(lab: &Lab, shard: i64) -> String {
@@ -38,7 +40,7 @@ async fn an_older_account_plays_a_shard_again(lab: Lab) {
     assert_eq!((lab.compare().await, lab.compare().await), (1, 0));
     assert_eq!(audit_of(&lab, 1).await, "clean");
     let clean = "SELECT clean_games, clean_until FROM accounts ORDER BY id";
-    assert_eq!(lab.rows::<(i64, i64)>(clean).await, [(10, 2), (10, 1)]);
+    assert_eq!(lab.rows::<(i64, i64)>(clean).await, [(0, 0), (10, 1)], "who audits shows nothing of himself");
     let states = "SELECT state FROM leases ORDER BY id";
     assert_eq!(lab.rows::<(String,)>(states).await, [("done".into(),), ("done".into(),)]);
     assert_eq!(audit_of(&lab, 2).await, "none", "an audit is not audited");
@@ -195,11 +197,54 @@ async fn an_audited_shard_may_have_lost_its_games(lab: Lab) {
     lab.deliver(new, &lease).await;
     lab.validate(EVERYBODY).await;
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments WHERE shard = 2").await, 0);
-    let again = lab.audit(ann, "1").await.unwrap();
-    assert_eq!(again.numbers(), 0..10);
-    lab.deliver(ann, &again).await;
-    lab.validate(NOBODY).await;
-    assert!(lab.compare().await >= 2);
+    for nonce in ["1", "2"] {
+        let again = lab.audit(ann, nonce).await.unwrap();
+        assert_eq!(again.numbers(), 0..10);
+        lab.deliver(ann, &again).await;
+        lab.validate(NOBODY).await;
+        assert!(lab.compare().await >= 1);
+    }
     assert_eq!(audit_of(&lab, 1).await, "clean");
     assert_eq!(audit_of(&lab, 2).await, "clean");
+}
+
+/// The same games from two, of whom the second got them because somebody gave them back: it may have been the first.
+async fn twice(lab: &Lab, first: Player, second: Player) {
+    let lease = lab.lease(first, "1", 10).await;
+    lab.give_back(first, &lease.token, 0).await.unwrap();
+    let again = lab.lease(second, "1", 10).await;
+    assert_eq!(again.numbers(), lease.numbers());
+    lab.deliver(second, &again).await;
+    lab.deliver(first, &lease).await;
+    lab.validate(EVERYBODY).await;
+    assert_eq!(lab.compare().await, 1);
+}
+
+const FOUND: &str = "SELECT audited_games, audit FROM shards ORDER BY id";
+
+async fn two_accounts_do_not_certify_each_other(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, eve, eva) = (lab.player("ann").await, lab.player("eve").await, lab.player("eva").await);
+    twice(&lab, eve, eva).await;
+    let wanted = [(0, "wanted".to_owned()), (0, "wanted".to_owned())];
+    assert_eq!(lab.rows::<(i64, String)>(FOUND).await, wanted);
+    let clean = "SELECT CAST(SUM(clean_games) AS BIGINT) FROM accounts WHERE name LIKE 'ev%'";
+    assert_eq!(lab.value::<i64>(clean).await, 0);
+    // Nor when it is weighed again what of theirs is clean, since somebody fell who had confirmed it as well.
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.validate(NOBODY).await;
+    lab.compare().await;
+    assert_eq!(lab.value::<i64>(clean).await, 10);
+    super::disputes::quarantine(&lab, ann).await;
+    assert_eq!(lab.rows::<(i64, String)>(FOUND).await[..2], wanted);
+    assert_eq!(lab.value::<i64>(clean).await, 0);
+}
+
+async fn a_trusted_worker_who_was_not_asked_is_believed(lab: Lab) {
+    lab.campaign("one").await;
+    let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
+    twice(&lab, new, judge).await;
+    let found = lab.rows::<(i64, String)>(FOUND).await;
+    assert_eq!(found[1], (10, "clean".to_owned()), "{found:?}");
 }

@@ -36,6 +36,9 @@ cases! {
     who_has_delivered_nothing_gets_little
     without_games_workers_wait
     a_new_net_is_begun_at_different_times
+    games_that_nobody_brings_are_told_of
+    nobody_hoards_leases
+    who_lost_a_pair_leaves_it_to_others
 }
 
 /// A match in which nobody waits for anybody.
@@ -272,4 +275,82 @@ async fn a_new_net_is_begun_at_different_times(lab: Lab) {
     for player in &players {
         lab.lease(*player, "3", 1).await;
     }
+}
+
+async fn games_that_nobody_brings_are_told_of(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let told = "SELECT CAST(COUNT(*) AS BIGINT) FROM events WHERE kind = 'stall'";
+    for attempt in 1..=5_i64 {
+        assert_eq!(lab.value::<i64>(told).await, 0, "at the attempt {attempt}");
+        // However they are cut up.
+        let lease = lab.lease(ann, &format!("{attempt}"), if attempt == 3 { 4 } else { 10 }).await;
+        assert_eq!(lease.terms.first_game, 0);
+        let query = format!("SELECT attempts FROM leases WHERE token = '{}'", lease.token);
+        assert_eq!(lab.value::<i64>(&query).await, attempt);
+        if attempt == 5 {
+            break;
+        }
+        lab.clock.advance(HOUR);
+        lab.expire().await;
+        if attempt < 4 {
+            // Who gives them back has not tried in vain.
+            let lease = lab.lease(bob, &format!("back{attempt}"), 10).await;
+            lab.give_back(bob, &lease.token, 0).await.unwrap();
+        }
+    }
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(lab.value::<i64>(told).await, 1);
+    let text = lab.value::<String>("SELECT text FROM events WHERE kind = 'stall'").await;
+    assert!(text.starts_with("games from 0 to 9 of job ") && text.ends_with("once more: 5 times by now"), "{text}");
+    // What comes at last is forgiven, and what follows begins anew.
+    let lease = lab.lease(bob, "1", 10).await;
+    lab.deliver(bob, &lease).await;
+    let next = lab.lease(bob, "2", 10).await;
+    let query = format!("SELECT attempts FROM leases WHERE token = '{}'", next.token);
+    assert_eq!(lab.value::<i64>(&query).await, 1);
+}
+
+async fn nobody_hoards_leases(lab: Lab) {
+    lab.long_campaign().await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let mut leases = Vec::new();
+    for number in 0..64 {
+        leases.push(lab.lease(ann, &format!("{number}"), 1).await);
+    }
+    let Work::Wait { reason, .. } = lab.ask(ann, "more", 1, NOBODY | 1).await.unwrap() else { panic!("one more") };
+    assert_eq!(reason, "the worker has 64 leases that are not over: deliver their games first");
+    // The same question still has its answer, another machine of the account gets games, and so does whoever delivers.
+    assert_eq!(lab.lease(ann, "63", 1).await.token, leases[63].token);
+    lab.lease(lab.machine(ann.account, "other").await, "1", 1).await;
+    lab.lease(bob, "1", 1).await;
+    lab.deliver(ann, &leases[0]).await;
+    lab.lease(ann, "more", 1).await;
+}
+
+/// A match is decided by its pairs up to the first that is missing.
+async fn who_lost_a_pair_leaves_it_to_others(lab: Lab) {
+    a_match(&lab, "match", Gate { most_pairs: 100, ..Gate::default() }).await;
+    let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
+    let first = lab.lease(eve, "1", 2).await;
+    assert_eq!(first.numbers(), 0..2);
+    lab.clock.advance(20 * 60 * SECOND);
+    lab.expire().await;
+    // She gets others, and Ann, who was here a while ago, gets these.
+    assert_eq!(lab.lease(eve, "2", 2).await.terms.first_game, 2);
+    let again = lab.lease(ann, "1", 2).await;
+    assert_eq!(again.numbers(), 0..2);
+    // When both have lost it, or nobody else is here, it is for whoever asks.
+    lab.clock.advance(20 * 60 * SECOND);
+    lab.expire().await;
+    assert_eq!(lab.lease(eve, "3", 2).await.terms.first_game, 0);
+    lab.clock.advance(20 * 60 * SECOND);
+    lab.expire().await;
+    let third = lab.player("third").await;
+    assert_ne!(lab.lease(eve, "4", 2).await.terms.first_game, 0, "the third has not lost it");
+    lab.clock.advance(2 * HOUR);
+    lab.expire().await;
+    assert_eq!(lab.lease(eve, "5", 2).await.terms.first_game, 0, "nobody was here for an hour");
+    let _ = third;
 }

@@ -1,0 +1,65 @@
+//! Pages are zipped for browsers that want them so: what is mostly words is sent in a quarter of its bytes.
+//!
+//! How long a zipped page is tells how much of it repeats itself. A page with a form has a secret in it, and one whose
+//! address has a query repeats what somebody else may have put there: such a page is sent as it is, so that nobody can try
+//! out letters of the secret by their length.
+
+use std::io::Write as _;
+
+use axum::{
+    body::{Body, HttpBody as _, to_bytes},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use flate2::{Compression, write::GzEncoder};
+
+/// What is shorter fits into a packet anyhow; what is longer is no page.
+const LEAST: u64 = 1 << 10;
+const MOST: u64 = 4 << 20;
+
+/// Whether a browser reads what is zipped.
+pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
+    let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(',')).any(|part| {
+        let (name, weight) = part.split_once(';').unwrap_or((part, "q=1"));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f64>().ok());
+        name.trim().eq_ignore_ascii_case("gzip") && weight.is_some_and(|weight| weight > 0.0)
+    })
+}
+
+/// Zips a page; what is none stays as it is.
+pub(super) async fn zip(response: Response) -> Response {
+    let is_page =
+        response.headers().get(header::CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"text/html"));
+    let length = response.body().size_hint().exact();
+    if !is_page || !length.is_some_and(|length| (LEAST..MOST).contains(&length)) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    // It is here already, as long as it says.
+    let bytes = to_bytes(body, MOST as usize).await.unwrap_or_default();
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::fast());
+    let zipped = encoder.write_all(&bytes).and_then(|()| encoder.finish());
+    match zipped {
+        Ok(zipped) => {
+            parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            parts.headers.remove(header::CONTENT_LENGTH);
+            Response::from_parts(parts, Body::from(zipped))
+        }
+        Err(_) => Response::from_parts(parts, Body::from(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_wanted_by_those_who_say_so() {
+        let wants = |value: &'static str| {
+            is_wanted(&[(header::ACCEPT_ENCODING, HeaderValue::from_static(value))].into_iter().collect())
+        };
+        assert!(wants("gzip") && wants("br, gzip") && wants("deflate, GZIP;q=0.5"));
+        assert!(!wants("") && !wants("br") && !wants("gzip;q=0") && !wants("br, gzip; q=0.0") && !wants("xgzip"));
+    }
+}

@@ -1,0 +1,160 @@
+//! What a coordinator writes into its log, however much it is asked to: no secret of anybody.
+
+use std::{
+    process::{Command, Stdio},
+    sync::{Arc, Mutex},
+};
+
+use dataset::Digest;
+use protocol::api::{
+    SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
+    work::{Answer, Ask, Lease, Work, Worker},
+};
+use reqwest::{Client, Method, Response, redirect::Policy};
+use serde_json::{Value, json};
+
+use crate::{
+    program::{self, Place, admin, play},
+    started::{self, machine},
+};
+
+struct Visitor {
+    client: Client,
+    port: u16,
+}
+
+impl Visitor {
+    async fn send(&self, method: Method, path: &str, token: &str, kind: &str, body: Vec<u8>) -> Response {
+        let request = self.client.request(method, format!("http://127.0.0.1:{}{path}", self.port));
+        let request = request.header("content-type", kind).header(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
+        let request = request.header(SHA256_HEADER, Digest::of(&body).to_string());
+        let request = if token.is_empty() { request } else { request.bearer_auth(token) };
+        request.body(body).send().await.unwrap()
+    }
+
+    async fn post(&self, path: &str, token: &str, body: &impl serde::Serialize) -> Response {
+        self.send(Method::POST, path, token, "application/json", serde_json::to_vec(body).unwrap()).await
+    }
+
+    async fn page(&self, path: &str, cookie: &str) -> Response {
+        let request = self.client.get(format!("http://127.0.0.1:{}{path}", self.port)).header("cookie", cookie);
+        request.send().await.unwrap()
+    }
+
+    /// Signs in to the pages, as whoever sees the form does: what its cookie and its field hold are secrets as well.
+    async fn sign_in(&self, name: &str, password: &str) -> (Response, [String; 2]) {
+        let page = self.page("/en/sign-in", "").await;
+        let cookie = secret_of(&page);
+        let text = page.text().await.unwrap();
+        let (_, rest) = text.split_once("name=\"form\" value=\"").unwrap();
+        let form = rest.split_once('"').unwrap().0.to_owned();
+        let request = self.client.post(format!("http://127.0.0.1:{}/en/sign-in", self.port));
+        let request = request.header("cookie", format!("chuhe_form={cookie}"));
+        let request = request.header("sec-fetch-site", "same-origin");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let fields = [("form", form.as_str()), ("name", name), ("password", password)];
+        let answer = request.body(serde_urlencoded::to_string(fields).unwrap()).send().await.unwrap();
+        (answer, [cookie, form])
+    }
+}
+
+/// What the cookie holds that an answer sets.
+fn secret_of(answer: &Response) -> String {
+    let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+    cookie.split(';').next().unwrap().split_once('=').unwrap().1.to_owned()
+}
+
+async fn read<T: serde::de::DeserializeOwned>(answer: Response) -> T {
+    let (status, text) = (answer.status(), answer.text().await.unwrap());
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{status}: {error}: {text}"))
+}
+
+async fn lease(visitor: &Visitor, token: &str) -> Lease {
+    let worker: Worker = read(visitor.post(path::WORKERS, token, &machine("one")).await).await;
+    loop {
+        let ask = Ask {
+            worker: worker.worker,
+            nonce: "one".to_owned(),
+            threads: 1,
+            nodes_per_second: Some(1_000),
+            most_seconds: Some(2),
+        };
+        let answer: Answer = read(visitor.post(path::LEASES, token, &ask).await).await;
+        if let Work::Games(lease) = answer.work {
+            return lease;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn no_secret_is_in_the_log() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::folder(folder.path());
+    program::prepare(&place);
+    let password = "correct-horse-battery";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    command.args(place.arguments()).args(["admin", "user", "password", "ann"]).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{password}\n").as_bytes()).unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    admin(&place, &["user", "role", "ann", "admin"]);
+    let token = admin(&place, &["token", "create", "ann"]);
+
+    let heard = Arc::new(Mutex::new(String::new()));
+    let hear = Arc::clone(&heard);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    command.args(place.arguments()).arg("serve").env("CHUHE_LOG", "trace");
+    let (mut process, port) = started::serve(&mut command, move |line| {
+        let mut heard = hear.lock().unwrap();
+        heard.push_str(&line);
+        heard.push('\n');
+    });
+    let visitor = Visitor { client: Client::builder().redirect(Policy::none()).build().unwrap(), port };
+
+    // Games, good and bad, under a lease whose name is a secret.
+    let lease = lease(&visitor, &token).await;
+    let games = path::games(&lease.token, lease.terms.first_game);
+    let bad = visitor.send(Method::PUT, &games, &token, SHARD_TYPE, b"bad".to_vec()).await;
+    assert!(bad.status().is_client_error());
+    let good = visitor.send(Method::PUT, &games, &token, SHARD_TYPE, play(&lease)).await;
+    assert!(good.status().is_success());
+    let renewal = format!("/api/v1/leases/{}/renewal", lease.token);
+    assert!(visitor.post(&renewal, &token, &json!({ "finished": 1 })).await.status().is_client_error());
+    // A token that is none, one that is made and shown once, an invitation.
+    let stranger = "chuhe_notatokenofanybody";
+    assert_eq!(visitor.post(path::WORKERS, stranger, &machine("two")).await.status().as_u16(), 401);
+    let made: Value = read(visitor.post("/api/v1/tokens", &token, &json!({ "name": "more" })).await).await;
+    let made = made["token"].as_str().unwrap().to_owned();
+    let invited: Value = read(visitor.post("/api/v1/invitations", &token, &json!({ "role": "volunteer" })).await).await;
+    let invitation = invited["invitation"].as_str().unwrap().to_owned();
+    let wanted = json!({ "name": "bob", "licence": "CC0-1.0", "invitation": invitation });
+    let registered: Value = read(visitor.post("/api/v1/registrations", "", &wanted).await).await;
+    let registered = registered["token"].as_str().unwrap().to_owned();
+    // Somebody signs in to the pages, after a mistake.
+    let wrong = "correct-horse-buttery";
+    let (answer, _) = visitor.sign_in("ann", wrong).await;
+    assert_eq!(answer.status().as_u16(), 403);
+    let (answer, [form_cookie, form]) = visitor.sign_in("ann", password).await;
+    assert_eq!(answer.status().as_u16(), 303, "{:?}", answer.text().await);
+    let session = secret_of(&answer);
+    let page = visitor.page("/en/me", &format!("chuhe_session={session}")).await;
+    assert!(page.status().is_success());
+
+    Command::new("kill").arg(process.id().to_string()).status().unwrap();
+    process.wait().unwrap();
+    // Whoever hears ends when the pipe does.
+    while Arc::strong_count(&heard) > 1 {
+        tokio::task::yield_now().await;
+    }
+    let heard = heard.lock().unwrap().clone();
+    assert!(heard.contains("DEBUG") && heard.contains("SELECT"), "it says much: {} bytes", heard.len());
+    let own = [token.as_str(), &lease.token, stranger, &made, &invitation, &registered];
+    let secrets = own.into_iter().chain([wrong, password, &session, &form_cookie, &form]);
+    for secret in secrets {
+        assert!(secret.len() > 12, "{secret}");
+        let line = heard.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret} is in the log");
+    }
+}
