@@ -1,8 +1,11 @@
 #!/bin/sh
-# Installs chuhe-worker from a release: fetches the archive for this machine, holds it against its SHA-256, and puts the
-# program where programs are.
+# Installs chuhe-worker from a release: reads what the release for this machine says, fetches its program, holds it against
+# the SHA-256 said there, and puts it where programs are. Releases are laid out as the worker's updates want them
+# (worker/src/update.rs), so that an update later replaces this very file.
 #
-#   CHUHE_RELEASES=https://… scripts/install.sh [FOLDER]
+#   CHUHE_RELEASES=https://… [CHUHE_UPDATE_KEY=…] scripts/install.sh [FOLDER]
+#
+# With the key, and minisign on this machine, the release's signature is checked as well.
 #
 # There is no release yet; until there is, build from source as README says. FOLDER is ~/.local/bin unless given.
 set -eu
@@ -40,9 +43,19 @@ fi
 
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
-fetch "$releases/$name" "$new/chuhe-worker" || fail "$releases/$name could not be fetched"
-fetch "$releases/$name.sha256" "$new/sha256" || fail "$releases/$name.sha256 could not be fetched"
-expected=$(cut -d ' ' -f 1 "$new/sha256")
+get() { fetch "$releases/$1" "$new/$2" || fail "$releases/$1 could not be fetched"; }
+get "$name.release" release
+if [ -n "${CHUHE_UPDATE_KEY:-}" ]; then
+    command -v minisign >/dev/null 2>&1 || fail "a key was given, but minisign, which checks signatures, is not there"
+    get "$name.release.minisig" release.minisig
+    minisign -V -q -P "$CHUHE_UPDATE_KEY" -m "$new/release" || fail "the release's signature is not by this key"
+fi
+said() { sed -n "s/.*\"$1\": *\"\([0-9a-z._-]*\)\".*/\1/p" "$new/release"; }
+version=$(said version)
+expected=$(said sha256)
+[ "$(said system)" = "$system-$machine" ] && [ -n "$version" ] && [ -n "$expected" ] ||
+    fail "$releases/$name.release is no release for $system-$machine"
+get "$name-$version" chuhe-worker
 found=$(hash "$new/chuhe-worker")
 [ "$expected" = "$found" ] || fail "what came has the SHA-256 $found, not $expected; nothing was installed"
 
@@ -51,4 +64,4 @@ mkdir -p "$folder"
 # Beside first, so that a worker that runs keeps its file until the new one is whole.
 cp "$new/chuhe-worker" "$folder/.chuhe-worker.new"
 mv "$folder/.chuhe-worker.new" "$folder/chuhe-worker"
-echo "installed $folder/chuhe-worker; next: $folder/chuhe-worker configure"
+echo "installed $folder/chuhe-worker $version; next: $folder/chuhe-worker configure"

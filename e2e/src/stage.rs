@@ -40,6 +40,12 @@ impl Stage {
     /// the test takes as long as many games.
     #[must_use]
     pub fn worker(&self, coordinator: &Coordinator<'_>, token: &str, name: &str) -> Process {
+        self.worker_at(coordinator.address(), token, name)
+    }
+
+    /// The same for a coordinator at this address, whatever lies between.
+    #[must_use]
+    pub fn worker_at(&self, address: &str, token: &str, name: &str) -> Process {
         let (state, program) = (self.path(name), program("chuhe-worker"));
         fs::create_dir_all(&state).expect("the stage can be written");
         let found = Found {
@@ -51,7 +57,7 @@ impl Stage {
         fs::write(state.join("selftest.json"), found).expect("the stage can be written");
         let mut command = Command::new(program);
         command
-            .args(["run", "--server", coordinator.address(), "--cores", "2", "--memory", "512", "--name", name])
+            .args(["run", "--server", address, "--cores", "2", "--memory", "512", "--name", name])
             .env("CHUHE_TOKEN", token)
             .env("CHUHE_CONFIG", state.join("no.toml"))
             .env("CHUHE_STATE", &state)

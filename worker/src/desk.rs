@@ -16,7 +16,7 @@ use client::Clock;
 use protocol::api::work::Me;
 use selfplay::selfplay::{Finished, Run};
 
-use crate::{job::Job, speed::Speed, window::Window};
+use crate::{job::Job, sentence::sentence, speed::Speed, window::Window};
 
 /// Who wants the worker to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +83,8 @@ pub(crate) struct State {
     pub(crate) ending: Ending,
     pub(crate) done: Done,
     pub(crate) speed: Speed,
+    /// How many threads the last lease had room for.
+    pub(crate) seats: Option<usize>,
     /// Why there are no games, in one sentence.
     pub(crate) waiting: Option<String>,
     /// Why finished games cannot be written down.
@@ -122,6 +124,12 @@ impl State {
     /// What is wrong with the disk. Until it is mended no more games are asked for.
     pub(crate) fn disk(&self) -> Option<&String> {
         self.unpacked.as_ref().or(self.unwritten.as_ref())
+    }
+
+    /// Why some threads have nothing to play though there are games: none of these has room for them.
+    pub(crate) fn idle(&self) -> Option<&String> {
+        let roomiest = self.jobs.iter().max_by_key(|job| job.seats)?;
+        roomiest.idle.as_ref()
     }
 
     /// Games that nobody has begun.
@@ -267,8 +275,10 @@ impl Desk {
                 continue;
             }
             let since = self.clock.now();
+            // Whom memory keeps out waits for nothing.
+            let kept_out = state.open() > 0;
             state = self.sleep(state, Duration::from_mins(1));
-            if !resting {
+            if !resting && !kept_out {
                 state.done.idle += self.clock.now().saturating_sub(since);
             }
         }
@@ -288,7 +298,8 @@ impl Desk {
                     state.done.nodes += game.nodes;
                     state.panics = 0;
                     state.speed.add(positions, game.nodes, took);
-                    state.unwritten = written.err().map(|error| format!("Finished games cannot be written: {error}."));
+                    state.unwritten =
+                        written.err().map(|error| sentence(format!("Finished games cannot be written: {error}")));
                 }
                 Outcome::Abandoned => {
                     job.at_hand.remove(&piece.number);
@@ -300,7 +311,7 @@ impl Desk {
                     job.at_hand.remove(&piece.number);
                     job.close();
                     state.panics += 1;
-                    state.say(format!("Game {} could not be played: {reason}.", piece.number));
+                    state.say(sentence(format!("Game {} could not be played: {reason}", piece.number)));
                 }
             }
             state.clear_table();

@@ -11,6 +11,7 @@ use protocol::api::work::Me;
 
 use crate::{
     hours::Hours,
+    sentence::sentence,
     settings::{self, File},
 };
 
@@ -44,7 +45,7 @@ pub fn ask(
                 asker.say(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
                 break (server, token);
             }
-            Err(error) => asker.say(&format!("That does not work: {error:#}"))?,
+            Err(error) => asker.say(&sentence(format!("That does not work: {error:#}")))?,
         }
         known.server = Some(server);
     };
@@ -90,7 +91,7 @@ impl Asker<'_> {
             }
             match answer.parse() {
                 Ok(answer) => return Ok(answer),
-                Err(error) => self.say(&format!("{error}."))?,
+                Err(error) => self.say(&sentence(error.to_string()))?,
             }
         }
     }
@@ -104,7 +105,7 @@ impl Asker<'_> {
             }
             match answer.parse() {
                 Ok(answer) => return Ok(answer),
-                Err(error) => self.say(&format!("{error}."))?,
+                Err(error) => self.say(&sentence(error.to_string()))?,
             }
         }
     }

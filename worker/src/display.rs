@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
     keeper::Screen,
-    status::{Doing, JobSnapshot, Snapshot},
+    status::{ASKING, Doing, JobSnapshot, Snapshot},
 };
 
 /// How often one sees how things stand where lines stay.
@@ -58,9 +58,7 @@ impl Screen for Lines {
     fn show(&mut self, snapshot: &Snapshot) {
         let now = self.clock.now();
         let same = self.shown.as_ref().is_some_and(|(when, doing, reason)| {
-            // Reasons may come and go by the second.
-            let often = if *reason == snapshot.reason { EVERY } else { ANOTHER };
-            now < *when + often && *doing == snapshot.doing
+            now < *when + patience(reason.as_deref(), snapshot.reason.as_deref()) && *doing == snapshot.doing
         });
         // The first games say more than the first moment.
         if same || (snapshot.doing == Doing::Playing && snapshot.games == 0) {
@@ -68,6 +66,17 @@ impl Screen for Lines {
         }
         self.shown = Some((now, snapshot.doing, snapshot.reason.clone()));
         self.line(&lines(snapshot).join("; "));
+    }
+}
+
+/// How long what was shown with one reason stands before another is shown.
+fn patience(shown: Option<&str>, reason: Option<&str>) -> Duration {
+    match shown {
+        _ if shown == reason => EVERY,
+        // The first reason is what whoever has just started it waits for.
+        Some(ASKING) => Duration::ZERO,
+        // Others may come and go by the second.
+        _ => ANOTHER,
     }
 }
 
@@ -102,4 +111,19 @@ fn job_line(job: &JobSnapshot) -> String {
 
 fn thousands(number: f64) -> String {
     if number < 10_000.0 { format!("{number:.0}") } else { format!("{:.0}k", number / 1000.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_is_shown_at_once_and_others_now_and_then() {
+        let [one, other] = [Some("No games could be had: it is away."), Some("The server has no games now: none.")];
+        assert_eq!(patience(Some(ASKING), one), Duration::ZERO);
+        assert_eq!(patience(one, one), EVERY);
+        assert_eq!(patience(Some(ASKING), Some(ASKING)), EVERY);
+        assert_eq!(patience(one, other), ANOTHER);
+        assert_eq!(patience(one, Some(ASKING)), ANOTHER);
+    }
 }

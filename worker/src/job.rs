@@ -39,6 +39,8 @@ pub(crate) struct Job {
     pub(crate) run: Option<Arc<Run>>,
     /// How many threads it may have: each needs memory.
     pub(crate) seats: usize,
+    /// Why these are fewer than there are cores, in one sentence.
+    pub(crate) idle: Option<String>,
     /// Numbers of games that nobody has begun.
     pub(crate) open: BTreeSet<u64>,
     pub(crate) at_hand: BTreeSet<u64>,

@@ -18,6 +18,8 @@ use dataset::{
     shard::{Shard, ShardWriter, WriteError},
 };
 
+use crate::state::sync_folder_of;
+
 const HEAD: usize = 4 + CHECK;
 const CHECK: usize = 8;
 
@@ -35,6 +37,8 @@ impl Journal {
     /// Opens a lease's journal, or begins it; the games in it come too.
     pub(crate) fn open(path: &Path, header: &Header) -> io::Result<(Self, BTreeMap<u64, Record>)> {
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        // Syncs of what comes into it are worth nothing without its name.
+        sync_folder_of(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let mut games = BTreeMap::new();

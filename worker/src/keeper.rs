@@ -1,7 +1,10 @@
 //! Watches over a worker: hands over what is played, keeps to hours and battery, tells people, and brings it to its end.
 
+mod goodbye;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     sync::Arc,
     thread,
     time::Duration,
@@ -13,12 +16,14 @@ use nnue::Kernel;
 use protocol::api::work::Machine;
 
 use crate::{
+    crew,
     desk::{Desk, Ending, Rest, State},
     job::Job,
     outbox::Outbox,
     pool, power,
     provider::{self, Provider, discard},
     sender::{self, Sender},
+    sentence::sentence,
     settings::Settings,
     state::Folder,
     status::{Doing, Snapshot},
@@ -37,8 +42,6 @@ const LOOK: Duration = Duration::from_secs(2);
 const TELL: Duration = Duration::from_secs(2);
 /// How often the server is asked what was contributed.
 const CONTRIBUTION: Duration = Duration::from_mins(15);
-/// How long a worker that was told to stop tries to hand in what it has.
-const LAST_WORDS: Duration = Duration::from_secs(10);
 /// After so many games in a row that broke off, something is wrong with the program or the machine.
 const MOST_PANICS: u32 = 3;
 
@@ -60,6 +63,8 @@ pub struct Parts {
     pub kernel: Kernel,
     /// Where it keeps things.
     pub folder: Arc<Folder>,
+    /// Its own file, as it was when it began: what a newer version replaces.
+    pub program: PathBuf,
     /// How it asks.
     pub client: ClientSettings,
     /// What its owner wants while it runs.
@@ -117,19 +122,20 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         told: None,
         asked: None,
         packing: None,
+        urged: 0,
         screen,
     };
     // Before anybody begins a game it may not.
     keeper.look_around();
     let players = pool::start(&desk, keeper.settings.cores)?;
     // Those two may hang in an exchange when the worker ends; the process does not wait for them.
-    thread::Builder::new().name("provider".to_owned()).spawn(move || provider.run())?;
-    thread::Builder::new().name("sender".to_owned()).spawn(move || sender.run())?;
+    crew::start("provider", &desk, &keeper.client, move || provider.run())?;
+    crew::start("sender", &desk, &keeper.client, move || sender.run())?;
     let (shown, showing) = (Arc::clone(&desk), keeper.client.clone());
     thread::Builder::new().name("window".to_owned()).spawn(move || window::show(&shown, &showing))?;
     if let Some(source) = update::source() {
         let (desk, client, folder) = (Arc::clone(&desk), keeper.client.clone(), Arc::clone(&keeper.folder));
-        let watch = move || update::watch(&desk, &client, &folder, source);
+        let watch = move || update::watch(&desk, &client, &folder, &parts.program, source);
         thread::Builder::new().name("update".to_owned()).spawn(watch)?;
     }
     let result = keeper.keep();
@@ -154,6 +160,8 @@ struct Keeper<'a> {
     asked: Option<Duration>,
     /// When packing failed.
     packing: Option<Duration>,
+    /// How often its owner said that it shall end.
+    urged: u32,
     screen: &'a mut dyn Screen,
 }
 
@@ -177,12 +185,14 @@ impl Keeper<'_> {
                 Ending::Finish => {
                     let over = self.desk.look(|state| state.jobs.is_empty() && state.over.is_empty());
                     if over {
-                        return self.say_goodbye();
+                        self.say_goodbye();
+                        return Ok(());
                     }
                 }
                 Ending::Stop => {
                     self.stop();
-                    return self.say_goodbye();
+                    self.say_goodbye();
+                    return Ok(());
                 }
             }
             self.desk.wait(ROUND, |state| !state.over.is_empty() && self.packing.is_none());
@@ -192,6 +202,7 @@ impl Keeper<'_> {
     /// What the owner wants.
     fn hear(&mut self) {
         while let Some(wish) = self.wishes.take() {
+            self.urged += u32::from(matches!(wish, Wish::Finish | Wish::Stop));
             let ending = self.desk.look(|state| state.ending);
             match (wish, ending) {
                 (Wish::Finish, Ending::None) => self.desk.change(|state| {
@@ -264,7 +275,7 @@ impl Keeper<'_> {
                     let _ = job.write_down();
                     self.packing = Some(now);
                     self.desk.change(|state| {
-                        state.unpacked = Some(format!("A result cannot be written: {error}."));
+                        state.unpacked = Some(sentence(format!("A result cannot be written: {error}")));
                         state.over.insert(0, job);
                     });
                     return;
@@ -282,7 +293,7 @@ impl Keeper<'_> {
         self.synced = now;
         let files: Vec<_> = self.desk.change(|state| {
             let written = state.jobs.iter_mut().try_for_each(Job::write_down);
-            state.unwritten = written.err().map(|error| format!("Finished games cannot be written: {error}."));
+            state.unwritten = written.err().map(|error| sentence(format!("Finished games cannot be written: {error}")));
             state.jobs.iter().filter_map(|job| job.journal.file().ok()).collect()
         });
         for file in files {
@@ -330,43 +341,5 @@ impl Keeper<'_> {
         self.desk.look(|state: &State| {
             Snapshot::of(state, &self.settings, self.client.server_address(), refused, &*self.desk.clock)
         })
-    }
-
-    /// Nothing is played any more: what there is goes to the outbox.
-    fn stop(&mut self) {
-        // Threads look up between moves.
-        self.desk.wait(Duration::from_secs(5), |state| state.jobs.iter().all(|job| job.at_hand.is_empty()));
-        self.desk.change(|state| {
-            for mut job in std::mem::take(&mut state.jobs) {
-                job.at_hand.clear();
-                job.close();
-                state.over.push(job);
-            }
-        });
-        self.packing = None;
-        self.pack();
-    }
-
-    /// Hands in what is in the outbox, if that is possible now.
-    fn say_goodbye(&mut self) -> Result<()> {
-        let failures = self.desk.look(|state| state.failures);
-        let until = self.desk.clock.now() + LAST_WORDS;
-        // Wakes the sender up, if a failure has put it to sleep.
-        self.desk.change(|state| state.ending = Ending::Stop);
-        loop {
-            self.hear();
-            self.tell();
-            let over = self.desk.look(|state| state.outbox == 0 || state.failures > failures);
-            if over || self.desk.clock.now() > until {
-                break;
-            }
-            self.desk.wait(ROUND, |state| state.outbox == 0);
-        }
-        let kept = self.outbox.names()?.len();
-        if kept > 0 {
-            self.screen.line(&format!("{kept} results wait on disk, and are handed in at the next start."));
-        }
-        Snapshot::remove(self.folder.root());
-        Ok(())
     }
 }

@@ -13,6 +13,7 @@
 //! plays them is inside. The worker's own [`update`], signed and switched on by whoever built it, is the one exception.
 
 pub mod command;
+mod crew;
 mod desk;
 pub mod dialog;
 mod display;
@@ -26,6 +27,7 @@ mod power;
 mod provider;
 pub mod selftest;
 mod sender;
+mod sentence;
 pub mod service;
 pub mod settings;
 mod speed;

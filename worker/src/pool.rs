@@ -8,7 +8,10 @@ use std::{
 
 use selfplay::selfplay::{Players, Run, Sight};
 
-use crate::desk::{Desk, Outcome, Piece};
+use crate::{
+    crew::words_of,
+    desk::{Desk, Outcome, Piece},
+};
 
 /// Starts the threads. They end when the desk has no more games for them.
 pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> std::io::Result<Vec<JoinHandle<()>>> {
@@ -55,9 +58,4 @@ fn play_one(desk: &Desk, run: &Run, players: &mut Players, piece: &Piece) -> Out
         Ok(None) => Outcome::Abandoned,
         Err(error) => Outcome::Broken(error.to_string()),
     }
-}
-
-fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
-    let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
-    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it broke off".to_owned())
 }

@@ -1,25 +1,26 @@
 //! Brings games to be played: asks for leases before they are needed, fetches nets and books, and takes up again what an
 //! earlier run of the worker left behind.
 
-use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc, time::Duration};
+mod files;
+
+use std::{collections::BTreeSet, fs, io, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use client::{Backoff, Client, Clock, Dice, Error};
-use dataset::{Digest, Header, NewFile};
-use engine::Evaluation;
-use nnue::{Kernel, Net};
+use dataset::{Header, NewFile};
+use nnue::Kernel;
 use protocol::api::{
-    MOST_NET_BYTES, path,
     problem::Code,
     work::{Answer, Ask, Failure, FailureKind, Lease, Machine, Work},
 };
-use selfplay::{Book, Timer, selfplay::Run};
+use selfplay::{Timer, selfplay::Run};
 
 use crate::{
     desk::{Desk, Ending, State},
     job::{Job, Saved},
     journal::Journal,
     outbox::Outbox,
+    sentence::sentence,
     state::{self, Folder},
     word::new_word,
 };
@@ -60,6 +61,25 @@ enum Unfit {
     Here(String),
     /// The worker comes to its end.
     Ending,
+}
+
+/// How many threads have room for a lease's tables, and how much each needs.
+struct Seats {
+    count: usize,
+    mebibytes: u64,
+}
+
+impl Seats {
+    /// Why the others have nothing to play.
+    fn idle(&self, machine: &Machine) -> Option<String> {
+        let Machine { threads, memory_mebibytes, .. } = machine;
+        let resting = (*threads as usize).checked_sub(self.count).filter(|resting| *resting > 0)?;
+        Some(format!(
+            "{resting} of {threads} threads rest: these games need {} MiB a thread, and {memory_mebibytes} MiB are \
+             allowed (`--memory`).",
+            self.mebibytes
+        ))
+    }
 }
 
 impl Provider {
@@ -122,8 +142,9 @@ impl Provider {
                 name
             }
         };
-        let threads = self.machine.threads;
-        let speed = self.desk.look(|state| state.speed.of_a_thread());
+        // Threads that have no room for their tables add nothing to what is claimed.
+        let (speed, seats) = self.desk.look(|state| (state.speed.of_a_thread(), state.seats));
+        let threads = seats.map_or(self.machine.threads, |seats| seats as u32);
         let nodes_per_second = speed.map(|(_, nodes)| (nodes * f64::from(threads)) as u64);
         let ask = Ask { worker, nonce: name.clone(), threads, nodes_per_second, most_seconds: None };
         let Answer { work, notices } = match self.client.ask(&ask) {
@@ -135,13 +156,14 @@ impl Provider {
             answer => answer?,
         };
         for notice in notices {
-            self.desk.say(format!("The server says: {}", notice.text));
+            self.desk.say(sentence(format!("The server says: {}", notice.text)));
         }
         match work {
             Work::Games(lease) => Ok(Some((name, lease))),
             Work::Wait { seconds, reason } => {
                 state::remove(&asking).map_err(storage)?;
-                self.desk.change(|state| state.waiting = Some(format!("The server has no games now: {reason}")));
+                self.desk
+                    .change(|state| state.waiting = Some(sentence(format!("The server has no games now: {reason}"))));
                 self.sleep(Duration::from_secs(u64::from(seconds.clamp(1, 3600))));
                 Ok(None)
             }
@@ -153,13 +175,14 @@ impl Provider {
         let mut asked = error.again_after();
         let why = match error.code() {
             Some(Code::TooOld) => {
-                format!("{error} Get the newest chuhe-worker and start it; what this one has played is kept.")
+                let get = "Get the newest chuhe-worker and start it; what this one has played is kept.";
+                format!("{} {get}", sentence(error.to_string()))
             }
-            Some(Code::Blocked) => format!("The server has blocked this worker: {error}"),
+            Some(Code::Blocked) => sentence(format!("The server has blocked this worker: {error}")),
             Some(Code::BadToken | Code::NoToken) => {
-                format!("{error} `chuhe-worker configure` takes another token.")
+                format!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()))
             }
-            _ => format!("No games could be had: {error}."),
+            _ => sentence(format!("No games could be had: {error}")),
         };
         if matches!(error.code(), Some(Code::TooOld | Code::Blocked | Code::BadToken | Code::NoToken | Code::Forbidden))
         {
@@ -180,14 +203,17 @@ impl Provider {
             .and_then(|bytes| NewFile::write(self.folder.lease(&name), &bytes))
             .and_then(|()| state::remove(&self.folder.join("asking")));
         if let Err(error) = written {
-            self.desk.change(|state| state.waiting = Some(format!("A lease cannot be kept: {error}.")));
+            self.desk.change(|state| state.waiting = Some(sentence(format!("A lease cannot be kept: {error}"))));
             self.sleep(Duration::from_mins(1));
             return false;
         }
         match self.job(&name, saved) {
-            Ok(played) => played,
+            Ok(played) => {
+                self.prune();
+                played
+            }
             Err(error) => {
-                self.desk.say(format!("A lease cannot be kept: {error:#}."));
+                self.desk.say(sentence(format!("A lease cannot be kept: {error:#}")));
                 self.sleep(Duration::from_mins(1));
                 false
             }
@@ -204,15 +230,21 @@ impl Provider {
                 discard(&self.folder, &name)?;
                 continue;
             }
-            let saved =
+            let saved: Result<Saved> =
                 fs::read(&path).map_err(anyhow::Error::from).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
             match saved {
+                Ok(saved) if saved.server != self.client.server_address().to_string() => {
+                    self.desk.say(format!(
+                        "A lease of another server, {}, is set aside until this worker is configured for that again.",
+                        saved.server
+                    ));
+                }
                 Ok(saved) => {
                     self.job(&name, saved)?;
                 }
                 // Nothing but a broken disk makes such a file; the server gives the games to others by itself.
                 Err(error) => {
-                    self.desk.say(format!("{} cannot be read, and is put aside: {error}.", path.display()));
+                    self.desk.say(sentence(format!("{} cannot be read, and is put aside: {error}", path.display())));
                     fs::rename(&path, path.with_extension("damaged"))?;
                 }
             }
@@ -226,13 +258,16 @@ impl Provider {
         let (journal, finished) =
             Journal::open(&path, &saved.lease.terms).with_context(|| path.display().to_string())?;
         let clock = &self.desk.clock;
-        let left = Duration::from_secs(saved.until.saturating_sub(clock.since_1970().as_secs()));
+        // Who sets the machine's clock back gets no more time than the server gave.
+        let left = saved.until.saturating_sub(clock.since_1970().as_secs()).min(u64::from(saved.lease.seconds));
+        let left = Duration::from_secs(left);
         let numbers = saved.lease.numbers();
         let finished = finished.into_iter().filter(|(number, _)| numbers.contains(number)).collect();
         let mut job = Job {
             name: name.to_owned(),
             run: None,
             seats: 0,
+            idle: None,
             open: BTreeSet::new(),
             at_hand: BTreeSet::new(),
             finished,
@@ -250,10 +285,12 @@ impl Provider {
             match self.prepare(&job.saved.lease) {
                 Ok((run, seats)) => {
                     job.open = numbers.filter(|number| !job.finished.contains_key(number)).collect();
-                    (job.run, job.seats) = (Some(Arc::new(run)), seats);
+                    (job.run, job.seats) = (Some(Arc::new(run)), seats.count);
+                    job.idle = seats.idle(&self.machine);
+                    self.desk.change(|state| state.seats = Some(seats.count));
                 }
                 Err(Unfit::Here(reason)) => {
-                    self.desk.say(format!("A lease is given back: {reason}."));
+                    self.desk.say(sentence(format!("A lease is given back: {reason}")));
                     self.report(&reason);
                 }
                 // It is as it was, and is taken up at the next start.
@@ -274,19 +311,12 @@ impl Provider {
     }
 
     /// What plays a lease's games, and on how many threads.
-    fn prepare(&mut self, lease: &Lease) -> Result<(Run, usize), Unfit> {
+    fn prepare(&mut self, lease: &Lease) -> Result<(Run, Seats), Unfit> {
         let seats = self.seats_for(lease).map_err(|error| Unfit::Here(format!("{error:#}")))?;
         let terms = &lease.terms;
         let evaluation = self.evaluation(terms.net)?;
         let opponent = terms.opponent.map(|opponent| self.evaluation(opponent.net)).transpose()?;
-        let book = match terms.openings.book {
-            Some(hash) => {
-                let file = self.folder.book(hash);
-                self.fetch(&path::book(hash), hash, &file)?;
-                Some(Book::from_file(&file, terms.rules).map_err(|error| Unfit::Here(error.to_string()))?)
-            }
-            None => None,
-        };
+        let book = terms.openings.book.map(|hash| self.book(hash, terms.rules)).transpose()?;
         let run =
             Run::under_timer(terms, evaluation, opponent, book, Arc::new(DeskTimer(Arc::clone(&self.desk.clock))))
                 .map_err(|error| Unfit::Here(error.to_string()))?;
@@ -294,7 +324,7 @@ impl Provider {
     }
 
     /// Whether a lease can be played here at all, and how many threads its tables leave room for.
-    fn seats_for(&self, lease: &Lease) -> Result<usize> {
+    fn seats_for(&self, lease: &Lease) -> Result<Seats> {
         let terms = &lease.terms;
         let again = Header::from_bytes(&terms.to_bytes()).context("its terms are not allowed")?;
         ensure!(again == *terms, "its terms are not allowed");
@@ -317,47 +347,7 @@ impl Provider {
             "it needs {one} MiB a thread, and {} MiB are allowed (`--memory`)",
             self.machine.memory_mebibytes
         );
-        Ok(seats as usize)
-    }
-
-    fn evaluation(&mut self, net: Option<Digest>) -> Result<Evaluation, Unfit> {
-        let Some(hash) = net else { return Ok(Evaluation::Plain) };
-        let own = engine::published::net();
-        if Digest::from(*own.hash().as_bytes()) == hash {
-            return Ok(Evaluation::Net(own, self.kernel));
-        }
-        let file = self.folder.net(hash);
-        self.fetch(&path::net(hash), hash, &file)?;
-        let read = Net::from_file(&file);
-        // A file that was sound when it came and is not now is the disk's work: it is fetched again next time.
-        let net = read.map_err(|error| {
-            let _ = state::remove(&file);
-            Unfit::Here(error.to_string())
-        })?;
-        if Digest::from(*net.hash().as_bytes()) != hash {
-            let _ = state::remove(&file);
-            return Err(Unfit::Here(format!("the net {hash} is another one on this disk")));
-        }
-        Ok(Evaluation::Net(Arc::new(net), self.kernel))
-    }
-
-    /// Brings a file, however often it takes.
-    fn fetch(&mut self, path: &str, hash: Digest, file: &Path) -> Result<(), Unfit> {
-        while !file.exists() {
-            if self.is_over() {
-                return Err(Unfit::Ending);
-            }
-            match self.client.fetch(path, hash, MOST_NET_BYTES, file, self.mirror.as_deref()) {
-                Ok(()) => self.backoff.reset(),
-                Err(error) if error.may_pass() || matches!(error, Error::Storage { .. }) => {
-                    self.desk.change(|state| state.waiting = Some(format!("A file is missing: {error}.")));
-                    let wait = self.backoff.after_failure(error.again_after());
-                    self.sleep(wait);
-                }
-                Err(error) => return Err(Unfit::Here(error.to_string())),
-            }
-        }
-        Ok(())
+        Ok(Seats { count: seats as usize, mebibytes: one })
     }
 
     /// Tells the server, once, that something is wrong here.

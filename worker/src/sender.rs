@@ -14,6 +14,7 @@ use crate::{
     desk::{Desk, State},
     job::Job,
     outbox::{Outbox, Parcel},
+    sentence::sentence,
 };
 
 /// Bytes that are sound here may be damaged on their way, which deserves another attempt, but not for ever.
@@ -158,9 +159,11 @@ impl Sender {
             Fate::Refused => self.refuse(name, games, &error.to_string()).map_err(storage),
             Fate::AfterPeople => {
                 let wait = error.again_after().unwrap_or_default().max(FOR_PEOPLE);
-                Err((format!("Results wait: {error}"), Some(wait), false))
+                Err((sentence(format!("Results wait: {error}")), Some(wait), false))
             }
-            Fate::Later => Err((format!("Results wait: {error}."), error.again_after(), error.code().is_some())),
+            Fate::Later => {
+                Err((sentence(format!("Results wait: {error}")), error.again_after(), error.code().is_some()))
+            }
         }
     }
 
@@ -169,7 +172,7 @@ impl Sender {
         if label.games > 0 {
             let receipt = self.client.upload(&label.lease, label.first, parcel.shard.clone())?;
             for notice in receipt.notices {
-                self.desk.say(format!("The server says: {}", notice.text));
+                self.desk.say(sentence(format!("The server says: {}", notice.text)));
             }
         }
         let Some(from) = label.give_back else { return Ok(()) };
@@ -188,7 +191,8 @@ impl Sender {
         self.desk.change(|state| {
             state.done.refused += games;
             if games > 0 {
-                state.say(format!("{games} games were refused, and lie in `refused/{name}.chuhe`: {reason}."));
+                let said = format!("{games} games were refused, and lie in `refused/{name}.chuhe`: {reason}");
+                state.say(sentence(said));
             }
         });
         Ok(())
@@ -211,7 +215,7 @@ impl Sender {
             let renewed = match self.client.renew(&token, finished) {
                 // Perhaps it arrived; to ask again is no harm.
                 Err(error) if error.may_pass() => {
-                    return Err((format!("A lease cannot be renewed: {error}."), error.again_after()));
+                    return Err((sentence(format!("A lease cannot be renewed: {error}")), error.again_after()));
                 }
                 renewed => renewed,
             };
@@ -222,7 +226,8 @@ impl Sender {
                     Ok(renewed) => job.due = now + Duration::from_secs(u64::from(renewed.seconds)),
                     Err(error) => {
                         job.close();
-                        state.say(format!("A lease ended before its games; what is finished is handed in: {error}"));
+                        let said = format!("A lease ended before its games; what is finished is handed in: {error}");
+                        state.say(sentence(said));
                         state.clear_table();
                     }
                 }
@@ -239,7 +244,7 @@ fn wants_renewal(job: &Job, now: Duration) -> bool {
 }
 
 fn storage(error: &io::Error) -> Trouble {
-    (format!("The outbox cannot be read or written: {error}."), None)
+    (sentence(format!("The outbox cannot be read or written: {error}")), None)
 }
 
 /// Waits for the sender: seconds at first, half an hour later.

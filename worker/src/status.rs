@@ -1,6 +1,10 @@
 //! What a worker is doing, as others read it from its folder.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+};
 
 use client::{Clock, ServerAddress};
 use protocol::api::work::{Contribution, Me};
@@ -13,6 +17,10 @@ use crate::{
 };
 
 const NAME: &str = "status.json";
+/// The file is filled up with blanks to a multiple of this: what is longer than before needs no more room as a rule.
+const ROOM: usize = 8192;
+/// The reason at the beginning, when nobody knows better.
+pub(crate) const ASKING: &str = "Asking for games.";
 
 /// How things stand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +32,7 @@ pub struct Snapshot {
     pub name: String,
     /// `playing`, `resting`, `waiting`, `finishing` or `stopping`.
     pub doing: Doing,
-    /// Why it does not play, in one sentence.
+    /// Why it does not play, or not with all cores, in one sentence.
     pub reason: Option<String>,
     pub cores: usize,
     pub jobs: Vec<JobSnapshot>,
@@ -32,7 +40,7 @@ pub struct Snapshot {
     pub games: u64,
     pub positions: u64,
     pub nodes: u64,
-    /// Of all threads together, by the last games.
+    /// Of all threads that play together, by the last games.
     pub positions_per_second: Option<f64>,
     pub nodes_per_second: Option<f64>,
     pub games_accepted: u64,
@@ -126,14 +134,15 @@ impl Snapshot {
             _ if jobs.is_empty() => Doing::Waiting,
             _ => Doing::Playing,
         };
-        let waiting = || state.waiting.clone().unwrap_or_else(|| "Asking for games.".to_owned());
+        let waiting = || state.waiting.clone().unwrap_or_else(|| ASKING.to_owned());
         let reason = match doing {
             Doing::Resting => state.rest.map(|rest| rest.reason().to_owned()),
             Doing::Waiting => Some(state.disk().cloned().unwrap_or_else(waiting)),
-            _ => state.disk().cloned(),
+            _ => state.disk().or_else(|| state.idle()).cloned(),
         };
         let speed = state.speed.of_a_thread().filter(|_| doing != Doing::Resting);
-        let cores = settings.cores as f64;
+        let seats = state.seats.unwrap_or(settings.cores);
+        let playing = seats.min(settings.cores) as f64;
         let contribution = state.me.as_ref().map(|me| Contributions {
             account: me.account.clone(),
             today: me.today,
@@ -153,8 +162,8 @@ impl Snapshot {
             games: state.done.games,
             positions: state.done.positions,
             nodes: state.done.nodes,
-            positions_per_second: speed.map(|speed| (speed.0 * cores).round()),
-            nodes_per_second: speed.map(|speed| (speed.1 * cores).round()),
+            positions_per_second: speed.map(|speed| (speed.0 * playing).round()),
+            nodes_per_second: speed.map(|speed| (speed.1 * playing).round()),
             games_accepted: state.done.accepted,
             games_refused: state.done.refused,
             outbox: state.outbox,
@@ -165,11 +174,16 @@ impl Snapshot {
         }
     }
 
-    /// Writes it for others. It says only what is: nothing is lost with it, so it is not synced.
+    /// Writes it for others. It says only what is: nothing is lost with it, so it is not synced. On a full disk, which is
+    /// when people look, the old one is written over in its place.
     pub(crate) fn write(&self, root: &Path) {
-        let Ok(text) = serde_json::to_vec(self) else { return };
-        let new = root.join(".status.new");
-        let _ = fs::write(&new, text).and_then(|()| fs::rename(&new, root.join(NAME)));
+        let Ok(mut text) = serde_json::to_vec(self) else { return };
+        text.resize(text.len().next_multiple_of(ROOM), b' ');
+        let (new, path) = (root.join(".status.new"), root.join(NAME));
+        if fs::write(&new, &text).and_then(|()| fs::rename(&new, &path)).is_err() {
+            let _ = fs::remove_file(&new);
+            let _ = write_over(&path, &text);
+        }
     }
 
     /// Reads what a worker has written; none if there is none.
@@ -181,6 +195,12 @@ impl Snapshot {
     pub(crate) fn remove(root: &Path) {
         let _ = remove(&root.join(NAME));
     }
+}
+
+fn write_over(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(text)?;
+    file.set_len(text.len() as u64)
 }
 
 pub(crate) fn page_of(server: &ServerAddress, me: &Me) -> String {

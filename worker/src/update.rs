@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     desk::{Desk, Ending},
+    sentence::sentence,
     state::{Folder, remove},
 };
 
@@ -103,7 +104,7 @@ pub fn system() -> String {
 }
 
 /// Looks for releases now and then, until there is a newer one that works; then the worker finishes.
-pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, source: Source) {
+pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, program: &Path, source: Source) {
     let mut wait = FIRST;
     loop {
         desk.wait(wait, |state| state.gone || state.ending != Ending::None);
@@ -111,7 +112,7 @@ pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, source: 
             return;
         }
         wait = EVERY;
-        match look(client, folder, source) {
+        match look(client, folder, program, source) {
             Ok(None) => {}
             Ok(Some(version)) => {
                 return desk.change(|state| {
@@ -121,13 +122,13 @@ pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, source: 
                     state.close_all();
                 });
             }
-            Err(error) => desk.say(format!("No update: {error:#}.")),
+            Err(error) => desk.say(sentence(format!("No update: {error:#}"))),
         }
     }
 }
 
 /// Fetches, tries and puts in place a newer version, if there is one.
-fn look(client: &Client, folder: &Folder, source: Source) -> Result<Option<String>> {
+fn look(client: &Client, folder: &Folder, program: &Path, source: Source) -> Result<Option<String>> {
     let name = format!("{}/chuhe-worker-{}", source.url.trim_end_matches('/'), system());
     let text = client.get_elsewhere(&format!("{name}.release"), MOST_RELEASE)?;
     let signature = client.get_elsewhere(&format!("{name}.release.minisig"), MOST_RELEASE)?;
@@ -137,10 +138,9 @@ fn look(client: &Client, folder: &Folder, source: Source) -> Result<Option<Strin
     else {
         return Ok(None);
     };
-    let program = std::env::current_exe().context("this program's own file")?;
     let new = program.with_file_name(".chuhe-worker.new");
     client.fetch_elsewhere(&format!("{name}-{}", release.version), release.sha256, release.bytes, &new)?;
-    install(folder.root(), &program, &new, running, &release.version)?;
+    install(folder.root(), program, &new, running, &release.version)?;
     Ok(Some(release.version))
 }
 

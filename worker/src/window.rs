@@ -93,6 +93,7 @@ impl Pane<'_> {
             start: sight.game.start().to_string(),
             moves: listed(sight.game.moves()),
             nodes: sight.nodes,
+            remaining: sight.left.map(|left| left.map(|left| left.as_millis() as u64)),
             score: sight.search.and_then(engine::Report::score),
             depth: sight.search.map_or(0, |report| report.depth),
             nodes_per_second: nodes_per_second.unwrap_or(0),
@@ -144,11 +145,13 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut pane = window.open("lease", 4).unwrap();
         assert!(window.open("lease", 5).is_none());
-        let sight = |nodes| Sight { game: &game, search: None, nodes: [nodes, 0], end: None };
+        let left = Some([second * 9, second / 2]);
+        let sight = |nodes| Sight { game: &game, search: None, nodes: [nodes, 0], left, end: None };
         pane.show(&sight(1), second);
         pane.show(&sight(2), second + second / 2);
         let (lease, live) = window.take().unwrap();
         assert_eq!((lease.as_str(), live.game, live.nodes), ("lease", 4, [1, 0]));
+        assert_eq!(live.remaining, Some([9_000, 500]));
         assert!(window.take().is_none());
         pane.show(&sight(3), second * 2);
         assert_eq!(window.take().unwrap().1.nodes, [3, 0]);

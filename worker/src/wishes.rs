@@ -61,8 +61,8 @@ pub fn set_paused(root: &Path, paused: bool) -> std::io::Result<()> {
     if paused { fs::write(root.join(PAUSED), "") } else { state::remove(&root.join(PAUSED)) }
 }
 
-/// Hears the system's signals: the first interrupt finishes, the second stops, as the wish to terminate does; two others
-/// pause and resume.
+/// Hears the system's signals: the first interrupt finishes, the second stops, as the wish to terminate and the end of the
+/// terminal do; two others pause and resume.
 ///
 /// # Errors
 ///
@@ -73,7 +73,10 @@ pub fn hear_signals(wishes: std::sync::Arc<Wishes>) -> Result<()> {
         consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2},
         iterator::Signals,
     };
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2])?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGUSR2])?;
+    if hears(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             wishes.add(match signal {
@@ -85,6 +88,16 @@ pub fn hear_signals(wishes: std::sync::Arc<Wishes>) -> Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Whether a signal was not to be ignored when the program began: `nohup` wants it to outlive its terminal. Where the
+/// system does not say so the signal does what it always does.
+#[cfg(unix)]
+fn hears(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (signal - 1)) == 0)
 }
 
 /// Hears Ctrl-C: the first finishes, the second stops.

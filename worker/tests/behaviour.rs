@@ -65,7 +65,10 @@ fn jiff_hour(seconds: u64) -> i8 {
 fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
     let coordinator = Coordinator::new(header(200), 8, 4);
     coordinator.state().refuse = Some(|request| {
-        request.path.ends_with("games/0").then(|| Problem::new(Code::FalseLabel, "Game 3 ended otherwise."))
+        request
+            .path
+            .ends_with("games/0")
+            .then(|| Problem::new(Code::FalseLabel, "game 3: recorded draw by repetition; it is red_wins by checkmate"))
     });
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
@@ -73,7 +76,7 @@ fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
     let snapshot = worker.said.wait_for(|snapshot| snapshot.refused == 1 && snapshot.games_refused > 0);
     coordinator.wait_for(4);
     let said = worker.finish();
-    assert!(said.contains("4 games were refused") && said.contains("Game 3 ended otherwise."), "{said}");
+    assert!(said.contains("4 games were refused") && said.contains("it is red_wins by checkmate."), "{said}");
     assert_eq!(snapshot.games_refused, 4);
     let names: Vec<_> =
         fs::read_dir(state.path().join("refused")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -85,8 +88,8 @@ fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
 #[test]
 fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
     for (code, detail, said) in [
-        (Code::Blocked, "Your machine makes mistakes: write to us.", "The server has blocked this worker: "),
-        (Code::TooOld, "Version 0.0.9 or newer is needed.", "Get the newest chuhe-worker"),
+        (Code::Blocked, "your machine makes mistakes: write to us", "The server has blocked this worker: "),
+        (Code::TooOld, OLD, ". Get the newest chuhe-worker"),
     ] {
         let coordinator = Coordinator::new(header(200), 8, 4);
         let state = tempfile::tempdir().unwrap();
@@ -96,7 +99,9 @@ fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
         let waiting = worker.said.wait_for(|snapshot| {
             snapshot.doing == Doing::Waiting && snapshot.reason.as_ref().is_some_and(|reason| reason.contains(said))
         });
-        assert!(waiting.reason.unwrap().contains(detail));
+        let reason = waiting.reason.unwrap();
+        assert!(reason.contains(detail) && reason.ends_with('.'), "{reason}");
+        assert!(reason.starts_with(char::is_uppercase), "{reason}");
         // People have done something.
         coordinator.state().refuse = None;
         coordinator.wait_for(8);
@@ -105,13 +110,15 @@ fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
     }
 }
 
+const OLD: &str = "version 0.0.9 or newer is needed, this is 0.0.8: update the worker, then start it again";
+
 #[allow(clippy::unnecessary_wraps, reason = "it is one of several answers")]
 fn blocked(_: &testkit::http::Request) -> Option<Problem> {
-    Some(Problem::new(Code::Blocked, "Your machine makes mistakes: write to us."))
+    Some(Problem::new(Code::Blocked, "your machine makes mistakes: write to us"))
 }
 
 fn too_old(request: &testkit::http::Request) -> Option<Problem> {
-    request.path.ends_with("leases").then(|| Problem::new(Code::TooOld, "Version 0.0.9 or newer is needed."))
+    request.path.ends_with("leases").then(|| Problem::new(Code::TooOld, OLD))
 }
 
 #[test]
@@ -198,4 +205,50 @@ fn no_thread_waits_between_leases() {
     assert!(after - before < 0.2, "threads waited for {} s", after - before);
     worker.finish();
     assert_eq!(coordinator.state().faults, [""; 0]);
+}
+
+#[test]
+fn threads_without_memory_rest_and_are_not_claimed() {
+    let coordinator = Coordinator::new(header(300), 60, 10);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
+        settings.memory_mebibytes = 40;
+    });
+    let why = "1 of 2 threads rest: these games need 25 MiB a thread, and 40 MiB are allowed (`--memory`).";
+    worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing && snapshot.reason.as_deref() == Some(why));
+    coordinator.wait_for(60);
+    let shown = worker.said.wait_for(|snapshot| snapshot.games == 60).nodes_per_second.unwrap();
+    let ask = coordinator.state().last.clone().unwrap();
+    worker.finish();
+    let claimed = ask.nodes_per_second.unwrap() as f64;
+    assert_eq!(ask.threads, 1);
+    // One thread's speed, by nearly the same games; two are twice as much.
+    assert!((0.6..1.6).contains(&(claimed / shown)), "{claimed} of {shown}");
+    let one = Header { first_game: 0, ..header(300) };
+    coordinator.check(digest_of(&one, Evaluation::Plain, None, 60));
+}
+
+#[test]
+fn a_book_that_the_disk_has_damaged_is_fetched_again() {
+    let start = xiangqi::Fen::start().to_string();
+    let other = start.replacen(" w ", " b ", 1);
+    let bytes = format!("{start}\n{other}\n").into_bytes();
+    let book = dataset::Book::from_bytes(&bytes, header(1).rules).unwrap();
+    let hash = book.hash();
+    let mut terms = header(100);
+    terms.openings.book = Some(hash);
+    let coordinator = Coordinator::new(terms.clone(), 8, 4);
+    coordinator.state().files.insert(hash.to_string(), bytes.clone());
+    coordinator.state().book = Some(book);
+    let state = tempfile::tempdir().unwrap();
+    let file = state.path().join("books").join(hash.to_string());
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    // Still a book, but another.
+    fs::write(&file, format!("{start}\n")).unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    coordinator.wait_for(8);
+    worker.finish();
+    assert_eq!(fs::read(file).unwrap(), bytes);
+    let state = coordinator.state();
+    assert_eq!((&state.faults, state.given_back), (&Vec::new(), 0));
 }

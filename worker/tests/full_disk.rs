@@ -10,6 +10,7 @@ use std::{fs, path::Path, process::Command, sync::Arc};
 use common::{coordinator::Coordinator, digest_of, header, in_process::Worker};
 use engine::Evaluation;
 use testkit::FastClock;
+use worker::status::Snapshot;
 
 struct Mounted<'a>(&'a Path);
 
@@ -39,10 +40,22 @@ fn a_full_disk_loses_nothing() {
             size /= 2;
         }
     }
-    worker
-        .said
-        .wait_for(|snapshot| snapshot.reason.as_ref().is_some_and(|reason| reason.contains("cannot be written")));
+    let is_full = |snapshot: &Snapshot| snapshot.reason.as_ref().is_some_and(|why| why.contains("cannot be written"));
+    worker.said.wait_for(is_full);
+    // Who asks for the status is told, though there is no room for it either.
+    for round in 0.. {
+        if Snapshot::read(folder.path()).is_some_and(|snapshot| is_full(&snapshot)) {
+            break;
+        }
+        assert!(round < 1000, "the status is stale: {:?}", Snapshot::read(folder.path()));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(!folder.path().join(".status.new").exists());
+    // Whoever stops it now is told what is not in the outbox.
+    let said = worker.stop();
+    assert!(said.contains("could not be packed;") && said.contains("No space left on device"), "{said}");
     fs::remove_file(filler).unwrap();
+    let worker = Worker::start(&coordinator.url(), folder.path(), Arc::new(FastClock::new(20)));
     coordinator.wait_for(300);
     worker.finish();
     coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 300));

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const ROOMS: [&str; 10] = [
+const ROOMS: [&str; 9] = [
     "worker",
     "crates/client",
     "crates/protocol",
@@ -17,7 +17,6 @@ const ROOMS: [&str; 10] = [
     "crates/nnue",
     "crates/stats",
     "crates/xiangqi",
-    "crates/testkit",
 ];
 /// Words without which no program is started, in Rust's library or in any crate that these rooms use.
 const WORDS: [&str; 8] = [
@@ -66,12 +65,16 @@ fn no_room_of_the_worker_can_start_a_program() {
     }
 }
 
-/// The rooms above are all that the worker's manifest names.
+/// The rooms above are all that the worker's manifest names, but for those of its tests.
 #[test]
 fn no_room_is_forgotten() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
-    let used = manifest.lines().filter_map(|line| line.strip_prefix("chuhe-")?.split('.').next());
+    let (shipped, _) = manifest.split_once("[dev-dependencies]").unwrap();
+    let used = shipped.lines().filter_map(|line| line.strip_prefix("chuhe-")?.split('.').next());
+    let mut count = 0;
     for room in used {
+        count += 1;
         assert!(ROOMS.contains(&format!("crates/{room}").as_str()), "{room}");
     }
+    assert!(count > 5, "the manifest was not read");
 }

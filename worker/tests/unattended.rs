@@ -3,16 +3,25 @@
 
 mod common;
 
-use std::{fs, thread, time::Duration};
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
 
 use common::{
     coordinator::Coordinator,
     digest_of, header,
-    process::{Process, log_of},
+    process::{PROGRAM, Process, log_of},
 };
 use dataset::{Digest, Header, Opponent};
 use engine::Evaluation;
 use nnue::{Kernel, Net, Parameters, architecture::Sizes};
+use testkit::proxy::{self, Fault};
 
 fn files(state: &std::path::Path, folder: &str) -> usize {
     fs::read_dir(state.join(folder)).map_or(0, Iterator::count)
@@ -45,7 +54,7 @@ fn matches_are_played_with_nets_that_are_fetched() {
     let state = tempfile::tempdir().unwrap();
     let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "3"]);
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
-    let net = Evaluation::Net(std::sync::Arc::new(net), Kernel::from_env().unwrap());
+    let net = Evaluation::Net(Arc::new(net), Kernel::from_env().unwrap());
     coordinator.check(digest_of(&terms, net, Some(Evaluation::Plain), 12));
     assert_eq!(files(state.path(), "nets"), 1);
 }
@@ -160,6 +169,82 @@ fn a_server_that_goes_and_comes_loses_nothing() {
     coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 40));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_lease_of_another_server_is_set_aside_for_it() {
+    let one = Coordinator::new(header(2000), 24, 12);
+    let other = Coordinator::new(header(300), 8, 4);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&one.url(), state.path(), &[]);
+    wait_until(|| files(state.path(), "leases") >= 2);
+    drop(worker);
+    let asked = one.state().asked;
+
+    let worker = Process::start(&other.url(), state.path(), &["--leases", "2"]);
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    other.check(digest_of(&header(300), Evaluation::Plain, None, 8));
+    let said = format!("A lease of another server, {}, is set aside", one.url());
+    assert!(log_of(state.path()).contains(&said), "{}", log_of(state.path()));
+    assert!(files(state.path(), "leases") >= 2 && files(state.path(), "outbox") == 0);
+
+    // Back at the first it is gone on with.
+    let worker = Process::start(&one.url(), state.path(), &[]);
+    one.wait_for(24);
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    one.check(digest_of(&header(2000), Evaluation::Plain, None, 24));
+    assert!(one.state().given_back == 0 && one.state().asked > asked);
+}
+
+/// Whoever was started to outlive its terminal does; others end with it, as by SIGTERM.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_end_of_a_terminal_is_heard_unless_it_was_to_be_ignored() {
+    for ignored in [true, false] {
+        let coordinator = Coordinator::new(header(2000), 4000, 100);
+        let state = tempfile::tempdir().unwrap();
+        let mut shell = std::process::Command::new("sh");
+        let trap = if ignored { "trap '' HUP; exec \"$0\" \"$@\"" } else { "exec \"$0\" \"$@\"" };
+        shell.args(["-c", trap, PROGRAM]);
+        let worker = Process::start_by(shell, &coordinator.url(), state.path(), &[]);
+        wait_until(|| coordinator.state().asked >= 1);
+        worker.signal("HUP");
+        if ignored {
+            let asked = coordinator.state().asked;
+            // It plays on, and asks for more.
+            wait_until(|| coordinator.state().asked > asked);
+            worker.signal("TERM");
+        }
+        assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+        assert_eq!(coordinator.state().faults, [""; 0]);
+    }
+}
+
+/// A server that says nothing is waited for, but not by who was told twice.
+#[cfg(unix)]
+#[test]
+fn who_is_told_twice_to_stop_waits_for_nobody() {
+    let coordinator = Coordinator::new(header(300), 4000, 200);
+    let silent = Arc::new(AtomicBool::new(false));
+    let is_silent = Arc::clone(&silent);
+    let fault = move |_, _: &_| {
+        if is_silent.load(Relaxed) { Fault::Delay(Duration::from_mins(1)) } else { Fault::None }
+    };
+    let proxy = proxy::start(coordinator.socket(), fault).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&proxy.url(), state.path(), &[]);
+    wait_until(|| coordinator.state().asked >= 1);
+    thread::sleep(Duration::from_millis(300));
+    silent.store(true, Relaxed);
+    worker.signal("TERM");
+    // What it has is in the outbox.
+    wait_until(|| files(state.path(), "outbox") > 0);
+    worker.signal("TERM");
+    assert_eq!(worker.end(), Some(0));
+    let log = log_of(state.path());
+    assert!(log.contains("The server is not waited for.") && log.contains("wait on disk"), "{log}");
+}
+
 #[test]
 fn a_wrong_token_is_its_owners_to_mend() {
     let coordinator = Coordinator::new(header(300), 40, 8);
@@ -167,7 +252,8 @@ fn a_wrong_token_is_its_owners_to_mend() {
     let worker = Process::start(&coordinator.url(), state.path(), &["--token", "other"]);
     assert_eq!(worker.end(), Some(2));
     let log = log_of(state.path());
-    assert!(log.ends_with("The token is not valid. `chuhe-worker configure` takes another token.\n"), "{log}");
+    let said = ": the token is not known here. `chuhe-worker configure` takes another token.\n";
+    assert!(log.contains("chuhe-worker: Asking whose token it is (") && log.ends_with(said), "{log}");
 }
 
 fn wait_until(done: impl Fn() -> bool) {

@@ -111,3 +111,39 @@ fn who_has_no_old_one_keeps_what_there_is() {
     assert!(give_back(root, program, "9.0.0").is_err());
     assert_eq!(fs::read(program).unwrap(), b"the old one");
 }
+
+/// Releases are laid out for both alike: what the script has put there is what an update replaces.
+#[test]
+fn what_is_installed_is_what_is_updated() {
+    if worker::update::system() != SYSTEM {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (releases, bin) = (folder.path().join("releases"), folder.path().join("bin"));
+    fs::create_dir(&releases).unwrap();
+    fs::write(releases.join(format!("chuhe-worker-{SYSTEM}.release")), data("newer.release")).unwrap();
+    let program = releases.join(format!("chuhe-worker-{SYSTEM}-9.0.0"));
+    let run = || {
+        let mut script = std::process::Command::new("sh");
+        script.arg("../scripts/install.sh").arg(&bin);
+        script.env("CHUHE_RELEASES", format!("file://{}", releases.display())).output().unwrap()
+    };
+    fs::write(&program, "another program").unwrap();
+    let refused = run();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(!bin.exists());
+    fs::write(&program, data("newer.program")).unwrap();
+    let done = run();
+    assert!(done.status.success(), "{done:?}");
+    let installed = bin.join("chuhe-worker");
+    assert_eq!(fs::read(&installed).unwrap(), data("newer.program"));
+
+    let new = bin.join(".chuhe-worker.new");
+    fs::write(&new, "#!/bin/sh\nexit 0 # the next\n").unwrap();
+    install(folder.path(), &installed, &new, "9.0.0", "9.0.2").unwrap();
+    assert_eq!(fs::read_to_string(&installed).unwrap(), "#!/bin/sh\nexit 0 # the next\n");
+    let names = fs::read_dir(&bin).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["chuhe-worker", "chuhe-worker.old"]);
+}

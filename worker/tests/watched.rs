@@ -61,7 +61,10 @@ fn nothing_hangs_on_being_seen() {
         coordinator.state().watched = watched;
         if watched {
             coordinator.state().refuse = Some(|request| {
-                request.path.ends_with("/live").then(|| Problem::new(Code::Internal, "The board fell down."))
+                request
+                    .path
+                    .ends_with("/live")
+                    .then(|| Problem::new(Code::Internal, "the coordinator failed: its log says why"))
             });
         }
         let state = tempfile::tempdir().unwrap();

@@ -17,6 +17,7 @@ use crate::{
     display,
     keeper::{self, End, Parts},
     selftest,
+    sentence::sentence,
     settings::{File, Given, Settings},
     state::Folder,
     update,
@@ -62,7 +63,7 @@ impl Arguments {
         let bench_signature = match tested {
             Ok(signature) => signature,
             Err(error) if update::is_on_trial(folder.root(), env!("CARGO_PKG_VERSION")) => {
-                screen.line(&format!("This version fails here, and the old one goes on: {error:#}."));
+                screen.line(&sentence(format!("This version fails here, and the old one goes on: {error:#}")));
                 update::give_back(folder.root(), &program, env!("CARGO_PKG_VERSION"))?;
                 drop(folder);
                 return go_on_as(&program);
@@ -78,7 +79,7 @@ impl Arguments {
         if let Err(error) = Client::new(client.clone())?.me()
             && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
         {
-            anyhow::bail!("{error} `chuhe-worker configure` takes another token.");
+            anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
         }
         // Until here whoever interrupts ends it at once: nothing was begun.
         let wishes = Arc::new(Wishes::default());
@@ -92,7 +93,10 @@ impl Arguments {
             system: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
             instruction_set: kernel.name().to_owned(),
         };
-        match keeper::run(Parts { settings, machine, kernel, folder, client, wishes }, &mut *screen) {
+        match keeper::run(
+            Parts { settings, machine, kernel, folder, program: program.clone(), client, wishes },
+            &mut *screen,
+        ) {
             Ok(End::Stopped) => Ok(ExitCode::SUCCESS),
             Ok(End::Updated) => go_on_as(&program),
             Err(error) => {

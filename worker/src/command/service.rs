@@ -48,7 +48,7 @@ impl Program {
 
 impl Systemd {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        write!(out, "{}", service::systemd(&self.program.path()?, self.user))?;
+        write!(out, "{}", service::systemd(&self.program.path()?, self.user)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }

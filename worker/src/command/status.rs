@@ -37,13 +37,17 @@ impl Arguments {
         if self.pause || self.resume {
             set_paused(&root, self.pause).with_context(|| root.display().to_string())?;
         }
-        let snapshot = Snapshot::read(&root).filter(|_| Folder::is_taken(&root));
-        let code = if snapshot.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        let runs = Folder::is_taken(&root);
+        let snapshot = Snapshot::read(&root).filter(|_| runs);
+        let code = if runs { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         if self.json {
             writeln!(out, "{}", serde_json::to_string(&snapshot)?)?;
             return Ok(code);
         }
         match &snapshot {
+            None if runs => {
+                writeln!(out, "a worker is running with {}, and has not written what it does", root.display())?;
+            }
             None => writeln!(out, "no worker is running with {}", root.display())?,
             Some(snapshot) => print(snapshot, out)?,
         }

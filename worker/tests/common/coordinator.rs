@@ -8,7 +8,11 @@ use std::{
     time::Duration,
 };
 
-use dataset::{Digest, Header, Record, RunDigest, shard::Shard, verify::Verifier};
+use dataset::{
+    Book, Digest, Header, Record, RunDigest,
+    shard::Shard,
+    verify::{StartOf, Verifier},
+};
 use protocol::api::{
     problem::{Code, PROBLEM_TYPE, Problem},
     work::{
@@ -38,6 +42,10 @@ pub(crate) struct State {
     pub(crate) renewals: BTreeMap<String, u64>,
     pub(crate) given_back: u64,
     pub(crate) asked: u64,
+    /// What was asked last.
+    pub(crate) last: Option<Ask>,
+    /// The book of its games.
+    pub(crate) book: Option<Book>,
     /// Files by their hashes.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) failures: Vec<String>,
@@ -73,6 +81,8 @@ impl Coordinator {
             renewals: BTreeMap::new(),
             given_back: 0,
             asked: 0,
+            last: None,
+            book: None,
             files: BTreeMap::new(),
             failures: Vec::new(),
             watched: false,
@@ -162,11 +172,11 @@ impl State {
             return Answer::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap());
         }
         let Some(path) = request.path.strip_prefix("/api/v1/") else {
-            return problem(Code::NotFound, "Nothing there.");
+            return problem(Code::NotFound, "there is nothing at this address");
         };
         let parts: Vec<_> = path.split('/').collect();
         if path != "server" && request.headers.get("authorization").is_none_or(|token| token != "Bearer secret") {
-            return problem(Code::BadToken, "The token is not valid.");
+            return problem(Code::BadToken, "the token is not known here");
         }
         match (request.method.as_str(), &parts[..]) {
             ("GET", ["server"]) => json(&Server {
@@ -187,7 +197,7 @@ impl State {
             }
             ("GET", ["nets" | "books", hash]) => match self.files.get(*hash) {
                 Some(bytes) => Answer::new(200, "application/octet-stream", &bytes[..]),
-                None => problem(Code::NotFound, "There is no such file."),
+                None => problem(Code::NotFound, "there is no such object"),
             },
             ("POST", ["leases", lease, "renewal"]) => {
                 let renew: Renew = serde_json::from_slice(&request.body).unwrap();
@@ -200,14 +210,16 @@ impl State {
             }
             ("POST", ["leases", lease, "live"]) => {
                 if !self.watched || !self.leases.contains_key(*lease) {
-                    return problem(Code::Conflict, "Nobody watches.");
+                    return problem(Code::Conflict, "nobody watches these games");
                 }
                 self.shown.push(((*lease).to_owned(), serde_json::from_slice(&request.body).unwrap()));
                 Answer::new(204, "text/plain", "")
             }
             ("POST", ["leases", lease, "giving-back"]) => {
                 let back: GiveBack = serde_json::from_slice(&request.body).unwrap();
-                let Some(range) = self.leases.get_mut(*lease) else { return problem(Code::NotFound, "No such lease.") };
+                let Some(range) = self.leases.get_mut(*lease) else {
+                    return problem(Code::NotFound, "there is no such lease");
+                };
                 if back.from < range.end {
                     self.given_back += range.end - back.from;
                     self.free.push_back(back.from..range.end);
@@ -216,7 +228,7 @@ impl State {
                 Answer::new(204, "text/plain", "")
             }
             ("PUT", ["leases", lease, "games", first]) => self.take(lease, first.parse().unwrap(), request),
-            _ => problem(Code::NotFound, "There is nothing there."),
+            _ => problem(Code::NotFound, "there is nothing at this address"),
         }
     }
 
@@ -234,6 +246,7 @@ impl State {
 
     fn lease(&mut self, ask: &Ask) -> Answer {
         self.asked += 1;
+        self.last = Some(ask.clone());
         if let Some(answer) = self.answers.get(&ask.nonce) {
             return json(answer);
         }
@@ -242,7 +255,7 @@ impl State {
             std::mem::replace(&mut self.next, end)..end
         });
         let work = if range.is_empty() {
-            Work::Wait { seconds: 1, reason: "All games are given away.".to_owned() }
+            Work::Wait { seconds: 1, reason: "there is nothing to play at the moment".to_owned() }
         } else {
             let token = format!("lease-{}", self.leases.len());
             self.leases.insert(token.clone(), range.clone());
@@ -262,10 +275,13 @@ impl State {
 
     fn take(&mut self, lease: &str, first: u64, request: &Request) -> Answer {
         let sha256 = Digest::of(&request.body);
-        if request.headers["chuhe-sha256"] != sha256.to_string() {
-            return problem(Code::BadHash, "The bytes have another hash.");
+        let said = &request.headers["chuhe-sha256"];
+        if *said != sha256.to_string() {
+            return problem(Code::BadHash, &format!("the body's SHA-256 is {sha256}; {said} was said"));
         }
-        let Some(range) = self.leases.get(lease).cloned() else { return problem(Code::NotFound, "No such lease.") };
+        let Some(range) = self.leases.get(lease).cloned() else {
+            return problem(Code::NotFound, "there is no such lease");
+        };
         let shard = match Shard::new(request.body.clone()) {
             Ok(shard) => shard,
             Err(error) => return problem(Code::Corrupt, &error.to_string()),
@@ -274,13 +290,15 @@ impl State {
         let right = shard.header().first_game == first && shard.header().differences(&self.header).is_empty();
         if !right || games.start < range.start || games.end > range.end {
             self.faults.push(format!("games {games:?} for the lease of {range:?}"));
-            return problem(Code::WrongGames, "These games are not the lease's.");
+            return problem(Code::WrongGames, "the games are not the lease's");
         }
         if self.header.opponent.is_some() && games.end % 2 != 0 {
             self.faults.push("half a pair".to_owned());
         }
         let header = shard.header().clone();
-        let mut verifier = Verifier::new(&header, None);
+        let book = self.book.clone();
+        let start_of = book.as_ref().map(|book| |seed: u64| book.pick(seed).clone());
+        let mut verifier = Verifier::new(&header, start_of.as_ref().map(|start_of| start_of as &StartOf<'_>));
         let mut status = ReceiptStatus::Received;
         for game in shard.records() {
             let (number, record) = game.unwrap();

@@ -97,6 +97,7 @@ impl Worker {
         let parts = Parts {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
             folder: Arc::new(Folder::take(state).unwrap()),
+            program: state.join("chuhe-worker"),
             settings,
             machine,
             kernel: Kernel::best(),
@@ -105,6 +106,13 @@ impl Worker {
         let mut screen = said.clone();
         let thread = thread::spawn(move || keeper::run(parts, &mut screen));
         Self { thread, wishes, said }
+    }
+
+    /// Stops it, and waits for that.
+    pub(crate) fn stop(self) -> String {
+        self.wishes.add(Wish::Stop);
+        self.thread.join().unwrap().unwrap();
+        self.said.lines()
     }
 
     /// Lets it finish, and waits for that.

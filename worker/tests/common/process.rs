@@ -38,7 +38,8 @@ impl Process {
         Self::start_by(shell, url, state, more)
     }
 
-    fn start_by(mut command: Command, url: &str, state: &Path, more: &[&str]) -> Self {
+    /// Starts one by another program.
+    pub(crate) fn start_by(mut command: Command, url: &str, state: &Path, more: &[&str]) -> Self {
         fs::create_dir_all(state).unwrap();
         let found = Found {
             program: Digest::of(&fs::read(PROGRAM).unwrap()),

@@ -1,0 +1,162 @@
+//! After any operations and a crash at any moment, the outbox holds every result that nobody has thanked for, once.
+//!
+//! What the outbox does with its files is not believed but seen: a process works on one under `strace`, and each of its
+//! calls is done again on a disk that may lose its power after it.
+
+use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
+
+use client::Dice;
+use proptest::prelude::*;
+use testkit::trace::{calls, can_watch};
+use worker::outbox::Outbox;
+
+use crate::{disk::Disk, parcel};
+
+const ROOT: &str = "CHUHE_TEST_OUTBOX";
+const SCRIPT: &str = "CHUHE_TEST_OPERATIONS";
+const CALLS: &str = "trace=openat,write,fsync,fdatasync,link,linkat,rename,renameat,renameat2,unlink,unlinkat";
+
+fn operation() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => (0u8..4).prop_map(|number| format!("p{number}")),
+        2 => (0u8..4).prop_map(|number| format!("t{number}")),
+        1 => (0u8..4).prop_map(|number| format!("r{number}")),
+        1 => Just("o".to_owned()),
+    ]
+}
+
+/// The process that is watched. It says in a file what it is about to do and what it has done.
+#[test]
+fn what_is_watched() {
+    let (Ok(root), Ok(script)) = (env::var(ROOT), env::var(SCRIPT)) else { return };
+    let root = Path::new(&root);
+    let say = |text: &str| fs::write(root.join("said"), text).unwrap();
+    let mut outbox = Outbox::open(root).unwrap();
+    for operation in script.split_whitespace() {
+        say(&format!("begin {operation}"));
+        let (kind, name) = operation.split_at(1);
+        match kind {
+            "p" => outbox.put(name, &parcel(name.parse().unwrap())).unwrap(),
+            "t" => outbox.thanked(name).unwrap(),
+            "r" if outbox.has(name) => outbox.refuse(name, "no").unwrap(),
+            "r" => {}
+            _ => outbox = Outbox::open(root).unwrap(),
+        }
+        say(&format!("end {operation}"));
+    }
+}
+
+/// What must be true of a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Fate {
+    #[default]
+    Absent,
+    /// It is being put or thanked for.
+    Perhaps,
+    There,
+    /// It is on its way to `refused`.
+    Refusing,
+    Refused,
+}
+
+fn check(root: &Path, fates: &BTreeMap<String, Fate>, moment: &str) {
+    let outbox = Outbox::open(root).unwrap();
+    let names = outbox.names().unwrap();
+    for (name, &fate) in fates {
+        let parcel = parcel(name.parse().unwrap());
+        let is_there = names.contains(name);
+        if is_there {
+            assert_eq!(outbox.read(name).unwrap(), parcel, "{moment}: {name}");
+        }
+        let is_refused = fs::read(root.join(format!("refused/{name}.chuhe"))).is_ok_and(|bytes| bytes == parcel.shard);
+        let holds = match fate {
+            Fate::Absent => !is_there,
+            Fate::Perhaps => true,
+            Fate::There => is_there,
+            Fate::Refusing => is_there || is_refused,
+            Fate::Refused => !is_there && is_refused && outbox.refused().unwrap().contains(name),
+        };
+        assert!(holds, "{moment}: {name} should be {fate:?}");
+    }
+    assert!(names.iter().all(|name| fates.contains_key(name)), "{moment}: {names:?}");
+    let files = fs::read_dir(root.join("outbox")).unwrap().count();
+    assert_eq!(files, names.len(), "{moment}: something is left over");
+}
+
+/// Does it all, and says how many moments there were at which the power went.
+fn watch(script: &[String], dice: &mut Dice) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("worker");
+    fs::create_dir(&root).unwrap();
+    let trace = folder.path().join("trace");
+    let status = Command::new("strace")
+        .args(["-f", "-y", "-s", "100000", "-e", CALLS, "-o"])
+        .arg(&trace)
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", "crash::what_is_watched"])
+        .env(ROOT, &root)
+        .env(SCRIPT, script.join(" "))
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{status:?}");
+    let trace = String::from_utf8_lossy(&fs::read(trace).unwrap()).into_owned();
+    let (mut disk, mut moments) = (Disk::new(&root), 0);
+    let mut fates = BTreeMap::<String, Fate>::new();
+    let said = format!("<{}>", root.join("said").display());
+    for call in calls(&trace) {
+        if call.is(&["write"]) && call.text.contains(&said) {
+            let text = String::from_utf8(call.texts().swap_remove(0)).unwrap();
+            let (when, operation) = text.split_once(' ').unwrap();
+            let (kind, name) = operation.split_at(1);
+            if name.is_empty() {
+                continue;
+            }
+            let fate = fates.entry(name.to_owned()).or_default();
+            *fate = match (kind, when, *fate) {
+                ("p", "begin", Fate::There) => Fate::There,
+                ("p" | "t", "begin", _) => Fate::Perhaps,
+                ("p", ..) => Fate::There,
+                ("r", "begin", Fate::There) => Fate::Refusing,
+                ("r", "end", Fate::Refusing) => Fate::Refused,
+                ("r", _, fate) => fate,
+                _ => Fate::Absent,
+            };
+            continue;
+        }
+        if !disk.act(&call) {
+            continue;
+        }
+        moments += 1;
+        for _ in 0..3 {
+            let after = folder.path().join("after");
+            disk.lose_power(dice, &after);
+            check(&after, &fates, &format!("{script:?}, after {}", call.text.get(..120).unwrap_or(&call.text)));
+            fs::remove_dir_all(after).unwrap();
+        }
+    }
+    moments
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whoever_was_not_thanked_is_there_once(
+        script in prop::collection::vec(operation(), 1..16),
+        seed in any::<u64>(),
+    ) {
+        if can_watch("what the outbox does with its files") {
+            watch(&script, &mut Dice::new(seed));
+        }
+    }
+}
+
+/// A result is made under another name, written, synced, named, and its folder is synced: no fewer steps than these.
+#[test]
+fn every_step_is_seen() {
+    if can_watch("what the outbox does with its files") {
+        let script = ["p1", "r1", "p2", "t2"].map(str::to_owned);
+        let moments = watch(&script, &mut Dice::new(1));
+        assert!(moments >= 24, "only {moments} moments were seen");
+    }
+}

@@ -1,0 +1,153 @@
+//! A disk that does with its files what a process was seen to ask of the system, and can lose its power at any moment.
+//!
+//! What was synced is there. Of what was not: of a folder's names any may be new or old, of a file any part of what was
+//! written since may be missing, or nothing but zeros.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use client::Dice;
+use testkit::trace::Call;
+
+/// What a file holds, and how much of it is safe.
+#[derive(Clone, Default)]
+struct File {
+    written: Vec<u8>,
+    synced: usize,
+}
+
+/// A change of a folder: what a name stands for from now on, for one or two names at once.
+type Change = Vec<(PathBuf, Option<usize>)>;
+
+/// Some folders of a disk.
+pub(crate) struct Disk {
+    root: PathBuf,
+    files: Vec<File>,
+    /// As processes see it.
+    names: BTreeMap<PathBuf, usize>,
+    safe: BTreeMap<PathBuf, usize>,
+    /// What is not safe yet, in its order.
+    pending: Vec<Change>,
+}
+
+/// The path that a call shows for its file.
+fn path_of(call: &Call) -> Option<PathBuf> {
+    let (_, rest) = call.text.split_once('<')?;
+    Some(rest.split_once('>')?.0.trim_end_matches(" (deleted)").into())
+}
+
+impl Disk {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            files: Vec::new(),
+            names: BTreeMap::new(),
+            safe: BTreeMap::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    fn is_ours(&self, path: &Path) -> bool {
+        let folder = path.parent();
+        ["outbox", "refused"].iter().any(|name| folder == Some(&self.root.join(name)))
+    }
+
+    fn change(&mut self, change: Change) {
+        for (path, file) in &change {
+            match file {
+                Some(file) => drop(self.names.insert(path.clone(), *file)),
+                None => drop(self.names.remove(path)),
+            }
+        }
+        self.pending.push(change);
+    }
+
+    /// Does what a call asked for; whether it was about these folders.
+    pub(crate) fn act(&mut self, call: &Call) -> bool {
+        if !call.went_well() {
+            return false;
+        }
+        let paths: Vec<PathBuf> =
+            call.texts().into_iter().map(|text| PathBuf::from(String::from_utf8_lossy(&text).into_owned())).collect();
+        if call.is(&["openat"]) {
+            let path = paths[0].clone();
+            let is_new = self.is_ours(&path) && call.text.contains("O_CREAT") && !self.names.contains_key(&path);
+            if is_new {
+                self.files.push(File::default());
+                self.change(vec![(path, Some(self.files.len() - 1))]);
+            }
+            return is_new;
+        }
+        if call.is(&["write"]) {
+            let file = path_of(call).and_then(|path| self.names.get(&path).copied());
+            if let Some(file) = file {
+                let count: usize = call.text.rsplit_once("= ").unwrap().1.trim().parse().unwrap();
+                let bytes = call.texts().swap_remove(0);
+                assert!(count == bytes.len(), "all of it was written down");
+                self.files[file].written.extend(bytes);
+            }
+            return file.is_some();
+        }
+        if call.is(&["fsync", "fdatasync"]) {
+            let Some(path) = path_of(call) else { return false };
+            if let Some(&file) = self.names.get(&path) {
+                self.files[file].synced = self.files[file].written.len();
+                return true;
+            }
+            let inside = |name: &Path| name.parent() == Some(&path);
+            let names = self.names.iter().filter(|(name, _)| inside(name)).map(|(name, file)| (name.clone(), *file));
+            let names: Vec<_> = names.collect();
+            self.safe.retain(|name, _| !inside(name));
+            self.safe.extend(names);
+            let before = self.pending.len();
+            self.pending.retain(|change| !inside(&change[0].0));
+            return before > self.pending.len();
+        }
+        let Some(&file) = paths.first().and_then(|path| self.names.get(path)) else { return false };
+        if call.is(&["link", "linkat"]) {
+            self.change(vec![(paths[1].clone(), Some(file))]);
+        } else if call.is(&["rename", "renameat", "renameat2"]) {
+            self.change(vec![(paths[0].clone(), None), (paths[1].clone(), Some(file))]);
+        } else if call.is(&["unlink", "unlinkat"]) {
+            self.change(vec![(paths[0].clone(), None)]);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Writes down, in another folder, what may be there after the power went.
+    pub(crate) fn lose_power(&self, dice: &mut Dice, into: &Path) {
+        let mut names = self.safe.clone();
+        // Some disks keep the order of changes and some do not.
+        let in_order = dice.roll().is_multiple_of(2);
+        let most = dice.roll() as usize % (self.pending.len() + 1);
+        for (index, change) in self.pending.iter().enumerate() {
+            if if in_order { index < most } else { dice.roll().is_multiple_of(2) } {
+                for (path, file) in change {
+                    match file {
+                        Some(file) => drop(names.insert(path.clone(), *file)),
+                        None => drop(names.remove(path)),
+                    }
+                }
+            }
+        }
+        for folder in ["outbox", "refused"] {
+            fs::create_dir_all(into.join(folder)).unwrap();
+        }
+        for (path, file) in names {
+            let File { written, synced } = &self.files[file];
+            let mut bytes = written.clone();
+            let cut = synced + dice.roll() as usize % (written.len() - synced + 1);
+            if dice.roll().is_multiple_of(2) {
+                bytes.truncate(cut);
+            } else {
+                bytes[cut..].fill(0);
+            }
+            fs::write(into.join(path.strip_prefix(&self.root).unwrap()), bytes).unwrap();
+        }
+    }
+}
