@@ -4,7 +4,7 @@
 //! the keeper watches. Whoever waits, waits here, under the clock that was handed in.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, Ordering::Relaxed},
@@ -13,7 +13,8 @@ use std::{
 };
 
 use client::Clock;
-use protocol::api::work::Me;
+use dataset::Digest;
+use protocol::api::work::{Me, Notice};
 use selfplay::selfplay::{Finished, Run};
 
 use crate::{job::Job, sentence::sentence, speed::Speed, window::Window};
@@ -110,6 +111,8 @@ pub(crate) struct State {
     pub(crate) panics: u32,
     /// What people should read.
     pub(crate) lines: VecDeque<String>,
+    /// The shards of which the server has spoken, and does not know yet that it was heard.
+    pub(crate) heard: BTreeSet<Digest>,
 }
 
 impl State {
@@ -118,6 +121,15 @@ impl State {
         // Nobody may be reading.
         if self.lines.len() > 1000 {
             self.lines.pop_front();
+        }
+    }
+
+    /// The server says something. It says it again until it is told that it was heard; people read it once.
+    pub(crate) fn hear(&mut self, notices: Vec<Notice>) {
+        for Notice { shard, text, .. } in notices {
+            if shard.is_none_or(|shard| self.heard.insert(shard)) {
+                self.say(sentence(format!("The server says: {text}")));
+            }
         }
     }
 

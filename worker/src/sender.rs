@@ -171,9 +171,7 @@ impl Sender {
         let label = &parcel.label;
         if label.games > 0 {
             let receipt = self.client.upload(&label.lease, label.first, parcel.shard.clone())?;
-            for notice in receipt.notices {
-                self.desk.say(sentence(format!("The server says: {}", notice.text)));
-            }
+            self.desk.change(|state| state.hear(receipt.notices));
         }
         let Some(from) = label.give_back else { return Ok(()) };
         let given = self.client.give_back(&label.lease, from);
