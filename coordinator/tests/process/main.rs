@@ -16,6 +16,7 @@ mod s3;
 mod started;
 mod synced;
 mod two;
+mod validating;
 
 /// A folder for the server that [`postgres`] starts.
 pub(crate) fn folder() -> tempfile::TempDir {
