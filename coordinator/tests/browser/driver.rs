@@ -137,10 +137,21 @@ impl Browser {
         self.send(Method::POST, &format!("/element/{element}/value"), &json!({ "text": text })).await.unwrap();
     }
 
+    /// What an element says. A page may take the place of another between looking for it and reading it.
     pub(crate) async fn text(&self, css: &str) -> String {
-        let element = self.find(css).await.unwrap_or_else(|error| panic!("{css}: {error}"));
-        let text = self.send(Method::GET, &format!("/element/{element}/text"), &Value::Null).await;
-        text.unwrap().as_str().unwrap().to_owned()
+        let mut trouble = String::new();
+        for _ in 0..50 {
+            let found = match self.find(css).await {
+                Ok(element) => self.send(Method::GET, &format!("/element/{element}/text"), &Value::Null).await,
+                Err(error) => Err(error),
+            };
+            match found {
+                Ok(text) => return text.as_str().unwrap().to_owned(),
+                Err(error) => trouble = error,
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{css}: {trouble}");
     }
 
     pub(crate) async fn has(&self, css: &str) -> bool {

@@ -50,6 +50,10 @@ impl Site {
         self.browser.text(css).await
     }
 
+    async fn wait_for(&self, css: &str, text: &str) {
+        self.browser.wait_for(css, text).await;
+    }
+
     async fn click(&self, css: &str) {
         self.browser.click(css).await;
     }
@@ -148,12 +152,12 @@ async fn without_a_script_every_step_is_a_link() {
     let Some(browser) = Site::start(&bench, Look { scripts: false, ..DESKTOP }).await else { return };
     browser.go(&format!("/en/games/{shard}/0?ply=0")).await;
     browser.click("[data-step=on]").await;
+    browser.wait_for("[data-now]", "1").await;
     assert!(browser.at().await.ends_with("?ply=1"));
-    assert_eq!(browser.text("[data-now]").await, "1");
     browser.click(".move[data-ply='6']").await;
-    assert_eq!(browser.text("[data-now]").await, "6");
+    browser.wait_for("[data-now]", "6").await;
     browser.click("[data-step=last]").await;
-    assert!(browser.text(".said").await.starts_with("8 · i6h6"));
+    browser.wait_for(".said", "8 · i6h6").await;
     // The judge steps by sending its form again.
     browser
         .go(&format!(
@@ -163,7 +167,7 @@ async fn without_a_script_every_step_is_a_link() {
         ))
         .await;
     browser.click("[data-step=back]").await;
-    assert_eq!(browser.text("[data-now]").await, "7");
+    browser.wait_for("[data-now]", "7").await;
     assert!(browser.text(".verdict").await.contains("perpetual check"));
 }
 
