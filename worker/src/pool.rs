@@ -6,6 +6,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use protocol::api::work::FailureKind;
 use selfplay::selfplay::{Players, Run, Sight};
 
 use crate::{
@@ -40,7 +41,7 @@ fn play(desk: &Desk, seat: usize) {
                 desk.put_down(&piece, outcome);
                 sitting = Some((run, players));
             }
-            Err(panic) => desk.put_down(&piece, Outcome::Broken(words_of(&*panic))),
+            Err(panic) => desk.put_down(&piece, Outcome::Broken(FailureKind::Panic, words_of(&*panic))),
         }
     }
 }
@@ -53,9 +54,9 @@ fn play_one(desk: &Desk, run: &Run, players: &mut Players, piece: &Piece) -> Out
             pane.show(sight, desk.clock.now());
         }
     };
-    match run.game_watched(players, piece.number, &mut || desk.goes_on(), &mut watch) {
+    match run.game_watched(players, piece.number, &mut || desk.goes_on(&piece.job), &mut watch) {
         Ok(Some(game)) => Outcome::Finished { game, took: desk.clock.now().saturating_sub(since) },
         Ok(None) => Outcome::Abandoned,
-        Err(error) => Outcome::Broken(error.to_string()),
+        Err(error) => Outcome::Broken(FailureKind::Other, error.to_string()),
     }
 }

@@ -15,6 +15,7 @@ use worker::{
     settings::Settings,
     state::Folder,
     status::Snapshot,
+    update::Source,
     wishes::{Wish, Wishes},
 };
 
@@ -39,6 +40,22 @@ impl Said {
 
     pub(crate) fn snapshot(&self) -> Option<Snapshot> {
         self.0.lock().unwrap().1.clone()
+    }
+
+    /// How many games it has played.
+    pub(crate) fn games(&self) -> u64 {
+        self.snapshot().map_or(0, |snapshot| snapshot.games)
+    }
+
+    /// Waits until it says something.
+    pub(crate) fn wait_to_hear(&self, words: &str) {
+        for _ in 0..20_000 {
+            if self.lines().contains(words) {
+                return;
+            }
+            thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("it never says {words:?}: {:?}\n{}", self.snapshot(), self.lines());
     }
 
     pub(crate) fn wait_for(&self, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
@@ -70,6 +87,17 @@ impl Worker {
         clock: Arc<dyn Clock>,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
+        Self::start_from(url, state, clock, None, change)
+    }
+
+    /// Starts one that looks for newer versions here.
+    pub(crate) fn start_from(
+        url: &str,
+        state: &Path,
+        clock: Arc<dyn Clock>,
+        updates: Option<Source>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let token: client::Token = "secret".parse().unwrap();
         let mut settings = Settings {
             server: url.parse().unwrap(),
@@ -98,6 +126,8 @@ impl Worker {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
             folder: Arc::new(Folder::take(state).unwrap()),
             program: state.join("chuhe-worker"),
+            supplies: state.join("supplies"),
+            updates,
             settings,
             machine,
             kernel: Kernel::best(),
@@ -106,6 +136,11 @@ impl Worker {
         let mut screen = said.clone();
         let thread = thread::spawn(move || keeper::run(parts, &mut screen));
         Self { thread, wishes, said }
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(self) -> End {
+        self.thread.join().unwrap().unwrap()
     }
 
     /// Stops it, and waits for that.
