@@ -106,7 +106,7 @@ async fn set_policy(service: &Service) -> Outcome<()> {
         })
         .await?;
     let least = service.settings.least_free_bytes;
-    let free = service.objects.free_bytes();
+    let free = service.free_bytes();
     let is_low = free.is_some_and(|free| free < least);
     if is_low != (disk.as_deref() == Some("low")) && free.is_some() {
         note_disk(service, is_low, free.unwrap_or_default() >> 20).await?;

@@ -19,17 +19,22 @@ mod live;
 mod training;
 mod work;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
     Router,
+    body::Body,
     extract::{ConnectInfo, DefaultBodyLimit, Request, State},
     http::{HeaderName, HeaderValue, Method, header},
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
     routing::{get, post, put},
 };
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use protocol::api::{
     MOST_JSON_BYTES, MOST_NET_BYTES, path,
     problem::{Code, Problem},
@@ -126,9 +131,9 @@ fn longer_for(request: &Request) -> Duration {
 
 /// Reads the body of a request that is refused, if it is not too long and comes soon: a connection that is closed with
 /// something unread is reset, and the refusal may be lost with it.
-async fn read_off(request: Request) {
+async fn read_off(body: Body) {
     const MOST: usize = 512 << 10;
-    let mut stream = request.into_body().into_data_stream();
+    let mut stream = body.into_data_stream();
     let mut read = 0;
     let reading = async {
         while let Some(Ok(chunk)) = stream.next().await {
@@ -139,6 +144,19 @@ async fn read_off(request: Request) {
         }
     };
     drop(tokio::time::timeout(Duration::from_secs(2), reading).await);
+}
+
+/// What nobody will have read of a request's body.
+fn keep_rest(request: &mut Request) -> Body {
+    let stream = Arc::new(Mutex::new(std::mem::take(request.body_mut()).into_data_stream()));
+    let end = || {
+        let stream = Arc::clone(&stream);
+        Body::from_stream(stream::poll_fn(move |context| {
+            stream.lock().unwrap_or_else(PoisonError::into_inner).poll_next_unpin(context)
+        }))
+    };
+    *request.body_mut() = end();
+    end()
 }
 
 /// A request with its body, which is short, or is left to whoever puts games or nets.
@@ -157,9 +175,10 @@ async fn taken_in(request: Request, place: &Place) -> Result<Request, Refusal> {
 pub(crate) async fn gate(
     State(service): State<Service>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
+    let rest = keep_rest(&mut request);
     let refuse = |code, detail: &str, seconds| Refusal(Problem::new(code, detail), Some(seconds)).into_response();
     if *service.stopping.borrow() {
         return refuse(Code::Stopping, "the coordinator is stopping: ask again in a minute", 60);
@@ -168,20 +187,23 @@ pub(crate) async fn gate(
     let address = limits::address_of(&request, peer, service.settings.behind_proxy);
     let token = auth::bearer(request.headers()).map(limits::short);
     if let Err(wait) = service.limits.take(&address, token.as_deref(), now) {
-        read_off(request).await;
+        read_off(rest).await;
         return refuse(Code::TooMany, "too many requests: ask again later", wait);
     }
     let Some(place) = service.limits.places.come(&address, token.as_deref()) else {
-        read_off(request).await;
+        read_off(rest).await;
         return refuse(Code::TooMany, "too many requests at the same time: ask again later", 2);
     };
     let place = Arc::new(place);
     let mut request = match taken_in(request, &place).await {
         Ok(request) => request,
-        Err(refusal) => return refusal.into_response(),
+        Err(refusal) => {
+            read_off(rest).await;
+            return refusal.into_response();
+        }
     };
     if !place.enter() {
-        read_off(request).await;
+        read_off(rest).await;
         return answer::busy(now).into_response();
     }
     request.extensions_mut().insert(Arc::clone(&place));
@@ -191,6 +213,10 @@ pub(crate) async fn gate(
     let answer = tokio::time::timeout(time, next.run(request)).await;
     let answer = answer.unwrap_or_else(|_| refuse(Code::Timeout, "the request took too long", 5));
     let took = asked_at.elapsed();
+    if !answer.status().is_success() {
+        place.leave();
+        read_off(rest).await;
+    }
     service.limits.count(answer.status().as_u16(), took);
     if took > Duration::from_secs(1) || answer.status().is_server_error() {
         tracing::warn!(%method, route = limits::without_secrets(&route), status = answer.status().as_u16(), took = ?took);

@@ -298,11 +298,9 @@ impl Objects {
         Ok(named.try_collect::<Vec<Option<Digest>>>().await?.into_iter().flatten().collect())
     }
 
-    /// How many bytes are free, where that can be known: in a folder.
+    /// The folder that they are in; none if they are elsewhere.
     #[must_use]
-    pub fn free_bytes(&self) -> Option<u64> {
-        let folder = self.folder.as_ref()?;
-        let found = rustix::fs::statvfs(folder).ok()?;
-        Some(found.f_bavail.saturating_mul(found.f_frsize))
+    pub fn folder(&self) -> Option<&std::path::Path> {
+        self.folder.as_deref()
     }
 }

@@ -2,6 +2,7 @@
 //! could decide otherwise without harm (limits, caches).
 
 use std::{
+    path::Path,
     sync::{Arc, RwLock},
     time::Duration,
 };
@@ -105,6 +106,16 @@ pub struct Service {
 }
 
 impl Service {
+    /// How many bytes are free where games and the database are, whichever has less; none if both are elsewhere.
+    #[must_use]
+    pub fn free_bytes(&self) -> Option<u64> {
+        let free = |folder: &Path| {
+            let found = rustix::fs::statvfs(folder).ok()?;
+            Some(found.f_bavail.saturating_mul(found.f_frsize))
+        };
+        [self.objects.folder(), self.store.folder()].into_iter().flatten().filter_map(free).min()
+    }
+
     /// Reads in one transaction.
     ///
     /// # Errors

@@ -14,7 +14,12 @@ mod error;
 mod group;
 mod schema;
 
-use std::{path::Path, str::FromStr, sync::Once, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Once,
+    time::Duration,
+};
 
 use futures_util::future::BoxFuture;
 use sqlx::{
@@ -124,6 +129,8 @@ pub struct Database {
     pool: AnyPool,
     /// The one that writes.
     writer: Writer,
+    /// The folder with its file, if it has one.
+    folder: Option<PathBuf>,
 }
 
 impl Database {
@@ -162,7 +169,8 @@ impl Database {
             let one = pool(1, WRITING).connect_with(options.clone()).await.map_err(unreachable)?;
             let pool = pool(4, READING).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Sqlite);
-            return Ok(Self { dialect: Dialect::Sqlite, pool, writer });
+            let folder = Path::new(file).parent().map(|folder| Path::new(".").join(folder));
+            return Ok(Self { dialect: Dialect::Sqlite, pool, writer, folder });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
@@ -170,7 +178,7 @@ impl Database {
             let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
             let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Postgres);
-            return Ok(Self { dialect: Dialect::Postgres, pool, writer });
+            return Ok(Self { dialect: Dialect::Postgres, pool, writer, folder: None });
         }
         Err(StoreError::Address(hidden(address)))
     }
@@ -179,6 +187,12 @@ impl Database {
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// The folder with its file; none if it is a server's.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     async fn check_clock(&self, now: Time) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@
 //! the keeper watches. Whoever waits, waits here, under the clock that was handed in.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, Ordering::Relaxed},
@@ -117,6 +117,8 @@ pub(crate) struct State {
     pub(crate) rejected: Vec<Notice>,
     /// What people should read.
     pub(crate) lines: VecDeque<String>,
+    /// The shards of which the server has spoken, and does not know yet that it was heard.
+    pub(crate) heard: BTreeSet<Digest>,
 }
 
 impl State {
@@ -139,9 +141,13 @@ impl State {
         }
     }
 
-    /// What the server has to say. Games that it took and has rejected since count as refused.
+    /// The server says something. It says it again until it is told that it was heard; people read it once. Games that it
+    /// took and has rejected since count as refused.
     pub(crate) fn hear(&mut self, notices: Vec<Notice>) {
         for notice in notices {
+            if !notice.shard.is_none_or(|shard| self.heard.insert(shard)) {
+                continue;
+            }
             if notice.kind != "rejected" {
                 self.say(sentence(format!("The server says: {}", notice.text)));
                 continue;

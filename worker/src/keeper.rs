@@ -135,8 +135,8 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
     };
     // Before anybody begins a game it may not.
     keeper.look_around();
-    let players = pool::start(&desk, keeper.settings.cores)?;
-    // Those two may hang in an exchange when the worker ends; the process does not wait for them.
+    // These may be in a long move when the worker ends, and the next two in an exchange: the process waits for nobody.
+    pool::start(&desk, keeper.settings.cores)?;
     crew::start("provider", &desk, &keeper.client, move || provider.run())?;
     crew::start("sender", &desk, &keeper.client, move || sender.run())?;
     let (shown, showing) = (Arc::clone(&desk), keeper.client.clone());
@@ -148,9 +148,6 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
     }
     let result = keeper.keep();
     desk.change(|state| (state.ending, state.gone) = (Ending::Stop, true));
-    for player in players {
-        let _ = player.join();
-    }
     result?;
     Ok(if desk.look(|state| state.updated) { End::Updated } else { End::Stopped })
 }

@@ -1,9 +1,10 @@
 //! The threads that play: as many as are allowed, and nothing beside them that computes.
 
 use std::{
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread::{self, JoinHandle},
+    thread,
 };
 
 use protocol::api::work::FailureKind;
@@ -15,12 +16,11 @@ use crate::{
 };
 
 /// Starts the threads. They end when the desk has no more games for them.
-pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> std::io::Result<Vec<JoinHandle<()>>> {
-    let start = |seat| {
+pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> io::Result<()> {
+    (0..threads).try_for_each(|seat| {
         let desk = Arc::clone(desk);
-        thread::Builder::new().name(format!("games-{seat}")).spawn(move || play(&desk, seat))
-    };
-    (0..threads).map(start).collect()
+        thread::Builder::new().name(format!("games-{seat}")).spawn(move || play(&desk, seat)).map(drop)
+    })
 }
 
 fn play(desk: &Desk, seat: usize) {

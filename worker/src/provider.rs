@@ -148,7 +148,9 @@ impl Provider {
         let (speed, seats) = self.desk.look(|state| (state.speed.of_a_thread(), state.seats));
         let threads = seats.map_or(self.machine.threads, |seats| seats as u32);
         let nodes_per_second = speed.map(|(_, nodes)| (nodes * f64::from(threads)) as u64);
-        let ask = Ask { worker, nonce: name.clone(), threads, nodes_per_second, most_seconds: None };
+        let heard: Vec<_> = self.desk.look(|state| state.heard.iter().take(Ask::MOST_HEARD).copied().collect());
+        let ask =
+            Ask { worker, nonce: name.clone(), threads, nodes_per_second, most_seconds: None, heard: heard.clone() };
         let Answer { work, notices } = match self.client.ask(&ask) {
             Err(error) if error.code() == Some(Code::NotFound) => {
                 // The server has forgotten this machine.
@@ -162,7 +164,11 @@ impl Provider {
             }
             answer => answer?,
         };
-        self.desk.change(|state| state.hear(notices));
+        self.desk.change(|state| {
+            state.hear(notices);
+            // The server will not say these again; what it says in this answer it has yet to know that it was heard.
+            state.heard.retain(|shard| !heard.contains(shard));
+        });
         match work {
             Work::Games(lease) => Ok(Some((name, lease))),
             Work::Wait { seconds, reason } => {

@@ -7,7 +7,7 @@ mod common;
 use std::{fs, sync::Arc, thread, time::Duration};
 
 use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
-use dataset::{EvaluationFilter, Header};
+use dataset::{EvaluationFilter, Header, OpeningPolicy};
 use engine::Evaluation;
 use protocol::api::{
     problem::{Code, Problem},
@@ -111,11 +111,19 @@ fn games_that_are_rejected_later_are_shown_counted_and_noted() {
     });
     let snapshot = worker.said.wait_for(|snapshot| snapshot.refused == 1 && snapshot.games == 12);
     assert_eq!(snapshot.games_refused, 4);
+    for _ in 0..3000 {
+        if coordinator.state().notices.is_empty() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(coordinator.state().notices.is_empty(), "it does not know that it was heard");
     let snapshot = worker.said.wait_for(|snapshot| snapshot.outbox == 0 && snapshot.games_accepted == 8);
     assert_eq!(snapshot.refused, 1);
     let said = worker.finish();
     let line = format!("4 games that were handed in are rejected: false_label, {text} (shard {shard}).");
-    assert!(said.contains(&line) && said.contains("The server says: thank you."), "{said}");
+    assert_eq!(said.matches(&line).count(), 1, "{said}");
+    assert!(said.contains("The server says: thank you."), "{said}");
     let noted = fs::read_to_string(state.path().join(format!("refused/{shard}.txt"))).unwrap();
     assert_eq!(noted, format!("false_label, {text} (shard {shard})\n"));
 }
@@ -145,11 +153,15 @@ fn a_lease_with_a_command_in_it_is_refused_and_another_is_asked_for() {
 /// What breaks off is told to the server, by whatever thread it was.
 #[test]
 fn games_that_cannot_be_played_are_reported() {
+    // Black lacks both chariots: no random move makes that an even position.
+    let uneven = xiangqi::Fen::start().to_string().replacen("rnbakabnr", "1nbakabn1", 1);
+    let bytes = format!("{uneven}\n").into_bytes();
+    let book = dataset::Book::from_bytes(&bytes, header(1).rules).unwrap();
     let mut terms = header(50);
-    // No opening is more even than even.
-    terms.openings.filter = Some(EvaluationFilter { nodes: 20, bound: -1 });
-    terms.openings.plies = 1;
+    terms.openings =
+        OpeningPolicy { book: Some(book.hash()), plies: 1, filter: Some(EvaluationFilter { nodes: 20, bound: 0 }) };
     let coordinator = Coordinator::new(terms, 2, 1);
+    coordinator.state().files.insert(book.hash().to_string(), bytes);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     for _ in 0..3000 {

@@ -71,7 +71,8 @@ fn what_could_not_be_given_back_is_given_back_at_the_next_start() {
     worker.said.wait_for(|snapshot| snapshot.games > 2);
     let said = worker.stop();
     let finished = coordinator.known(state.path()).len() as u64;
-    assert!(finished > 0 && finished < 40 && coordinator.state().given_back == 0);
+    assert!(finished > 0 && finished < 40, "{finished}");
+    assert_eq!(coordinator.state().given_back, 0);
     assert!(said.contains("wait on disk"), "{said}");
     coordinator.state().refuse = None;
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
@@ -273,7 +274,8 @@ fn a_short_pause_keeps_the_games_at_hand_and_a_long_one_does_not() {
         if is_kept {
             // It has looked around since.
             thread::sleep(Duration::from_secs(3));
-            assert_eq!((coordinator.state().accepted.len(), coordinator.state().given_back), (0, 0));
+            let state = coordinator.state();
+            assert_eq!((state.accepted.len(), state.given_back), (0, 0));
         } else {
             worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting && snapshot.jobs.is_empty());
             wait_until(|| coordinator.state().given_back > 0);

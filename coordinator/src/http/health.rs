@@ -80,7 +80,7 @@ pub(super) async fn metrics(State(service): State<Service>) -> Response {
     let _ = writeln!(text, "chuhe_answer_seconds_sum {}\nchuhe_answer_seconds_count {below}", sum.as_secs_f64());
     let (inside, bytes) = service.limits.places.in_use();
     let _ = writeln!(text, "chuhe_requests_inside {inside}\nchuhe_body_bytes {bytes}");
-    if let Some(free) = service.objects.free_bytes() {
+    if let Some(free) = service.free_bytes() {
         let _ = writeln!(text, "chuhe_free_bytes {free}");
     }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

@@ -140,6 +140,9 @@ pub(super) async fn ask(
     if ask.nonce.is_empty() || ask.nonce.len() > 64 {
         return Err(Refusal::new(Code::Invalid, "`nonce` must have 1 to 64 characters"));
     }
+    if ask.heard.len() > Ask::MOST_HEARD {
+        return Err(Refusal::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MOST_HEARD)));
+    }
     let (now, policy) = (service.clock.now(), service.policy());
     let asker = Asker { account: sender.0.account, draw: random() };
     let answer = service

@@ -43,13 +43,20 @@ pub(super) fn routes() -> Router<Service> {
         .route("/register", get(register_page).post(register))
 }
 
-/// Who tried to sign in and failed, or is being looked at: by account and by address.
+/// Who tried to sign in and failed, or is being looked at: by account and address, by address, and by account.
+///
+/// An account is closed to the address that guesses, not to its owner elsewhere; only who guesses from very many closes it
+/// to everybody.
 #[derive(Default)]
 pub(super) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
 
 impl Attempts {
-    /// So many failures of an account within [`Self::WITHIN`], and five times as many of an address.
+    /// So many failures with an account from an address within [`Self::WITHIN`].
     const MOST: u32 = 10;
+    /// So many with all accounts from an address.
+    const MOST_FROM: u32 = 50;
+    /// So many with an account from all addresses.
+    const MOST_OF: u32 = 1_000;
     const WITHIN: i64 = 15 * 60 * SECOND;
     const MOST_REMEMBERED: usize = 20_000;
 
@@ -58,8 +65,11 @@ impl Attempts {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() > Self::MOST_REMEMBERED {
             all.retain(|_, (_, since)| now.0 - since.0 < Self::WITHIN);
+            if all.len() > 5 * Self::MOST_REMEMBERED {
+                all.clear();
+            }
         }
-        let keys = [(format!("name {}", name.to_lowercase()), Self::MOST), (format!("from {address}"), Self::MOST * 5)];
+        let keys = Self::keys(name, address);
         for (key, most) in &keys {
             let (count, since) = all.get(key).copied().unwrap_or((0, now));
             let left = since.0 + Self::WITHIN - now.0;
@@ -77,12 +87,25 @@ impl Attempts {
         Ok(())
     }
 
-    /// An attempt was right: the account's failures are forgotten, and of the address one less is counted.
+    /// What is counted of an attempt, and how many there may be of each.
+    fn keys(name: &str, address: &str) -> [(String, u32); 3] {
+        let name = name.to_lowercase();
+        [
+            (format!("{address} as {name}"), Self::MOST),
+            (format!("from {address}"), Self::MOST_FROM),
+            (format!("as {name}"), Self::MOST_OF),
+        ]
+    }
+
+    /// An attempt was right: the failures with this account from there are forgotten, and of the others it was none.
     fn forgive(&self, name: &str, address: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&format!("name {}", name.to_lowercase()));
-        if let Some((count, _)) = all.get_mut(&format!("from {address}")) {
-            *count = count.saturating_sub(1);
+        let [(own, _), others @ ..] = Self::keys(name, address);
+        all.remove(&own);
+        for (key, _) in others {
+            if let Some((count, _)) = all.get_mut(&key) {
+                *count = count.saturating_sub(1);
+            }
         }
     }
 }
@@ -356,13 +379,22 @@ mod tests {
         for _ in 0..Attempts::MOST {
             assert_eq!(attempts.take("Ann", "1.2.3.4", now), Ok(()));
         }
-        assert_eq!(attempts.take("ann", "5.6.7.8", now), Err(15), "the account is closed to everybody");
+        assert_eq!(attempts.take("ann", "1.2.3.4", now), Err(15));
+        assert_eq!(attempts.take("ann", "5.6.7.8", now), Ok(()), "nobody closes an account to its owner");
         assert_eq!(attempts.take("bob", "1.2.3.4", now), Ok(()));
         for number in 0..39 {
             assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
         }
         assert!(attempts.take("carl", "1.2.3.4", now).is_err(), "and the address to all accounts");
-        assert_eq!(attempts.take("ann", "5.6.7.8", now.after(Attempts::WITHIN)), Ok(()));
+        assert_eq!(attempts.take("ann", "1.2.3.4", now.after(Attempts::WITHIN)), Ok(()));
+    }
+
+    #[test]
+    fn an_account_is_not_guessed_at_from_everywhere() {
+        let attempts = Attempts::default();
+        let now = Time(1_000_000_000);
+        let tried = (0..2_000).filter(|number| attempts.take("ann", &format!("address {number}"), now).is_ok());
+        assert_eq!(tried.count(), 1_000);
     }
 
     #[test]
@@ -374,7 +406,7 @@ mod tests {
             assert_eq!(attempts.take(&name, "1.2.3.4", now), Ok(()), "{name}");
             attempts.forgive(&name, "1.2.3.4");
         }
-        for number in 0..Attempts::MOST * 5 {
+        for number in 0..Attempts::MOST_FROM {
             assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
         }
         assert!(attempts.take("n200", "1.2.3.4", now).is_err(), "what is wrong counts as before");

@@ -204,6 +204,8 @@ struct ComparisonRow {
 struct Side {
     id: i64,
     account: i64,
+    /// The account's state.
+    standing: String,
     trusted: i64,
     /// Of what lease it is: fresh, audit, settle.
     kind: String,
@@ -217,14 +219,15 @@ impl Side {
     /// to, and be one. And whoever plays an audit well shows nothing of what he plays besides: he may know it for one.
     fn is_shown_by(&self, other: &Self) -> bool {
         let was_asked = other.audited == Some(self.id) || other.kind == "settle" || other.trusted != 0;
-        self.account != other.account && was_asked
+        self.account != other.account && was_asked && other.standing != "quarantined"
     }
 }
 
 async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
-    let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted, leases.kind AS kind,
-                        leases.audited AS audited
-         FROM shards JOIN workers ON workers.id = shards.worker JOIN leases ON leases.id = shards.lease
+    let query = "SELECT shards.id AS id, shards.account AS account, accounts.state AS standing,
+                        workers.trusted AS trusted, leases.kind AS kind, leases.audited AS audited
+         FROM shards JOIN accounts ON accounts.id = shards.account JOIN workers ON workers.id = shards.worker
+                     JOIN leases ON leases.id = shards.lease
          WHERE shards.id = $1";
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
 }
@@ -282,33 +285,30 @@ pub async fn compared(
     settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
 
-/// The games of a shard are those that somebody else got.
+/// The games of a shard are those that somebody else got: those of them of which that was not known yet count as clean.
 async fn clean(connection: &mut Connection<'_>, shard: &Side, games: i64) -> Outcome<()> {
-    let query = "UPDATE shards SET
-                 audited_games = CASE WHEN audited_games + $2 < games THEN audited_games + $2 ELSE games END,
+    let query =
+        "SELECT CASE WHEN games - audited_games < $2 THEN games - audited_games ELSE $2 END FROM shards WHERE id = $1";
+    let new: i64 = sqlx::query_scalar(query).bind(shard.id).bind(games).fetch_one(connection.raw()).await?;
+    let query = "UPDATE shards SET audited_games = audited_games + $2,
                  audit = CASE audit WHEN 'none' THEN 'none' ELSE 'clean' END WHERE id = $1";
-    sqlx::query(query).bind(shard.id).bind(games).execute(connection.raw()).await?;
+    sqlx::query(query).bind(shard.id).bind(new).execute(connection.raw()).await?;
     let query = "UPDATE accounts SET clean_games = clean_games + $2,
                  clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard.account).bind(games).bind(shard.id);
+    let query = sqlx::query(query).bind(shard.account).bind(new).bind(shard.id);
     query.execute(connection.raw()).await?;
     Ok(())
 }
 
-/// The accounts that got the same games as this one, each with its state.
-pub(super) async fn confirmed_by(connection: &mut Connection<'_>, account: i64) -> Outcome<Vec<(i64, String)>> {
-    let query = "SELECT DISTINCT accounts.id, accounts.state FROM shards AS own
-                 JOIN comparisons ON comparisons.left_shard = own.id OR comparisons.right_shard = own.id
-                 JOIN shards AS other
-                 ON other.id = CASE WHEN left_shard = own.id THEN right_shard ELSE left_shard END
-                 JOIN accounts ON accounts.id = other.account
-                 WHERE own.account = $1 AND other.account <> $1 AND comparisons.state = 'equal' ORDER BY accounts.id";
-    Ok(sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?)
-}
+/// The shards that were compared with those of an account, and found equal.
+const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
+                         JOIN comparisons ON left_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal'
+                         UNION SELECT left_shard FROM shards AS theirs
+                         JOIN comparisons ON right_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal')";
 
-/// Whoever is in quarantine confirms nobody: what of an account's games is clean is found out again, from those who
-/// are not. So accounts that confirm each other's lies fall together.
-pub(super) async fn weigh_again(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
+/// Another account stands otherwise than before: what it confirmed is found out again. Whoever is in quarantine confirms
+/// nobody, so accounts that confirm each other's lies fall together. Who was confirmed, each with the account's state.
+pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, String)>> {
     // In how many games others who were asked to got the same.
     const SHOWN: &str = "(SELECT CAST(COALESCE(SUM(comparisons.games), 0) AS BIGINT) FROM comparisons
         JOIN shards AS other ON other.id = CASE WHEN left_shard = shards.id THEN right_shard ELSE left_shard END
@@ -320,20 +320,23 @@ pub(super) async fn weigh_again(connection: &mut Connection<'_>, account: i64) -
         AND confirming.id <> shards.account AND confirming.state <> 'quarantined')";
     let steps = [
         "UPDATE shards SET audited_games = CASE WHEN SHOWN < games THEN SHOWN ELSE games END
-         WHERE account = $1 AND EXISTS
-         (SELECT 1 FROM comparisons WHERE left_shard = shards.id OR right_shard = shards.id)",
+         WHERE account <> $1 AND id IN EQUAL_TO",
         "UPDATE shards SET audit = CASE WHEN audited_games > 0 THEN 'clean' ELSE 'wanted' END
-         WHERE account = $1 AND audit = CASE WHEN audited_games > 0 THEN 'wanted' ELSE 'clean' END",
+         WHERE account <> $1 AND id IN EQUAL_TO AND audit = CASE WHEN audited_games > 0 THEN 'wanted' ELSE 'clean' END",
         "UPDATE accounts SET
-         clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE shards.account = $1),
-         clean_until = COALESCE((SELECT MAX(shards.id) FROM shards WHERE shards.account = $1 AND audited_games > 0), 0)
-         WHERE id = $1",
+         clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE shards.account = accounts.id),
+         clean_until =
+             COALESCE((SELECT MAX(shards.id) FROM shards WHERE shards.account = accounts.id AND audited_games > 0), 0)
+         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN EQUAL_TO)",
     ];
     for step in steps {
-        let query = AssertSqlSafe(step.replace("SHOWN", SHOWN));
-        sqlx::query(query).bind(account).execute(connection.raw()).await?;
+        let query = AssertSqlSafe(step.replace("SHOWN", SHOWN).replace("EQUAL_TO", EQUAL_TO));
+        sqlx::query(query).bind(by).execute(connection.raw()).await?;
     }
-    Ok(())
+    let query = "SELECT id, state FROM accounts
+                 WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN EQUAL_TO) ORDER BY id";
+    let query = AssertSqlSafe(query.replace("EQUAL_TO", EQUAL_TO));
+    Ok(sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?)
 }
 
 /// A shard's data waits until it is known who is right.

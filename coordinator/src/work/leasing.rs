@@ -39,6 +39,10 @@ const MANY_ATTEMPTS: [i64; 3] = [5, 50, 500];
 /// A worker has no more leases at the same time: it would hold games that others could play.
 const MOST_LEASES: i64 = 64;
 
+/// An account has no more leases at the same time than these and as many as it has fulfilled, however many workers it
+/// says it has.
+const MOST_LEASES_OF_ACCOUNT: i64 = 1_000;
+
 /// Nodes a second of a thread whose speed is not known.
 const USUAL_SPEED: u64 = 400_000;
 
@@ -87,6 +91,7 @@ pub async fn ask(
     policy: &Policy,
 ) -> Outcome<Work> {
     let worker = worker_of(connection, asker.account, ask.worker).await?;
+    heard(connection, worker.id, &ask.heard).await?;
     if let Some(message) = refusal(&worker) {
         return Err(Failure::refused(Code::Blocked, message));
     }
@@ -97,10 +102,7 @@ pub async fn ask(
     if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
         return Ok(Work::Games(lease));
     }
-    let query = "SELECT COUNT(*) FROM leases WHERE worker = $1 AND state = 'active'";
-    let leases: i64 = sqlx::query_scalar(query).bind(worker.id).fetch_one(connection.raw()).await?;
-    if leases >= MOST_LEASES {
-        let reason = format!("the worker has {leases} leases that are not over: deliver their games first");
+    if let Some(reason) = has_enough(connection, worker.id, asker.account).await? {
         return Ok(Work::Wait { seconds: 60, reason });
     }
     let seconds = seconds(ask, worker.delivered != 0);
@@ -201,6 +203,27 @@ fn refusal(worker: &WorkerRow) -> Option<String> {
         return None;
     }
     Some(worker.message.clone().unwrap_or_else(|| format!("the account is {}", worker.state)))
+}
+
+/// Why a worker has to deliver before it gets more, if it has.
+async fn has_enough(connection: &mut Connection<'_>, worker: i64, account: i64) -> Outcome<Option<String>> {
+    let query = "SELECT COUNT(*) FROM leases WHERE worker = $1 AND state = 'active'";
+    let leases: i64 = sqlx::query_scalar(query).bind(worker).fetch_one(connection.raw()).await?;
+    if leases >= MOST_LEASES {
+        return Ok(Some(format!("the worker has {leases} leases that are not over: deliver their games first")));
+    }
+    let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state = 'active'";
+    let leases: i64 = sqlx::query_scalar(query).bind(account).fetch_one(connection.raw()).await?;
+    if leases < MOST_LEASES_OF_ACCOUNT {
+        return Ok(None);
+    }
+    // There may be millions of these: it is enough to know whether there are so many.
+    let query = "SELECT COUNT(*) FROM
+                 (SELECT 1 FROM leases WHERE account = $1 AND state = 'done' LIMIT $2) AS fulfilled";
+    let query = sqlx::query_scalar(query).bind(account).bind(leases - MOST_LEASES_OF_ACCOUNT + 1);
+    let fulfilled: i64 = query.fetch_one(connection.raw()).await?;
+    let has = format!("the account has {leases} leases that are not over: deliver their games first");
+    Ok((leases >= MOST_LEASES_OF_ACCOUNT + fulfilled).then_some(has))
 }
 
 /// The lease that was given for the same question before.
@@ -534,24 +557,30 @@ pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> 
     Ok(expired)
 }
 
-/// What a worker has not been told yet. It will not be told again.
+/// A worker was told of these shards, and heard it.
+async fn heard(connection: &mut Connection<'_>, worker: i64, shards: &[Digest]) -> Outcome<()> {
+    for shard in shards {
+        let query = "UPDATE shards SET told = 1 WHERE worker = $1 AND hash = $2 AND state = 'rejected' AND told = 0";
+        sqlx::query(query).bind(worker).bind(shard.to_string()).execute(connection.raw()).await?;
+    }
+    Ok(())
+}
+
+/// What a worker is to be told, until it says that it heard.
 ///
 /// # Errors
 ///
 /// If the database fails.
 pub async fn notices(connection: &mut Connection<'_>, worker: i64) -> Outcome<Vec<Notice>> {
-    let query = "SELECT id, hash, code, detail FROM shards
+    let query = "SELECT hash, code, detail FROM shards
                  WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT 20";
-    type Row = (i64, String, Option<String>, Option<String>);
+    type Row = (String, Option<String>, Option<String>);
     let rows: Vec<Row> = sqlx::query_as(query).bind(worker).fetch_all(connection.raw()).await?;
-    let mut notices = Vec::new();
-    for (shard, hash, code, detail) in rows {
-        let query = "UPDATE shards SET told = 1 WHERE id = $1";
-        sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    let notice = |(hash, code, detail): Row| {
         let text = detail.unwrap_or_else(|| "it was rejected".to_owned());
-        notices.push(Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text });
-    }
-    Ok(notices)
+        Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text }
+    };
+    Ok(rows.into_iter().map(notice).collect())
 }
 
 /// Whose lease it is.

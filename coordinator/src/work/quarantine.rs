@@ -58,8 +58,7 @@ async fn put_in(
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
     let gone = take_out(connection, now, account, wrong).await?;
     // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
-    for (other, state) in audit::confirmed_by(connection, account).await? {
-        audit::weigh_again(connection, other).await?;
+    for (other, state) in audit::weigh_again(connection, account).await? {
         if state == "quarantined" {
             take_out(connection, now, other, None).await?;
         }
@@ -143,9 +142,7 @@ pub async fn lift(
     if !lifted && shards.is_empty() {
         return Ok(());
     }
-    for (other, _) in audit::confirmed_by(connection, account).await? {
-        audit::weigh_again(connection, other).await?;
-    }
+    audit::weigh_again(connection, account).await?;
     for shard in &shards {
         lock_job(connection, shard.job).await?;
         totals::leave(connection, shard.id).await?;

@@ -90,7 +90,7 @@ pub(super) async fn hold(
                  COALESCE((SELECT MAX(first) FROM segments WHERE job = $1 AND first <= $2), $2) ORDER BY first";
     let query = sqlx::query_as(query).bind(job).bind(range.start).bind(range.end);
     let rows: Vec<(i64, i64, Option<i64>)> = query.fetch_all(connection.raw()).await?;
-    let mut others = Vec::new();
+    let (mut others, mut holds_more) = (Vec::new(), false);
     for (first, games, holder) in rows {
         let common = first.max(range.start)..(first + games).min(range.end);
         match holder {
@@ -103,10 +103,23 @@ pub(super) async fn hold(
                 let query =
                     "UPDATE segments SET state = 'held', lease = NULL, shard = $3 WHERE job = $1 AND first = $2";
                 sqlx::query(query).bind(job).bind(common.start).bind(shard).execute(connection.raw()).await?;
+                holds_more = true;
             }
         }
     }
+    if holds_more {
+        is_no_audit_any_more(connection, shard).await?;
+    }
     Ok(others)
+}
+
+/// What was played to check another's games now counts itself, as the other's are gone: somebody has to check it.
+async fn is_no_audit_any_more(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+    let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'none' AND audited_games = 0
+                 AND EXISTS (SELECT 1 FROM leases WHERE leases.id = shards.lease AND leases.kind <> 'fresh')
+                 AND EXISTS (SELECT 1 FROM workers WHERE workers.id = shards.worker AND workers.trusted = 0)";
+    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
+    Ok(())
 }
 
 /// A shard loses what it holds: to others who delivered the same games, the first of them before the later; what

@@ -109,6 +109,19 @@ macro_rules! op {
     }};
 }
 
+/// A worker asks for so many games.
+pub fn question(worker: i64, nonce: &str, games: u32) -> Ask {
+    Ask {
+        worker,
+        nonce: nonce.to_owned(),
+        threads: 1,
+        // A game of the campaign costs so many nodes, so that a second is a game.
+        nodes_per_second: Some(66_600),
+        most_seconds: Some(games),
+        heard: Vec::new(),
+    }
+}
+
 impl Lab {
     /// Opens a database.
     pub async fn open(address: &str) -> Self {
@@ -216,14 +229,7 @@ impl Lab {
     pub async fn ask(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Outcome<Work> {
         let (now, policy) = (self.now(), Policy::default());
         let asker = Asker { account: player.account, draw };
-        let ask = Ask {
-            worker: player.worker,
-            nonce: nonce.to_owned(),
-            threads: 1,
-            // A game of the campaign costs so many nodes, so that a second is a game.
-            nodes_per_second: Some(66_600),
-            most_seconds: Some(games),
-        };
+        let ask = question(player.worker, nonce, games);
         op!(self.write, [ask, policy], |c| leasing::ask(&mut c, now, asker, &ask, &policy))
     }
 

@@ -192,7 +192,14 @@ pub(crate) use crate::started::machine;
 
 /// A slow worker, so that leases are short.
 pub(crate) fn ask(worker: i64, nonce: &str) -> Ask {
-    Ask { worker, nonce: nonce.to_owned(), threads: 1, nodes_per_second: Some(1_000), most_seconds: Some(24) }
+    Ask {
+        worker,
+        nonce: nonce.to_owned(),
+        threads: 1,
+        nodes_per_second: Some(1_000),
+        most_seconds: Some(24),
+        heard: Vec::new(),
+    }
 }
 
 pub(crate) async fn read<T: DeserializeOwned>(answer: Response) -> T {

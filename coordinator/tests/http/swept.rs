@@ -56,15 +56,33 @@ async fn what_nobody_names_is_set_aside_and_then_goes() {
     assert_eq!(there(&bench).await, (vec![], vec![named]));
 }
 
+/// It is so much later than on the machine, whose times files have.
+fn set_clock(bench: &Bench, later: i64) {
+    bench.clock.advance(Clock::System.now().after(later).0 - bench.clock.now().0);
+}
+
 /// What is an hour old may be on its way to a name.
 #[tokio::test]
 async fn what_is_young_stays() {
     let (bench, ..) = with_lease().await;
     let young = orphan(&bench, b"young".to_vec()).await;
-    // Files have the machine's times.
-    bench.clock.advance(Clock::System.now().after(HOUR).0 - bench.clock.now().0);
+    set_clock(&bench, HOUR);
     assert_eq!(sweep(&bench).await, 0);
     assert_eq!(there(&bench).await, (vec![young], vec![]));
+}
+
+/// Whoever put it again just before may need longer than a moment to note it.
+#[tokio::test]
+async fn what_was_set_aside_lies_there_for_an_hour() {
+    let (bench, ..) = with_lease().await;
+    let lost = orphan(&bench, b"lost".to_vec()).await;
+    assert_eq!(sweep(&bench).await, 1);
+    set_clock(&bench, HOUR * 5 / 6);
+    assert_eq!(sweep(&bench).await, 0);
+    assert_eq!(there(&bench).await, (vec![], vec![lost]));
+    set_clock(&bench, HOUR + 1);
+    assert_eq!(sweep(&bench).await, 0);
+    assert_eq!(there(&bench).await, (vec![], vec![]));
 }
 
 /// Somebody puts an old orphan again; before it is noted, it is swept: the games are there all the same.

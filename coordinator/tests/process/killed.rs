@@ -14,7 +14,7 @@ use std::{
 };
 
 use coordinator::{
-    objects::{Kind, Objects},
+    objects::Kind,
     store::{Database, Store as _},
 };
 use dataset::Digest;
@@ -25,7 +25,9 @@ use protocol::api::{
 use reqwest::{Client, Method};
 
 use crate::{
+    postgres::Server,
     program::{self, Place, play},
+    s3,
     started::machine,
 };
 
@@ -75,8 +77,14 @@ impl Somebody {
         let worker: Worker = serde_json::from_slice(&worker).unwrap();
         for round in 0.. {
             let nonce = format!("{round}");
-            let ask =
-                Ask { worker: worker.worker, nonce, threads: 1, nodes_per_second: Some(1_000), most_seconds: Some(2) };
+            let ask = Ask {
+                worker: worker.worker,
+                nonce,
+                threads: 1,
+                nodes_per_second: Some(1_000),
+                most_seconds: Some(2),
+                heard: Vec::new(),
+            };
             let answer = self.send(Method::POST, path::LEASES, json, serde_json::to_vec(&ask).unwrap()).await?;
             let answer: Answer = serde_json::from_slice(&answer).unwrap();
             let Work::Games(lease) = answer.work else {
@@ -143,7 +151,7 @@ pub(crate) async fn end(
 /// Every upload that was thanked for is there, once.
 async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
     let store = Database::open(&place.database, None).await.unwrap();
-    let objects = Objects::open(place.folder.join("objects").to_str().unwrap()).unwrap();
+    let objects = place.objects();
     let held = store.read(|mut c| {
         Box::pin(async move {
             let query = "SELECT segments.first, segments.games, shards.hash FROM segments
@@ -172,26 +180,45 @@ fn count(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_thanked_for_is_there_once() {
-    let (kills, workers) = (count("CHUHE_KILLS", 5), count("CHUHE_WORKERS", 20));
-    let folder = tempfile::tempdir().unwrap();
-    let place = Place::folder(folder.path());
-    let token = program::prepare(&place);
-    let (mut process, port) = program::start(&[], &place);
+/// Kills a coordinator again and again.
+async fn kill_again_and_again(place: &Place, kills: usize) {
+    let token = program::prepare(place);
+    let (mut process, port) = program::start(&[], place);
     let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
     let thanked = Thanked::default();
-    let tasks = start_workers(workers, &ports, &token, &stop, &thanked);
+    let tasks = start_workers(count("CHUHE_WORKERS", 20), &ports, &token, &stop, &thanked);
     for kill in 0..kills {
         // Not in step with anything.
         tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
         process.kill().unwrap();
         process.wait().unwrap();
-        let (again, at) = program::start(&[], &place);
+        let (again, at) = program::start(&[], place);
         process = again;
         ports[0].store(at, Ordering::SeqCst);
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let thanked = end(&mut [&mut process], tasks, &stop, thanked, &place).await;
+    let thanked = end(&mut [&mut process], tasks, &stop, thanked, place).await;
     assert!(thanked > kills, "only {thanked} uploads were thanked for");
+    println!("killed {kills} times: all of {thanked} uploads that were thanked for are there, once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_thanked_for_is_there_once() {
+    let folder = tempfile::tempdir().unwrap();
+    kill_again_and_again(&Place::folder(folder.path()), count("CHUHE_KILLS", 5)).await;
+}
+
+/// The same where database and games are on servers of their own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_thanked_for_is_there_once_on_servers() {
+    let Some(server) = Server::start() else { return };
+    let (folder, bucket) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let s3 = s3::serve(bucket.path()).await;
+    let database = server.address(&server.database(None).await);
+    let place = Place {
+        objects: "s3://games/all".to_owned(),
+        environment: s3::environment(s3, "secret"),
+        ..Place::with(folder.path(), database)
+    };
+    kill_again_and_again(&place, count("CHUHE_KILLS", 5)).await;
 }

@@ -3,15 +3,20 @@
 use std::{
     process::{Command, Stdio},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use dataset::Digest;
 use protocol::api::{
-    SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
+    NET_TYPE, SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     work::{Answer, Ask, Lease, Work, Worker},
 };
 use reqwest::{Client, Method, Response, redirect::Policy};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 use crate::{
     program::{self, Place, admin, play},
@@ -39,6 +44,23 @@ impl Visitor {
     async fn page(&self, path: &str, cookie: &str) -> Response {
         let request = self.client.get(format!("http://127.0.0.1:{}{path}", self.port)).header("cookie", cookie);
         request.send().await.unwrap()
+    }
+
+    /// The same as [`Self::send`], so slowly that it is worth a line in the log: the answer's status.
+    async fn send_slowly(&self, path: &str, token: &str, kind: &str) -> u16 {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        let head = format!(
+            "PUT {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ncontent-type: {kind}\r\n\
+             {VERSION_HEADER}: {}\r\n{SHA256_HEADER}: {}\r\ncontent-length: 4\r\nconnection: close\r\n\r\nsl",
+            env!("CARGO_PKG_VERSION"),
+            Digest::of(b"slow"),
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        stream.write_all(b"ow").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
     /// Signs in to the pages, as whoever sees the form does: what its cookie and its field hold are secrets as well.
@@ -78,12 +100,13 @@ async fn lease(visitor: &Visitor, token: &str) -> Lease {
             threads: 1,
             nodes_per_second: Some(1_000),
             most_seconds: Some(2),
+            heard: Vec::new(),
         };
         let answer: Answer = read(visitor.post(path::LEASES, token, &ask).await).await;
         if let Work::Games(lease) = answer.work {
             return lease;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -95,17 +118,24 @@ async fn no_secret_is_in_the_log() {
     program::prepare(&place);
     let password = "correct-horse-battery";
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    command.args(place.arguments()).args(["admin", "user", "password", "ann"]).stdin(Stdio::piped());
+    place.tell(&mut command);
+    command.args(["admin", "user", "password", "ann"]).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{password}\n").as_bytes()).unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     admin(&place, &["user", "role", "ann", "admin"]);
     let token = admin(&place, &["token", "create", "ann"]);
 
+    let hook = "http://127.0.0.1:9/services/behind-the-host";
+    let told = admin(&place, &["webhook", "add", hook]);
+    let (_, hook_secret) = told.split_once("secret").unwrap();
+    let hook_secret = hook_secret.trim_matches(|sign: char| !sign.is_ascii_alphanumeric()).to_owned();
+
     let heard = Arc::new(Mutex::new(String::new()));
     let hear = Arc::clone(&heard);
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    command.args(place.arguments()).arg("serve").env("CHUHE_LOG", "trace");
+    place.tell(&mut command);
+    command.arg("serve").env("CHUHE_LOG", "trace");
     let (mut process, port) = started::serve(&mut command, move |line| {
         let mut heard = hear.lock().unwrap();
         heard.push_str(&line);
@@ -122,6 +152,25 @@ async fn no_secret_is_in_the_log() {
     assert!(good.status().is_success());
     let renewal = format!("/api/v1/leases/{}/renewal", lease.token);
     assert!(visitor.post(&renewal, &token, &json!({ "finished": 1 })).await.status().is_client_error());
+    assert_eq!(visitor.send_slowly(&games, &token, SHARD_TYPE).await / 100, 4);
+    // A net is to be trained, by whoever has a secret for it.
+    let train = json!({ "command": "train" });
+    let claim = json!({ "name": "one", "version": "1", "backend": "cpu" });
+    let training = loop {
+        drop(visitor.post("/api/v1/campaigns/quick/commands", &token, &train).await);
+        let offer: Value = read(visitor.post(path::TRAININGS, &token, &claim).await).await;
+        if let Some(training) = offer["token"].as_str() {
+            break training.to_owned();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let net = format!("/api/v1/trainings/{training}/net");
+    assert_eq!(visitor.send_slowly(&net, &token, NET_TYPE).await / 100, 4);
+    // Something happens that others are told of, who do not answer.
+    let quarantine = json!({ "reason": "to see" });
+    drop(visitor.post("/api/v1/registrations", "", &json!({ "name": "carl", "licence": "CC0-1.0" })).await);
+    let quarantined = visitor.post("/api/v1/accounts/carl/quarantine", &token, &quarantine).await;
+    assert!(quarantined.status().is_success(), "{:?}", quarantined.text().await);
     // A token that is none, one that is made and shown once, an invitation.
     let stranger = "chuhe_notatokenofanybody";
     assert_eq!(visitor.post(path::WORKERS, stranger, &machine("two")).await.status().as_u16(), 401);
@@ -142,6 +191,10 @@ async fn no_secret_is_in_the_log() {
     let page = visitor.page("/en/me", &format!("chuhe_session={session}")).await;
     assert!(page.status().is_success());
 
+    let is_heard = |what: &str| heard.lock().unwrap().contains(what);
+    while !is_heard("127.0.0.1:9") {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     Command::new("kill").arg(process.id().to_string()).status().unwrap();
     process.wait().unwrap();
     // Whoever hears ends when the pipe does.
@@ -150,8 +203,12 @@ async fn no_secret_is_in_the_log() {
     }
     let heard = heard.lock().unwrap().clone();
     assert!(heard.contains("DEBUG") && heard.contains("SELECT"), "it says much: {} bytes", heard.len());
-    let own = [token.as_str(), &lease.token, stranger, &made, &invitation, &registered];
-    let secrets = own.into_iter().chain([wrong, password, &session, &form_cookie, &form]);
+    for line in ["/leases/…/games/", "/trainings/…/net"] {
+        assert!(heard.contains(line), "what took long is said, without the secret in {line}");
+    }
+    let own = [token.as_str(), &lease.token, stranger, &made, &invitation, &registered, &training, &hook_secret];
+    let own = own.into_iter().chain(["behind-the-host"]);
+    let secrets = own.chain([wrong, password, &session, &form_cookie, &form]);
     for secret in secrets {
         assert!(secret.len() > 12, "{secret}");
         let line = heard.lines().find(|line| line.contains(secret));

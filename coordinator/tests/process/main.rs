@@ -9,6 +9,8 @@ mod log;
 #[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod postgres;
 mod program;
+#[path = "../common/s3.rs"]
+mod s3;
 #[path = "../common/started.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod started;

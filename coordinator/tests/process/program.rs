@@ -5,6 +5,7 @@ use std::{
     process::{Child, Command},
 };
 
+use coordinator::objects::Objects;
 use dataset::shard::ShardWriter;
 use engine::Evaluation;
 use protocol::api::work::Lease;
@@ -23,24 +24,43 @@ const CHANGES: [(&str, &str); 3] = [
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) database: String,
+    /// The games and nets, and what says how they are reached.
+    pub(crate) objects: String,
+    pub(crate) environment: Vec<(String, String)>,
 }
 
 impl Place {
     /// A folder with everything in it.
     pub(crate) fn folder(folder: &Path) -> Self {
         let database = format!("sqlite:{}", folder.join("chuhe.db").display());
-        Self { folder: folder.to_owned(), database }
+        Self::with(folder, database)
     }
 
-    pub(crate) fn arguments(&self) -> [String; 4] {
-        ["--data".to_owned(), self.folder.display().to_string(), "--database".to_owned(), self.database.clone()]
+    /// A folder, and a database elsewhere.
+    pub(crate) fn with(folder: &Path, database: String) -> Self {
+        let objects = folder.join("objects").display().to_string();
+        Self { folder: folder.to_owned(), database, objects, environment: Vec::new() }
+    }
+
+    pub(crate) fn objects(&self) -> Objects {
+        match self.environment.as_slice() {
+            [] => Objects::open(&self.objects).unwrap(),
+            environment => Objects::open_with(&self.objects, environment.iter().cloned()).unwrap(),
+        }
+    }
+
+    /// Tells a program where it works.
+    pub(crate) fn tell(&self, command: &mut Command) {
+        command.arg("--data").arg(&self.folder).args(["--database", &self.database, "--objects", &self.objects]);
+        command.envs(self.environment.iter().cloned());
     }
 }
 
 /// Runs a command of `admin`: what it prints.
 pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    let output = command.args(place.arguments()).arg("admin").args(arguments).output().unwrap();
+    place.tell(&mut command);
+    let output = command.arg("admin").args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
@@ -62,7 +82,8 @@ pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
     if let Some((_, arguments)) = by.split_first() {
         command.args(arguments).arg(own);
     }
-    command.args(place.arguments()).args(["serve", "--rate", "100000", "--burst", "100000"]).env("CHUHE_LOG", "info");
+    place.tell(&mut command);
+    command.args(["serve", "--rate", "100000", "--burst", "100000"]).env("CHUHE_LOG", "info");
     started::serve(&mut command, drop)
 }
 

@@ -32,8 +32,14 @@ async fn upload(folder: &Path, port: u16, token: &str) -> Digest {
     let worker: Worker = serde_json::from_slice(&worker).unwrap();
     for nonce in 0..100 {
         let nonce = format!("{nonce}");
-        let ask =
-            Ask { worker: worker.worker, nonce, threads: 1, nodes_per_second: Some(1_000), most_seconds: Some(2) };
+        let ask = Ask {
+            worker: worker.worker,
+            nonce,
+            threads: 1,
+            nodes_per_second: Some(1_000),
+            most_seconds: Some(2),
+            heard: Vec::new(),
+        };
         let answer: Answer =
             serde_json::from_slice(&post(path::LEASES, serde_json::to_vec(&ask).unwrap()).await).unwrap();
         let Work::Games(lease) = answer.work else {

@@ -20,7 +20,7 @@ async fn two_coordinators_on_one_database_lose_nothing() {
     let Some(server) = Server::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let database = server.address(&server.database(None).await);
-    let place = Place { folder: folder.path().to_owned(), database };
+    let place = Place::with(folder.path(), database);
     let token = program::prepare(&place);
     let (mut first, at) = program::start(&[], &place);
     let (mut second, other) = program::start(&[], &place);

@@ -37,7 +37,7 @@ const STEPS: usize = 240;
 const STRIDE: usize = 10;
 
 /// In so many sequences everything happens.
-const OFTEN: u64 = 200;
+const OFTEN: u64 = 50;
 
 /// How often a failing sequence is tried with fewer steps.
 const MOST_TRIALS: usize = 60;

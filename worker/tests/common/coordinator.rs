@@ -294,7 +294,8 @@ impl State {
                 live: self.watched,
             })
         };
-        let answer = WorkAnswer { work, notices: std::mem::take(&mut self.notices) };
+        self.notices.retain(|notice| notice.shard.is_none_or(|shard| !ask.heard.contains(&shard)));
+        let answer = WorkAnswer { work, notices: self.told() };
         self.answers.insert(ask.nonce.clone(), answer.clone());
         if self.strange {
             let mut answer = serde_json::to_value(&answer).unwrap();
@@ -302,6 +303,13 @@ impl State {
             return json(&answer);
         }
         json(&answer)
+    }
+
+    /// What it says is said again until it knows that it was heard.
+    fn told(&mut self) -> Vec<Notice> {
+        let told = self.notices.clone();
+        self.notices.retain(|notice| notice.shard.is_some());
+        told
     }
 
     fn take(&mut self, lease: &str, first: u64, request: &Request) -> Answer {
@@ -348,6 +356,6 @@ impl State {
         if let Some(left) = self.left.get_mut(lease) {
             left.retain(|game| !games.contains(game));
         }
-        json(&Receipt { status, shard: sha256, notices: std::mem::take(&mut self.notices) })
+        json(&Receipt { status, shard: sha256, notices: self.told() })
     }
 }

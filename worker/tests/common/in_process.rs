@@ -69,6 +69,17 @@ impl Said {
     }
 }
 
+/// Takes a folder. Who had it before in this process may hang in an exchange for a moment.
+fn take(state: &Path) -> Folder {
+    for _ in 0..1000 {
+        if let Ok(folder) = Folder::take(state) {
+            return folder;
+        }
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Folder::take(state).unwrap()
+}
+
 /// A worker with two threads.
 pub(crate) struct Worker {
     thread: JoinHandle<anyhow::Result<End>>,
@@ -124,7 +135,7 @@ impl Worker {
         let said = Said::default();
         let parts = Parts {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
-            folder: Arc::new(Folder::take(state).unwrap()),
+            folder: Arc::new(take(state)),
             program: state.join("chuhe-worker"),
             supplies: state.join("supplies"),
             updates,

@@ -14,6 +14,7 @@ cases! {
     an_audit_that_ran_out_is_for_others
     an_audit_that_was_rejected_is_for_others
     an_audit_by_someone_in_quarantine_is_for_others
+    an_audit_that_counts_itself_is_audited
     an_audit_looks_like_any_other_lease
     what_a_part_shows_is_counted_once
     an_audited_shard_may_have_lost_its_games
@@ -140,6 +141,28 @@ async fn an_audit_by_someone_in_quarantine_is_for_others(lab: Lab) {
     lab.validate(NOBODY).await;
     assert_eq!(lab.compare().await, 1);
     assert_eq!(audit_of(&lab, 1).await, "clean");
+}
+
+async fn an_audit_that_counts_itself_is_audited(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob, eve) = (lab.player("ann").await, lab.player("bob").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(bob, "1").await.unwrap();
+    lab.deliver(bob, &again).await;
+    lab.validate(NOBODY).await;
+    assert_eq!(audit_of(&lab, 2).await, "none");
+    super::disputes::quarantine(&lab, eve).await;
+    let holder = "SELECT shard FROM segments WHERE state = 'held'";
+    assert_eq!((lab.value::<i64>(holder).await, audit_of(&lab, 2).await.as_str()), (2, "wanted"));
+    let third = lab.audit(ann, "1").await.unwrap();
+    assert_eq!(third.numbers(), again.numbers());
+    lab.deliver(ann, &third).await;
+    lab.validate(NOBODY).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(audit_of(&lab, 2).await, "clean");
+    assert_eq!(lab.value::<i64>(&format!("SELECT clean_games FROM accounts WHERE id = {}", bob.account)).await, 10);
 }
 
 async fn an_audit_looks_like_any_other_lease(lab: Lab) {

@@ -38,6 +38,7 @@ cases! {
     a_new_net_is_begun_at_different_times
     games_that_nobody_brings_are_told_of
     nobody_hoards_leases
+    nobody_hoards_leases_with_many_machines
     who_lost_a_pair_leaves_it_to_others
 }
 
@@ -224,7 +225,18 @@ async fn who_has_delivered_nothing_gets_little(lab: Lab) {
         let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
         let speed = Some(200_000);
         let nonce = nonce.to_owned();
-        (now, asker, Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: speed, most_seconds: None })
+        (
+            now,
+            asker,
+            Ask {
+                worker: ann.worker,
+                nonce,
+                threads: 1,
+                nodes_per_second: speed,
+                most_seconds: None,
+                heard: Vec::new(),
+            },
+        )
     };
     let mut games = Vec::new();
     for nonce in ["1", "2"] {
@@ -245,7 +257,8 @@ async fn without_games_workers_wait(lab: Lab) {
     let (now, asker) = (lab.now(), Asker { account: ann.account, draw: NOBODY });
     let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
     let nonce = "1".to_owned();
-    let ask = Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: None, most_seconds: None };
+    let ask =
+        Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: None, most_seconds: None, heard: Vec::new() };
     let answer = op!(lab.write, [ask, policy], |c| coordinator::work::leasing::ask(&mut c, now, asker, &ask, &policy));
     let Work::Wait { reason, .. } = answer.unwrap() else { panic!("the disk is full") };
     assert_eq!(reason, "the disk is full");
@@ -327,6 +340,33 @@ async fn nobody_hoards_leases(lab: Lab) {
     lab.lease(bob, "1", 1).await;
     lab.deliver(ann, &leases[0]).await;
     lab.lease(ann, "more", 1).await;
+}
+
+/// Many machines are easily made up: an account has a thousand leases, and as many more as it has fulfilled.
+async fn nobody_hoards_leases_with_many_machines(lab: Lab) {
+    lab.long_campaign().await;
+    let ann = lab.player("ann").await;
+    lab.lease(ann, "1", 1).await;
+    let other = lab.machine(ann.account, "other").await;
+    let worker = lab.machine(ann.account, "third").await.worker;
+    let columns = "job, account, kind, state, games, duration, created, expires";
+    lab.execute(&format!(
+        "INSERT INTO leases (token, nonce, worker, first, {columns})
+         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 999)
+         SELECT token || n, nonce || n, {worker}, first + n, {columns} FROM leases CROSS JOIN numbers"
+    ))
+    .await;
+    let wait = async |nonce| match lab.ask(other, nonce, 1, NOBODY | 1).await.unwrap() {
+        Work::Wait { reason, .. } => Some(reason),
+        Work::Games(_) => None,
+    };
+    let said = "the account has 1000 leases that are not over: deliver their games first";
+    assert_eq!(wait("a").await.as_deref(), Some(said));
+    // One is fulfilled: it is one less, and one more is allowed.
+    lab.execute("UPDATE leases SET state = 'done' WHERE id = (SELECT MAX(id) FROM leases)").await;
+    assert_eq!([wait("b").await, wait("c").await], [None, None]);
+    assert_eq!(wait("d").await.map(|reason| reason.replace("1001", "1000")).as_deref(), Some(said));
+    assert!(matches!(lab.ask(lab.player("bob").await, "1", 1, NOBODY | 1).await.unwrap(), Work::Games(_)));
 }
 
 /// A match is decided by its pairs up to the first that is missing.

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use coordinator::{
     clock::Time,
     people,
-    store::{Database, Failure, Store as _, StoreError},
+    store::{Database, Dialect, Failure, Store as _, StoreError},
 };
 
 use super::cases;
@@ -17,12 +17,19 @@ cases! {
     what_only_reads_does_not_write
     a_reader_sees_one_picture
     it_can_be_closed_twice
+    it_is_known_on_which_disk_it_is
     clocks_that_differ_are_refused
     what_is_newer_is_refused
 }
 
 async fn set(lab: &Lab, name: &'static str) -> Result<(), Failure> {
     op!(lab.write, [], |c| people::set_setting(&mut c, name, "1"))
+}
+
+async fn it_is_known_on_which_disk_it_is(lab: Lab) {
+    // Of another machine's disk nothing is known.
+    let is_file = lab.store.dialect() == Dialect::Sqlite;
+    assert_eq!(lab.store.folder().is_some_and(std::path::Path::is_dir), is_file);
 }
 
 async fn count(lab: &Lab) -> i64 {

@@ -1,11 +1,15 @@
 //! Replaying what came back.
 
-use coordinator::work::{figures, leasing, validating};
-use protocol::api::problem::Code;
+use coordinator::work::{
+    figures,
+    leasing::{self, Asker, Policy},
+    validating,
+};
+use protocol::api::{problem::Code, work::Ask};
 
 use super::{cases, receiving::counted};
 use crate::{
-    common::lab::{Lab, NOBODY, Object},
+    common::lab::{Lab, NOBODY, Object, question},
     op,
 };
 
@@ -15,7 +19,7 @@ cases! {
     a_verdict_is_final
     rejected_games_are_played_again
     rejected_games_go_to_those_who_have_them_too
-    a_worker_is_told_once
+    a_worker_is_told_until_it_heard
     games_are_credited_once
     what_a_game_costs_is_learned
     a_verdict_that_is_given_twice_in_quarantine_counts_once
@@ -103,7 +107,7 @@ async fn rejected_games_go_to_those_who_have_them_too(lab: Lab) {
     assert_eq!(lab.lease(ann, "2", 10).await.numbers(), 9..10);
 }
 
-async fn a_worker_is_told_once(lab: Lab) {
+async fn a_worker_is_told_until_it_heard(lab: Lab) {
     lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 10).await;
@@ -115,7 +119,16 @@ async fn a_worker_is_told_once(lab: Lab) {
     let notices = told().await;
     assert_eq!(notices.len(), 1);
     assert_eq!((notices[0].shard, notices[0].code.as_deref()), (Some(object.hash()), Some("illegal_move")));
-    assert!(told().await.is_empty());
+    assert_eq!(told().await, notices, "the answer may have been lost");
+    let bob = lab.player("bob").await;
+    for (player, nonce, left) in [(bob, "2", 1), (ann, "3", 0)] {
+        let heard = vec![object.hash()];
+        let ask = Ask { heard, ..question(player.worker, nonce, 10) };
+        let (now, asker) = (lab.now(), Asker { account: player.account, draw: NOBODY | 1 });
+        let policy = Policy::default();
+        op!(lab.write, [ask, policy], |c| leasing::ask(&mut c, now, asker, &ask, &policy)).unwrap();
+        assert_eq!(told().await.len(), left, "it is ann who has to hear it, and does");
+    }
 }
 
 async fn games_are_credited_once(lab: Lab) {

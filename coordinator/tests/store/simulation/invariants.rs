@@ -44,6 +44,7 @@ pub(super) struct LeaseRow {
     pub(super) state: String,
     pub(super) first: i64,
     pub(super) games: i64,
+    pub(super) audited: Option<i64>,
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -57,6 +58,7 @@ pub(super) struct ShardRow {
     pub(super) games: i64,
     pub(super) state: String,
     pub(super) audit: String,
+    pub(super) audited_games: i64,
     pub(super) validated: Option<i64>,
 }
 
@@ -95,8 +97,10 @@ impl World {
         let lab = self.lab();
         let jobs = "SELECT id, kind, state, frontier, header, gate, decision, game_limit FROM jobs ORDER BY id";
         let segments = "SELECT job, first, games, state, lease, shard FROM segments ORDER BY job, first";
-        let leases: Vec<LeaseRow> = lab.rows("SELECT id, token, job, kind, state, first, games FROM leases").await;
-        let shards = "SELECT id, hash, job, lease, account, first, games, state, audit, validated FROM shards";
+        let leases: Vec<LeaseRow> =
+            lab.rows("SELECT id, token, job, kind, state, first, games, audited FROM leases").await;
+        let shards = "SELECT id, hash, job, lease, account, first, games, state, audit,
+                             audited_games, validated FROM shards";
         let shards: Vec<ShardRow> = lab.rows(shards).await;
         let comparisons = "SELECT left_shard, right_shard, first, games, state FROM comparisons";
         Picture {
@@ -120,6 +124,7 @@ impl World {
         self.no_honest_account_is_found_wrong().await;
         self.what_counts_is_what_is_held(&picture).await;
         self.credit_is_given_once(&picture).await;
+        self.audits_show_what_others_got(&picture).await;
     }
 
     fn nothing_accepted_is_lost(&self, picture: &Picture) {
@@ -205,6 +210,48 @@ impl World {
             .into_iter()
             .map(|(account, games)| (account, games.len() as i64, (games.len() as u64 * POSITIONS) as i64));
         assert_eq!(credited, played.collect::<Vec<_>>());
+    }
+
+    /// Games are clean that somebody got as well who was asked to, and is not in quarantine; and an account's are those of
+    /// its shards.
+    async fn audits_show_what_others_got(&self, picture: &Picture) {
+        let lab = self.lab();
+        let found: Vec<(i64,)> = lab.rows("SELECT id FROM accounts WHERE state = 'quarantined'").await;
+        let quarantined: BTreeSet<i64> = found.into_iter().map(|(account,)| account).collect();
+        let judges: Vec<(i64,)> = lab.rows("SELECT account FROM workers WHERE trusted = 1").await;
+        let mut accounts = BTreeMap::<i64, (i64, i64)>::new();
+        for shard in picture.shards.values() {
+            let of = picture.comparisons.iter().filter(|row| row.state == "equal");
+            let shown: i64 = of
+                .filter_map(|row| {
+                    let other = match (row.left_shard, row.right_shard) {
+                        (own, other) | (other, own) if own == shard.id => &picture.shards[&other],
+                        _ => return None,
+                    };
+                    let lease = &picture.leases[&other.lease];
+                    let is_asked =
+                        lease.audited == Some(shard.id) || lease.kind == "settle" || judges.contains(&(other.account,));
+                    let counts = is_asked && other.account != shard.account && !quarantined.contains(&other.account);
+                    counts.then_some(row.games)
+                })
+                .sum();
+            assert_eq!(shard.audited_games, shown.min(shard.games), "{shard:?}");
+            match shard.audit.as_str() {
+                "clean" => assert!(shown > 0, "{shard:?}"),
+                "wanted" | "leased" => assert!(shown == 0, "{shard:?} waits for an audit that it had"),
+                _ => {}
+            }
+            let (clean, until) = accounts.entry(shard.account).or_default();
+            *clean += shard.audited_games;
+            if shown > 0 {
+                *until = shard.id.max(*until);
+            }
+        }
+        let query = "SELECT id, clean_games, clean_until FROM accounts";
+        for (account, clean, until) in lab.rows::<(i64, i64, i64)>(query).await {
+            let shown = accounts.get(&account).copied().unwrap_or_default();
+            assert_eq!((clean, until), shown, "the account {account}");
+        }
     }
 
     /// Every decision is the one that the games say which count when it is made. `alone`: nothing else happened since.

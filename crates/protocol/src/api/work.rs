@@ -142,6 +142,14 @@ pub struct Ask {
     /// For how many seconds of work is asked, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_seconds: Option<u32>,
+    /// The shards of which it was told in [`Notice`]s: it need not be told again. At most [`Self::MOST_HEARD`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heard: Vec<Digest>,
+}
+
+impl Ask {
+    /// No more shards are named in it.
+    pub const MOST_HEARD: usize = 100;
 }
 
 /// What a worker is told.
@@ -150,7 +158,7 @@ pub struct Answer {
     /// Games to play, or why there are none.
     #[serde(flatten)]
     pub work: Work,
-    /// What it should know.
+    /// What it should know. It is told again until the worker says in [`Ask::heard`] that it heard: an answer may be lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
