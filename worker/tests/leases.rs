@@ -27,7 +27,7 @@ fn a_match(nodes: u64) -> Header {
 
 /// Ends a worker again and again, with games at hand between others that are finished, until all games are accepted: as
 /// many were played as there are.
-fn play_all(terms: Header, opponent: Option<Evaluation>, games: u64, wish: Wish) {
+fn play_all(terms: &Header, opponent: Option<Evaluation>, games: u64, wish: Wish) {
     let coordinator = Coordinator::new(terms.clone(), games, LEASE);
     let state = tempfile::tempdir().unwrap();
     let mut dice = Dice::new(3);
@@ -45,17 +45,17 @@ fn play_all(terms: Header, opponent: Option<Evaluation>, games: u64, wish: Wish)
         assert_eq!(coordinator.known(state.path()).len() as u64, played, "after {ends} ends: {}", said.lines());
     }
     assert!(ends > 3, "it was over after {ends} ends");
-    coordinator.check(digest_of(&terms, Evaluation::Plain, opponent, games));
+    coordinator.check(digest_of(terms, Evaluation::Plain, opponent, games));
 }
 
 #[test]
 fn whoever_is_stopped_hands_in_every_finished_game() {
-    play_all(header(700), None, 240, Wish::Stop);
+    play_all(&header(700), None, 240, Wish::Stop);
 }
 
 #[test]
 fn whoever_finishes_a_match_plays_the_partners_of_the_games_at_hand() {
-    play_all(a_match(700), Some(Evaluation::Plain), 160, Wish::Finish);
+    play_all(&a_match(700), Some(Evaluation::Plain), 160, Wish::Finish);
 }
 
 fn refuse_giving_back(request: &Request) -> Option<Problem> {
@@ -99,6 +99,27 @@ fn what_the_disk_has_damaged_in_the_outbox_is_said_and_counted() {
         ),
         "{said}"
     );
+}
+
+/// Only what this server is handed at the next start is told of as that.
+#[test]
+fn what_waits_for_another_server_is_not_said_to_go_out_at_the_next_start() {
+    let [one, other] = [(); 2].map(|()| Coordinator::new(header(200), 8, 4));
+    one.state().refuse = Some(refuse_uploads);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&one.url(), state.path(), clock());
+    worker.said.wait_for(|snapshot| snapshot.games == 8);
+    let said = worker.stop();
+    assert!(said.contains("2 results wait on disk, and are handed in at the next start."), "{said}");
+    let worker = Worker::start(&other.url(), state.path(), clock());
+    other.wait_for(8);
+    let said = worker.finish();
+    assert!(said.contains("A result waits for another server, ") && !said.contains("wait on disk"), "{said}");
+    one.state().refuse = None;
+    let worker = Worker::start(&one.url(), state.path(), clock());
+    one.wait_for(8);
+    worker.finish();
+    one.check(digest_of(&header(200), Evaluation::Plain, None, 8));
 }
 
 fn refuse_uploads(request: &Request) -> Option<Problem> {

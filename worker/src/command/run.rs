@@ -66,7 +66,7 @@ impl Arguments {
             prepared => prepared?,
         };
         match tested {
-            Ok(bench_signature) => ready.play(program, bench_signature),
+            Ok(bench_signature) => ready.play(&program, bench_signature),
             Err(error) if is_on_trial => {
                 drop(ready);
                 fail_trial(&root, &program, &error)
@@ -122,7 +122,7 @@ impl Ready {
         client
     }
 
-    fn play(self, program: PathBuf, bench_signature: u64) -> Result<ExitCode> {
+    fn play(self, program: &Path, bench_signature: u64) -> Result<ExitCode> {
         let client = self.client();
         // A wrong token is the owner's to mend, now; whatever else is wrong may mend itself.
         if let Err(error) = Client::new(client.clone())?.me()
@@ -149,7 +149,7 @@ impl Ready {
             machine,
             kernel,
             folder: Arc::clone(&folder),
-            program: program.clone(),
+            program: program.to_owned(),
             supplies: PathBuf::from(power::SUPPLIES),
             updates: update::source(),
             client,
@@ -160,7 +160,7 @@ impl Ready {
                 update::ended_well(folder.root(), VERSION);
                 Ok(ExitCode::SUCCESS)
             }
-            Ok(End::Updated) => go_on_as(&program),
+            Ok(End::Updated) => go_on_as(program),
             Err(error) => {
                 let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
                 Ok(ExitCode::FAILURE)
