@@ -1,7 +1,8 @@
 //! A worker and a coordinator that are killed again and again, with a bad network between them: every game of every match
 //! is accepted once, and is the one that everybody plays.
 //!
-//! `CHUHE_KILLS` says how often the worker is killed (the coordinator half as often); `scripts/check --long` says 50.
+//! `CHUHE_KILLS` says how often the worker is killed, or every third time told to stop (the coordinator is killed half as
+//! often); `scripts/check --long` says 50.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "what is passed by, or was seen, is said")]
@@ -121,7 +122,15 @@ fn whoever_is_killed_every_game_is_accepted_once() {
             coordinator.kill();
             nap(&mut dice, Duration::from_millis(500));
         }
-        worker.kill();
+        if kill % 3 == 2 {
+            // Told to stop it hands in what is finished, with gaps where games were at hand, and gives those back.
+            worker.signal("TERM");
+            let status = worker.end(LONG);
+            // Before it has begun anything the signal itself ends it.
+            assert!([0, -1].contains(&status), "{status}");
+        } else {
+            worker.kill();
+        }
         if kill % 2 == 1 {
             coordinator.serve();
         }

@@ -14,7 +14,7 @@ use std::{
 
 use client::Clock;
 use dataset::Digest;
-use protocol::api::work::{Me, Notice};
+use protocol::api::work::{FailureKind, Me, Notice};
 use selfplay::selfplay::{Finished, Run};
 
 use crate::{job::Job, sentence::sentence, speed::Speed, window::Window};
@@ -67,8 +67,6 @@ pub(crate) struct Done {
     pub accepted: u64,
     /// Games that it refused.
     pub refused: u64,
-    /// Leases handed in.
-    pub leases: u64,
     /// How long threads had nothing to play though nothing spoke against it.
     pub idle: Duration,
 }
@@ -81,6 +79,8 @@ pub(crate) struct State {
     /// Nobody plays these any more; they are to be handed in.
     pub(crate) over: Vec<Job>,
     pub(crate) rest: Option<Rest>,
+    /// Since when it rests, for whatever reason.
+    pub(crate) rests_since: Option<Duration>,
     pub(crate) ending: Ending,
     pub(crate) done: Done,
     pub(crate) speed: Speed,
@@ -109,6 +109,12 @@ pub(crate) struct State {
     pub(crate) gone: bool,
     /// Games in a row that broke off.
     pub(crate) panics: u32,
+    /// What went wrong here, and the server has not been told.
+    pub(crate) failed: Vec<(FailureKind, String)>,
+    /// The last shards that the server has thanked for, and how many games each has: it may reject them later.
+    delivered: VecDeque<(Digest, u64)>,
+    /// Shards that the server has rejected, as it said so: not on disk yet.
+    pub(crate) rejected: Vec<Notice>,
     /// What people should read.
     pub(crate) lines: VecDeque<String>,
     /// The shards of which the server has spoken, and does not know yet that it was heard.
@@ -124,12 +130,36 @@ impl State {
         }
     }
 
-    /// The server says something. It says it again until it is told that it was heard; people read it once.
+    /// The server has thanked for a shard of so many games; for the same once more is nothing new.
+    pub(crate) fn accepted(&mut self, shard: Digest, games: u64) {
+        if self.delivered.iter().all(|(known, _)| *known != shard) {
+            self.done.accepted += games;
+            self.delivered.push_back((shard, games));
+        }
+        if self.delivered.len() > MOST_DELIVERED {
+            self.delivered.pop_front();
+        }
+    }
+
+    /// The server says something. It says it again until it is told that it was heard; people read it once. Games that it
+    /// took and has rejected since count as refused.
     pub(crate) fn hear(&mut self, notices: Vec<Notice>) {
-        for Notice { shard, text, .. } in notices {
-            if shard.is_none_or(|shard| self.heard.insert(shard)) {
-                self.say(sentence(format!("The server says: {text}")));
+        for notice in notices {
+            if !notice.shard.is_none_or(|shard| self.heard.insert(shard)) {
+                continue;
             }
+            if notice.kind != "rejected" {
+                self.say(sentence(format!("The server says: {}", notice.text)));
+                continue;
+            }
+            let of_it = |(shard, _): &(Digest, u64)| Some(*shard) == notice.shard;
+            let games = self.delivered.iter().position(of_it).and_then(|place| self.delivered.remove(place));
+            let games = games.map_or(0, |(_, games)| games);
+            self.done.accepted = self.done.accepted.saturating_sub(games);
+            self.done.refused += games;
+            let what = if games > 0 { format!("{games} games") } else { "Games".to_owned() };
+            self.say(sentence(format!("{what} that were handed in are rejected: {}", reason_of(&notice))));
+            self.rejected.push(notice);
         }
     }
 
@@ -142,6 +172,20 @@ impl State {
     pub(crate) fn idle(&self) -> Option<&String> {
         let roomiest = self.jobs.iter().max_by_key(|job| job.seats)?;
         roomiest.idle.as_ref()
+    }
+
+    /// Puts a lease on the table; whether it will be played. One that comes when no more games are begun is closed at
+    /// once, and what comes at the very end is as it was: on disk, for the next start.
+    pub(crate) fn take_on(&mut self, mut job: Job) -> bool {
+        match self.ending {
+            Ending::None => {}
+            Ending::Finish => job.abandon(),
+            Ending::Stop => return false,
+        }
+        let played = !job.open.is_empty();
+        self.jobs.push(job);
+        self.clear_table();
+        played
     }
 
     /// Games that nobody has begun.
@@ -157,11 +201,36 @@ impl State {
         self.over.extend(over);
     }
 
-    /// Begins no more games.
+    /// Who rests for long, or past the time of a lease, keeps no games from others: what is finished is handed in, the rest
+    /// given back. A short rest costs nothing: the games at hand wait.
+    pub(crate) fn let_go(&mut self, now: Duration) {
+        let Some(since) = self.rests_since else { return };
+        let is_long = now >= since + SHORT_REST;
+        for job in self.jobs.iter_mut().filter(|job| is_long || now + LAST_MINUTE >= job.due) {
+            job.abandon();
+        }
+        self.clear_table();
+    }
+
+    /// Begins no more games, but for the partners in a match of those that were begun.
     pub(crate) fn close_all(&mut self) {
         self.jobs.iter_mut().for_each(Job::close);
         self.clear_table();
     }
+}
+
+/// Whoever rests longer gives his games to others.
+const SHORT_REST: Duration = Duration::from_mins(5);
+/// Who gives games back does so before their time is over.
+const LAST_MINUTE: Duration = Duration::from_mins(1);
+/// So many shards are remembered; the server looks at them within minutes, as a rule.
+const MOST_DELIVERED: usize = 500;
+
+/// Why games were rejected: code, sentence, and the shard's name.
+pub(crate) fn reason_of(notice: &Notice) -> String {
+    let code = notice.code.as_ref().map_or_else(String::new, |code| format!("{code}, "));
+    let shard = notice.shard.map_or_else(String::new, |shard| format!(" (shard {shard})"));
+    format!("{code}{}{shard}", notice.text)
 }
 
 /// The desk.
@@ -198,7 +267,7 @@ pub(crate) enum Outcome {
     /// It was given up, for nobody wants it now.
     Abandoned,
     /// It cannot be played.
-    Broken(String),
+    Broken(FailureKind, String),
 }
 
 impl Desk {
@@ -250,15 +319,17 @@ impl Desk {
         }
     }
 
-    /// Whether a game at hand goes on; asked before each of its moves. Sleeps while the worker rests.
-    pub(crate) fn goes_on(&self) -> bool {
+    /// Whether a game at hand goes on; asked before each of its moves. Sleeps while the worker rests, and not longer than
+    /// its lease lies on the table.
+    pub(crate) fn goes_on(&self, job: &str) -> bool {
         match self.mode.load(Relaxed) {
             PLAY => true,
             STOP => false,
             _ => {
-                let resting = |state: &State| state.rest.is_some() && state.ending != Ending::Stop;
-                self.wait(Duration::MAX / 4, |state| !resting(state));
-                self.mode.load(Relaxed) != STOP
+                let is_wanted = |state: &State| state.jobs.iter().any(|on_table| on_table.name == job);
+                let sleeps = |state: &State| state.rest.is_some() && state.ending != Ending::Stop && is_wanted(state);
+                self.wait(Duration::MAX / 4, |state| !sleeps(state));
+                self.mode.load(Relaxed) != STOP && self.look(is_wanted)
             }
         }
     }
@@ -267,7 +338,7 @@ impl Desk {
     pub(crate) fn take(&self, seat: usize) -> Option<Piece> {
         let mut state = self.lock();
         loop {
-            if state.ending != Ending::None || state.fatal.is_some() {
+            if state.ending == Ending::Stop || state.fatal.is_some() {
                 return None;
             }
             let resting = state.rest.is_some();
@@ -283,8 +354,11 @@ impl Desk {
                     self.bell.notify_all();
                     return Some(Piece { job, number, run, watched });
                 }
-                job.close();
+                job.abandon();
                 continue;
+            }
+            if state.ending != Ending::None {
+                return None;
             }
             let since = self.clock.now();
             // Whom memory keeps out waits for nothing.
@@ -303,6 +377,7 @@ impl Desk {
             match outcome {
                 Outcome::Finished { game, took } => {
                     let positions = game.record.moves.len() as u64;
+                    job.speed.add(positions, game.nodes, took);
                     job.add(piece.number, game.record);
                     let written = job.write_down();
                     state.done.games += 1;
@@ -319,11 +394,14 @@ impl Desk {
                         job.open.insert(piece.number);
                     }
                 }
-                Outcome::Broken(reason) => {
+                Outcome::Broken(kind, reason) => {
                     job.at_hand.remove(&piece.number);
                     job.close();
+                    job.open.remove(&(piece.number ^ 1));
                     state.panics += 1;
-                    state.say(sentence(format!("Game {} could not be played: {reason}", piece.number)));
+                    let said = format!("Game {} could not be played: {reason}", piece.number);
+                    state.failed.push((kind, said.clone()));
+                    state.say(sentence(said));
                 }
             }
             state.clear_table();

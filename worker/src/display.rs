@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
     keeper::Screen,
-    status::{ASKING, Doing, JobSnapshot, Snapshot},
+    status::{ASKING, Contributions, Doing, JobSnapshot, Snapshot},
 };
 
 /// How often one sees how things stand where lines stay.
@@ -80,15 +80,12 @@ fn patience(shown: Option<&str>, reason: Option<&str>) -> Duration {
     }
 }
 
-/// How things stand: a line for all, then one for each lease.
+/// How things stand: a line for all, one for each lease, and what its owner has contributed.
 #[must_use]
 pub(crate) fn lines(snapshot: &Snapshot) -> Vec<String> {
     let Snapshot { doing, games, games_accepted, outbox, refused, .. } = snapshot;
     let mut head = vec![format!("{}: {games} games", doing.name())];
-    if let (Some(positions), Some(nodes)) = (snapshot.positions_per_second, snapshot.nodes_per_second) {
-        head.push(format!("{positions:.0} positions/s"));
-        head.push(format!("{} nodes/s", thousands(nodes)));
-    }
+    head.extend(speed(snapshot.positions_per_second, snapshot.nodes_per_second));
     head.push(format!("{games_accepted} accepted"));
     if *outbox > 0 {
         head.push(format!("{outbox} results in the outbox"));
@@ -100,13 +97,26 @@ pub(crate) fn lines(snapshot: &Snapshot) -> Vec<String> {
     lines.extend(snapshot.jobs.iter().map(job_line));
     lines.extend(snapshot.reason.clone());
     lines.extend(snapshot.outbox_reason.clone());
+    lines.extend(snapshot.contribution.as_ref().map(contribution_line));
     lines
+}
+
+fn contribution_line(contribution: &Contributions) -> String {
+    let Contributions { account, today, total, rank, page } = contribution;
+    let rank = rank.map_or_else(String::new, |rank| format!(", place {rank}"));
+    format!("{account}: {} games today, {} in all{rank}; {page}", today.games, total.games)
+}
+
+fn speed(positions: Option<f64>, nodes: Option<f64>) -> Option<String> {
+    let (positions, nodes) = positions.zip(nodes)?;
+    Some(format!("{positions:.0} positions/s, {} nodes/s", thousands(nodes)))
 }
 
 fn job_line(job: &JobSnapshot) -> String {
     let JobSnapshot { kind, games, finished, at_hand, seconds_left, .. } = job;
     let net = job.net.as_ref().map_or("plain evaluation", |net| net.get(..12).unwrap_or(net));
-    format!("  {kind} ({net}): {finished} of {games} games, {at_hand} at hand, {} min left", seconds_left / 60)
+    let speed = speed(job.positions_per_second, job.nodes_per_second).map_or_else(String::new, |speed| speed + ", ");
+    format!("  {kind} ({net}): {finished} of {games} games, {at_hand} at hand, {speed}{} min left", seconds_left / 60)
 }
 
 fn thousands(number: f64) -> String {
@@ -115,7 +125,85 @@ fn thousands(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use protocol::api::work::Contribution;
+
     use super::*;
+
+    #[test]
+    fn all_that_is_known_is_shown() {
+        let done = |games| Contribution { games, positions: 0 };
+        let mut snapshot = Snapshot {
+            version: "0.1.0".to_owned(),
+            process: 1,
+            server: "https://games.example.org".to_owned(),
+            name: "attic".to_owned(),
+            doing: Doing::Playing,
+            reason: None,
+            cores: 2,
+            jobs: vec![
+                JobSnapshot {
+                    kind: "self-play".to_owned(),
+                    net: Some("0123456789abcdef".to_owned()),
+                    games: 40,
+                    finished: 38,
+                    at_hand: 1,
+                    seconds_left: 700,
+                    positions_per_second: Some(61.2),
+                    nodes_per_second: Some(301_000.0),
+                },
+                JobSnapshot {
+                    kind: "match".to_owned(),
+                    net: None,
+                    games: 8,
+                    finished: 0,
+                    at_hand: 1,
+                    seconds_left: 899,
+                    positions_per_second: None,
+                    nodes_per_second: None,
+                },
+            ],
+            games: 138,
+            positions: 9000,
+            nodes: 45_000_000,
+            positions_per_second: Some(122.0),
+            nodes_per_second: Some(602_000.0),
+            games_accepted: 96,
+            games_refused: 4,
+            outbox: 2,
+            outbox_reason: Some("Results wait: it is away.".to_owned()),
+            refused: 1,
+            idle_seconds: 0.0,
+            contribution: Some(Contributions {
+                account: "ann".to_owned(),
+                today: done(96),
+                total: done(4200),
+                rank: Some(3),
+                page: "https://games.example.org/people/ann".to_owned(),
+            }),
+        };
+        let expected = [
+            "playing: 138 games, 122 positions/s, 602k nodes/s, 96 accepted, 2 results in the outbox, 1 results refused",
+            "  self-play (0123456789ab): 38 of 40 games, 1 at hand, 61 positions/s, 301k nodes/s, 11 min left",
+            "  match (plain evaluation): 0 of 8 games, 1 at hand, 14 min left",
+            "Results wait: it is away.",
+            "ann: 96 games today, 4200 in all, place 3; https://games.example.org/people/ann",
+        ];
+        assert_eq!(lines(&snapshot), expected);
+        snapshot = Snapshot {
+            doing: Doing::Resting,
+            reason: Some("Resting: the machine runs on its battery.".to_owned()),
+            jobs: Vec::new(),
+            positions_per_second: None,
+            nodes_per_second: None,
+            outbox: 0,
+            outbox_reason: None,
+            refused: 0,
+            contribution: None,
+            ..snapshot
+        };
+        let expected = ["resting: 138 games, 96 accepted", "Resting: the machine runs on its battery."];
+        assert_eq!(lines(&snapshot), expected);
+    }
 
     #[test]
     fn the_first_reason_is_shown_at_once_and_others_now_and_then() {

@@ -4,6 +4,7 @@ mod goodbye;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     path::PathBuf,
     sync::Arc,
     thread,
@@ -17,7 +18,7 @@ use protocol::api::work::Machine;
 
 use crate::{
     crew,
-    desk::{Desk, Ending, Rest, State},
+    desk::{Desk, Ending, Rest, State, reason_of},
     job::Job,
     outbox::Outbox,
     pool, power,
@@ -65,6 +66,10 @@ pub struct Parts {
     pub folder: Arc<Folder>,
     /// Its own file, as it was when it began: what a newer version replaces.
     pub program: PathBuf,
+    /// Where the system says in files how the machine gets its power.
+    pub supplies: PathBuf,
+    /// Where newer versions are; none if it stays as it is.
+    pub updates: Option<update::Source>,
     /// How it asks.
     pub client: ClientSettings,
     /// What its owner wants while it runs.
@@ -95,7 +100,6 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         desk: Arc::clone(&desk),
         client: client.clone(),
         folder: Arc::clone(&parts.folder),
-        outbox: outbox.clone(),
         machine: parts.machine,
         kernel: parts.kernel,
         most_leases: parts.settings.leases,
@@ -106,7 +110,9 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         desk: Arc::clone(&desk),
         client: client.clone(),
         outbox: outbox.clone(),
-        backoff: sender::backoff(Dice::new(new_number())),
+        folder: Arc::clone(&parts.folder),
+        sending: sender::Task::new(sender::backoff(Dice::new(new_number()))),
+        renewing: sender::Task::new(sender::backoff(Dice::new(new_number()))),
         attempts: BTreeMap::new(),
         elsewhere: BTreeSet::new(),
     };
@@ -117,32 +123,31 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         outbox,
         wishes: parts.wishes,
         settings: parts.settings,
+        supplies: parts.supplies,
         synced: clock.now(),
         looked: None,
         told: None,
         asked: None,
         packing: None,
         urged: 0,
+        proven: false,
         screen,
     };
     // Before anybody begins a game it may not.
     keeper.look_around();
-    let players = pool::start(&desk, keeper.settings.cores)?;
-    // Those two may hang in an exchange when the worker ends; the process does not wait for them.
+    // These may be in a long move when the worker ends, and the next two in an exchange: the process waits for nobody.
+    pool::start(&desk, keeper.settings.cores)?;
     crew::start("provider", &desk, &keeper.client, move || provider.run())?;
     crew::start("sender", &desk, &keeper.client, move || sender.run())?;
     let (shown, showing) = (Arc::clone(&desk), keeper.client.clone());
     thread::Builder::new().name("window".to_owned()).spawn(move || window::show(&shown, &showing))?;
-    if let Some(source) = update::source() {
+    if let Some(source) = parts.updates {
         let (desk, client, folder) = (Arc::clone(&desk), keeper.client.clone(), Arc::clone(&keeper.folder));
-        let watch = move || update::watch(&desk, &client, &folder, &parts.program, source);
+        let watch = move || update::watch(&desk, &client, &folder, &parts.program, &source);
         thread::Builder::new().name("update".to_owned()).spawn(watch)?;
     }
     let result = keeper.keep();
     desk.change(|state| (state.ending, state.gone) = (Ending::Stop, true));
-    for player in players {
-        let _ = player.join();
-    }
     result?;
     Ok(if desk.look(|state| state.updated) { End::Updated } else { End::Stopped })
 }
@@ -154,6 +159,7 @@ struct Keeper<'a> {
     outbox: Outbox,
     wishes: Arc<Wishes>,
     settings: Settings,
+    supplies: PathBuf,
     synced: Duration,
     looked: Option<Duration>,
     told: Option<(Duration, Doing)>,
@@ -162,6 +168,8 @@ struct Keeper<'a> {
     packing: Option<Duration>,
     /// How often its owner said that it shall end.
     urged: u32,
+    /// The server has taken a result: this version works.
+    proven: bool,
     screen: &'a mut dyn Screen,
 }
 
@@ -185,13 +193,13 @@ impl Keeper<'_> {
                 Ending::Finish => {
                     let over = self.desk.look(|state| state.jobs.is_empty() && state.over.is_empty());
                     if over {
-                        self.say_goodbye();
+                        self.say_goodbye(goodbye::FINISHED);
                         return Ok(());
                     }
                 }
                 Ending::Stop => {
                     self.stop();
-                    self.say_goodbye();
+                    self.say_goodbye(goodbye::STOPPED);
                     return Ok(());
                 }
             }
@@ -202,20 +210,30 @@ impl Keeper<'_> {
     /// What the owner wants.
     fn hear(&mut self) {
         while let Some(wish) = self.wishes.take() {
-            self.urged += u32::from(matches!(wish, Wish::Finish | Wish::Stop));
-            let ending = self.desk.look(|state| state.ending);
-            match (wish, ending) {
-                (Wish::Finish, Ending::None) => self.desk.change(|state| {
-                    state.ending = Ending::Finish;
-                    state.say("Finishing the games at hand; once more ends at once.");
-                    state.close_all();
-                }),
-                (Wish::Finish | Wish::Stop, _) => self.desk.change(|state| state.ending = Ending::Stop),
-                (Wish::Pause, _) => self.wishes.set_paused(self.folder.root(), true),
-                (Wish::Resume, _) => self.wishes.set_paused(self.folder.root(), false),
+            match wish {
+                Wish::Finish | Wish::Stop => self.end(wish),
+                Wish::Pause => self.wishes.set_paused(self.folder.root(), true),
+                Wish::Resume => self.wishes.set_paused(self.folder.root(), false),
             }
             self.looked = None;
         }
+    }
+
+    /// The owner wants it to end. Whoever wants that wants no newer version to go on in its place; and what else may have
+    /// brought it to its end before is no wish of the owner's.
+    fn end(&mut self, wish: Wish) {
+        self.urged += 1;
+        let is_first = self.urged == 1;
+        self.desk.change(|state| {
+            state.updated = false;
+            if wish == Wish::Finish && is_first && state.ending != Ending::Stop {
+                state.ending = Ending::Finish;
+                state.say("Finishing the games at hand; once more ends at once.");
+                state.close_all();
+            } else {
+                state.ending = Ending::Stop;
+            }
+        });
     }
 
     /// Whether the worker may play now.
@@ -230,23 +248,18 @@ impl Keeper<'_> {
             Some(Rest::Asked)
         } else if !self.settings.hours.allow(time) {
             Some(Rest::Hours)
-        } else if !self.settings.on_battery && power::is_on_battery() {
+        } else if !self.settings.on_battery && power::is_on_battery(&self.supplies) {
             Some(Rest::Battery)
         } else {
             None
         };
-        let before = self.desk.look(|state| state.rest);
-        if rest == before {
-            return;
-        }
         self.desk.change(|state| {
-            state.rest = rest;
-            state.say(rest.map_or("Playing again.", Rest::reason));
-            // Leases whose time went by meanwhile are others' now, but for what is at hand.
-            for job in state.jobs.iter_mut().filter(|job| rest.is_none() && now > job.due) {
-                job.close();
+            state.let_go(now);
+            if state.rest != rest {
+                state.rest = rest;
+                state.rests_since = rest.and(state.rests_since.or(Some(now)));
+                state.say(rest.map_or("Playing again.", Rest::reason));
             }
-            state.clear_table();
         });
     }
 
@@ -260,10 +273,7 @@ impl Keeper<'_> {
         while let Some(mut job) =
             self.desk.change(|state| if state.over.is_empty() { None } else { Some(state.over.remove(0)) })
         {
-            let packed = job.parcel().and_then(|parcel| {
-                self.outbox.put(&job.name, &parcel)?;
-                discard(&self.folder, &job.name)
-            });
+            let packed = self.pack_one(&mut job);
             let waiting = self.outbox.names().map_or(1, |names| names.len());
             match packed {
                 Ok(()) => self.desk.change(|state| {
@@ -282,6 +292,17 @@ impl Keeper<'_> {
                 }
             }
         }
+    }
+
+    /// That nothing more of it is played is on disk before anything else: after a crash it is packed again, and what was
+    /// put into the outbox before stays as it is.
+    fn pack_one(&self, job: &mut Job) -> io::Result<()> {
+        job.saved.closed = true;
+        job.saved.keep(&self.folder, &job.name)?;
+        for (name, parcel) in job.parcels()? {
+            self.outbox.put(&name, &parcel)?;
+        }
+        discard(&self.folder, &job.name)
     }
 
     /// Finished games outlive the machine's end.
@@ -317,7 +338,19 @@ impl Keeper<'_> {
         let _ = thread::Builder::new().name("contribution".to_owned()).spawn(ask);
     }
 
+    /// What was rejected is found later where what was refused lies. A disk that takes nothing now may do so later.
+    fn note_rejections(&self) {
+        let rejected = self.desk.change(|state| std::mem::take(&mut state.rejected));
+        for notice in rejected {
+            let Some(shard) = notice.shard else { continue };
+            if self.outbox.note_rejection(shard, &reason_of(&notice)).is_err() {
+                self.desk.change(|state| state.rejected.push(notice));
+            }
+        }
+    }
+
     fn tell(&mut self) {
+        self.note_rejections();
         for line in self.desk.change(|state| std::mem::take(&mut state.lines)) {
             self.screen.line(&line);
         }
@@ -328,6 +361,10 @@ impl Keeper<'_> {
             snapshot.write(self.folder.root());
         }
         self.screen.show(&snapshot);
+        if !self.proven && snapshot.games_accepted > 0 {
+            self.proven = true;
+            update::works(self.folder.root());
+        }
         let panics = self.desk.look(|state| state.panics);
         if panics >= MOST_PANICS {
             self.desk.change(|state| {

@@ -172,6 +172,15 @@ impl Outbox {
         state::remove(&self.path(name))
     }
 
+    /// The server took it and has rejected it since: the reason stands beside those of others.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn note_rejection(&self, shard: Digest, reason: &str) -> io::Result<()> {
+        NewFile::replace(self.refused.join(format!("{shard}.txt")), format!("{reason}\n").as_bytes())
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}{ENDING}"))
     }

@@ -1,11 +1,13 @@
 //! The threads that play: as many as are allowed, and nothing beside them that computes.
 
 use std::{
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread::{self, JoinHandle},
+    thread,
 };
 
+use protocol::api::work::FailureKind;
 use selfplay::selfplay::{Players, Run, Sight};
 
 use crate::{
@@ -14,12 +16,11 @@ use crate::{
 };
 
 /// Starts the threads. They end when the desk has no more games for them.
-pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> std::io::Result<Vec<JoinHandle<()>>> {
-    let start = |seat| {
+pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> io::Result<()> {
+    (0..threads).try_for_each(|seat| {
         let desk = Arc::clone(desk);
-        thread::Builder::new().name(format!("games-{seat}")).spawn(move || play(&desk, seat))
-    };
-    (0..threads).map(start).collect()
+        thread::Builder::new().name(format!("games-{seat}")).spawn(move || play(&desk, seat)).map(drop)
+    })
 }
 
 fn play(desk: &Desk, seat: usize) {
@@ -40,7 +41,7 @@ fn play(desk: &Desk, seat: usize) {
                 desk.put_down(&piece, outcome);
                 sitting = Some((run, players));
             }
-            Err(panic) => desk.put_down(&piece, Outcome::Broken(words_of(&*panic))),
+            Err(panic) => desk.put_down(&piece, Outcome::Broken(FailureKind::Panic, words_of(&*panic))),
         }
     }
 }
@@ -53,9 +54,9 @@ fn play_one(desk: &Desk, run: &Run, players: &mut Players, piece: &Piece) -> Out
             pane.show(sight, desk.clock.now());
         }
     };
-    match run.game_watched(players, piece.number, &mut || desk.goes_on(), &mut watch) {
+    match run.game_watched(players, piece.number, &mut || desk.goes_on(&piece.job), &mut watch) {
         Ok(Some(game)) => Outcome::Finished { game, took: desk.clock.now().saturating_sub(since) },
         Ok(None) => Outcome::Abandoned,
-        Err(error) => Outcome::Broken(error.to_string()),
+        Err(error) => Outcome::Broken(FailureKind::Other, error.to_string()),
     }
 }

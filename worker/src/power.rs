@@ -2,14 +2,13 @@
 
 use std::{fs, path::Path};
 
-/// Whether it does, as far as the system says so in files. On other systems than Linux it is taken to be plugged in.
-#[must_use]
-pub(crate) fn is_on_battery() -> bool {
-    is_discharging(Path::new("/sys/class/power_supply"))
-}
+/// Where Linux says it.
+pub const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// A battery of the machine itself (a mouse has one too) that gets emptier, and no power from the wall.
-fn is_discharging(supplies: &Path) -> bool {
+/// Whether it does: a battery of the machine itself (a mouse has one too) gets emptier, and no power comes from the wall.
+/// Where the system does not say so in files it is taken to be plugged in.
+#[must_use]
+pub(crate) fn is_on_battery(supplies: &Path) -> bool {
     let Ok(entries) = fs::read_dir(supplies) else { return false };
     let (mut discharging, mut plugged) = (false, false);
     for entry in entries.flatten() {
@@ -37,16 +36,16 @@ mod tests {
                 fs::write(supply.join(field), format!("{value}\n")).unwrap();
             }
         };
-        assert!(!is_discharging(&folder.path().join("nowhere")));
+        assert!(!is_on_battery(&folder.path().join("nowhere")));
         supply("mouse", &[("type", "Battery"), ("scope", "Device"), ("status", "Discharging")]);
-        assert!(!is_discharging(folder.path()));
+        assert!(!is_on_battery(folder.path()));
         supply("BAT0", &[("type", "Battery"), ("status", "Discharging")]);
         supply("AC", &[("type", "Mains"), ("online", "0")]);
-        assert!(is_discharging(folder.path()));
+        assert!(is_on_battery(folder.path()));
         supply("AC", &[("online", "1")]);
-        assert!(!is_discharging(folder.path()));
+        assert!(!is_on_battery(folder.path()));
         supply("AC", &[("online", "0")]);
         supply("BAT0", &[("status", "Full")]);
-        assert!(!is_discharging(folder.path()));
+        assert!(!is_on_battery(folder.path()));
     }
 }

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fs, io, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use client::{Backoff, Client, Clock, Dice, Error};
-use dataset::{Header, NewFile};
+use dataset::{Digest, Header, NewFile};
 use nnue::Kernel;
 use protocol::api::{
     problem::Code,
@@ -19,16 +19,18 @@ use crate::{
     desk::{Desk, Ending, State},
     job::{Job, Saved},
     journal::Journal,
-    outbox::Outbox,
     sentence::sentence,
+    speed::Speed,
     state::{self, Folder},
     word::new_word,
 };
 
 /// A lease has no more games than this.
 const MOST_GAMES: u64 = 1 << 20;
-/// Beside the table: what searches, evaluators and records need, by measurement (docs/BENCHMARKS.md).
+/// Beside the table: what a thread's searches, evaluators and records need, by measurement (docs/BENCHMARKS.md).
 const MEBIBYTES_BESIDE: u64 = 24;
+/// What the process needs before anybody plays: the program with its own net, and what it sends and keeps.
+const MEBIBYTES_AT_ALL: u64 = 32;
 /// How long people need to mend what machines cannot.
 const FOR_PEOPLE: Duration = Duration::from_hours(1);
 
@@ -37,7 +39,6 @@ pub(crate) struct Provider {
     pub(crate) desk: Arc<Desk>,
     pub(crate) client: Client,
     pub(crate) folder: Arc<Folder>,
-    pub(crate) outbox: Outbox,
     pub(crate) machine: Machine,
     pub(crate) kernel: Kernel,
     /// After so many leases, no more.
@@ -63,10 +64,11 @@ enum Unfit {
     Ending,
 }
 
-/// How many threads have room for a lease's tables, and how much each needs.
+/// How many threads have room for a lease's tables, how much each needs, and how much all of them together.
 struct Seats {
     count: usize,
     mebibytes: u64,
+    together: u64,
 }
 
 impl Seats {
@@ -75,9 +77,9 @@ impl Seats {
         let Machine { threads, memory_mebibytes, .. } = machine;
         let resting = (*threads as usize).checked_sub(self.count).filter(|resting| *resting > 0)?;
         Some(format!(
-            "{resting} of {threads} threads rest: these games need {} MiB a thread, and {memory_mebibytes} MiB are \
-             allowed (`--memory`).",
-            self.mebibytes
+            "{resting} of {threads} threads rest: these games need {} MiB a thread and {} MiB beside, and \
+             {memory_mebibytes} MiB are allowed (`--memory`).",
+            self.mebibytes, self.together
         ))
     }
 }
@@ -135,7 +137,7 @@ impl Provider {
         let asking = self.folder.join("asking");
         let storage = |source| Error::Storage { path: asking.clone(), source };
         let name = match fs::read_to_string(&asking) {
-            Ok(name) if is_word(&name) && !self.folder.lease(&name).exists() && !self.outbox.has(&name) => name,
+            Ok(name) if is_word(&name) && !self.folder.lease(&name).exists() => name,
             _ => {
                 let name = new_word();
                 NewFile::replace(&asking, name.as_bytes()).map_err(storage)?;
@@ -153,6 +155,11 @@ impl Provider {
             Err(error) if error.code() == Some(Code::NotFound) => {
                 // The server has forgotten this machine.
                 self.desk.change(|state| state.worker = None);
+                return Err(error);
+            }
+            Err(error @ Error::Strange { .. }) => {
+                // Whoever asked the same again would be told the same.
+                state::remove(&asking).map_err(storage)?;
                 return Err(error);
             }
             answer => answer?,
@@ -177,18 +184,22 @@ impl Provider {
     /// Says why there are no games, and waits.
     fn after(&mut self, error: &Error) {
         let mut asked = error.again_after();
+        let is_strange = matches!(error, Error::Strange { .. });
+        let get = "Get the newest chuhe-worker and start it; what this one has played is kept.";
         let why = match error.code() {
-            Some(Code::TooOld) => {
-                let get = "Get the newest chuhe-worker and start it; what this one has played is kept.";
-                format!("{} {get}", sentence(error.to_string()))
-            }
+            _ if is_strange => format!("{} This worker may be too old. {get}", sentence(error.to_string())),
+            Some(Code::TooOld) => format!("{} {get}", sentence(error.to_string())),
             Some(Code::Blocked) => sentence(format!("The server has blocked this worker: {error}")),
             Some(Code::BadToken | Code::NoToken) => {
                 format!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()))
             }
             _ => sentence(format!("No games could be had: {error}")),
         };
-        if matches!(error.code(), Some(Code::TooOld | Code::Blocked | Code::BadToken | Code::NoToken | Code::Forbidden))
+        if is_strange
+            || matches!(
+                error.code(),
+                Some(Code::TooOld | Code::Blocked | Code::BadToken | Code::NoToken | Code::Forbidden)
+            )
         {
             asked = Some(asked.unwrap_or_default().max(FOR_PEOPLE));
         }
@@ -201,7 +212,8 @@ impl Provider {
     fn set_up(&mut self, (name, lease): (String, Lease)) -> bool {
         let now = self.desk.clock.since_1970().as_secs();
         let server = self.client.server_address().to_string();
-        let saved = Saved { server, until: now.saturating_add(u64::from(lease.seconds)), lease };
+        let until = now.saturating_add(u64::from(lease.seconds));
+        let saved = Saved { server, until, renewed: false, closed: false, lease };
         let written = serde_json::to_vec(&saved)
             .map_err(io::Error::from)
             .and_then(|bytes| NewFile::write(self.folder.lease(&name), &bytes))
@@ -214,6 +226,11 @@ impl Provider {
         match self.job(&name, saved) {
             Ok(played) => {
                 self.prune();
+                if !played {
+                    // Not at once again: the next lease may be like this one.
+                    let wait = self.backoff.after_failure(None);
+                    self.sleep(wait);
+                }
                 played
             }
             Err(error) => {
@@ -230,10 +247,7 @@ impl Provider {
         state::sweep(&leases).with_context(|| leases.display().to_string())?;
         for name in state::names(&leases, ".lease").with_context(|| leases.display().to_string())? {
             let path = self.folder.lease(&name);
-            if self.outbox.has(&name) {
-                discard(&self.folder, &name)?;
-                continue;
-            }
+            self.was_answered(&name)?;
             let saved: Result<Saved> =
                 fs::read(&path).map_err(anyhow::Error::from).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
             match saved {
@@ -256,6 +270,12 @@ impl Provider {
         Ok(())
     }
 
+    /// The question was answered, though a crash came before that was noted: nobody asks it again.
+    fn was_answered(&self, name: &str) -> io::Result<()> {
+        let asking = self.folder.join("asking");
+        if fs::read_to_string(&asking).is_ok_and(|asked| asked == name) { state::remove(&asking) } else { Ok(()) }
+    }
+
     /// Makes a job of a lease, with what is finished of it, and puts it on the desk; whether it will be played.
     fn job(&mut self, name: &str, saved: Saved) -> Result<bool> {
         let path = self.folder.games(name);
@@ -276,16 +296,17 @@ impl Provider {
             at_hand: BTreeSet::new(),
             finished,
             unwritten: BTreeSet::new(),
+            speed: Speed::default(),
             journal,
             since: clock.now(),
             due: clock.now() + left,
-            renewed: false,
+            shown: 0,
             saved,
         };
-        if left.is_zero() {
+        if left.is_zero() && !job.saved.closed {
             self.desk
                 .say("The time of a lease was over before it was taken up again; its finished games are handed in.");
-        } else {
+        } else if !job.saved.closed {
             match self.prepare(&job.saved.lease) {
                 Ok((run, seats)) => {
                     job.open = numbers.filter(|number| !job.finished.contains_key(number)).collect();
@@ -301,22 +322,14 @@ impl Provider {
                 Err(Unfit::Ending) => return Ok(false),
             }
         }
-        let played = !job.open.is_empty();
-        self.desk.change(|state| {
-            state.jobs.push(job);
-            state.clear_table();
-        });
-        if !played {
-            // Not at once again: the next lease may be like this one.
-            let wait = self.backoff.after_failure(None);
-            self.sleep(wait);
-        }
-        Ok(played)
+        Ok(self.desk.change(|state| state.take_on(job)))
     }
 
     /// What plays a lease's games, and on how many threads.
     fn prepare(&mut self, lease: &Lease) -> Result<(Run, Seats), Unfit> {
-        let seats = self.seats_for(lease).map_err(|error| Unfit::Here(format!("{error:#}")))?;
+        let unfit = |error: anyhow::Error| Unfit::Here(format!("{error:#}"));
+        // What is too large without its nets is not worth fetching them.
+        self.seats_for(lease).map_err(unfit)?;
         let terms = &lease.terms;
         let evaluation = self.evaluation(terms.net)?;
         let opponent = terms.opponent.map(|opponent| self.evaluation(opponent.net)).transpose()?;
@@ -324,10 +337,11 @@ impl Provider {
         let run =
             Run::under_timer(terms, evaluation, opponent, book, Arc::new(DeskTimer(Arc::clone(&self.desk.clock))))
                 .map_err(|error| Unfit::Here(error.to_string()))?;
-        Ok((run, seats))
+        Ok((run, self.seats_for(lease).map_err(unfit)?))
     }
 
-    /// Whether a lease can be played here at all, and how many threads its tables leave room for.
+    /// Whether a lease can be played here at all, and how many threads its tables, and those of its nets that are here,
+    /// leave room for.
     fn seats_for(&self, lease: &Lease) -> Result<Seats> {
         let terms = &lease.terms;
         let again = Header::from_bytes(&terms.to_bytes()).context("its terms are not allowed")?;
@@ -345,13 +359,19 @@ impl Provider {
             None => tables + MEBIBYTES_BESIDE,
             Some(_) => 2 * tables + 16 + 2 * MEBIBYTES_BESIDE,
         };
-        let seats = (self.machine.memory_mebibytes / one).min(u64::from(self.machine.threads));
+        let together = MEBIBYTES_AT_ALL + lease.nets().map(|net| self.mebibytes_of(net)).sum::<u64>();
+        let allowed = self.machine.memory_mebibytes;
+        let seats = (allowed.saturating_sub(together) / one).min(u64::from(self.machine.threads));
         ensure!(
             seats > 0,
-            "it needs {one} MiB a thread, and {} MiB are allowed (`--memory`)",
-            self.machine.memory_mebibytes
+            "it needs {one} MiB a thread and {together} MiB beside, and {allowed} MiB are allowed (`--memory`)"
         );
-        Ok(Seats { count: seats as usize, mebibytes: one })
+        Ok(Seats { count: seats as usize, mebibytes: one, together })
+    }
+
+    /// A net has the size of its file; one that is not there yet has none.
+    fn mebibytes_of(&self, net: Digest) -> u64 {
+        fs::metadata(self.folder.net(net)).map_or(0, |file| file.len().div_ceil(1 << 20))
     }
 
     /// Tells the server, once, that something is wrong here.

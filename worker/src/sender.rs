@@ -8,13 +8,14 @@ use std::{
 };
 
 use client::{Backoff, Client, Dice, Error};
-use protocol::api::problem::Code;
+use protocol::api::{problem::Code, work::Failure};
 
 use crate::{
-    desk::{Desk, State},
+    desk::{Desk, Ending, State},
     job::Job,
     outbox::{Outbox, Parcel},
     sentence::sentence,
+    state::Folder,
 };
 
 /// Bytes that are sound here may be damaged on their way, which deserves another attempt, but not for ever.
@@ -28,8 +29,10 @@ const A_WHILE: Duration = Duration::from_secs(20);
 pub(crate) struct Sender {
     pub(crate) desk: Arc<Desk>,
     pub(crate) client: Client,
+    pub(crate) folder: Arc<Folder>,
     pub(crate) outbox: Outbox,
-    pub(crate) backoff: Backoff,
+    pub(crate) sending: Task,
+    pub(crate) renewing: Task,
     /// How often results were refused that may have been damaged on their way.
     pub(crate) attempts: BTreeMap<String, u32>,
     /// Results for other servers.
@@ -38,6 +41,37 @@ pub(crate) struct Sender {
 
 /// Why not everything is done, and how long the server asked to wait.
 type Trouble = (String, Option<Duration>);
+
+/// One of the two things that a sender does. What goes wrong with one is no reason to wait with the other.
+pub(crate) struct Task {
+    backoff: Backoff,
+    /// Not before this moment is it tried again.
+    again: Duration,
+    trouble: Option<String>,
+}
+
+impl Task {
+    /// A task that goes well as yet.
+    pub(crate) const fn new(backoff: Backoff) -> Self {
+        Self { backoff, again: Duration::ZERO, trouble: None }
+    }
+
+    /// It was tried; whether it failed.
+    fn tried(&mut self, now: Duration, done: Result<(), Trouble>) -> bool {
+        let trouble = done.err();
+        match &trouble {
+            None => self.backoff.reset(),
+            Some((_, asked)) => self.again = now + self.backoff.after_failure(*asked),
+        }
+        self.trouble = trouble.map(|(why, _)| why);
+        self.trouble.is_some()
+    }
+
+    /// How long nothing is done about it.
+    fn pause(&self, now: Duration) -> Duration {
+        if self.trouble.is_some() { self.again.saturating_sub(now) } else { A_WHILE }
+    }
+}
 
 /// What becomes of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,36 +114,51 @@ fn judge(code: Code, status: u16, attempts: u32) -> Fate {
 impl Sender {
     /// Works until the worker ends; nobody waits for it longer than they like.
     pub(crate) fn run(mut self) {
+        let mut before = Ending::None;
         while !self.desk.look(|state| state.gone) {
             let ending = self.desk.look(|state| state.ending);
-            let done = self.send_all().and_then(|()| self.renew());
-            let wait = match done {
-                Ok(()) => {
-                    self.backoff.reset();
-                    self.desk.change(|state| state.sending = None);
-                    A_WHILE
-                }
-                Err((why, asked)) => {
-                    let wait = self.backoff.after_failure(asked);
-                    self.desk.change(|state| {
-                        state.failures += 1;
-                        state.sending = Some(why);
-                    });
-                    wait
-                }
-            };
+            self.tell_of_failures();
             // After a failure only the end of the worker is worth an attempt before its time.
-            self.desk.wait(wait, |state| {
+            if ending > before || self.desk.clock.now() >= self.sending.again {
+                let done = self.send_all();
+                if self.sending.tried(self.desk.clock.now(), done) {
+                    self.desk.change(|state| state.failures += 1);
+                }
+            }
+            if self.desk.clock.now() >= self.renewing.again {
+                let done = self.renew();
+                self.renewing.tried(self.desk.clock.now(), done);
+            }
+            before = ending;
+            let troubles: Vec<_> =
+                [&self.sending, &self.renewing].into_iter().filter_map(|it| it.trouble.clone()).collect();
+            self.desk.change(|state| state.sending = (!troubles.is_empty()).then(|| troubles.join(" ")));
+            let now = self.desk.clock.now();
+            self.desk.wait(self.sending.pause(now).min(self.renewing.pause(now)).min(A_WHILE), |state| {
                 state.gone
                     || state.ending > ending
-                    || state.sending.is_none() && (state.outbox > 0 || self.is_due(state))
+                    || !state.failed.is_empty()
+                    || self.sending.trouble.is_none() && state.outbox > 0
+                    || self.renewing.trouble.is_none() && self.is_due(state)
             });
+        }
+    }
+
+    /// Tells the server what went wrong here. It is told once, if that is possible.
+    fn tell_of_failures(&self) {
+        let (worker, failed) = self.desk.change(|state| (state.worker, std::mem::take(&mut state.failed)));
+        for (kind, detail) in failed {
+            let version = env!("CARGO_PKG_VERSION").to_owned();
+            let detail = detail.chars().take(4000).collect();
+            let _ = self.client.report(&Failure { worker, kind, version, detail });
         }
     }
 
     /// Tries every result once; the reason why some are left, and how long the server asked to wait.
     fn send_all(&mut self) -> Result<(), Trouble> {
         let mut trouble = Ok(());
+        // Leases of which games are still here: what is given back before those are there would be played by others.
+        let mut here = BTreeSet::new();
         for name in self.outbox.names().map_err(|error| storage(&error))? {
             let parcel = match self.outbox.read(&name) {
                 Ok(parcel) => parcel,
@@ -125,7 +174,11 @@ impl Sender {
                 }
                 continue;
             }
+            if parcel.label.games == 0 && here.contains(&parcel.label.lease) {
+                continue;
+            }
             if let Err(why) = self.send_one(&name, &parcel) {
+                here.insert(parcel.label.lease);
                 let goes_on = why.1.is_none() && why.2;
                 trouble = Err((why.0, why.1));
                 // What is wrong with the way is wrong for all.
@@ -146,16 +199,14 @@ impl Sender {
         let Err(error) = self.send(parcel) else {
             self.outbox.thanked(name).map_err(storage)?;
             self.attempts.remove(name);
-            self.desk.change(|state| {
-                state.done.accepted += games;
-                state.done.leases += 1;
-            });
             return Ok(());
         };
         let attempts = self.attempts.entry(name.to_owned()).or_default();
         let fate = fate(&error, *attempts);
         *attempts += 1;
         match fate {
+            // Nobody wants back what was to be given back: the lease is over.
+            Fate::Refused if games == 0 => self.outbox.thanked(name).map_err(storage),
             Fate::Refused => self.refuse(name, games, &error.to_string()).map_err(storage),
             Fate::AfterPeople => {
                 let wait = error.again_after().unwrap_or_default().max(FOR_PEOPLE);
@@ -171,14 +222,16 @@ impl Sender {
         let label = &parcel.label;
         if label.games > 0 {
             let receipt = self.client.upload(&label.lease, label.first, parcel.shard.clone())?;
-            self.desk.change(|state| state.hear(receipt.notices));
+            self.desk.change(|state| {
+                state.accepted(receipt.shard, label.games);
+                state.hear(receipt.notices);
+            });
         }
-        let Some(from) = label.give_back else { return Ok(()) };
-        let given = self.client.give_back(&label.lease, from);
-        // After some time the lease is over by itself, and the games are what counts.
-        let late = self.desk.clock.since_1970().as_secs() >= label.until;
-        match given {
-            Err(error) if label.games == 0 && !late && error.may_pass() => Err(error),
+        match label.give_back {
+            // After some time the lease is over by itself.
+            Some(from) if self.desk.clock.since_1970().as_secs() < label.until => {
+                self.client.give_back(&label.lease, from)
+            }
             _ => Ok(()),
         }
     }
@@ -186,12 +239,13 @@ impl Sender {
     fn refuse(&mut self, name: &str, games: u64, reason: &str) -> io::Result<()> {
         self.outbox.refuse(name, reason)?;
         self.attempts.remove(name);
+        let what = match games {
+            0 => "A result cannot be sent, and lies".to_owned(),
+            _ => format!("{games} games were refused, and lie"),
+        };
         self.desk.change(|state| {
             state.done.refused += games;
-            if games > 0 {
-                let said = format!("{games} games were refused, and lie in `refused/{name}.chuhe`: {reason}");
-                state.say(sentence(said));
-            }
+            state.say(sentence(format!("{what} in `refused/{name}.chuhe`: {reason}")));
         });
         Ok(())
     }
@@ -205,12 +259,11 @@ impl Sender {
     fn renew(&self) -> Result<(), Trouble> {
         let now = self.desk.clock.now();
         let due: Vec<_> = self.desk.look(|state| {
-            let due = state.jobs.iter().filter(|job| wants_renewal(job, now));
-            let question = |job: &Job| (job.name.clone(), job.saved.lease.token.clone(), job.finished.len() as u64);
-            due.map(question).collect()
+            let due = state.jobs.iter().filter(|job| state.rest.is_none() && wants_renewal(job, now));
+            due.map(|job| (job.name.clone(), job.saved.lease.token.clone(), job.finished.len())).collect()
         });
         for (name, token, finished) in due {
-            let renewed = match self.client.renew(&token, finished) {
+            let renewed = match self.client.renew(&token, finished as u64) {
                 // Perhaps it arrived; to ask again is no harm.
                 Err(error) if error.may_pass() => {
                     return Err((sentence(format!("A lease cannot be renewed: {error}")), error.again_after()));
@@ -219,9 +272,10 @@ impl Sender {
             };
             self.desk.change(|state| {
                 let Some(job) = state.jobs.iter_mut().find(|job| job.name == name) else { return };
-                job.renewed = true;
                 match renewed {
-                    Ok(renewed) => job.due = now + Duration::from_secs(u64::from(renewed.seconds)),
+                    Ok(renewed) => self.prolong(job, now, renewed.seconds),
+                    // An earlier question arrived, and its answer did not: with the next game it is asked again.
+                    Err(error) if error.code() == Some(Code::NoProgress) => job.shown = finished,
                     Err(error) => {
                         job.close();
                         let said = format!("A lease ended before its games; what is finished is handed in: {error}");
@@ -233,11 +287,20 @@ impl Sender {
         }
         Ok(())
     }
+
+    /// A lease lasts longer, also if it is taken up by the next start.
+    fn prolong(&self, job: &mut Job, now: Duration, seconds: u32) {
+        job.due = now + Duration::from_secs(u64::from(seconds));
+        job.saved.until = self.desk.clock.since_1970().as_secs() + u64::from(seconds);
+        job.saved.renewed = true;
+        // On a disk that takes nothing the next start takes it for shorter than it is, and hands in what is finished.
+        let _ = job.saved.keep(&self.folder, &job.name);
+    }
 }
 
-/// Two thirds of its time are over, something is finished, and something not.
+/// Two thirds of its time are over, something is finished that the server does not know of, and something is not.
 fn wants_renewal(job: &Job, now: Duration) -> bool {
-    let wants = !job.renewed && !job.finished.is_empty() && !job.is_over();
+    let wants = !job.saved.renewed && job.finished.len() > job.shown && !job.is_over();
     wants && now >= job.since + job.due.saturating_sub(job.since) * 2 / 3
 }
 

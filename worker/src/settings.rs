@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context as _, Result, anyhow};
 use client::{ServerAddress, Token};
 
-use crate::hours::Hours;
+use crate::{hours::Hours, memory};
 
 pub use file::File;
 pub use given::Given;
@@ -93,13 +93,9 @@ pub(crate) fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Half of the machine's memory where it says how much it has; else enough for tables of usual size.
+/// Half of the memory that there is where the system says how much that is; else enough for tables of usual size.
 pub(crate) fn default_memory(cores: usize) -> u64 {
-    let half = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? / 2048)
-    });
-    half.unwrap_or(128 * cores as u64)
+    memory::total_mebibytes().map_or(128 * cores as u64, |total| (total / 2).max(1))
 }
 
 /// The machine's own name.

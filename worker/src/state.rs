@@ -50,9 +50,16 @@ impl Folder {
     }
 
     /// Whether a worker runs with a folder.
-    #[must_use]
-    pub fn is_taken(root: &Path) -> bool {
-        File::open(lock_of(root)).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    ///
+    /// # Errors
+    ///
+    /// If whoever asks may not look: the folder is its worker's alone.
+    pub fn is_taken(root: &Path) -> io::Result<bool> {
+        match File::open(lock_of(root)) {
+            Ok(lock) => Ok(matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The folder itself.

@@ -83,7 +83,7 @@ impl Doing {
 }
 
 /// A lease under way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct JobSnapshot {
     /// `self-play` or `match`.
@@ -95,6 +95,9 @@ pub struct JobSnapshot {
     pub at_hand: u64,
     /// How long until others may be given its games.
     pub seconds_left: u64,
+    /// Of the threads that play its games, by the last of these.
+    pub positions_per_second: Option<f64>,
+    pub nodes_per_second: Option<f64>,
 }
 
 /// Validated work of the worker's owner.
@@ -118,13 +121,19 @@ impl Snapshot {
         clock: &dyn Clock,
     ) -> Self {
         let now = clock.now();
-        let jobs = state.jobs.iter().map(|job| JobSnapshot {
-            kind: job.kind().to_owned(),
-            net: job.header().net.map(|net| net.to_string()),
-            games: job.saved.lease.games,
-            finished: job.finished.len() as u64,
-            at_hand: job.at_hand.len() as u64,
-            seconds_left: job.due.saturating_sub(now).as_secs(),
+        let jobs = state.jobs.iter().map(|job| {
+            let threads = job.at_hand.len() as f64;
+            let speed = job.speed.of_a_thread().filter(|_| state.rest.is_none());
+            JobSnapshot {
+                kind: job.kind().to_owned(),
+                net: job.header().net.map(|net| net.to_string()),
+                games: job.saved.lease.games,
+                finished: job.finished.len() as u64,
+                at_hand: job.at_hand.len() as u64,
+                seconds_left: job.due.saturating_sub(now).as_secs(),
+                positions_per_second: speed.map(|speed| (speed.0 * threads).round()),
+                nodes_per_second: speed.map(|speed| (speed.1 * threads).round()),
+            }
         });
         let jobs: Vec<_> = jobs.collect();
         let doing = match (state.ending, state.rest) {

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Only a higher version is taken; it must pass its self-test before it gets the name of this program, and again at its
-//! first start, or the old one comes back. A version that failed is never tried again.
+//! first start. Until the server has taken a result of it, it is on trial: if it cannot begin, or breaks off again and again,
+//! the old one comes back. A version that failed is never tried again.
 
 pub mod successor;
 
@@ -35,7 +36,7 @@ const EVERY: Duration = Duration::from_hours(24);
 const FIRST: Duration = Duration::from_mins(10);
 const MOST_RELEASE: u64 = 1 << 16;
 const MOST_PROGRAM: u64 = 256 << 20;
-/// So often a version may begin without coming as far as [`works`]: its owner may have stopped it.
+/// So often a version may begin without coming as far as [`works`] or an end in order: the machine may have lost its power.
 const STARTS: u32 = 3;
 /// The names of versions that failed, one a line.
 const REFUSED: &str = "update-refused";
@@ -43,18 +44,19 @@ const REFUSED: &str = "update-refused";
 const TRIAL: &str = "update-trial.json";
 
 /// Whose releases are believed, and where they are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Source {
     /// The public key.
-    pub key: &'static str,
+    pub key: String,
     /// The folder's address.
-    pub url: &'static str,
+    pub url: String,
 }
 
 /// What the build says; none if updates are off.
 #[must_use]
 pub fn source() -> Option<Source> {
-    Some(Source { key: option_env!("CHUHE_UPDATE_KEY")?, url: option_env!("CHUHE_UPDATE_URL")? })
+    let [key, url] = [option_env!("CHUHE_UPDATE_KEY")?, option_env!("CHUHE_UPDATE_URL")?].map(str::to_owned);
+    Some(Source { key, url })
 }
 
 /// What a release says.
@@ -103,8 +105,9 @@ pub fn system() -> String {
     format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// Looks for releases now and then, until there is a newer one that works; then the worker finishes.
-pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, program: &Path, source: Source) {
+/// Looks for releases now and then, until there is a newer one that works; then the worker finishes. Where a program cannot
+/// become another one it plays on, and the new one begins with the next start.
+pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, program: &Path, source: &Source) {
     let mut wait = FIRST;
     loop {
         desk.wait(wait, |state| state.gone || state.ending != Ending::None);
@@ -116,8 +119,12 @@ pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, program:
             Ok(None) => {}
             Ok(Some(version)) => {
                 return desk.change(|state| {
+                    if cfg!(not(unix)) || state.ending != Ending::None {
+                        state.say(format!("Version {version} is here; it plays from the next start on."));
+                        return;
+                    }
                     state.say(format!("Version {version} is here; it goes on when the games at hand are finished."));
-                    state.ending = state.ending.max(Ending::Finish);
+                    state.ending = Ending::Finish;
                     state.updated = true;
                     state.close_all();
                 });
@@ -128,13 +135,13 @@ pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, program:
 }
 
 /// Fetches, tries and puts in place a newer version, if there is one.
-fn look(client: &Client, folder: &Folder, program: &Path, source: Source) -> Result<Option<String>> {
+fn look(client: &Client, folder: &Folder, program: &Path, source: &Source) -> Result<Option<String>> {
     let name = format!("{}/chuhe-worker-{}", source.url.trim_end_matches('/'), system());
     let text = client.get_elsewhere(&format!("{name}.release"), MOST_RELEASE)?;
     let signature = client.get_elsewhere(&format!("{name}.release.minisig"), MOST_RELEASE)?;
     let refused = fs::read_to_string(folder.join(REFUSED)).unwrap_or_default();
     let running = env!("CARGO_PKG_VERSION");
-    let Some(release) = judge(&text, &String::from_utf8_lossy(&signature), source.key, &system(), running, &refused)?
+    let Some(release) = judge(&text, &String::from_utf8_lossy(&signature), &source.key, &system(), running, &refused)?
     else {
         return Ok(None);
     };
@@ -178,8 +185,8 @@ pub enum Start {
     Back,
 }
 
-/// To be asked at each start, before anything can fail: a version that was started some times and has not come as far as
-/// [`works`] gives the name back.
+/// To be asked at each start of a version on trial, before anything that may be another's in it (settings, processor) is
+/// looked at: one that was started some times and has not come as far as [`works`] gives the name back.
 ///
 /// # Errors
 ///
@@ -218,7 +225,16 @@ fn trial_of(root: &Path, running: &str) -> Option<Trial> {
     serde_json::from_slice(&bytes).ok().filter(|trial: &Trial| trial.to == running)
 }
 
-/// This version works.
+/// This version came to an end in order, as its owner wanted: that start is none that failed.
+pub fn ended_well(root: &Path, running: &str) {
+    let trial = trial_of(root, running).map(|trial| serde_json::to_vec(&Trial { starts: 0, ..trial }));
+    if let Some(Ok(trial)) = trial {
+        // If it cannot be written, the start counts; there may be more of them.
+        let _ = NewFile::replace(root.join(TRIAL), &trial);
+    }
+}
+
+/// This version works: the server has taken a result of it.
 pub fn works(root: &Path) {
     // If the note stays, the next start says the same.
     let _ = remove(&root.join(TRIAL));

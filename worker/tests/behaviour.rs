@@ -7,9 +7,12 @@ mod common;
 use std::{fs, sync::Arc, thread, time::Duration};
 
 use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
-use dataset::Header;
+use dataset::{EvaluationFilter, Header, OpeningPolicy};
 use engine::Evaluation;
-use protocol::api::problem::{Code, Problem};
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Notice,
+};
 use testkit::FastClock;
 use worker::{
     state::Folder,
@@ -85,6 +88,99 @@ fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
     assert_eq!(names.len(), 2);
 }
 
+/// As a coordinator does: it takes what is sound at the door, looks at the games afterwards, and tells of it later.
+#[test]
+fn games_that_are_rejected_later_are_shown_counted_and_noted() {
+    let coordinator = Coordinator::new(header(200), 12, 4);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    coordinator.wait_for(4);
+    let shard = coordinator.state().accepted[&0].2;
+    let text = "game 3: recorded draw by repetition; it is red_wins by checkmate";
+    coordinator.state().notices.push(Notice {
+        kind: "rejected".to_owned(),
+        shard: Some(shard),
+        code: Some("false_label".to_owned()),
+        text: text.to_owned(),
+    });
+    coordinator.state().notices.push(Notice {
+        kind: "message".to_owned(),
+        shard: None,
+        code: None,
+        text: "thank you".to_owned(),
+    });
+    let snapshot = worker.said.wait_for(|snapshot| snapshot.refused == 1 && snapshot.games == 12);
+    assert_eq!(snapshot.games_refused, 4);
+    for _ in 0..3000 {
+        if coordinator.state().notices.is_empty() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(coordinator.state().notices.is_empty(), "it does not know that it was heard");
+    let snapshot = worker.said.wait_for(|snapshot| snapshot.outbox == 0 && snapshot.games_accepted == 8);
+    assert_eq!(snapshot.refused, 1);
+    let said = worker.finish();
+    let line = format!("4 games that were handed in are rejected: false_label, {text} (shard {shard}).");
+    assert_eq!(said.matches(&line).count(), 1, "{said}");
+    assert!(said.contains("The server says: thank you."), "{said}");
+    let noted = fs::read_to_string(state.path().join(format!("refused/{shard}.txt"))).unwrap();
+    assert_eq!(noted, format!("false_label, {text} (shard {shard})\n"));
+}
+
+/// A lease with a word in it that this worker does not know: whatever the word asks for, it is not done.
+#[test]
+fn a_lease_with_a_command_in_it_is_refused_and_another_is_asked_for() {
+    let coordinator = Coordinator::new(header(200), 12, 4);
+    coordinator.state().strange = true;
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(2000)));
+    let waiting = worker.said.wait_for(|snapshot| snapshot.reason.as_ref().is_some_and(|why| why.contains("command")));
+    let reason = waiting.reason.unwrap();
+    assert!(reason.contains("unknown field `command`"), "{reason}");
+    assert!(reason.contains(". This worker may be too old. Get the newest chuhe-worker and start it; "), "{reason}");
+    assert_eq!((waiting.doing, waiting.games), (Doing::Waiting, 0));
+    let first = coordinator.state().last.clone().unwrap().nonce;
+    coordinator.state().strange = false;
+    // The lease that it could not read runs out by itself; it has the others.
+    coordinator.wait_for(8);
+    worker.finish();
+    let state = coordinator.state();
+    assert_ne!(state.last.as_ref().unwrap().nonce, first);
+    assert!(state.faults.is_empty() && !state.accepted.contains_key(&0), "{:?}", state.faults);
+}
+
+/// What breaks off is told to the server, by whatever thread it was.
+#[test]
+fn games_that_cannot_be_played_are_reported() {
+    // Black lacks both chariots: no random move makes that an even position.
+    let uneven = xiangqi::Fen::start().to_string().replacen("rnbakabnr", "1nbakabn1", 1);
+    let bytes = format!("{uneven}\n").into_bytes();
+    let book = dataset::Book::from_bytes(&bytes, header(1).rules).unwrap();
+    let mut terms = header(50);
+    terms.openings =
+        OpeningPolicy { book: Some(book.hash()), plies: 1, filter: Some(EvaluationFilter { nodes: 20, bound: 0 }) };
+    let coordinator = Coordinator::new(terms, 2, 1);
+    coordinator.state().files.insert(book.hash().to_string(), bytes);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    for _ in 0..3000 {
+        if !coordinator.state().failures.is_empty() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    worker.said.wait_to_hear("could not be played: no opening of");
+    worker.wishes.add(Wish::Stop);
+    drop(worker);
+    let state = coordinator.state();
+    assert!(
+        state.failures.iter().any(|told| told.contains("could not be played: no opening of")),
+        "{:?}",
+        state.failures
+    );
+}
+
 #[test]
 fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
     for (code, detail, said) in [
@@ -126,9 +222,10 @@ fn leases_that_cannot_be_played_here_are_given_back() {
     let too_large =
         Header { settings: dataset::GameSettings { hash_mebibytes: 1024, ..header(1).settings }, ..header(1) };
     let other_engine = Header { bench_signature: 1, ..header(1) };
-    for (terms, why) in
-        [(too_large, "it needs 1048 MiB a thread, and 512 MiB are allowed"), (other_engine, "the bench signature 1")]
-    {
+    for (terms, why) in [
+        (too_large, "it needs 1048 MiB a thread and 32 MiB beside, and 512 MiB are allowed"),
+        (other_engine, "the bench signature 1"),
+    ] {
         let coordinator = Coordinator::new(terms, 8, 4);
         let state = tempfile::tempdir().unwrap();
         let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(10)));
@@ -177,7 +274,7 @@ fn one_folder_has_one_worker_and_others_can_ask_it() {
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     let error = Folder::take(state.path()).unwrap_err().to_string();
     assert!(error.ends_with("another worker runs with this folder; `--state DIR` gives this one another"), "{error}");
-    assert!(Folder::is_taken(state.path()));
+    assert!(Folder::is_taken(state.path()).unwrap());
     worker.said.wait_for(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some());
     for _ in 0..300 {
         if Snapshot::read(state.path()).is_some_and(|snapshot| snapshot.games_accepted > 0) {
@@ -212,9 +309,10 @@ fn threads_without_memory_rest_and_are_not_claimed() {
     let coordinator = Coordinator::new(header(300), 60, 10);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
-        settings.memory_mebibytes = 40;
+        settings.memory_mebibytes = 80;
     });
-    let why = "1 of 2 threads rest: these games need 25 MiB a thread, and 40 MiB are allowed (`--memory`).";
+    let why =
+        "1 of 2 threads rest: these games need 25 MiB a thread and 32 MiB beside, and 80 MiB are allowed (`--memory`).";
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing && snapshot.reason.as_deref() == Some(why));
     coordinator.wait_for(60);
     let shown = worker.said.wait_for(|snapshot| snapshot.games == 60).nodes_per_second.unwrap();

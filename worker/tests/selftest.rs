@@ -1,5 +1,21 @@
-//! The games of the self-test are the same on every instruction set.
+//! The self-test: its games are the same on every instruction set, and who fails it plays nothing.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use common::{
+    coordinator::Coordinator,
+    digest_of, header,
+    process::{PROGRAM, Process, log_of},
+};
+use engine::Evaluation;
 use nnue::Kernel;
 use worker::selftest::{GAMES, play};
 
@@ -10,4 +26,87 @@ fn known_games_are_known_everywhere() {
         let known = GAMES.map(|(name, digest)| (name, digest.to_owned()));
         assert_eq!(games, known, "{}", kernel.name());
     }
+}
+
+/// A copy of the program with something changed in it.
+fn program(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+    let path = folder.join("chuhe-worker");
+    // The old one may be running: it keeps its own.
+    let _ = fs::remove_file(&path);
+    fs::copy(PROGRAM, &path).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    change(&mut bytes);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// It expects another last game than everywhere is played: so it finds that this machine computes wrongly.
+fn expects_another_game(bytes: &mut [u8]) {
+    let digest = GAMES[2].1.as_bytes();
+    let place = bytes.windows(digest.len()).position(|window| window == digest);
+    bytes[place.expect("the digest stands in the program")] ^= 1;
+}
+
+fn tests(state: &Path) -> usize {
+    log_of(state).matches("Self-test: bench").count()
+}
+
+#[test]
+fn the_first_job_comes_after_a_self_test_which_is_made_again_when_the_program_has_changed() {
+    let coordinator = Coordinator::new(header(200), 12, 4);
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let run = |change: fn(&mut Vec<u8>)| {
+        let command = Command::new(program(folder.path(), change));
+        let worker = Process::start_untested(command, &coordinator.url(), &state, &["--leases", "1"]);
+        assert_eq!(worker.end(), Some(0), "{}", log_of(&state));
+    };
+    run(|_| {});
+    assert_eq!((tests(&state), coordinator.state().accepted.len()), (1, 4));
+    run(|_| {});
+    assert_eq!((tests(&state), coordinator.state().accepted.len()), (1, 8));
+    // What lies behind a program is no part of what it does.
+    run(|bytes| bytes.extend(b"newer"));
+    assert_eq!(tests(&state), 2);
+    coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 12));
+}
+
+#[test]
+fn who_fails_plays_nothing_and_the_server_is_told() {
+    let coordinator = Coordinator::new(header(200), 12, 4);
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    for _ in 0..2 {
+        let command = Command::new(program(folder.path(), |bytes| expects_another_game(bytes)));
+        let worker = Process::start_untested(command, &coordinator.url(), &state, &[]);
+        assert_eq!(worker.end(), Some(1), "{}", log_of(&state));
+    }
+    let log = log_of(&state);
+    let said =
+        "chuhe-worker: the self-test failed, so nothing is played: the game `match` went otherwise than everywhere";
+    assert_eq!(log.matches(said).count(), 2, "{log}");
+    let state = coordinator.state();
+    assert_eq!((state.asked, state.accepted.len()), (0, 0));
+    assert!(state.failures.len() == 2 && state.failures[0].contains("\"self_test\""), "{:?}", state.failures);
+}
+
+/// After an update it is made again, and the old version comes back from one that fails it.
+#[cfg(unix)]
+#[test]
+fn a_newer_version_that_fails_at_its_first_start_gives_the_name_back() {
+    let coordinator = Coordinator::new(header(200), 12, 4);
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    fs::create_dir(&state).unwrap();
+    let old = folder.path().join("chuhe-worker.old");
+    fs::copy(PROGRAM, &old).unwrap();
+    let command = Command::new(program(folder.path(), |bytes| expects_another_game(bytes)));
+    let trial = format!("{{\"from\":\"0.0.9\",\"to\":\"{}\",\"starts\":0}}", env!("CARGO_PKG_VERSION"));
+    fs::write(state.join("update-trial.json"), trial).unwrap();
+    // The old one takes over in the same process, tests itself too, and plays.
+    let worker = Process::start_untested(command, &coordinator.url(), &state, &["--leases", "3"]);
+    assert_eq!(worker.end(), Some(0), "{}", log_of(&state));
+    assert!(log_of(&state).contains("This version fails here, and the old one goes on: "), "{}", log_of(&state));
+    assert!(fs::read(folder.path().join("chuhe-worker")).unwrap() == fs::read(PROGRAM).unwrap() && !old.exists());
+    coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 12));
 }

@@ -22,6 +22,7 @@ use dataset::{Digest, Header, Opponent};
 use engine::Evaluation;
 use nnue::{Kernel, Net, Parameters, architecture::Sizes};
 use testkit::proxy::{self, Fault};
+use worker::status::Snapshot;
 
 fn files(state: &std::path::Path, folder: &str) -> usize {
     fs::read_dir(state.join(folder)).map_or(0, Iterator::count)
@@ -72,16 +73,43 @@ fn the_first_interrupt_finishes_and_the_second_stops() {
     let finished = coordinator.state().accepted.len() as u64;
     assert!(finished > 0 && finished < 400, "{finished}");
     assert!(log_of(state.path()).contains("Finishing the games at hand"), "{}", log_of(state.path()));
-    assert_eq!((files(state.path(), "outbox"), files(state.path(), "leases")), (0, 0));
+    nothing_is_kept(&coordinator, state.path());
+    let back = coordinator.state().given_back;
+    assert!(back > 0);
 
-    // The rest was given back, and is played by whoever comes; SIGTERM ends at once and gives back too.
+    // The rest is played by whoever comes; SIGTERM ends at once and gives back too.
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
     let asked = coordinator.state().asked;
     wait_until(|| coordinator.state().asked >= asked + 2);
     thread::sleep(Duration::from_millis(500));
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
-    assert_eq!((files(state.path(), "outbox"), files(state.path(), "leases")), (0, 0));
+    nothing_is_kept(&coordinator, state.path());
+    assert!(coordinator.state().given_back > back);
+}
+
+/// Nobody waits for games that take minutes, if told so twice.
+#[cfg(unix)]
+#[test]
+fn the_second_interrupt_leaves_the_games_at_hand() {
+    let coordinator = Coordinator::new(header(50_000_000), 40, 20);
+    let state = tempfile::tempdir().unwrap();
+    let worker = Process::start(&coordinator.url(), state.path(), &[]);
+    wait_until(|| coordinator.state().asked >= 1 && files(state.path(), "leases") > 0);
+    thread::sleep(Duration::from_millis(300));
+    worker.signal("INT");
+    wait_until(|| log_of(state.path()).contains("Finishing the games at hand; once more ends at once."));
+    worker.signal("INT");
+    assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
+    assert!(coordinator.state().accepted.is_empty());
+    nothing_is_kept(&coordinator, state.path());
+    assert!(coordinator.state().given_back >= 20, "{}", coordinator.state().given_back);
+}
+
+/// All that was leased was delivered or given back, and nothing is on disk.
+fn nothing_is_kept(coordinator: &Coordinator, state: &std::path::Path) {
+    assert_eq!((files(state, "outbox"), files(state, "leases")), (0, 0), "{}", log_of(state));
+    assert_eq!(coordinator.outstanding(), 0, "{}", log_of(state));
     assert_eq!(coordinator.state().faults, [""; 0]);
 }
 
@@ -99,11 +127,18 @@ fn a_worker_that_is_killed_plays_nothing_twice() {
         worker.signal("KILL");
         drop(worker);
     }
+    // What its games are worth is counted where they are told: in the status, which says what was played since the start.
+    let missing = games - coordinator.known(state.path()).len() as u64;
     // A fast machine may have played all by now: whoever asks hears its signals.
     let asked = coordinator.state().asked;
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
     wait_until(|| coordinator.state().asked > asked);
     coordinator.wait_for(games);
+    let played = || Snapshot::read(state.path()).map_or(0, |snapshot| snapshot.games);
+    wait_until(|| played() >= missing);
+    // It is written every two seconds: what was played besides would be seen.
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(played(), missing, "of {games} games");
     worker.signal("INT");
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
     coordinator.check(digest_of(&header(400), Evaluation::Plain, None, games));

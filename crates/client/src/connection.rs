@@ -10,6 +10,7 @@ use reqwest::{
     redirect::Policy,
 };
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::error::Category;
 
 use crate::{
     address::ServerAddress,
@@ -125,7 +126,11 @@ impl Client {
         let asked = self.asked(what);
         let response = self.exchange(&asked, method, path, body)?;
         let bytes = self.read(&asked, response)?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::answer(&asked, error))
+        serde_json::from_slice(&bytes).map_err(|error| match error.classify() {
+            // It is whole JSON, and no page or half an answer.
+            Category::Data => Error::Strange { asked, cause: error.to_string() },
+            _ => Error::answer(&asked, error),
+        })
     }
 
     /// Asks, where a success says everything.

@@ -21,6 +21,9 @@ pub enum Error {
     /// The answer is not one of the coordinator's.
     #[error("{asked}: the answer cannot be read: {cause}")]
     Answer { asked: Asked, cause: String },
+    /// The answer is one of the coordinator's, as it seems, and says something that this program knows nothing of.
+    #[error("{asked}: the answer cannot be understood: {cause}")]
+    Strange { asked: Asked, cause: String },
     /// A file came that is another one.
     #[error("{asked}: the file that came has the SHA-256 {found}, not {expected}")]
     WrongBytes { asked: Asked, expected: Digest, found: Digest },

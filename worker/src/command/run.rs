@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, IsTerminal as _, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
 };
@@ -15,14 +15,16 @@ use protocol::api::{problem::Code, work::Machine};
 use super::configure;
 use crate::{
     display,
-    keeper::{self, End, Parts},
-    selftest,
+    keeper::{self, End, Parts, Screen},
+    power, selftest,
     sentence::sentence,
     settings::{File, Given, Settings},
     state::Folder,
     update,
     wishes::{Wishes, hear_signals},
 };
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Play games until told to stop
 ///
@@ -42,68 +44,49 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        let settings = self.settings(out)?;
         if self.print_config {
+            let settings = self.settings(out)?;
             write!(out, "{}", settings.to_text())?;
             return Ok(ExitCode::SUCCESS);
         }
+        let root = self.given.state_path()?;
+        let program = std::env::current_exe().context("this program's own file")?;
+        // A version on trial is counted before anything else: it may be that it cannot read what the old one could.
+        let is_on_trial = update::is_on_trial(&root, VERSION);
+        let mut folder = None;
+        if is_on_trial {
+            folder = Some(Folder::take(&root)?);
+            if update::at_start(&root, &program, VERSION)? == update::Start::Back {
+                drop(folder);
+                return go_on_as(&program);
+            }
+        }
+        let (ready, tested) = match self.prepare(folder, out) {
+            Err(error) if is_on_trial => return fail_trial(&root, &program, &error),
+            prepared => prepared?,
+        };
+        match tested {
+            Ok(bench_signature) => ready.play(&program, bench_signature),
+            Err(error) if is_on_trial => {
+                drop(ready);
+                fail_trial(&root, &program, &error)
+            }
+            Err(error) => Ok(selftest_failed(&Client::new(ready.client())?, &error)),
+        }
+    }
+
+    /// What a worker needs before it plays, and what its self-test said.
+    fn prepare(&self, folder: Option<Folder>, out: &mut impl Write) -> Result<(Ready, Result<u64>)> {
+        let settings = self.settings(out)?;
         let kernel = Kernel::from_env()?;
         // Whoever sits at this machine comes first. Threads that are begun later have the same priority.
         #[cfg(unix)]
         let _ = rustix::process::setpriority_process(None, 19);
-        let folder = Arc::new(Folder::take(&settings.state)?);
-        let program = std::env::current_exe().context("this program's own file")?;
-        if update::at_start(folder.root(), &program, env!("CARGO_PKG_VERSION"))? == update::Start::Back {
-            drop(folder);
-            return go_on_as(&program);
-        }
+        let folder = folder.map_or_else(|| Folder::take(&settings.state), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let mut screen = display::screen(Arc::clone(&clock));
         let tested = selftest::once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
-        let bench_signature = match tested {
-            Ok(signature) => signature,
-            Err(error) if update::is_on_trial(folder.root(), env!("CARGO_PKG_VERSION")) => {
-                screen.line(&sentence(format!("This version fails here, and the old one goes on: {error:#}")));
-                update::give_back(folder.root(), &program, env!("CARGO_PKG_VERSION"))?;
-                drop(folder);
-                return go_on_as(&program);
-            }
-            Err(error) => {
-                let client = Client::new(client_settings(&settings, &clock))?;
-                return Ok(selftest_failed(&client, &error));
-            }
-        };
-        update::works(folder.root());
-        let client = client_settings(&settings, &clock);
-        // A wrong token is the owner's to mend, now; whatever else is wrong may mend itself.
-        if let Err(error) = Client::new(client.clone())?.me()
-            && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
-        {
-            anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
-        }
-        // Until here whoever interrupts ends it at once: nothing was begun.
-        let wishes = Arc::new(Wishes::default());
-        hear_signals(Arc::clone(&wishes)).context("signals")?;
-        let machine = Machine {
-            name: settings.name.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            bench_signature,
-            threads: settings.cores as u32,
-            memory_mebibytes: settings.memory_mebibytes,
-            system: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
-            instruction_set: kernel.name().to_owned(),
-        };
-        match keeper::run(
-            Parts { settings, machine, kernel, folder, program: program.clone(), client, wishes },
-            &mut *screen,
-        ) {
-            Ok(End::Stopped) => Ok(ExitCode::SUCCESS),
-            Ok(End::Updated) => go_on_as(&program),
-            Err(error) => {
-                let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
-                Ok(ExitCode::FAILURE)
-            }
-        }
+        Ok((Ready { settings, kernel, folder, clock, screen }, tested))
     }
 
     fn settings(&self, out: &mut impl Write) -> Result<Settings> {
@@ -122,22 +105,88 @@ impl Arguments {
     }
 }
 
+/// All that a worker needs.
+struct Ready {
+    settings: Settings,
+    kernel: Kernel,
+    folder: Folder,
+    clock: Arc<dyn Clock>,
+    screen: Box<dyn Screen>,
+}
+
+impl Ready {
+    fn client(&self) -> ClientSettings {
+        let Self { settings, clock, .. } = self;
+        let mut client = ClientSettings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(clock));
+        client.program = "chuhe-worker";
+        client
+    }
+
+    fn play(self, program: &Path, bench_signature: u64) -> Result<ExitCode> {
+        let client = self.client();
+        // A wrong token is the owner's to mend, now; whatever else is wrong may mend itself.
+        if let Err(error) = Client::new(client.clone())?.me()
+            && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
+        {
+            anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
+        }
+        let Self { settings, kernel, folder, mut screen, .. } = self;
+        // Until here whoever interrupts ends it at once: nothing was begun.
+        let wishes = Arc::new(Wishes::default());
+        hear_signals(Arc::clone(&wishes)).context("signals")?;
+        let machine = Machine {
+            name: settings.name.clone(),
+            version: VERSION.to_owned(),
+            bench_signature,
+            threads: settings.cores as u32,
+            memory_mebibytes: settings.memory_mebibytes,
+            system: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
+            instruction_set: kernel.name().to_owned(),
+        };
+        let folder = Arc::new(folder);
+        let parts = Parts {
+            settings,
+            machine,
+            kernel,
+            folder: Arc::clone(&folder),
+            program: program.to_owned(),
+            supplies: PathBuf::from(power::SUPPLIES),
+            updates: update::source(),
+            client,
+            wishes,
+        };
+        match keeper::run(parts, &mut *screen) {
+            Ok(End::Stopped) => {
+                update::ended_well(folder.root(), VERSION);
+                Ok(ExitCode::SUCCESS)
+            }
+            Ok(End::Updated) => go_on_as(program),
+            Err(error) => {
+                let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
+                Ok(ExitCode::FAILURE)
+            }
+        }
+    }
+}
+
+/// A version on trial cannot even begin: the old one goes on.
+fn fail_trial(root: &Path, program: &Path, error: &anyhow::Error) -> Result<ExitCode> {
+    let said = sentence(format!("This version fails here, and the old one goes on: {error:#}"));
+    let _ = writeln!(io::stderr(), "{said}");
+    update::give_back(root, program, VERSION)?;
+    go_on_as(program)
+}
+
 /// Becomes the program that has this one's name now. Where that is not possible a service starts it, or its owner.
 fn go_on_as(program: &Path) -> Result<ExitCode> {
     anyhow::bail!("{}: {}", program.display(), update::successor::become_it(program))
-}
-
-fn client_settings(settings: &Settings, clock: &Arc<dyn Clock>) -> ClientSettings {
-    let mut client = ClientSettings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(clock));
-    client.program = "chuhe-worker";
-    client
 }
 
 /// A machine that computes otherwise plays nothing; the server may want to know how many there are.
 fn selftest_failed(client: &Client, error: &anyhow::Error) -> ExitCode {
     use protocol::api::work::{Failure, FailureKind};
     let detail = format!("{error:#}");
-    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let version = VERSION.to_owned();
     let _ = client.report(&Failure { worker: None, kind: FailureKind::SelfTest, version, detail });
     let _ = writeln!(io::stderr(), "chuhe-worker: the self-test failed, so nothing is played: {error:#}");
     ExitCode::FAILURE

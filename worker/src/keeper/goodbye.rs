@@ -5,12 +5,15 @@ use std::time::Duration;
 use super::{Keeper, ROUND};
 use crate::{desk::Ending, status::Snapshot};
 
-/// How long a worker that was told to stop tries to hand in what it has and to give back what it will not play.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How long a worker that has finished tries to hand in what it has and to give back what it will not play.
+pub(super) const FINISHED: Duration = Duration::from_secs(10);
+/// How long one that was told to stop. With the moves at hand that is less than the ten seconds after which whoever runs
+/// containers kills them.
+pub(super) const STOPPED: Duration = Duration::from_secs(5);
 /// How long if it was told twice.
 const LAST_WORD: Duration = Duration::from_secs(1);
 /// How long it waits for the moves at hand.
-const LAST_MOVES: Duration = Duration::from_secs(5);
+const LAST_MOVES: Duration = Duration::from_secs(3);
 
 impl Keeper<'_> {
     /// Nothing is played any more: what there is goes to the outbox.
@@ -27,8 +30,7 @@ impl Keeper<'_> {
         }
         self.desk.change(|state| {
             for mut job in std::mem::take(&mut state.jobs) {
-                job.at_hand.clear();
-                job.close();
+                job.abandon();
                 state.over.push(job);
             }
         });
@@ -37,10 +39,10 @@ impl Keeper<'_> {
     }
 
     /// Hands in what is in the outbox, if that is possible now. Who says once more that it shall end waits for nothing.
-    pub(super) fn say_goodbye(&mut self) {
+    pub(super) fn say_goodbye(&mut self, longest: Duration) {
         let failures = self.desk.look(|state| state.failures);
         let urged = self.urged;
-        let until = self.desk.clock.now() + if urged < 2 { LAST_WORDS } else { LAST_WORD };
+        let until = self.desk.clock.now() + if urged < 2 { longest } else { LAST_WORD };
         // Wakes the sender up, if a failure has put it to sleep.
         self.desk.change(|state| state.ending = Ending::Stop);
         loop {
@@ -56,7 +58,9 @@ impl Keeper<'_> {
             }
             self.desk.wait(ROUND, |state| state.outbox == 0);
         }
-        let kept = self.outbox.names().map_or(0, |names| names.len());
+        let server = self.client.server_address().to_string();
+        let is_ours = |name: &String| self.outbox.read(name).is_ok_and(|parcel| parcel.label.server == server);
+        let kept = self.outbox.names().map_or(0, |names| names.iter().filter(|name| is_ours(name)).count());
         if kept > 0 {
             self.screen.line(&format!("{kept} results wait on disk, and are handed in at the next start."));
         }

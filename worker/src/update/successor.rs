@@ -72,13 +72,17 @@ pub fn bring_back(program: &Path) -> io::Result<()> {
     fs::rename(old, program)
 }
 
-/// Becomes the program that has this name now, with the same arguments.
+/// Becomes the program that has this name now, with the same arguments. Where a program cannot do that it starts the other
+/// one, and ends.
 #[must_use]
 pub fn become_it(program: &Path) -> io::Error {
     #[cfg(unix)]
     return std::os::unix::process::CommandExt::exec(Command::new(program).args(std::env::args_os().skip(1)));
     #[cfg(not(unix))]
-    return io::Error::new(io::ErrorKind::Unsupported, format!("start {} again", program.display()));
+    match Command::new(program).args(std::env::args_os().skip(1)).spawn() {
+        Ok(_) => std::process::exit(0),
+        Err(error) => error,
+    }
 }
 
 fn old(program: &Path) -> PathBuf {

@@ -1,8 +1,9 @@
 //! What a coordinator does, as far as workers can tell.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ops::Range,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard},
     thread,
     time::Duration,
@@ -16,8 +17,8 @@ use dataset::{
 use protocol::api::{
     problem::{Code, PROBLEM_TYPE, Problem},
     work::{
-        Answer as WorkAnswer, Ask, Contribution, GiveBack, Lease, Live, Me, Receipt, ReceiptStatus, Renew, Renewed,
-        Role, Server, Work, Worker,
+        Answer as WorkAnswer, Ask, Contribution, GiveBack, Lease, Live, Me, Notice, Receipt, ReceiptStatus, Renew,
+        Renewed, Role, Server, Work, Worker,
     },
 };
 use serde::Serialize;
@@ -33,6 +34,8 @@ pub(crate) struct State {
     free: VecDeque<Range<u64>>,
     next: u64,
     leases: BTreeMap<String, Range<u64>>,
+    /// What was not delivered of them, and not given back.
+    left: BTreeMap<String, BTreeSet<u64>>,
     answers: BTreeMap<String, WorkAnswer>,
     /// Accepted games, and by which lease and shard.
     pub(crate) accepted: BTreeMap<u64, (Record, String, Digest)>,
@@ -42,6 +45,10 @@ pub(crate) struct State {
     pub(crate) renewals: BTreeMap<String, u64>,
     pub(crate) given_back: u64,
     pub(crate) asked: u64,
+    /// What it will say next time.
+    pub(crate) notices: Vec<Notice>,
+    /// A word in its leases that no worker knows.
+    pub(crate) strange: bool,
     /// What was asked last.
     pub(crate) last: Option<Ask>,
     /// The book of its games.
@@ -74,6 +81,7 @@ impl Coordinator {
             free: VecDeque::new(),
             next: 0,
             leases: BTreeMap::new(),
+            left: BTreeMap::new(),
             answers: BTreeMap::new(),
             accepted: BTreeMap::new(),
             faults: Vec::new(),
@@ -81,6 +89,8 @@ impl Coordinator {
             renewals: BTreeMap::new(),
             given_back: 0,
             asked: 0,
+            notices: Vec::new(),
+            strange: false,
             last: None,
             book: None,
             files: BTreeMap::new(),
@@ -143,6 +153,18 @@ impl Coordinator {
             thread::sleep(Duration::from_millis(20));
         }
         panic!("only {} of {games} games came", self.state().accepted.len());
+    }
+
+    /// The games that nobody needs to play again: those that are accepted, and those that lie finished in a worker's folder.
+    pub(crate) fn known(&self, state: &Path) -> BTreeSet<u64> {
+        let mut known = super::kept::finished(state);
+        known.extend(self.state().accepted.keys());
+        known
+    }
+
+    /// How many games are with workers: neither delivered nor given back.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.state().left.values().map(BTreeSet::len).sum()
     }
 
     /// Every game was accepted once, and they are the ones that everybody plays.
@@ -217,13 +239,16 @@ impl State {
             }
             ("POST", ["leases", lease, "giving-back"]) => {
                 let back: GiveBack = serde_json::from_slice(&request.body).unwrap();
-                let Some(range) = self.leases.get_mut(*lease) else {
+                let Some(left) = self.left.get_mut(*lease) else {
                     return problem(Code::NotFound, "there is no such lease");
                 };
-                if back.from < range.end {
-                    self.given_back += range.end - back.from;
-                    self.free.push_back(back.from..range.end);
-                    range.end = back.from;
+                let back = left.split_off(&back.from);
+                self.given_back += back.len() as u64;
+                for game in back {
+                    match self.free.back_mut() {
+                        Some(range) if range.end == game => range.end += 1,
+                        _ => self.free.push_back(game..game + 1),
+                    }
                 }
                 Answer::new(204, "text/plain", "")
             }
@@ -259,6 +284,7 @@ impl State {
         } else {
             let token = format!("lease-{}", self.leases.len());
             self.leases.insert(token.clone(), range.clone());
+            self.left.insert(token.clone(), range.clone().collect());
             let terms = Header { first_game: range.start, ..self.header.clone() };
             Work::Games(Lease {
                 token,
@@ -268,9 +294,22 @@ impl State {
                 live: self.watched,
             })
         };
-        let answer = WorkAnswer { work, notices: Vec::new() };
+        self.notices.retain(|notice| notice.shard.is_none_or(|shard| !ask.heard.contains(&shard)));
+        let answer = WorkAnswer { work, notices: self.told() };
         self.answers.insert(ask.nonce.clone(), answer.clone());
+        if self.strange {
+            let mut answer = serde_json::to_value(&answer).unwrap();
+            answer["command"] = "make coffee".into();
+            return json(&answer);
+        }
         json(&answer)
+    }
+
+    /// What it says is said again until it knows that it was heard.
+    fn told(&mut self) -> Vec<Notice> {
+        let told = self.notices.clone();
+        self.notices.retain(|notice| notice.shard.is_some());
+        told
     }
 
     fn take(&mut self, lease: &str, first: u64, request: &Request) -> Answer {
@@ -314,6 +353,9 @@ impl State {
             }
         }
         self.duplicates += u64::from(status == ReceiptStatus::Duplicate);
-        json(&Receipt { status, shard: sha256, notices: Vec::new() })
+        if let Some(left) = self.left.get_mut(lease) {
+            left.retain(|game| !games.contains(game));
+        }
+        json(&Receipt { status, shard: sha256, notices: self.told() })
     }
 }

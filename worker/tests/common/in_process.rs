@@ -15,6 +15,7 @@ use worker::{
     settings::Settings,
     state::Folder,
     status::Snapshot,
+    update::Source,
     wishes::{Wish, Wishes},
 };
 
@@ -41,6 +42,22 @@ impl Said {
         self.0.lock().unwrap().1.clone()
     }
 
+    /// How many games it has played.
+    pub(crate) fn games(&self) -> u64 {
+        self.snapshot().map_or(0, |snapshot| snapshot.games)
+    }
+
+    /// Waits until it says something.
+    pub(crate) fn wait_to_hear(&self, words: &str) {
+        for _ in 0..20_000 {
+            if self.lines().contains(words) {
+                return;
+            }
+            thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("it never says {words:?}: {:?}\n{}", self.snapshot(), self.lines());
+    }
+
     pub(crate) fn wait_for(&self, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
         for _ in 0..20_000 {
             if let Some(snapshot) = self.snapshot().filter(&holds) {
@@ -50,6 +67,17 @@ impl Said {
         }
         panic!("it does not happen: {:?}\n{}", self.snapshot(), self.lines());
     }
+}
+
+/// Takes a folder. Who had it before in this process may hang in an exchange for a moment.
+fn take(state: &Path) -> Folder {
+    for _ in 0..1000 {
+        if let Ok(folder) = Folder::take(state) {
+            return folder;
+        }
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Folder::take(state).unwrap()
 }
 
 /// A worker with two threads.
@@ -68,6 +96,17 @@ impl Worker {
         url: &str,
         state: &Path,
         clock: Arc<dyn Clock>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        Self::start_from(url, state, clock, None, change)
+    }
+
+    /// Starts one that looks for newer versions here.
+    pub(crate) fn start_from(
+        url: &str,
+        state: &Path,
+        clock: Arc<dyn Clock>,
+        updates: Option<Source>,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let token: client::Token = "secret".parse().unwrap();
@@ -96,8 +135,10 @@ impl Worker {
         let said = Said::default();
         let parts = Parts {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
-            folder: Arc::new(Folder::take(state).unwrap()),
+            folder: Arc::new(take(state)),
             program: state.join("chuhe-worker"),
+            supplies: state.join("supplies"),
+            updates,
             settings,
             machine,
             kernel: Kernel::best(),
@@ -106,6 +147,11 @@ impl Worker {
         let mut screen = said.clone();
         let thread = thread::spawn(move || keeper::run(parts, &mut screen));
         Self { thread, wishes, said }
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(self) -> End {
+        self.thread.join().unwrap().unwrap()
     }
 
     /// Stops it, and waits for that.

@@ -3,6 +3,7 @@
 
 pub(crate) mod coordinator;
 pub(crate) mod in_process;
+pub(crate) mod kept;
 pub(crate) mod process;
 
 use std::sync::Arc;
