@@ -19,7 +19,7 @@ use crate::{
 };
 pub(crate) use openings::{Openings, openings};
 pub(crate) use played::BEING_COUNTED;
-pub use played::Memory;
+pub use played::{Memory, Patience};
 pub use workers::Worker;
 
 /// A match in one line.

@@ -2,12 +2,16 @@
 
 use std::{io::Read as _, time::Duration};
 
+use coordinator::{
+    pages,
+    reports::matches::{Memory, Patience},
+};
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::{
-    bench::{Bench, CAMPAIGN, play, read, shard},
+    bench::{Bench, CAMPAIGN, play, read, settings, shard},
     live_match,
     paging::Visitor,
     plenty::{self, MATCH},
@@ -125,6 +129,39 @@ async fn a_match_is_read_again_when_something_counts_anew() {
     bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 16")).await;
     bench.execute(format!("UPDATE totals SET shards = 1 WHERE job = {MATCH} AND state = 'validated'")).await;
     has_pairs(&bench, &path, 8).await;
+}
+
+#[tokio::test]
+async fn nobody_waits_while_a_match_is_read() {
+    let none = Patience { first: Duration::ZERO, later: Duration::ZERO };
+    let memory = pages::Memory::with_matches(Memory::with_patience(none));
+    let bench = Bench::remembering(settings(), memory).await;
+    bench.campaign(CAMPAIGN).await;
+    plenty::fill(&bench).await;
+    let (path, page) = (format!("/api/v1/matches/{MATCH}/details"), format!("/en/matches/{MATCH}"));
+    let mut visitor = Visitor::new(&bench);
+    let first = visitor.get(&page).await;
+    assert_eq!((first.status, first.header("refresh")), (StatusCode::OK, "2"));
+    assert!(first.text.contains("are being counted"), "{}", first.text);
+    let refused = bench.request(Method::GET, &path, "").send().await.unwrap();
+    assert!(refused.status() == StatusCode::OK || refused.headers()["retry-after"] == "2");
+    has_pairs(&bench, &path, 160_000).await;
+    let known = visitor.get(&page).await;
+    assert!(known.header("refresh").is_empty() && known.text.contains("id=\"standing\""));
+
+    // Something counts anew: the first who looks is shown what was known, and pages are told when there is more.
+    let mut stream = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
+    stream.chunk().await.unwrap();
+    bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 160")).await;
+    bench.execute(format!("UPDATE totals SET shards = 10 WHERE job = {MATCH} AND state = 'validated'")).await;
+    bench.clock.advance(5_000);
+    assert_eq!(json(&bench, &path).await["standing"]["pairs"], 160_000);
+    let mut told = String::new();
+    while !told.contains(r#"["games"]"#) {
+        let next = tokio::time::timeout(Duration::from_secs(30), stream.chunk()).await;
+        told += &String::from_utf8_lossy(&next.expect("something is told").unwrap().unwrap());
+    }
+    assert_eq!(json(&bench, &path).await["standing"]["pairs"], 80);
 }
 
 #[tokio::test]

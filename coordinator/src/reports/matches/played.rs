@@ -30,9 +30,20 @@ const MOST_MATCHES: usize = 64;
 /// So many points of a curve are told: more than a picture shows.
 const MOST_POINTS: usize = 400;
 
-/// Whoever looks waits so long for what is new, if something is known; else longer.
-const PATIENCE: Duration = Duration::from_millis(200);
-const FIRST_PATIENCE: Duration = Duration::from_secs(1);
+/// How long whoever looks waits for what is new.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// If nothing is known yet.
+    pub first: Duration,
+    /// If something is known.
+    pub later: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { first: Duration::from_secs(1), later: Duration::from_millis(200) }
+    }
+}
 
 /// What is said while nothing is known of a match.
 pub(crate) const BEING_COUNTED: &str = "the match's games are being counted: ask again in a moment";
@@ -52,9 +63,13 @@ pub(super) struct Played {
     pub(super) workers: Vec<Tally>,
 }
 
-/// Matches that were looked at, by their numbers.
+/// Matches that were looked at.
 #[derive(Default)]
-pub struct Memory(Mutex<BTreeMap<i64, Arc<Place>>>);
+pub struct Memory {
+    /// By their numbers.
+    places: Mutex<BTreeMap<i64, Arc<Place>>>,
+    patience: Patience,
+}
 
 /// What is known of a match. Whoever reads it anew is alone in that, and holds up nobody who only looks.
 #[derive(Default)]
@@ -147,6 +162,12 @@ impl Mark {
 }
 
 impl Memory {
+    /// One for those who wait so long.
+    #[must_use]
+    pub fn with_patience(patience: Patience) -> Self {
+        Self { patience, ..Self::default() }
+    }
+
     /// A match as it is, or was a moment ago. Where it takes long to read what is new, what was known is told meanwhile.
     ///
     /// # Errors
@@ -164,7 +185,7 @@ impl Memory {
                 return Ok(Arc::clone(&known.played));
             }
         }
-        let patience = if known.is_some() { PATIENCE } else { FIRST_PATIENCE };
+        let patience = if known.is_some() { self.patience.later } else { self.patience.first };
         match timeout(patience, place.read_until(service, job, &mark)).await {
             Ok(read) => read?,
             Err(_) => place.is_behind.store(true, Ordering::Relaxed),
@@ -174,7 +195,7 @@ impl Memory {
     }
 
     fn place(&self, job: i64) -> Arc<Place> {
-        let mut all = locked(&self.0);
+        let mut all = locked(&self.places);
         if all.len() >= MOST_MATCHES && !all.contains_key(&job) {
             all.pop_first();
         }
@@ -225,7 +246,7 @@ mod tests {
         for job in 2..200 {
             memory.place(job);
         }
-        assert_eq!(memory.0.lock().unwrap().len(), MOST_MATCHES);
+        assert_eq!(memory.places.lock().unwrap().len(), MOST_MATCHES);
         assert!(!Arc::ptr_eq(&first, &memory.place(1)), "the oldest is forgotten first");
     }
 }
