@@ -123,7 +123,9 @@ fn has_position(text: &str) -> bool {
 
 /// Whether a text is of moves with numbers before them.
 fn is_numbered(text: &str) -> bool {
-    text.split_whitespace().next().is_some_and(|word| without_number(word).len() < word.len())
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let rest = word.trim_start_matches(is_digit);
+    rest.len() < word.len() && rest.starts_with(POINTS)
 }
 
 /// A text of moves, and the position in its tags.
@@ -161,10 +163,16 @@ fn without_asides(text: &str) -> Result<Bare<'_>, Wrong> {
     Ok(bare)
 }
 
-/// What stands behind a move's number; all of it, if there is none. Digits of Chinese texts are as wide as their letters.
+/// What stands behind a move's number.
+const POINTS: [char; 4] = ['.', '．', '…', '、'];
+
+/// Whether a letter is a digit; those of Chinese texts are as wide as their letters.
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit() || ('０'..='９').contains(&letter)
+}
+
+/// What stands behind a move's number; all of it, if there is none.
 fn without_number(word: &str) -> &str {
-    const POINTS: [char; 4] = ['.', '．', '…', '、'];
-    let is_digit = |letter: char| letter.is_ascii_digit() || ('０'..='９').contains(&letter);
     let rest = word.trim_start_matches(is_digit);
     if rest.len() < word.len() && (rest.is_empty() || rest.starts_with(POINTS)) {
         rest.trim_start_matches(POINTS)

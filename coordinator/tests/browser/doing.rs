@@ -195,6 +195,17 @@ async fn all_can_be_read_and_done_without_scripts() {
         ("/data", "perpetual chase"),
         ("/people", "old_general"),
         ("/people/cannon88", "Rank"),
+        ("/campaigns", "yellow"),
+        ("/matches", "stronger"),
+        ("/nets", "yangtze-3"),
+        (&format!("/nets/{}", stage::net(3)), "Family"),
+        ("/workers", "cannon88"),
+        ("/me", "My tokens"),
+        ("/sprt", "Likelihood"),
+        ("/admin", "Invite"),
+        ("/admin/audits", "6040"),
+        ("/admin/events", "yangtze-5"),
+        ("/admin/settings", "Games played again"),
     ] {
         browser.open(&format!("http://{}/en{path}", bench.address)).await;
         browser.wait_for("main", says).await;
@@ -209,6 +220,15 @@ async fn all_can_be_read_and_done_without_scripts() {
     browser.open(&format!("http://{}/en/campaigns/pearl", bench.address)).await;
     browser.click("button[value=pause]").await;
     browser.wait_for("#state", "paused").await;
+    // What takes a second press is behind a summary, which needs no script either.
+    browser.open(&format!("http://{}/en/nets/{}", bench.address, stage::net(6))).await;
+    browser.click("#promote summary").await;
+    browser.click("#promote[open] button").await;
+    browser.wait_for("#state", "generation 6").await;
+    browser.click("#state details:has(#reason) summary").await;
+    browser.write("#reason", "it plays the wrong openings").await;
+    browser.click("#state details:has(#reason) button").await;
+    browser.wait_for("#state", "generation 7").await;
     browser.end().await;
 }
 

@@ -192,6 +192,12 @@ async fn without_a_script_every_step_is_a_link() {
     browser.click("[data-step=back]").await;
     assert_eq!(browser.text("[data-now]").await, "7");
     assert!(browser.text(".verdict").await.contains("perpetual check"));
+    // What is pasted has an address, in few letters.
+    browser.go("/en/judge").await;
+    browser.keys("#moves", "1. 炮二平五 马8进7").await;
+    browser.click("form.judge button").await;
+    assert_eq!(browser.text("[data-now]").await, "2");
+    assert!(browser.at().await.contains("moves=h2e2+h9g7"), "{}", browser.at().await);
 }
 
 #[tokio::test]
