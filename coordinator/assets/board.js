@@ -15,6 +15,8 @@ class Viewer {
     this.line = root.dataset.line ? root.dataset.line.split(" ") : [];
     this.start = Viewer.read(root.dataset.start);
     this.ply = Number(root.dataset.ply);
+    // Of a long game the page has a part: other plies are loaded.
+    [this.from, this.to] = [Number(root.dataset.from), Number(root.dataset.to)];
     root.addEventListener("click", (event) => this.click(event));
     document.addEventListener("keydown", (event) => this.key(event));
     const graph = root.querySelector("svg.graph");
@@ -63,25 +65,49 @@ class Viewer {
     return { first: 0, back: this.ply - 1, on: this.ply + 1, last: this.line.length }[name];
   }
 
+  /**
+   * Left and right step, unless something that scrolls has the focus. The other keys are the page's own, for reading,
+   * unless the board has the focus.
+   */
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select")) return;
-    const steps = {
-      ArrowLeft: this.ply - 1, ArrowRight: this.ply + 1, ArrowUp: 0, ArrowDown: this.line.length,
-      Home: 0, End: this.line.length, PageUp: this.ply - 10, PageDown: this.ply + 10,
+    const steps = { ArrowLeft: this.ply - 1, ArrowRight: this.ply + 1 };
+    const onBoard = {
+      ArrowUp: 0, ArrowDown: this.line.length, Home: 0, End: this.line.length, PageUp: this.ply - 10, PageDown: this.ply + 10,
     };
-    if (event.key in steps) {
+    const board = this.root.querySelector(".viewer-board");
+    const scrolls = event.target !== board && event.target.matches("[tabindex='0']");
+    if (event.key in steps && !scrolls) {
       event.preventDefault();
       this.go(steps[event.key]);
+    } else if (event.key in onBoard && board.contains(event.target)) {
+      event.preventDefault();
+      this.go(onBoard[event.key]);
     } else if (event.key === "f" || event.key === "F") {
-      const box = document.querySelector("form.judge #flip");
-      const link = this.root.querySelector("[data-step=flip]");
-      if (link) link.click();
-      else if (box) { box.checked = !box.checked; box.form.requestSubmit(); }
+      this.turn();
+    }
+  }
+
+  /** Turns the board; the judge's form is sent again with the ply that was reached. */
+  turn() {
+    const box = document.querySelector("form.judge #flip");
+    const link = this.root.querySelector("[data-step=flip]");
+    if (link) {
+      link.click();
+    } else if (box) {
+      box.checked = !box.checked;
+      const ply = Object.assign(document.createElement("input"), { type: "hidden", name: "ply", value: this.ply });
+      box.form.append(ply);
+      box.form.requestSubmit();
     }
   }
 
   go(ply) {
     this.ply = Math.max(0, Math.min(this.line.length, ply));
+    if (this.ply < this.from || this.ply > this.to) {
+      this.load();
+      return;
+    }
     const board = this.start.slice();
     for (const move of this.line.slice(0, this.ply)) {
       const from = Viewer.point(move);
@@ -102,6 +128,18 @@ class Viewer {
       marks.setAttribute("display", Number(marks.dataset.ply) === this.ply ? "inline" : "none");
     }
     this.tell();
+  }
+
+  /** Loads the page at a ply that this one does not have. */
+  load() {
+    location.assign(Viewer.at(location.href, this.ply));
+  }
+
+  /** An address with a ply in it. */
+  static at(address, ply) {
+    const at = new URL(address, location.href);
+    at.searchParams.set("ply", ply);
+    return at;
   }
 
   markMove() {
@@ -138,9 +176,7 @@ class Viewer {
       const x = (600 * this.ply) / Math.max(1, Number(graph.dataset.plies));
       graph.querySelector(".graph-cursor").setAttribute("transform", `translate(${x} 0)`);
     }
-    const address = new URL(location.href);
-    address.searchParams.set("ply", this.ply);
-    history.replaceState(null, "", address);
+    history.replaceState(null, "", Viewer.at(location.href, this.ply));
     for (const step of this.root.querySelectorAll("[data-step]")) {
       if (step.dataset.step !== "flip") Viewer.point_to(step, this.step(step.dataset.step), this.line.length);
       else Viewer.point_to(step, this.ply, this.line.length);
@@ -152,7 +188,7 @@ class Viewer {
   /** A link or button that steps somewhere goes there without the script as well: it can be copied. */
   static point_to(step, ply, last) {
     const within = String(Math.max(0, Math.min(last, ply)));
-    if (step.tagName === "A") step.search = step.search.replace(/ply=\d+/, `ply=${within}`);
+    if (step.tagName === "A") step.href = Viewer.at(step.href, within);
     else step.value = within;
   }
 
@@ -166,17 +202,57 @@ class Viewer {
 
 for (const root of document.querySelectorAll(".viewer[data-line]")) new Viewer(root);
 
-// The live board comes drawn, once a second at most.
+/**
+ * The live board comes drawn, once a second at most. Only what changed is put in its place, within frames that stay: they
+ * keep their focus and how far somebody scrolled.
+ */
+class LiveBoard {
+  constructor(root) {
+    this.root = root;
+    this.toEnd();
+  }
+
+  list() {
+    return this.root.querySelector(".movelist");
+  }
+
+  isAtEnd() {
+    const list = this.list();
+    return !list || list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
+  }
+
+  toEnd() {
+    const list = this.list();
+    if (list) list.scrollTop = list.scrollHeight;
+  }
+
+  /** Whether somebody marks text in a part: it stays until they are done. */
+  static isMarked(part) {
+    const selection = document.getSelection();
+    return !selection.isCollapsed && selection.containsNode(part, true);
+  }
+
+  show(html) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const fresh = new Map([...page.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+    const shown = [...this.root.querySelectorAll("[data-part]")];
+    const follows = this.isAtEnd();
+    if (!shown.length || shown.some((part) => !fresh.has(part.dataset.part))) {
+      this.root.replaceChildren(...page.body.childNodes);
+      this.toEnd();
+      return;
+    }
+    for (const part of shown) {
+      const { innerHTML } = fresh.get(part.dataset.part);
+      if (part.innerHTML !== innerHTML && !LiveBoard.isMarked(part)) part.innerHTML = innerHTML;
+    }
+    if (follows) this.toEnd();
+  }
+}
+
 for (const live of document.querySelectorAll(".live[data-events]")) {
   const lost = document.querySelector(".live-lost");
-  const toEnd = () => {
-    const list = live.querySelector(".movelist");
-    if (list) list.scrollTop = list.scrollHeight;
-  };
-  const board = (event) => {
-    live.innerHTML = event.data;
-    toEnd();
-  };
+  const shown = new LiveBoard(live);
+  const board = (event) => shown.show(event.data);
   window.chuhe.listen(live.dataset.events, { board }, (isLost) => lost.classList.toggle("is-hidden", !isLost));
-  toEnd();
 }

@@ -6,20 +6,37 @@
   const QUIET = 2000; // what follows quickly is fetched once
   const SLOWEST = 60000; // whoever is refused asks again after at most so long
 
-  /** Listens to the server; where it is refused, which browsers take for the end, it asks again later. */
+  /**
+   * Listens to the server; where it is refused, which browsers take for the end, it asks again later. A page that nobody
+   * sees holds no line: browsers open only a few to one server, and all tabs share them.
+   */
   function listen(address, hear, lost = () => {}) {
     let wait = 1000;
+    let source = null;
+    let timer = null;
     function connect() {
-      const source = new EventSource(address);
+      timer = null;
+      if (source || document.hidden) return;
+      source = new EventSource(address);
       for (const [name, told] of Object.entries(hear)) source.addEventListener(name, told);
       source.addEventListener("open", () => { wait = 1000; lost(false); });
-      source.addEventListener("error", () => {
+      source.addEventListener("error", (event) => {
+        if (event.target !== source) return;
         lost(true);
         if (source.readyState !== EventSource.CLOSED) return; // the browser connects by itself
-        setTimeout(connect, wait * (0.5 + Math.random()));
+        source = null;
+        timer = setTimeout(connect, wait * (0.5 + Math.random()));
         wait = Math.min(2 * wait, SLOWEST);
       });
     }
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) {
+        if (!timer) connect();
+      } else if (source) {
+        source.close();
+        source = null;
+      }
+    });
     connect();
   }
   window.chuhe = { listen };
@@ -38,7 +55,9 @@
   }
 
   // Nobody looks at a hidden page; and what somebody types in, or points at, stays until they are done.
-  const isHeld = (part) => part.contains(document.activeElement);
+  const isWritten = (field) => field.value !== field.defaultValue;
+  const isHeld = (part) => part.contains(document.activeElement)
+    || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some(isWritten);
   function ready() {
     if (document.hidden) return [];
     return [...due].filter((id) => { const part = document.getElementById(id); return part && !isHeld(part); });
@@ -47,6 +66,14 @@
   function plan(wait) {
     if (timer || !ready().length) return;
     timer = setTimeout(() => { timer = null; refresh(); }, wait);
+  }
+
+  /** Puts a part of a page in its place; what somebody opened in it stays open. */
+  function replace(part, text) {
+    const opened = [...part.querySelectorAll("details")].map((details) => details.open);
+    htmx.swap(part, text, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 }, { select: "#" + part.id });
+    const now = document.getElementById(part.id)?.querySelectorAll("details") ?? [];
+    if (now.length === opened.length) now.forEach((details, place) => { details.open = opened[place]; });
   }
 
   /** Fetches the page once, and takes from it all parts that are due. */
@@ -63,7 +90,7 @@
         const part = document.getElementById(id);
         if (!part || !page.getElementById(id)) continue;
         if (isHeld(part)) due.add(id);
-        else htmx.swap(part, text, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 }, { select: "#" + id });
+        else replace(part, text);
       }
       state = JSON.parse(page.body.dataset.state || "null");
       failures = 0;
@@ -153,16 +180,26 @@
     charts.add({ plot, figure });
   }
 
+  /** Ends the charts whose place is gone: uPlot holds on to them until it is told. */
+  function sweep() {
+    for (const chart of charts) {
+      if (chart.figure.isConnected) continue;
+      chart.plot.destroy();
+      charts.delete(chart);
+    }
+  }
+
   function drawAll(root) {
     if (!window.uPlot) return;
+    sweep();
     root.querySelectorAll("figure[data-chart]").forEach(draw);
   }
 
   addEventListener("resize", () => {
+    sweep();
     for (const chart of charts) {
       const width = chart.figure.clientWidth - 24;
-      if (!chart.figure.isConnected) charts.delete(chart);
-      else chart.plot.setSize({ width, height: Math.max(220, Math.round(width * 0.36)) });
+      chart.plot.setSize({ width, height: Math.max(220, Math.round(width * 0.36)) });
     }
   });
   document.addEventListener("DOMContentLoaded", () => drawAll(document));

@@ -1,12 +1,16 @@
 //! What people see of a match while it is played.
 //!
 //! Only the last sight of each watched match is held, in memory, and checked before anybody sees it: the moves must be
-//! legal. A worker's word is shown and nothing more: games count when they are delivered and proved. Behind one load
-//! balancer each coordinator shows what it was told.
+//! legal. A worker's word is shown and nothing more: games count when they are delivered and proved. A sight is of the
+//! match that a maintainer marked, while that is played, and of no other: as long as anybody watches, the database is
+//! asked which one that is.
+//!
+//! Of several coordinators each has only what workers told it: who watches at another sees nothing. Nothing hangs on it.
 
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use dataset::{MOST_SCORE, Reason};
@@ -19,7 +23,12 @@ use xiangqi::{
     rules::{Game, Outcome},
 };
 
-use crate::{clock::Time, store::Failure, work::watching::Scene};
+use crate::{
+    clock::Time,
+    service::Service,
+    store::{Connection, Failure},
+    work::watching::{self, Scene},
+};
 
 /// A match is heard of no more often than this, in milliseconds: a second, less what lines add and take away.
 const EVERY: i64 = 800;
@@ -27,6 +36,8 @@ const EVERY: i64 = 800;
 const MOST_MATCHES: usize = 4;
 /// So many people are told at the same time as something is seen; the others may ask again.
 const MOST_WATCHERS: usize = 500;
+/// How often the database is asked which match is marked, while anybody watches.
+const ASKED_EVERY: Duration = Duration::from_secs(5);
 /// So many moves of what an engine expects are shown.
 const MOST_EXPECTED: usize = 40;
 
@@ -35,9 +46,58 @@ const MOST_EXPECTED: usize = 40;
 pub struct Boards {
     /// By match.
     seen: Mutex<BTreeMap<i64, Seen>>,
-    /// What was seen last, as JSON.
-    last: watch::Sender<Arc<Value>>,
+    /// What is to be seen, and what was seen of it last.
+    sight: watch::Sender<Sight>,
     watchers: Arc<Semaphore>,
+    /// Whether a task asks which match is marked.
+    is_asking: Mutex<bool>,
+}
+
+/// The match that is to be seen, and what was seen of it last, as JSON.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sight {
+    /// The match, if one is marked and played.
+    pub watched: Option<i64>,
+    board: Arc<Value>,
+}
+
+impl Sight {
+    /// What was seen last; null, if nothing was of this match.
+    #[must_use]
+    pub fn board(&self) -> &Value {
+        if self.watched.is_some_and(|job| self.board["match"] == job) { &self.board } else { &Value::Null }
+    }
+}
+
+/// The match that is marked, if it is still played.
+pub(crate) async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, Failure> {
+    let Some(watched) = watching::watched(connection).await? else { return Ok(None) };
+    let query = "SELECT id FROM jobs WHERE id = $1 AND state <> 'closed'";
+    Ok(sqlx::query_scalar(query).bind(watched.job).fetch_optional(connection.raw()).await?)
+}
+
+/// What is to be seen now, as the database says which match that is.
+pub(crate) async fn sight(service: &Service) -> Result<Sight, Failure> {
+    let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
+    service.live.only(marked);
+    Ok(service.live.sight.borrow().clone())
+}
+
+/// Asks which match is marked, as long as anybody watches.
+async fn keep_asking(service: Service) {
+    let mut stopping = service.stopping.clone();
+    loop {
+        if let Err(error) = sight(&service).await {
+            tracing::warn!(%error, "which match is shown live was not read");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(ASKED_EVERY) => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        if service.live.may_end() {
+            return;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -52,8 +112,8 @@ type Said = [Option<Value>; 2];
 
 impl Default for Boards {
     fn default() -> Self {
-        let (last, _) = watch::channel(Arc::new(Value::Null));
-        Self { seen: Mutex::default(), last, watchers: Arc::new(Semaphore::new(MOST_WATCHERS)) }
+        let watchers = Arc::new(Semaphore::new(MOST_WATCHERS));
+        Self { seen: Mutex::default(), sight: watch::Sender::default(), watchers, is_asking: Mutex::default() }
     }
 }
 
@@ -94,28 +154,42 @@ impl Boards {
             seen.said = said;
         }
         drop(seen);
-        self.last.send_replace(Arc::new(shown));
+        self.sight.send_replace(Sight { watched: Some(scene.job), board: Arc::new(shown) });
         Ok(())
     }
 
-    /// What was seen last; nothing, if nothing is watched any more.
-    #[must_use]
-    pub fn last(&self) -> Arc<Value> {
-        Arc::clone(&self.last.borrow())
-    }
-
-    /// Nothing of this match is to be seen any more.
-    pub fn clear(&self, job: i64) {
-        if self.last.borrow()["match"] == job {
-            self.last.send_replace(Arc::new(Value::Null));
-        }
+    /// Only this match is to be seen from now on, or none.
+    pub fn only(&self, job: Option<i64>) {
+        self.sight.send_if_modified(|sight| {
+            let is_other = sight.watched != job;
+            if is_other {
+                *sight = Sight { watched: job, board: Arc::default() };
+            }
+            is_other
+        });
     }
 
     /// Tells what is seen as it is seen, if there is a place.
     #[must_use]
-    pub fn watch(&self) -> Option<(watch::Receiver<Arc<Value>>, OwnedSemaphorePermit)> {
+    pub fn watch(&self, service: &Service) -> Option<(watch::Receiver<Sight>, OwnedSemaphorePermit)> {
         let place = Arc::clone(&self.watchers).try_acquire_owned().ok()?;
-        Some((self.last.subscribe(), place))
+        let receiver = self.sight.subscribe();
+        if self.begin() {
+            tokio::spawn(keep_asking(service.clone()));
+        }
+        Some((receiver, place))
+    }
+
+    /// Whether whoever asks is to do so from now on: nobody else does.
+    fn begin(&self) -> bool {
+        !std::mem::replace(&mut *self.is_asking.lock().unwrap_or_else(PoisonError::into_inner), true)
+    }
+
+    /// Whether whoever asks may stop: nobody watches.
+    fn may_end(&self) -> bool {
+        let mut is_asking = self.is_asking.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_asking = self.sight.receiver_count() > 0;
+        !*is_asking
     }
 }
 

@@ -75,6 +75,14 @@ pub struct Memory {
     pub matches: crate::reports::matches::Memory,
 }
 
+impl Memory {
+    /// One in which matches are remembered so.
+    #[must_use]
+    pub fn with_matches(matches: crate::reports::matches::Memory) -> Self {
+        Self { matches, ..Self::default() }
+    }
+}
+
 /// The routes of the pages.
 pub(crate) fn routes(service: &Service) -> Router<Service> {
     let mut all = Router::new()

@@ -72,22 +72,13 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Outcome<(i64,
     Ok((row.changed, report))
 }
 
-/// All nets, the newest first.
+/// The thousand newest nets, the newest first.
 ///
 /// # Errors
 ///
 /// If the database fails.
 pub async fn nets(connection: &mut Connection<'_>) -> Outcome<Value> {
-    let query = "SELECT hash, name, state, generation, parent, bytes, architecture, created, promoted, disputed
-                 FROM nets ORDER BY created DESC, hash LIMIT 1000";
-    type Row = (String, String, String, Option<i64>, Option<String>, i64, String, i64, Option<i64>, Option<String>);
-    let rows: Vec<Row> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
-    let net = |(hash, name, state, generation, parent, bytes, architecture, created, promoted, disputed): Row| {
-        json!({ "net": hash, "name": name, "state": state, "generation": generation, "parent": parent,
-                "bytes": bytes, "architecture": architecture, "created": created, "promoted": promoted,
-                "disputed": disputed })
-    };
-    Ok(rows.into_iter().map(net).collect())
+    Ok(json!(net::list(connection, None, 1_000).await?))
 }
 
 /// Who contributed most, by validated games. Names and totals only.

@@ -151,21 +151,28 @@ pub(super) async fn freeze(
     Ok(hash)
 }
 
-/// Takes a promotion back: the champion before plays again, from the generation of the one that goes.
+/// Takes a promotion back: the champion before plays again, from the generation of the one that goes. Whoever looked says
+/// which net they saw as champion.
 ///
 /// # Errors
 ///
-/// If the campaign's champion was not promoted.
+/// If the campaign's champion was not promoted, or is not the one that was seen.
 pub async fn roll_back(
     connection: &mut Connection<'_>,
     now: Time,
     campaign: i64,
+    seen: Option<&str>,
     by: Option<i64>,
     reason: &str,
 ) -> Outcome<()> {
     let row = lock(connection, campaign).await?;
+    let champion = row.champion.map(|net| net.to_string());
+    if seen.is_some_and(|seen| champion.as_deref() != Some(seen)) {
+        let detail = "the campaign has another champion meanwhile: look again";
+        return Err(Failure::refused(Code::PreconditionFailed, detail));
+    }
     let nothing = || Failure::refused(Code::Conflict, "the campaign has no promotion to take back");
-    let champion = row.champion.ok_or_else(nothing)?.to_string();
+    let champion = champion.ok_or_else(nothing)?;
     let query = "SELECT previous FROM promotions WHERE campaign = $1 AND net = $2 AND kind <> 'rollback'
                  ORDER BY id DESC LIMIT 1";
     let query = sqlx::query_scalar(query).bind(campaign).bind(champion.clone());

@@ -480,7 +480,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
                 let (campaign, reason) = (campaign.clone(), reason.clone());
                 Box::pin(async move {
                     let id = campaigns::by_name(&mut c, &campaign).await?;
-                    nets::roll_back(&mut c, now, id, None, &reason).await
+                    nets::roll_back(&mut c, now, id, None, None, &reason).await
                 })
             })
             .await?;

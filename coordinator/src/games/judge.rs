@@ -19,8 +19,8 @@ use super::story::Story;
 
 /// No text of a position is longer.
 pub(crate) const MOST_FEN: usize = 300;
-/// No text of moves is longer: the head of a request, in which it comes, has no room for more.
-pub(crate) const MOST_TEXT: usize = 20_000;
+/// No text of moves is longer.
+pub(crate) const MOST_TEXT: usize = 64_000;
 /// No more moves are judged.
 pub(crate) const MOST_MOVES: usize = 1_500;
 
@@ -73,16 +73,24 @@ pub(crate) fn judge(fen: &str, moves: &str, rules: &str) -> Result<Judged, Wrong
     if moves.len() > MOST_TEXT {
         return Err(Wrong::LongMoves(moves.len()));
     }
-    let (fen, more) = split_log(fen);
-    let bare = without_asides(moves)?;
-    let fen = if fen.is_empty() { bare.fen.unwrap_or_default() } else { fen };
+    // Either box takes what the other does: what engines are told, and PGN.
+    let (first, second) = (without_asides(fen)?, without_asides(moves)?);
+    let (written, more) = split_log(&first.moves);
+    let (position, moves) = if has_position(&second.moves) { split_log(&second.moves) } else { ("", &*second.moves) };
+    let (fen, more) = match first.fen {
+        // What stands behind tags are moves.
+        Some(fen) => (fen, first.moves.as_str()),
+        None if is_numbered(written) => ("", first.moves.as_str()),
+        None => (written, more),
+    };
+    let fen =
+        [fen, position, second.fen.unwrap_or_default()].into_iter().find(|fen| !fen.is_empty()).unwrap_or_default();
     if fen.len() > MOST_FEN {
         return Err(Wrong::LongFen(fen.len()));
     }
     let start = if fen.is_empty() || fen == "startpos" { Fen::start() } else { fen.parse().map_err(Wrong::Fen)? };
     let mut game = Game::new(start, rules);
-    let words = more.split_whitespace().map(str::to_owned);
-    let texts: Vec<_> = words.chain(tokens(&bare.moves)).collect();
+    let texts: Vec<_> = tokens(more).chain(tokens(moves)).collect();
     if texts.len() > MOST_MOVES {
         return Err(Wrong::ManyMoves);
     }
@@ -105,6 +113,19 @@ fn split_log(text: &str) -> (&str, &str) {
         Some((fen, moves)) => (fen.trim(), moves.trim()),
         None => (text, ""),
     }
+}
+
+/// Whether a text begins with a position, as engines are told one; moves may stand behind it.
+fn has_position(text: &str) -> bool {
+    let text = text.trim_start();
+    ["position", "fen ", "startpos"].iter().any(|word| text.starts_with(word))
+}
+
+/// Whether a text is of moves with numbers before them.
+fn is_numbered(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let rest = word.trim_start_matches(is_digit);
+    rest.len() < word.len() && rest.starts_with(POINTS)
 }
 
 /// A text of moves, and the position in its tags.
@@ -142,19 +163,30 @@ fn without_asides(text: &str) -> Result<Bare<'_>, Wrong> {
     Ok(bare)
 }
 
+/// What stands behind a move's number.
+const POINTS: [char; 4] = ['.', '．', '…', '、'];
+
+/// Whether a letter is a digit; those of Chinese texts are as wide as their letters.
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit() || ('０'..='９').contains(&letter)
+}
+
+/// What stands behind a move's number; all of it, if there is none.
+fn without_number(word: &str) -> &str {
+    let rest = word.trim_start_matches(is_digit);
+    if rest.len() < word.len() && (rest.is_empty() || rest.starts_with(POINTS)) {
+        rest.trim_start_matches(POINTS)
+    } else {
+        word.trim_start_matches(['.', '…'])
+    }
+}
+
 /// The moves of a text, without numbers and results.
 fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
     let words = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '，' | '、' | '；' | '|'));
     words.filter_map(|word| {
-        let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        let is_numbered = rest.len() < word.len() && (rest.is_empty() || rest.starts_with(['.', '．', '…']));
-        let word = if is_numbered {
-            rest.trim_start_matches(['.', '．', '…'])
-        } else {
-            word.trim_start_matches(['.', '…'])
-        };
-        let is_move = !word.is_empty() && !matches!(word, "1-0" | "0-1" | "1/2-1/2" | "*") && !word.starts_with('$');
-        is_move.then(|| word.to_owned())
+        let is_result = matches!(word, "1-0" | "0-1" | "1/2-1/2" | "*") || word.starts_with('$');
+        Some(without_number(word)).filter(|word| !word.is_empty() && !is_result).map(str::to_owned)
     })
 }
 
@@ -175,7 +207,10 @@ mod tests {
             "1.炮二平五 马8进7 2.马二进三 *",
             "炮二平五，马8进7、马二进三",
             "[Event \"x\"]\n1. h2e2 {a comment} h9g7 $1\n2. h0g2 ; to the end of the line\n1-0",
-            "１．炮二平五 马8进7 2… 马二进三".trim_start_matches("１．"),
+            "１．炮二平五 马8进7 2… 马二进三",
+            "１、炮二平五 马８进７ ２、马二进三",
+            "position startpos moves h2e2 h9g7 h0g2",
+            "startpos moves h2e2 h9g7 h0g2",
         ] {
             let judged = judge("", moves, "cxr").unwrap_or_else(|wrong| panic!("{moves}: {wrong:?}"));
             let moves: Vec<_> = judged.story.game.moves().map(|mv| mv.to_string()).collect();
@@ -190,6 +225,10 @@ mod tests {
         assert_eq!(reason(fen, moves), "perpetual_check");
         assert_eq!(reason(&format!("position fen {fen} moves {moves}"), ""), "perpetual_check");
         assert_eq!(reason("", &format!("[FEN \"{fen}\"]\n{moves}")), "perpetual_check");
+        assert_eq!(reason("", &format!("position fen {fen} moves {moves}")), "perpetual_check");
+        assert_eq!(reason("", &format!("fen {fen} moves {moves}")), "perpetual_check");
+        assert_eq!(reason(&format!("[Event \"x\"]\n[FEN \"{fen}\"]\n1. {moves}"), ""), "perpetual_check");
+        assert_eq!(judge("1. h2e2 h9g7 2. h0g2", "", "").unwrap().story.game.len(), 3);
         assert_eq!(reason("position startpos moves h2e2 h9g7", ""), "goes on");
         assert_eq!(reason("startpos", ""), "goes on");
         // The rest is not looked at.
@@ -204,7 +243,7 @@ mod tests {
         assert!(matches!(wrong("", "h2e2 h2e2", ""), Wrong::Move { number: 2, .. }));
         assert!(matches!(wrong("", "{h2e2", ""), Wrong::OpenComment));
         assert!(matches!(wrong(&"9".repeat(400), "", ""), Wrong::LongFen(400)));
-        assert!(matches!(wrong("", &"a0a1 ".repeat(5_000), ""), Wrong::LongMoves(25_000)));
+        assert!(matches!(wrong("", &"a0a1 ".repeat(20_000), ""), Wrong::LongMoves(100_000)));
         assert!(matches!(wrong("", &"a ".repeat(2_000), ""), Wrong::ManyMoves));
     }
 

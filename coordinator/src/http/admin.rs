@@ -2,7 +2,7 @@
 
 use axum::{
     Json, Router,
-    extract::{Path, Query, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{delete, get, post},
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    answer::{Answer, Body, Refusal},
+    answer::{Answer, Body, Path, Query, Refusal},
     auth::Sender,
 };
 use crate::{
@@ -242,6 +242,9 @@ async fn strength(State(service): State<Service>, Path(name): Path<String>) -> A
 #[serde(deny_unknown_fields)]
 struct Why {
     reason: String,
+    /// The champion that was seen: another one is not taken back.
+    #[serde(default)]
+    champion: Option<String>,
 }
 
 async fn roll_back(
@@ -257,7 +260,7 @@ async fn roll_back(
             let (name, why) = (name.clone(), why.clone());
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
-                nets::roll_back(&mut connection, now, id, Some(by), &why.reason).await
+                nets::roll_back(&mut connection, now, id, why.champion.as_deref(), Some(by), &why.reason).await
             })
         })
         .await?;

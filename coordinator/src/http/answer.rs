@@ -3,10 +3,10 @@
 use axum::{
     Json,
     extract::{
-        FromRequest, Request,
+        self, FromRequest, FromRequestParts, Request,
         rejection::{BytesRejection, JsonRejection},
     },
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
@@ -47,7 +47,10 @@ impl IntoResponse for Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Refused(problem) => Self(problem, None),
+            Failure::Refused(problem) => {
+                let wait = (problem.code == Code::Busy).then_some(2);
+                Self(problem, wait)
+            }
             Failure::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
             Failure::Database(sqlx::Error::RowNotFound) => {
                 Self(Problem::new(Code::NotFound, "there is no such thing"), None)
@@ -97,6 +100,33 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             }
             Err(other) => Err(Refusal::new(Code::BadRequest, one_line(&other.body_text()))),
         }
+    }
+}
+
+/// What stands in the path of an address, or a problem: an address whose parts cannot be read names nothing.
+#[derive(Debug)]
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answer<Self> {
+        let path = extract::Path::<T>::from_request_parts(parts, state).await;
+        path.map(|path| Self(path.0)).map_err(|_| Refusal::new(Code::NotFound, "there is nothing at this address"))
+    }
+}
+
+/// What is asked in an address, or a problem that says what is wrong with it.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        let asked = serde_urlencoded::from_str(parts.uri.query().unwrap_or_default());
+        let unreadable = |error| Refusal::new(Code::BadRequest, format!("the address cannot be read: {error}"));
+        asked.map(Self).map_err(unreadable)
     }
 }
 

@@ -41,23 +41,42 @@ impl FromRequestParts<Service> for Sender {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Answer<Self> {
-        let Some(token) = bearer(&parts.headers) else {
-            return signed_in(parts, service).await;
-        };
-        if token.len() > 200 {
-            return Err(Refusal::new(Code::BadToken, "the token is not known here"));
-        }
-        Ok(Self(service.identify(token).await?))
+        let Reader(known) = Reader::from_request_parts(parts, service).await?;
+        let refusal = || Refusal::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`");
+        known.map(Self).ok_or_else(refusal)
     }
 }
 
-/// Somebody who signed in to the pages may read here what stands there; to change something takes a token.
-async fn signed_in(parts: &Parts, service: &Service) -> Answer<Sender> {
-    let refusal = || Refusal::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`");
-    let cookie = cookie(&parts.headers, SESSION_COOKIE).filter(|_| parts.method == Method::GET).ok_or_else(refusal)?;
-    let session = service.session(cookie).await?.ok_or_else(refusal)?;
-    let Session { account, name, role, .. } = session;
-    Ok(Sender(Identity { account, name, role, token: 0, note_use: false }))
+/// Whoever reads: somebody with a token, somebody who signed in to the pages, or nobody who is known. To change something
+/// takes a token.
+pub(crate) struct Reader(Option<Identity>);
+
+impl Reader {
+    /// Whether whoever reads may see games that are still played or checked.
+    pub(crate) fn is_trainer(&self) -> bool {
+        self.0.as_ref().is_some_and(|identity| identity.role >= Role::Trainer)
+    }
+}
+
+impl FromRequestParts<Service> for Reader {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Answer<Self> {
+        let Some(token) = bearer(&parts.headers) else { return Ok(Self(signed_in(parts, service).await?)) };
+        if token.len() > 200 {
+            return Err(Refusal::new(Code::BadToken, "the token is not known here"));
+        }
+        Ok(Self(Some(service.identify(token).await?)))
+    }
+}
+
+/// Whoever signed in to the pages: they may read here what stands there.
+async fn signed_in(parts: &Parts, service: &Service) -> Answer<Option<Identity>> {
+    let is_reading = matches!(parts.method, Method::GET | Method::HEAD);
+    let Some(cookie) = cookie(&parts.headers, SESSION_COOKIE).filter(|_| is_reading) else { return Ok(None) };
+    let session = service.session(cookie).await?;
+    let identity = |Session { account, name, role, .. }| Identity { account, name, role, token: 0, note_use: false };
+    Ok(session.map(identity))
 }
 
 /// A program that is new enough to work with.

@@ -1,16 +1,12 @@
 //! What the pages show, as JSON: read only, and by whoever signed in to the pages as well.
 
-use axum::{
-    Json, Router,
-    extract::{Path, Query, State},
-    routing::get,
-};
+use axum::{Json, Router, extract::State, routing::get};
 use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    answer::{Answer, Refusal},
+    answer::{Answer, Path, Query, Refusal},
     auth::Sender,
     files,
 };
@@ -72,8 +68,8 @@ async fn campaign_progress(State(service): State<Service>, Path(name): Path<Stri
     Ok(Json(json!(report.await?)))
 }
 
-async fn matches_list(State(service): State<Service>) -> Answer<Json<Value>> {
-    read!(service, |c| matches::list(c))
+async fn matches_list(State(service): State<Service>, Query(page): Query<Page>) -> Answer<Json<Value>> {
+    read!(service, |c| matches::list(c, page.page))
 }
 
 async fn match_details(State(service): State<Service>, Path(job): Path<i64>) -> Answer<Json<Value>> {
@@ -139,7 +135,12 @@ async fn person(State(service): State<Service>, Path(name): Path<String>) -> Ans
 }
 
 /// What is not for everybody.
-async fn person_own(State(service): State<Service>, sender: Sender, Path(name): Path<String>) -> Answer<Json<Value>> {
+async fn person_own(
+    State(service): State<Service>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Query(page): Query<Page>,
+) -> Answer<Json<Value>> {
     let now = service.clock.now();
     let (viewer, is_maintainer) = (sender.0.account, sender.0.role >= Role::Maintainer);
     let report = service.read(move |mut connection| {
@@ -151,7 +152,7 @@ async fn person_own(State(service): State<Service>, sender: Sender, Path(name): 
                 return Err(Failure::refused(Code::Forbidden, "only this person and maintainers see this"));
             }
             let days = people::days(c, account, now).await?;
-            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), 0).await? }))
+            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))
         })
     });
     Ok(Json(report.await?))
@@ -160,7 +161,7 @@ async fn person_own(State(service): State<Service>, sender: Sender, Path(name): 
 async fn sprt_said(Query(asked): Query<sprt::Asked>) -> Answer<Json<Value>> {
     match sprt::calculate(&asked) {
         Ok(said) => Ok(Json(json!(said))),
-        Err(fault) => Err(Refusal::new(Code::Invalid, fault)),
+        Err(fault) => Err(Refusal::new(Code::Invalid, fault.sentence(false))),
     }
 }
 
@@ -177,9 +178,9 @@ async fn settings(State(service): State<Service>, sender: Sender) -> Answer<Json
     })))
 }
 
-async fn failures(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+async fn failures(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
     let own = own(&sender);
-    read!(service, |c| people::failures(c, own))
+    read!(service, |c| people::failures(c, own, page.page))
 }
 
 async fn audits(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
@@ -187,7 +188,7 @@ async fn audits(State(service): State<Service>, sender: Sender, Query(page): Que
     read!(service, |c| people::audits(c, page.page))
 }
 
-async fn deliveries(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
+async fn deliveries(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
     let account = sender.0.account;
-    read!(service, |c| people::deliveries(c, account))
+    read!(service, |c| people::deliveries(c, account, page.page))
 }

@@ -5,17 +5,17 @@
 
 use axum::{
     body::Body,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use dataset::Digest;
 use object_store::GetRange;
-use protocol::api::{NET_TYPE, SHARD_TYPE, problem::Code, work::Role};
+use protocol::api::{NET_TYPE, SHARD_TYPE, problem::Code};
 
 use super::{
-    answer::{Answer, Refusal},
-    auth,
+    answer::{Answer, Path, Refusal},
+    auth::Reader,
 };
 use crate::{games, objects::Kind, service::Service};
 
@@ -53,20 +53,21 @@ pub(super) async fn curves(
 pub(super) async fn shard(
     State(service): State<Service>,
     Path(hash): Path<String>,
+    reader: Answer<Reader>,
     headers: HeaderMap,
 ) -> Answer<Response> {
-    let digest = parse(&hash)?;
-    if !games::is_open(&service, digest).await? {
-        let trainer = match auth::bearer(&headers) {
-            Some(token) => service.identify(token).await?.role >= Role::Trainer,
-            None => false,
-        };
-        if !trainer {
-            let detail = "there is no such shard, or its games are still being checked";
-            return Err(Refusal::new(Code::NotFound, detail));
-        }
+    let is_open = games::is_open(&service, parse(&hash)?).await?;
+    if !is_open && !reader?.is_trainer() {
+        let detail = "there is no such shard, or its games are still being checked";
+        return Err(Refusal::new(Code::NotFound, detail));
     }
-    object(&service, Kind::Shard, &hash, SHARD_TYPE, &headers).await
+    let mut response = object(&service, Kind::Shard, &hash, SHARD_TYPE, &headers).await?;
+    if !is_open {
+        // Not for caches that others share.
+        let private = HeaderValue::from_static("private, max-age=31536000, immutable");
+        response.headers_mut().insert(header::CACHE_CONTROL, private);
+    }
+    Ok(response)
 }
 
 pub(super) async fn manifest(

@@ -2,31 +2,23 @@
 
 use axum::{
     Json,
-    extract::{Path, Query, State},
-    http::{HeaderMap, header},
+    extract::State,
+    http::header,
     response::{IntoResponse as _, Response},
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::problem::Code;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use xiangqi::notation::Notation;
 
 use super::{
-    answer::{Answer, Refusal},
-    auth,
+    answer::{Answer, Path, Query, Refusal},
+    auth::Reader,
 };
 use crate::{
     games::{self, judge::Asked},
     service::Service,
 };
-
-/// Whether a token is a trainer's: they see games that are still being played.
-async fn is_trainer(service: &Service, headers: &HeaderMap) -> Answer<bool> {
-    Ok(match auth::bearer(headers) {
-        Some(token) => service.identify(token).await?.role >= Role::Trainer,
-        None => false,
-    })
-}
 
 /// Which shards are listed.
 #[derive(Deserialize)]
@@ -38,9 +30,9 @@ pub(super) struct OfJob {
 pub(super) async fn shards(
     State(service): State<Service>,
     Query(of): Query<OfJob>,
-    headers: HeaderMap,
+    reader: Reader,
 ) -> Answer<Json<Value>> {
-    let trainer = is_trainer(&service, &headers).await?;
+    let trainer = reader.is_trainer();
     let shards = service
         .read(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
@@ -61,9 +53,9 @@ pub(super) async fn of_shard(
     State(service): State<Service>,
     Path(shard): Path<String>,
     Query(of): Query<OfShard>,
-    headers: HeaderMap,
+    reader: Reader,
 ) -> Answer<Json<Value>> {
-    let trainer = is_trainer(&service, &headers).await?;
+    let trainer = reader.is_trainer();
     let (shard, header, listed, found) = games::list(&service, &shard, of.reason, of.skip, trainer).await?;
     let listed: Vec<_> = listed
         .iter()
@@ -78,9 +70,9 @@ pub(super) async fn of_shard(
 pub(super) async fn game(
     State(service): State<Service>,
     Path((shard, number)): Path<(String, u64)>,
-    headers: HeaderMap,
+    reader: Reader,
 ) -> Answer<Json<Value>> {
-    let trainer = is_trainer(&service, &headers).await?;
+    let trainer = reader.is_trainer();
     Ok(Json(games::read(&service, &shard, number, trainer).await?.json()))
 }
 
@@ -94,13 +86,13 @@ pub(super) async fn pgn(
     State(service): State<Service>,
     Path((shard, number)): Path<(String, u64)>,
     Query(written): Query<Written>,
-    headers: HeaderMap,
+    reader: Reader,
 ) -> Answer<Response> {
     let notation = match written.notation.as_deref() {
         None => Notation::Uci,
         Some(name) => name.parse().map_err(|error| Refusal::new(Code::Invalid, format!("{error}")))?,
     };
-    let trainer = is_trainer(&service, &headers).await?;
+    let trainer = reader.is_trainer();
     let kept = games::read(&service, &shard, number, trainer).await?;
     let text = kept.story.pgn(kept.tags(&service.settings.name), notation).to_string();
     let name = format!("attachment; filename=\"{}-{number}.pgn\"", &kept.shard.to_string()[..12]);

@@ -1,10 +1,10 @@
 //! Matches that people watch: marked by maintainers, shown by workers, told to whoever listens.
 
-use std::{convert::Infallible, sync::Arc};
+use std::convert::Infallible;
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::State,
     http::StatusCode,
     response::{
         IntoResponse as _, Response,
@@ -20,10 +20,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    answer::{Answer, Body, Refusal},
+    answer::{Answer, Body, Path, Refusal},
     auth::Sender,
 };
-use crate::{service::Service, store::Failure, work::watching};
+use crate::{live, service::Service, store::Failure, work::watching};
 
 /// What is to be seen of a match.
 #[derive(Clone, Copy, Deserialize)]
@@ -47,6 +47,7 @@ pub(super) async fn begin(
             Box::pin(async move { watching::watch(&mut connection, now, job, watch.pair, Some(by)).await })
         })
         .await?;
+    service.live.only(Some(job));
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -58,7 +59,7 @@ pub(super) async fn end(State(service): State<Service>, sender: Sender, Path(job
             Box::pin(async move { watching::unwatch(&mut connection, now, job, Some(by)).await })
         })
         .await?;
-    service.live.clear(job);
+    live::sight(&service).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -85,14 +86,13 @@ pub(super) async fn show(
 
 /// What is seen now.
 pub(super) async fn now(State(service): State<Service>) -> Answer<Json<Value>> {
-    let watched =
-        service.read(|mut connection| Box::pin(async move { watching::watched(&mut connection).await })).await?;
-    Ok(Json(json!({ "watched": watched.map(|watched| watched.job), "board": *service.live.last() })))
+    let sight = live::sight(&service).await?;
+    Ok(Json(json!({ "watched": sight.watched, "board": sight.board() })))
 }
 
 /// What is seen, as it is seen, until the coordinator stops.
 pub(super) async fn events(State(service): State<Service>) -> Response {
-    let Some((mut seen, place)) = service.live.watch() else {
+    let Some((mut seen, place)) = service.live.watch(&service) else {
         let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
         return Refusal(problem, Some(30)).into_response();
     };
@@ -104,8 +104,8 @@ pub(super) async fn events(State(service): State<Service>) -> Response {
             changed = seen.changed() => changed.ok()?,
             _ = stopping.wait_for(|stopping| *stopping) => return None,
         }
-        let board: Arc<Value> = Arc::clone(&seen.borrow_and_update());
-        let event = Event::default().event("board").data(board.to_string());
+        let board = seen.borrow_and_update().board().to_string();
+        let event = Event::default().event("board").data(board);
         Some((Ok::<_, Infallible>(event), (seen, stopping, place)))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();

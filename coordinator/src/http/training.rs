@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Extension, Json,
     body::Body as HttpBody,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, StatusCode},
 };
 use nnue::Net;
@@ -22,7 +22,7 @@ use protocol::{
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{Answer, Body, Refusal},
+    answer::{Answer, Body, Path, Refusal},
     auth::Sender,
     places::Place,
     work::{collect, of_type, same_hash},

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, Query, State},
+    extract::State,
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
 };
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     choices::{self, Key, NoSuchKey, Registration},
-    http::answer::{Answer, Refusal},
+    http::answer::{Answer, Path, Query, Refusal},
     people,
     reports::people::{self as facts, Account, Audits},
     service::Service,

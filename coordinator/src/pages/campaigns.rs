@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     campaigns::{self, Command, nets},
-    http::answer::{Answer, Refusal},
+    http::answer::{Answer, Path},
     reports::{
         campaign::{self, Progress},
         overview::{self, Running},
@@ -69,6 +69,7 @@ struct CampaignPage {
     outcomes: Vec<String>,
     strength: Strength,
     may: May,
+    rollback_fault: Option<&'static str>,
 }
 
 /// What the campaign can be told now.
@@ -118,11 +119,21 @@ fn find(name: &str, service: &Service) -> impl Future<Output = Answer<Progress>>
 }
 
 async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
-    let mut progress = find(&name, &service).await?;
+    shown(&service, &visitor, &name, None).await
+}
+
+/// A campaign's page, and what is wrong with the form for taking a promotion back, if something is.
+async fn shown(
+    service: &Service,
+    visitor: &Visitor,
+    name: &str,
+    rollback_fault: Option<&'static str>,
+) -> Answer<Response> {
+    let mut progress = find(name, service).await?;
     let json = format!("/api/v1/campaigns/{}/progress", progress.name);
     let page = visitor.page("campaigns", progress.name.clone(), json).charted();
     let words = &page.t.loops;
-    let steps = steps(&visitor, &progress);
+    let steps = steps(visitor, &progress);
     let picture = |is_tall| charts::pipeline(words.pipeline, words.again, &steps, is_tall);
     let bars: Vec<Bar> = progress
         .generations
@@ -144,8 +155,9 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<
         positions: charts::columns(visitor.language, words.per_generation, &bars),
         reasons,
         outcomes,
-        strength: strength(&visitor, points),
+        strength: strength(visitor, points),
         may,
+        rollback_fault,
         page,
         progress,
     })
@@ -337,26 +349,30 @@ async fn command(State(service): State<Service>, Path(name): Path<String>, form:
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 
-#[derive(Deserialize)]
+/// Why a promotion is taken back, and which net was seen as champion.
+#[derive(Clone, Deserialize)]
 struct Why {
     reason: String,
+    #[serde(default)]
+    champion: String,
 }
 
 async fn roll_back(State(service): State<Service>, Path(name): Path<String>, form: Form<Why>) -> Answer<Response> {
-    let Form(visitor, Why { reason }) = form;
+    let Form(visitor, why) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let reason = reason.trim().to_owned();
-    if reason.is_empty() {
-        return Err(Refusal::new(Code::Invalid, "say why, in a few words"));
+    if why.reason.trim().is_empty() {
+        let fault = Some(visitor.language.words().loops.say_why);
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, shown(&service, &visitor, &name, fault).await?).into_response());
     }
     let now = service.clock.now();
     let which = name.clone();
     service
         .write(move |mut connection| {
-            let (name, reason) = (which.clone(), reason.clone());
+            let (name, why) = (which.clone(), why.clone());
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
-                nets::roll_back(&mut connection, now, id, Some(by), &reason).await
+                let (seen, reason) = (Some(why.champion.as_str()), why.reason.trim());
+                nets::roll_back(&mut connection, now, id, seen, Some(by), reason).await
             })
         })
         .await?;

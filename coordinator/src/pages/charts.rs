@@ -136,26 +136,25 @@ pub(super) struct Interval {
 }
 
 /// Numbers one after another, each with its interval.
-pub(super) fn intervals(language: Language, title: &str, axis: &str, all: &[Interval]) -> String {
+pub(super) fn intervals(language: Language, title: &str, axis: &str, all: &[Interval], earlier: usize) -> String {
     let low = all.iter().map(|it| it.low).fold(0.0, f64::min);
     let high = all.iter().map(|it| it.high).fold(1.0, f64::max);
-    let frame = Frame::around((0.5, all.len() as f64 + 0.5), (low, high));
+    let first = earlier as f64 + 1.0;
+    let frame = Frame::around((first - 0.5, first + all.len() as f64 - 0.5), (low, high));
     let mut svg = open(WIDTH, HEIGHT, title);
     frame.axes(language, &mut svg, axis);
-    let mut path = String::new();
+    let (mut path, mut errors) = (String::new(), String::new());
     for (place, it) in all.iter().enumerate() {
-        let x = frame.x(place as f64 + 1.0);
+        let x = frame.x(first + place as f64);
         let _ = write!(path, "{}{x:.1} {:.1}", if place == 0 { "M" } else { "L" }, frame.y(it.value));
         let (bottom, top) = (frame.y(it.low), frame.y(it.high));
-        let _ = write!(svg, r#"<line class="error" x1="{x:.1}" x2="{x:.1}" y1="{bottom:.1}" y2="{top:.1}"/>"#);
-        for y in [bottom, top] {
-            let (from, to) = (x - 5.0, x + 5.0);
-            let _ = write!(svg, r#"<line class="error" x1="{from:.1}" x2="{to:.1}" y1="{y:.1}" y2="{y:.1}"/>"#);
-        }
+        let left = x - 5.0;
+        let _ = write!(errors, "M{x:.1} {bottom:.1}V{top:.1}M{left:.1} {bottom:.1}h10M{left:.1} {top:.1}h10");
     }
+    let _ = write!(svg, r#"<path class="error" d="{errors}"/>"#);
     let _ = write!(svg, r#"<path class="series" d="{path}"/>"#);
     for (place, it) in all.iter().enumerate() {
-        let (x, y) = (frame.x(place as f64 + 1.0), frame.y(it.value));
+        let (x, y) = (frame.x(first + place as f64), frame.y(it.value));
         let _ = write!(svg, r#"<circle class="dot" cx="{x:.1}" cy="{y:.1}" r="5"/>"#);
     }
     svg + "</svg>"
@@ -426,7 +425,7 @@ mod tests {
             columns(EN, "x", &[]),
             histogram(EN, "x", &[], &[]),
             shares(EN, "x", &[]),
-            intervals(EN, "x", "y", &[]),
+            intervals(EN, "x", "y", &[], 0),
             curve(EN, "x", "y", &[], (0.0, 0.0)),
         ] {
             assert!(svg.starts_with("<svg") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");

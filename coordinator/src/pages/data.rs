@@ -1,12 +1,7 @@
 //! The games: how many, how they ended, what was refused; training sets.
 
 use askama::Template;
-use axum::{
-    Router,
-    extract::{Query, State},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, response::Response, routing::get};
 
 use super::{
     charts::{self, Bar},
@@ -16,7 +11,7 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
-    http::answer::Answer,
+    http::answer::{Answer, Query},
     reports::data::{self, Class, Data, Label},
     service::Service,
 };
@@ -36,7 +31,7 @@ struct DataPage {
     scores: String,
     pieces: String,
     day_count: usize,
-    /// Of what counts for nothing.
+    /// Of training sets, and of what counts for nothing.
     parts: Parts,
 }
 
@@ -87,7 +82,7 @@ async fn data_page(State(service): State<Service>, visitor: Visitor, Query(part)
         scores: scores(language, words.scores, &data.figures.scores),
         pieces: pieces(language, words.pieces, &data.figures.pieces),
         day_count: days.len(),
-        parts: Parts::around(part, data.set_aside.len()),
+        parts: Parts::around(part, data.set_aside.len().max(data.manifests.len())),
         page,
         data,
     })

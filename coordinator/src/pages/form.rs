@@ -16,6 +16,9 @@ use crate::{
 /// No form of ours is longer: the text of a campaign is.
 const MOST_BYTES: usize = 256 << 10;
 
+/// What is said of a form that lacks a field, or has something else in it: no page of ours sends such.
+pub(super) const UNREADABLE: &str = "a field of the form is missing or cannot be read: load its page again";
+
 /// What a form of ours sent, and who.
 pub(crate) struct Form<T>(pub(crate) Visitor, pub(crate) T);
 
@@ -44,7 +47,10 @@ impl<T: DeserializeOwned> FromRequest<Service> for Form<T> {
             return Err(Refusal::new(Code::Forbidden, detail));
         }
         let sent = serde_urlencoded::from_bytes(&bytes);
-        let sent = sent.map_err(|error| Refusal::new(Code::BadRequest, format!("the form cannot be read: {error}")))?;
+        let sent = sent.map_err(|error| {
+            tracing::debug!(%error, "a form could not be read");
+            Refusal::new(Code::BadRequest, UNREADABLE)
+        })?;
         Ok(Self(visitor, sent))
     }
 }

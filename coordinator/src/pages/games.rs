@@ -1,12 +1,7 @@
 //! Games that were kept: the shards of a job, the games of a shard, and a game to step through.
 
 use askama::Template;
-use axum::{
-    Router,
-    extract::{Path, Query, State},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, response::Response, routing::get};
 use protocol::api::work::Role;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,7 +14,7 @@ use super::{
 };
 use crate::{
     games::{self, Kept, ListedShard, PAGE},
-    http::answer::Answer,
+    http::answer::{Answer, Path, Query},
     service::Service,
     timed,
 };

@@ -8,6 +8,8 @@ const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 130.0;
 /// Half a board's width is given to so many hundredths of a pawn; what is beyond is pressed together.
 const BEND: f64 = 300.0;
+/// No more points are drawn: of a longer game each is the mean of some moves.
+const MOST_POINTS: usize = 300;
 
 /// Scores from Red's side, by move.
 pub(crate) struct Graph<'a> {
@@ -22,6 +24,13 @@ fn height_of(score: Score) -> f64 {
     let score = f64::from(score);
     let share = score / (score.abs() + BEND);
     HEIGHT / 2.0 * (1.0 - share * 0.94)
+}
+
+/// The mean of those that are known, if any is.
+fn mean(scores: &[Option<Score>]) -> Option<Score> {
+    let known = || scores.iter().flatten();
+    let count = i64::try_from(known().count()).ok().filter(|count| *count > 0)?;
+    Score::try_from(known().map(|&score| i64::from(score)).sum::<i64>() / count).ok()
 }
 
 impl Graph<'_> {
@@ -52,14 +61,15 @@ impl fmt::Display for Graph<'_> {
             let class = if pawns == 0 { "graph-even" } else { "graph-line" };
             write!(f, r#"<path class="{class}" d="M0 {y:.1}H{WIDTH}"/>"#)?;
         }
+        let size = self.scores.len().div_ceil(MOST_POINTS).max(1);
         let mut path = String::new();
         let mut area = String::new();
         let mut open = None;
-        for (index, score) in self.scores.iter().enumerate() {
-            let x = self.x(index + 1);
-            match score {
+        for (index, scores) in self.scores.chunks(size).enumerate() {
+            let x = self.x((index * size + size).min(self.scores.len()));
+            match mean(scores) {
                 Some(score) => {
-                    let y = height_of(*score);
+                    let y = height_of(score);
                     let command = if open.is_some() { 'L' } else { 'M' };
                     write!(path, "{command}{x:.1} {y:.1}")?;
                     if open.is_none() {

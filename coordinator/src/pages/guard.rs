@@ -10,7 +10,7 @@ use axum::{
     Extension,
     body::to_bytes,
     extract::{ConnectInfo, OriginalUri, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header, uri::PathAndQuery},
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
@@ -121,7 +121,8 @@ pub(super) async fn finish(
             now: service.clock.now(),
             is_local: false,
         });
-        response = as_page(response, visitor, uri.path()).await;
+        let address = uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str);
+        response = as_page(response, visitor, address).await;
     }
     let has_secret = response.extensions().get::<Visitor>().is_none_or(|visitor| !visitor.form.is_empty());
     let repeats = uri.query().is_some() || !response.status().is_success();
@@ -144,14 +145,14 @@ struct ErrorPage {
     detail: String,
 }
 
-async fn as_page(response: Response, visitor: Visitor, path: &str) -> Response {
+async fn as_page(response: Response, visitor: Visitor, address: &str) -> Response {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, 64 << 10).await.unwrap_or_default();
     let problem = serde_json::from_slice::<Problem>(&bytes)
         .unwrap_or_else(|_| Problem::new(Code::Internal, "the coordinator failed: its log says why"));
     // Whoever did not sign in may do so, and then goes on from here.
     if problem.code == Code::NoToken {
-        let query = serde_urlencoded::to_string([("next", path)]).unwrap_or_default();
+        let query = serde_urlencoded::to_string([("next", address)]).unwrap_or_default();
         return Redirect::to(&format!("{}?{query}", visitor.link("/sign-in"))).into_response();
     }
     let page = visitor.page("", visitor.language.words().main.error, "");

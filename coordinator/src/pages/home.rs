@@ -28,25 +28,34 @@ struct HomePage {
     current: Option<(String, String)>,
 }
 
+/// So many promotions are shown, the newest: the JSON of the page has more.
+const MOST_SHOWN: usize = 100;
+
 /// The strength history: a picture, its numbers for the script, and those for the table.
 pub(super) struct Strength {
     pub(super) svg: String,
     pub(super) numbers: String,
     pub(super) points: Vec<Point>,
+    /// How many promotions came before those that are shown.
+    pub(super) earlier: usize,
 }
 
-pub(super) fn strength(visitor: &Visitor, points: Vec<Point>) -> Strength {
+pub(super) fn strength(visitor: &Visitor, mut points: Vec<Point>) -> Strength {
+    points.drain(..points.len().saturating_sub(MOST_SHOWN));
+    let earlier = points.first().map_or(0, |point| point.number - 1);
+    // Nobody sees more digits, and each would be there for every point.
+    let rounded = |value: f64| (value * 10.0).round() / 10.0;
     let words = &visitor.language.words().loops;
     let all: Vec<Interval> =
         points.iter().map(|point| Interval { value: point.elo, low: point.low, high: point.high }).collect();
     let numbers = json!({
-        "x": (1..=points.len()).collect::<Vec<_>>(),
-        "lines": [{ "label": "Elo", "values": points.iter().map(|point| point.elo).collect::<Vec<_>>() }],
-        "low": points.iter().map(|point| point.low).collect::<Vec<_>>(),
-        "high": points.iter().map(|point| point.high).collect::<Vec<_>>(),
+        "x": points.iter().map(|point| point.number).collect::<Vec<_>>(),
+        "lines": [{ "label": "Elo", "values": points.iter().map(|point| rounded(point.elo)).collect::<Vec<_>>() }],
+        "low": points.iter().map(|point| rounded(point.low)).collect::<Vec<_>>(),
+        "high": points.iter().map(|point| rounded(point.high)).collect::<Vec<_>>(),
     });
-    let svg = charts::intervals(visitor.language, words.strength, words.promoted_nets, &all);
-    Strength { svg, numbers: numbers.to_string(), points }
+    let svg = charts::intervals(visitor.language, words.strength, words.promoted_nets, &all, earlier);
+    Strength { svg, numbers: numbers.to_string(), points, earlier }
 }
 
 async fn home(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {

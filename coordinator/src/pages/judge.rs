@@ -1,25 +1,34 @@
-//! The page of the judge: any position or list of moves, judged. All that is asked stands in its address.
+//! The page of the judge: any position or list of moves, judged. All that is asked stands in its address: what is sent by
+//! its form is written anew in few letters, as moves of UCI, for addresses are not to be long.
 
 use std::sync::LazyLock;
 
 use askama::Template;
-use axum::{Router, extract::Query, http::StatusCode, response::Response, routing::get};
+use axum::{
+    Router,
+    body::Bytes,
+    http::StatusCode,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::get,
+};
+use protocol::api::problem::Code;
 use serde::Deserialize;
-use xiangqi::rules::RuleSet;
+use xiangqi::{Fen, rules::RuleSet};
 
 use super::{
+    form::UNREADABLE,
     page::{Page, Visitor, show},
     viewer::{View, Viewer, notation_name, notation_of},
     words::{Boards, Language, fill},
 };
 use crate::{
-    games::judge::{Asked, EXAMPLES, MOST_TEXT, judge},
-    http::answer::Answer,
+    games::judge::{Asked, EXAMPLES, Judged, MOST_TEXT, judge},
+    http::answer::{Answer, Query, Refusal},
     service::Service,
 };
 
 pub(super) fn routes() -> Router<Service> {
-    Router::new().route("/judge", get(judgement))
+    Router::new().route("/judge", get(judgement).post(sent))
 }
 
 #[derive(Template)]
@@ -48,9 +57,47 @@ struct Seen {
     ply: Option<String>,
     notation: Option<String>,
     flip: Option<String>,
+    /// How many moves came after the end when it was sent.
+    surplus: Option<usize>,
+}
+
+/// What the form sends is judged at an address of its own.
+async fn sent(visitor: Visitor, body: Bytes) -> Answer<Response> {
+    let unreadable = |_| Refusal::new(Code::BadRequest, UNREADABLE);
+    let asked: Asked = serde_urlencoded::from_bytes(&body).map_err(unreadable)?;
+    let seen: Seen = serde_urlencoded::from_bytes(&body).map_err(unreadable)?;
+    match asked.judge() {
+        Ok(judged) => Ok(Redirect::to(&visitor.link(&address(&asked, &seen, &judged))).into_response()),
+        Err(_) => shown(asked, &seen, &visitor),
+    }
+}
+
+/// Where what was judged is shown.
+fn address(asked: &Asked, seen: &Seen, judged: &Judged) -> String {
+    let game = &judged.story.game;
+    let start = game.start();
+    let fen = if *start == Fen::start() { String::new() } else { start.to_string() };
+    let moves: Vec<_> = game.moves().map(|mv| mv.to_string()).collect();
+    let surplus = (judged.surplus > 0).then(|| judged.surplus.to_string());
+    let query = [
+        ("fen", Some(&fen)),
+        ("moves", Some(&moves.join(" "))),
+        ("rules", Some(&asked.rules)),
+        ("notation", seen.notation.as_ref()),
+        ("flip", seen.flip.as_ref()),
+        ("ply", seen.ply.as_ref()),
+        ("surplus", surplus.as_ref()),
+    ];
+    let query =
+        query.into_iter().filter_map(|(name, value)| Some((name, value?))).filter(|(_, value)| !value.is_empty());
+    format!("/judge?{}", serde_urlencoded::to_string(query.collect::<Vec<_>>()).unwrap_or_default())
 }
 
 async fn judgement(Query(asked): Query<Asked>, Query(seen): Query<Seen>, visitor: Visitor) -> Answer<Response> {
+    shown(asked, &seen, &visitor)
+}
+
+fn shown(asked: Asked, seen: &Seen, visitor: &Visitor) -> Answer<Response> {
     let words = &visitor.language.words().boards;
     let view = View {
         language: visitor.language,
@@ -67,7 +114,7 @@ async fn judgement(Query(asked): Query<Asked>, Query(seen): Query<Seen>, visitor
             counted = judged.story.game.limit_counter().counted();
             let mut shown = Viewer::new(&judged.story, &view);
             shown.is_form = true;
-            (viewer, surplus) = (Some(shown), judged.surplus);
+            (viewer, surplus) = (Some(shown), judged.surplus.max(seen.surplus.unwrap_or(0)));
         }
         Some(Err(wrong)) => fault = Some(wrong.sentence(visitor.language == Language::Chinese)),
     }
@@ -94,7 +141,7 @@ async fn judgement(Query(asked): Query<Asked>, Query(seen): Query<Seen>, visitor
         counted,
         flip: String::new(),
         surplus,
-        examples: examples(&visitor, words),
+        examples: examples(visitor, words),
         page: visitor.page("judge", words.judge_title, json),
     };
     let mut response = show(&page)?;

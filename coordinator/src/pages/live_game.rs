@@ -2,12 +2,12 @@
 //!
 //! The board is made here for every event and sent whole: what the browser's script does is to put it in its place.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, time::Duration};
 
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     response::{
         IntoResponse as _, Redirect, Response,
         sse::{Event, KeepAlive, Sse},
@@ -32,11 +32,19 @@ use super::{
     words::{Boards, Language, fill, state},
 };
 use crate::{
-    http::answer::{Answer, Refusal},
+    clock::{SECOND, Time},
+    http::answer::{Answer, Path, Refusal},
+    live::{self, Sight},
     service::Service,
     timed,
     work::watching,
 };
+
+/// While nothing is seen the board is drawn again so often: it says how old it is.
+const REDRAWN_EVERY: Duration = Duration::from_secs(15);
+
+/// A worker that said nothing for so long, in milliseconds, may be gone. Those who think long say nothing either.
+const SILENT: i64 = 20 * SECOND;
 
 pub(super) fn routes() -> Router<Service> {
     Router::new()
@@ -82,6 +90,8 @@ struct Scene {
     timed: bool,
     moves: Vec<(u32, String, String)>,
     end: Option<String>,
+    /// Since when nothing was heard, if that is long ago: the clocks may have run on.
+    silent: Option<String>,
 }
 
 /// A side's engine.
@@ -139,40 +149,38 @@ async fn mark(
             })
         })
         .await?;
-    if !begins {
-        service.live.clear(job);
-    }
+    live::sight(&service).await?;
     Ok(Redirect::to(&visitor.link("/live-game")))
 }
 
 async fn page(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let watched =
-        service.read(|mut connection| Box::pin(async move { watching::watched(&mut connection).await })).await?;
-    let watched = watched.map(|watched| watched.job);
-    let board = drawn(&service.live.last(), watched, visitor.language);
+    let sight = live::sight(&service).await?;
+    let board = drawn(&sight, visitor.language, visitor.now);
     let title = visitor.language.words().boards.live_title;
-    show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board, watched })
+    show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board, watched: sight.watched })
 }
 
-/// The board as it is seen, again and again.
+/// The board as it is seen, again and again: when something is seen, and now and then while nothing is.
 async fn events(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let Some((mut seen, place)) = service.live.watch() else {
+    let Some((mut seen, place)) = service.live.watch(&service) else {
         let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
         return Err(Refusal(problem, Some(30)));
     };
-    if !seen.borrow().is_null() {
-        seen.mark_changed();
-    }
+    // What is there is told at once: it may be another than when the page was made.
+    live::sight(&service).await?;
+    seen.mark_changed();
     let language = visitor.language;
-    let state = (seen, service.stopping.clone(), place);
-    let events = stream::unfold(state, move |(mut seen, mut stopping, place)| async move {
+    let (clock, stopping) = (service.clock.clone(), service.stopping.clone());
+    let state = (seen, stopping, clock, place);
+    let events = stream::unfold(state, move |(mut seen, mut stopping, clock, place)| async move {
         tokio::select! {
             changed = seen.changed() => changed.ok()?,
+            () = tokio::time::sleep(REDRAWN_EVERY) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return None,
         }
-        let board = drawn(&seen.borrow_and_update(), None, language);
+        let board = drawn(&seen.borrow_and_update(), language, clock.now());
         let event = Event::default().event("board").data(board);
-        Some((Ok::<_, Infallible>(event), (seen, stopping, place)))
+        Some((Ok::<_, Infallible>(event), (seen, stopping, clock, place)))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
     // Proxies are not to gather what should be seen at once.
@@ -180,15 +188,15 @@ async fn events(State(service): State<Service>, visitor: Visitor) -> Answer<Resp
     Ok(response)
 }
 
-fn drawn(seen: &Value, watched: Option<i64>, language: Language) -> String {
+fn drawn(sight: &Sight, language: Language, now: Time) -> String {
     let t = &language.words().boards;
-    let waiting = watched.map_or(t.live_none.to_owned(), |job| fill(t.live_waits, job));
-    let board = LiveBoard { t, scene: scene(seen, language), waiting };
+    let waiting = sight.watched.map_or(t.live_none.to_owned(), |job| fill(t.live_waits, job));
+    let board = LiveBoard { t, scene: scene(sight.board(), language, now), waiting };
     board.render().unwrap_or_default()
 }
 
 /// What is seen; nothing, if nothing is. It was checked when it came.
-fn scene(seen: &Value, language: Language) -> Option<Scene> {
+fn scene(seen: &Value, language: Language, now: Time) -> Option<Scene> {
     let t = &language.words().boards;
     let chinese = language == Language::Chinese;
     let number = |value: &Value| value.as_i64().unwrap_or(0);
@@ -201,6 +209,8 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
     let last_move: Option<Move> =
         seen["moves"]["uci"].as_array().and_then(|moves| moves.last()?.as_str()?.parse().ok());
     let is_over = !seen["end"].is_null();
+    let heard = number(&seen["at"]);
+    let is_silent = now.0 - heard > SILENT;
     let turn = fen.position.turn();
     let ply = seen["moves"]["uci"].as_array().map_or(0, Vec::len);
     let moves = texts(&seen["moves"]);
@@ -233,7 +243,7 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
             clock: told["remaining"].as_i64().map(clock_of),
             nodes: format::short(language, number(&told["nodes"])),
             limit,
-            thinks: turn == color && !is_over,
+            thinks: turn == color && !is_over && !is_silent,
             score: own.map_or_else(none, |score| shown_score(score as i32)),
             depth: said["depth"].as_i64().map_or_else(none, |depth| depth.to_string()),
             speed: said["nodes_per_second"].as_i64().map_or_else(none, |speed| format::short(language, speed)),
@@ -249,6 +259,7 @@ fn scene(seen: &Value, language: Language) -> Option<Scene> {
         fill(t.live_over, format!("{outcome}, {}", state(language, reason)))
     });
     Some(Scene {
+        silent: is_silent.then(|| fill(t.live_silent, format::ago(language, now, heard))),
         job: number(&seen["match"]),
         game: number(&seen["game"]),
         rules: seen["rules"].as_str().unwrap_or_default().to_owned(),

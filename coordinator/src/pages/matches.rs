@@ -3,7 +3,8 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, Query, State},
+    extract::State,
+    http::{HeaderName, HeaderValue},
     response::Response,
     routing::get,
 };
@@ -17,9 +18,10 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
-    http::answer::Answer,
+    http::answer::{Answer, Path, Query},
     reports::matches::{self, Line, Match, Openings},
     service::Service,
+    store::Failure,
     timed,
 };
 
@@ -35,6 +37,7 @@ pub(super) fn routes() -> Router<Service> {
 struct ListPage {
     page: Page,
     matches: Vec<Line>,
+    parts: Parts,
 }
 
 #[derive(Template)]
@@ -113,14 +116,39 @@ impl Page {
     }
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let matches = service.read(|mut connection| Box::pin(async move { matches::list(&mut connection).await })).await?;
-    let page = visitor.page("matches", visitor.language.words().main.matches, "/api/v1/matches");
-    show(&ListPage { page, matches })
+async fn list(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+    let number = i64::from(part.page);
+    let matches = service
+        .read(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await }))
+        .await?;
+    let json = format!("/api/v1/matches?page={number}");
+    let page = visitor.page("matches", visitor.language.words().main.matches, json);
+    let after = (matches.len() as i64 == matches::PAGE).then_some(part.page.saturating_add(1));
+    let parts = Parts { before: part.page.checked_sub(1), after };
+    show(&ListPage { page, matches, parts })
+}
+
+/// A match of which nothing is known yet: the page is loaded again by itself.
+#[derive(Template)]
+#[template(path = "match_counting.html")]
+struct CountingPage {
+    page: Page,
+}
+
+fn counting(visitor: &Visitor, job: i64) -> Answer<Response> {
+    const AGAIN: HeaderValue = HeaderValue::from_static("2");
+    let title = fill(visitor.language.words().boards.live_pair, job);
+    let mut response =
+        show(&CountingPage { page: visitor.page("matches", title, format!("/api/v1/matches/{job}/details")) })?;
+    response.headers_mut().insert(HeaderName::from_static("refresh"), AGAIN);
+    Ok(response)
 }
 
 async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> Answer<Response> {
-    let all = matches::details(&service, job).await?;
+    let all = match matches::details(&service, job).await {
+        Err(Failure::Refused(problem)) if problem.detail == matches::BEING_COUNTED => return counting(&visitor, job),
+        all => all?,
+    };
     // Nobody sees games that are still played.
     let pairs = match all.line.state.as_str() {
         "closed" => matches::openings(&service, job, 0).await.ok(),
@@ -154,7 +182,7 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
     opening.extend(openings.book.map(|book| page.fill(words.openings_book, page.brief(&book.to_string()))));
     opening.extend(openings.filter.map(|filter| page.fill(words.openings_filter, filter.bound)));
     let left = all.outlook.map(|outlook| outlook.games_to_go.round() as i64);
-    let page = Page { title, ..page };
+    let page = Page { title, ..page }.also(words.openings, format!("/api/v1/matches/{job}/openings"));
     show(&MatchPage {
         curve: charts::curve(
             visitor.language,

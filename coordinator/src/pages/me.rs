@@ -3,12 +3,11 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{ConnectInfo, Path, State},
+    extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode},
     response::{IntoResponse as _, Redirect, Response},
     routing::{get, post},
 };
-use protocol::api::problem::Code;
 use serde::Deserialize;
 
 use super::{
@@ -17,10 +16,11 @@ use super::{
     page::{Page, Visitor, show},
     signing::{blocking, may_try, new_session, was_right},
     words::fill,
+    workers::{Part, Parts},
 };
 use crate::{
     clock::{DAY, SECOND},
-    http::answer::{Answer, Refusal},
+    http::answer::{Answer, Path, Query},
     people::{self, passwords, sessions},
     reports::people::{self as facts, Delivery, Machine, Token},
     service::Service,
@@ -47,39 +47,47 @@ struct MePage {
     tokens: Vec<Token>,
     machines: Vec<Machine>,
     deliveries: Vec<Delivery>,
-    secret: Option<String>,
-    fault: Option<String>,
+    parts: Parts,
+    said: Said,
 }
 
-async fn me(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    page(&service, &visitor, None, None, None).await
+async fn me(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+    page(&service, &visitor, part.page, Said::default()).await
 }
 
-async fn page(
-    service: &Service,
-    visitor: &Visitor,
+/// What was just done, or is wrong with what was sent.
+#[derive(Default)]
+struct Said {
     notice: Option<String>,
     secret: Option<String>,
     fault: Option<String>,
-) -> Answer<Response> {
+    /// Whether the days of a new token are wrong, and what was sent for it.
+    token_fault: bool,
+    token: NewToken,
+}
+
+async fn page(service: &Service, visitor: &Visitor, part: u32, said: Said) -> Answer<Response> {
     let session = visitor.must_be_known()?;
     let account = session.account;
+    let number = i64::from(part);
     let (total, rank, tokens, machines, deliveries) = service
         .read(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
                 let total = people::contribution(c, account, i64::MIN).await?;
                 let rank = people::rank(c, account).await?;
-                let tokens = facts::tokens(c, account).await?;
-                let machines = facts::machines(c, Some(account), 0).await?;
-                Ok((total, rank, tokens, machines, facts::deliveries(c, account).await?))
+                let tokens = facts::tokens(c, account, number).await?;
+                let machines = facts::machines(c, Some(account), number).await?;
+                Ok((total, rank, tokens, machines, facts::deliveries(c, account, number).await?))
             })
         })
         .await?;
     let words = &visitor.language.words().account;
-    let page = visitor.page("me", words.my_account, "/api/v1/me").noting(notice);
-    let page = page.also(words.my_tokens, "/api/v1/tokens").also(words.my_machines, "/api/v1/machines?own=true");
-    let page = page.also(words.my_games, "/api/v1/deliveries");
+    let page = visitor.page("me", words.my_account, "/api/v1/me").noting(said.notice.clone());
+    let page = page.also(words.my_tokens, "/api/v1/tokens");
+    let page = page.also(words.my_machines, format!("/api/v1/machines?own=true&page={number}"));
+    let page = page.also(words.my_games, format!("/api/v1/deliveries?page={number}"));
+    let rows = tokens.len().max(machines.len()).max(deliveries.len());
     show(&MePage {
         page,
         name: session.name.clone(),
@@ -90,12 +98,12 @@ async fn page(
         tokens,
         machines,
         deliveries,
-        secret,
-        fault,
+        parts: Parts::around(Part { page: part }, rows),
+        said,
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct NewToken {
     name: String,
     #[serde(default)]
@@ -109,8 +117,11 @@ async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> A
     let days = match wanted.days.trim() {
         "" => None,
         text => {
-            let days = text.parse::<u16>().ok().filter(|days| *days > 0);
-            Some(days.ok_or_else(|| Refusal::new(Code::Invalid, "days: a whole number from 1 to 65535"))?)
+            let Some(days) = text.parse::<u16>().ok().filter(|days| *days > 0) else {
+                let said = Said { token_fault: true, token: wanted, ..Said::default() };
+                return Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&service, &visitor, 0, said).await?).into_response());
+            };
+            Some(days)
         }
     };
     let name: String = wanted.name.trim().chars().filter(|letter| !letter.is_control()).take(60).collect();
@@ -124,7 +135,7 @@ async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> A
             })
         })
         .await?;
-    page(&service, &visitor, None, Some(secret), None).await
+    page(&service, &visitor, 0, Said { secret: Some(secret), ..Said::default() }).await
 }
 
 async fn revoke_token(State(service): State<Service>, Path(token): Path<i64>, form: Form<Nothing>) -> Answer<Response> {
@@ -157,9 +168,11 @@ async fn change_password(
     let (now, account) = (service.clock.now(), session.account);
     if let Err(minutes) = may_try(&service, &session.name, &headers, peer) {
         let fault = fill(words.too_often, minutes);
-        return Ok(
-            (StatusCode::TOO_MANY_REQUESTS, page(&service, &visitor, None, None, Some(fault)).await?).into_response()
-        );
+        return Ok((
+            StatusCode::TOO_MANY_REQUESTS,
+            page(&service, &visitor, 0, Said { fault: Some(fault), ..Said::default() }).await?,
+        )
+            .into_response());
     }
     let name = session.name.clone();
     let kept = service
@@ -187,7 +200,13 @@ async fn change_password(
             let mut visitor = visitor;
             visitor.session = service.session(&cookie).await?;
             visitor.form = visitor.session.as_ref().map(|session| session.form.clone()).unwrap_or_default();
-            let mut shown = page(&service, &visitor, Some(words.password_changed.to_owned()), None, None).await?;
+            let mut shown = page(
+                &service,
+                &visitor,
+                0,
+                Said { notice: Some(words.password_changed.to_owned()), ..Said::default() },
+            )
+            .await?;
             set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
             return Ok(shown);
         }
@@ -195,6 +214,6 @@ async fn change_password(
         Err(Failure::Refused(problem)) => visitor.refused(&problem),
         Err(other) => return Err(other.into()),
     };
-    let shown = page(&service, &visitor, None, None, Some(fault)).await?;
+    let shown = page(&service, &visitor, 0, Said { fault: Some(fault), ..Said::default() }).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
 }

@@ -1,18 +1,13 @@
 //! Nets: their list, and the card of one.
 
 use askama::Template;
-use axum::{
-    Router,
-    extract::{Path, Query, State},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, response::Response, routing::get};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::page::{Page, Visitor, show};
 use crate::{
-    http::answer::Answer,
+    http::answer::{Answer, Path, Query},
     reports::net::{self, Card, Net},
     service::Service,
 };
@@ -36,9 +31,9 @@ struct Older {
 
 async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> Answer<Response> {
     let nets = service
-        .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before).await }))
+        .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before, net::PAGE).await }))
         .await?;
-    let older = nets.last().filter(|_| nets.len() == 100).map(|net| net.created);
+    let older = nets.last().filter(|_| nets.len() as i64 == net::PAGE).map(|net| net.created);
     let page = visitor.page("nets", visitor.language.words().main.nets, "/api/v1/nets");
     show(&ListPage { page, nets, older })
 }

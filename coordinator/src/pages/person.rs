@@ -2,21 +2,17 @@
 //! maintainers only.
 
 use askama::Template;
-use axum::{
-    Router,
-    extract::{Path, State},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, response::Response, routing::get};
 use protocol::api::work::Role;
 
 use super::{
     charts::{self, Bar},
     format,
     page::{Page, Visitor, show},
+    workers::{Part, Parts},
 };
 use crate::{
-    http::answer::Answer,
+    http::answer::{Answer, Path, Query},
     reports::people::{self, Day, Machine, Person},
     service::Service,
 };
@@ -38,9 +34,15 @@ struct Own {
     state: String,
     days: String,
     machines: Vec<Machine>,
+    parts: Parts,
 }
 
-async fn person(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
+async fn person(
+    State(service): State<Service>,
+    visitor: Visitor,
+    Path(name): Path<String>,
+    Query(part): Query<Part>,
+) -> Answer<Response> {
     let now = service.clock.now();
     let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
     let (person, own) = service
@@ -54,17 +56,18 @@ async fn person(State(service): State<Service>, visitor: Visitor, Path(name): Pa
                     return Ok((person, None));
                 }
                 let days = people::days(c, account, now).await?;
-                Ok((person, Some((state, days, people::machines(c, Some(account), 0).await?))))
+                Ok((person, Some((state, days, people::machines(c, Some(account), i64::from(part.page)).await?))))
             })
         })
         .await?;
     let words = &visitor.language.words().river;
-    let own = own.map(|(state, days, machines): (String, Vec<Day>, _)| {
+    let own = own.map(|(state, days, machines): (String, Vec<Day>, Vec<Machine>)| {
         let bars: Vec<Bar> = days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
-        Own { state, days: charts::columns(visitor.language, words.person_days, &bars), machines }
+        let parts = Parts::around(part, machines.len());
+        Own { state, days: charts::columns(visitor.language, words.person_days, &bars), machines, parts }
     });
     let json = format!("/api/v1/people/{}", person.account);
     let page = visitor.page("people", person.account.clone(), json.clone());
-    let page = if own.is_some() { page.also(words.person_own, json + "/own") } else { page };
+    let page = if own.is_some() { page.also(words.person_own, format!("{json}/own?page={}", part.page)) } else { page };
     show(&PersonPage { page, person, own })
 }

@@ -1,12 +1,15 @@
 //! The calculator of sequential tests: what they say of results, and how many games they take.
 
 use askama::Template;
-use axum::{Router, extract::Query, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 
-use super::page::{Page, Visitor, show};
+use super::{
+    page::{Page, Visitor, show},
+    words::Language,
+};
 use crate::{
-    http::answer::Answer,
-    reports::sprt::{Asked, Said, calculate},
+    http::answer::{Answer, Query},
+    reports::sprt::{Asked, Fault, Said, calculate},
     service::Service,
 };
 
@@ -20,15 +23,25 @@ struct SprtPage {
     page: Page,
     asked: Asked,
     fault: Option<String>,
+    /// The field that is to be written otherwise; empty, if all is well.
+    wrong: &'static str,
     result: Option<Said>,
 }
 
 async fn calculator(visitor: Visitor, Query(asked): Query<Asked>) -> Answer<Response> {
     let query = serde_urlencoded::to_string(&asked).unwrap_or_default();
-    let page = visitor.page("sprt", visitor.language.words().main.sprt, format!("/api/v1/sprt?{query}"));
     let (result, fault) = match calculate(&asked) {
         Ok(result) => (Some(result), None),
         Err(fault) => (None, Some(fault)),
     };
-    show(&SprtPage { page, asked, fault, result })
+    let wrong = fault.map_or("", Fault::field);
+    let fault = fault.map(|fault| fault.sentence(visitor.language == Language::Chinese));
+    let is_wrong = fault.is_some();
+    let json = if is_wrong { String::new() } else { format!("/api/v1/sprt?{query}") };
+    let page = visitor.page("sprt", visitor.language.words().main.sprt, json);
+    let mut response = show(&SprtPage { page, asked, fault, wrong, result })?;
+    if is_wrong {
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    Ok(response)
 }

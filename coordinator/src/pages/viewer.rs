@@ -1,5 +1,7 @@
 //! What shows a game: board, steps, moves, scores, verdict. The pages of a game and of the judge have it in common.
 
+use std::ops::RangeInclusive;
+
 use xiangqi::{
     Color,
     notation::Notation,
@@ -12,6 +14,20 @@ use super::{
     words::{Boards, Language, fill, state},
 };
 use crate::games::story::{Story, Told, pawns};
+
+/// Games of no more plies are shown whole.
+const LONG: usize = 200;
+/// Of longer ones so many plies are shown at once, for a page is to stay small.
+const PART: usize = 150;
+
+/// The plies that are shown together with this one.
+fn part_of(ply: usize, last: usize) -> (usize, usize) {
+    if last <= LONG {
+        return (0, last);
+    }
+    let before = ply.saturating_sub(1) / PART * PART;
+    (if before == 0 { 0 } else { before + 1 }, (before + PART).min(last))
+}
 
 /// How it is to be seen.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +48,9 @@ pub(super) struct Viewer {
     pub(super) line: String,
     pub(super) ply: usize,
     pub(super) last: usize,
+    /// The plies whose moves and marks are here: of a long game a part.
+    pub(super) from: usize,
+    pub(super) to: usize,
     pub(super) flipped: bool,
     /// The move that was made last, in words.
     pub(super) said: String,
@@ -103,7 +122,9 @@ impl Viewer {
         let texts = story.texts(view.notation);
         let position = story.position(ply);
         let deeds: Vec<_> = story.deeds().iter().map(|told| told.deed.clone()).collect();
-        let marks = board::marks_of_game(&story.game, &deeds);
+        let (from, to) = part_of(ply, last);
+        let mut marks = board::marks_of_game(&story.game, &deeds);
+        marks.retain(|(ply, _)| (from..=to).contains(ply));
         let said = said(words, story, &texts, ply);
         let last_move = ply.checked_sub(1).and_then(|index| story.game.moves().nth(index));
         let board = Board {
@@ -125,8 +146,10 @@ impl Viewer {
             line: line.join(" "),
             ply,
             last,
+            from,
+            to,
             flipped: view.flipped,
-            rows: rows(story, &texts, ply),
+            rows: rows(story, &texts, ply, from..=to),
             graph: graph.has_any().then(|| graph.to_string()),
             verdict: verdict(story, view.language, &texts, ply),
             said,
@@ -145,6 +168,16 @@ impl Viewer {
     pub(super) fn on(&self) -> usize {
         (self.ply + 1).min(self.last)
     }
+
+    /// The last ply of the part before, if there is one.
+    pub(super) fn earlier(&self) -> Option<usize> {
+        self.from.checked_sub(1)
+    }
+
+    /// The first ply of the part behind, if there is one.
+    pub(super) fn later(&self) -> Option<usize> {
+        (self.to < self.last).then_some(self.to + 1)
+    }
 }
 
 fn said(words: &Boards, story: &Story, texts: &[String], ply: usize) -> String {
@@ -161,13 +194,20 @@ const fn side_name(words: &Boards, side: Color) -> &'static str {
     }
 }
 
-fn rows(story: &Story, texts: &[String], now: usize) -> Vec<Row> {
+/// The moves that lead to these plies.
+fn rows(story: &Story, texts: &[String], now: usize, plies: RangeInclusive<usize>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = story.game.start().move_number;
     let (from, to) = story.cycle().unwrap_or((usize::MAX, 0));
     for (index, text) in texts.iter().enumerate() {
         let ply = index + 1;
         let side = story.mover(ply);
+        if side == Color::Black {
+            number += 1;
+        }
+        if !plies.contains(&ply) {
+            continue;
+        }
         let shown = Shown {
             ply,
             text: text.clone(),
@@ -177,13 +217,10 @@ fn rows(story: &Story, texts: &[String], now: usize) -> Vec<Row> {
             in_cycle: ply > from && ply <= to,
         };
         if side == Color::Red || rows.is_empty() {
-            rows.push(Row { number, moves: [None, None] });
+            rows.push(Row { number: number - u32::from(side == Color::Black), moves: [None, None] });
         }
         if let Some(row) = rows.last_mut() {
             row.moves[side.index()] = Some(shown);
-        }
-        if side == Color::Black {
-            number += 1;
         }
     }
     rows
@@ -270,5 +307,24 @@ pub(super) const fn notation_name(notation: Notation) -> &'static str {
         Notation::Wxf => "wxf",
         Notation::ChineseSimplified | Notation::ChineseTraditional => "chinese",
         _ => "uci",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part_of;
+
+    #[test]
+    fn every_ply_of_a_long_game_is_in_one_part() {
+        assert_eq!(part_of(7, 200), (0, 200), "a game that is not long is shown whole");
+        for last in [201, 300, 301, 1_500] {
+            let mut next = 0;
+            while next <= last {
+                let (from, to) = part_of(next, last);
+                assert_eq!(from, next, "parts follow each other");
+                assert!(to <= last && (from..=to).all(|ply| part_of(ply, last) == (from, to)));
+                next = to + 1;
+            }
+        }
     }
 }

@@ -1,19 +1,14 @@
 //! Workers and people: machines for their owners and maintainers, contributors for everybody.
 
 use askama::Template;
-use axum::{
-    Router,
-    extract::{Query, State},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, response::Response, routing::get};
 use protocol::api::work::Role;
 use serde::Deserialize;
 
 use super::page::{Page, Visitor, show};
 use crate::{
     clock::HOUR,
-    http::answer::Answer,
+    http::answer::{Answer, Query},
     reports::people::{self, Contributor, Failure, Machine, ROWS},
     service::Service,
 };
@@ -66,18 +61,19 @@ async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): 
                 let (active, threads): (i64, i64) = query.fetch_one(c.raw()).await?;
                 let Some(own) = own else { return Ok((active, threads, None, Vec::new())) };
                 let machines = people::machines(c, own, i64::from(part.page)).await?;
-                Ok((active, threads, Some(machines), people::failures(c, own).await?))
+                Ok((active, threads, Some(machines), people::failures(c, own, i64::from(part.page)).await?))
             })
         })
         .await?;
     let (words, overview) = (visitor.language.words(), "/api/v1/overview");
     let page = if machines.is_some() {
         let page = visitor.page("workers", words.main.workers, format!("/api/v1/machines?page={}", part.page));
-        page.also(words.loops.workers_now, overview).also(words.river.failures, "/api/v1/failures")
+        page.also(words.loops.workers_now, overview)
+            .also(words.river.failures, format!("/api/v1/failures?page={}", part.page))
     } else {
         visitor.page("workers", words.main.workers, overview)
     };
-    let parts = Parts::around(part, machines.as_ref().map_or(0, Vec::len));
+    let parts = Parts::around(part, machines.as_ref().map_or(0, Vec::len).max(failures.len()));
     show(&WorkersPage { page, active, threads, machines, failures, parts })
 }
 

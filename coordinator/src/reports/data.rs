@@ -151,7 +151,7 @@ pub struct Aside {
     pub received: i64,
 }
 
-/// The games that there are; of what counts for nothing a page, counted from 0.
+/// The games that there are; of training sets and of what counts for nothing a page, counted from 0.
 ///
 /// # Errors
 ///
@@ -176,8 +176,9 @@ pub async fn data(connection: &mut Connection<'_>, now: Time, page: i64) -> Outc
     let query = "SELECT hash AS manifest, campaigns.name AS campaign, manifests.generation AS generation, games,
                         positions, manifests.created AS created
                  FROM manifests LEFT JOIN campaigns ON campaigns.id = manifests.campaign
-                 ORDER BY manifests.created DESC, hash LIMIT 50";
-    let manifests = sqlx::query_as(query).fetch_all(connection.raw()).await?;
+                 ORDER BY manifests.created DESC, hash LIMIT $1 OFFSET $2";
+    let query = sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS);
+    let manifests = query.fetch_all(connection.raw()).await?;
     Ok(Data {
         states,
         days,

@@ -18,7 +18,8 @@ use crate::{
     timed,
 };
 pub(crate) use openings::{Openings, openings};
-pub use played::Memory;
+pub(crate) use played::BEING_COUNTED;
+pub use played::{Memory, Patience};
 pub use workers::Worker;
 
 /// A match in one line.
@@ -103,14 +104,18 @@ pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Outcom
     Ok(rows.into_iter().map(Line::from).collect())
 }
 
-/// The last matches, the newest first.
+/// So many matches are on a page.
+pub const PAGE: i64 = 100;
+
+/// A page of the matches, counted from 0, the newest first.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn list(connection: &mut Connection<'_>) -> Outcome<Vec<Line>> {
-    let query = rows("jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT 100");
-    let rows: Vec<Row> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
+pub async fn list(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Line>> {
+    let query = rows("jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT $1 OFFSET $2");
+    let query = sqlx::query_as(query).bind(PAGE).bind(page.max(0) * PAGE);
+    let rows: Vec<Row> = query.fetch_all(connection.raw()).await?;
     Ok(rows.into_iter().map(Line::from).collect())
 }
 

@@ -85,16 +85,20 @@ const COLUMNS: &str = "SELECT nets.hash AS net, nets.name AS name, nets.state AS
      nets.generation AS generation, parent, bytes, architecture, nets.created AS created, promoted, disputed
      FROM nets LEFT JOIN campaigns ON campaigns.id = nets.campaign";
 
-/// The newest nets.
+/// So many nets are on a page.
+pub const PAGE: i64 = 100;
+
+/// The newest nets, so many at most; those before a time, if one is given.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn list(connection: &mut Connection<'_>, before: Option<i64>) -> Outcome<Vec<Net>> {
+pub async fn list(connection: &mut Connection<'_>, before: Option<i64>, most: i64) -> Outcome<Vec<Net>> {
     let query = sqlx::AssertSqlSafe(format!(
-        "{COLUMNS} WHERE nets.created < $1 ORDER BY nets.created DESC, nets.hash LIMIT 100"
+        "{COLUMNS} WHERE nets.created < $1 ORDER BY nets.created DESC, nets.hash LIMIT $2"
     ));
-    Ok(sqlx::query_as(query).bind(before.unwrap_or(i64::MAX)).fetch_all(connection.raw()).await?)
+    let query = sqlx::query_as(query).bind(before.unwrap_or(i64::MAX)).bind(most);
+    Ok(query.fetch_all(connection.raw()).await?)
 }
 
 /// A net's card.

@@ -9,6 +9,9 @@ use crate::{
     store::{Connection, Outcome},
 };
 
+/// So many promotions are told, the newest.
+const MOST_POINTS: usize = 1_000;
+
 /// What runs, how fast, and how strong it became.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Overview {
@@ -59,6 +62,8 @@ pub struct Running {
 /// A promoted net, and how much stronger it was than the one before.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
+    /// Which promotion of the campaign it is, counted from 1.
+    pub number: usize,
     /// The campaign.
     pub campaign: String,
     /// The net.
@@ -158,7 +163,7 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
                         promotions.at AS at, promotions.job AS job, jobs.decision AS decision
                  FROM promotions JOIN campaigns ON campaigns.id = promotions.campaign
                  LEFT JOIN nets ON nets.hash = promotions.net LEFT JOIN jobs ON jobs.id = promotions.job
-                 WHERE promotions.campaign = $1 ORDER BY promotions.id LIMIT 1000";
+                 WHERE promotions.campaign = $1 ORDER BY promotions.id";
     let rows: Vec<Row> = sqlx::query_as(query).bind(campaign).fetch_all(connection.raw()).await?;
     let mut points: Vec<Point> = Vec::new();
     for row in rows {
@@ -180,6 +185,7 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
         };
         let name = row.name.or_else(|| row.net.as_ref().map(|net| net.chars().take(12).collect()));
         points.push(Point {
+            number: points.len() + 1,
             campaign: row.campaign,
             net: row.net,
             name: name.unwrap_or_default(),
@@ -192,6 +198,8 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
             high,
         });
     }
+    // Each is added to all before it; told are the newest.
+    points.drain(..points.len().saturating_sub(MOST_POINTS));
     Ok(points)
 }
 

@@ -83,18 +83,18 @@ pub struct Failure {
     pub detail: String,
 }
 
-/// What workers said went wrong, the last first: of an account, or of all.
+/// A page of what workers said went wrong, the last first: of an account, or of all.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn failures(connection: &mut Connection<'_>, account: Option<i64>) -> Outcome<Vec<Failure>> {
+pub async fn failures(connection: &mut Connection<'_>, account: Option<i64>, page: i64) -> Outcome<Vec<Failure>> {
     let query = "SELECT failures.id AS failure, accounts.name AS account, workers.name AS worker, at, kind,
                         failures.version AS version, detail
                  FROM failures JOIN accounts ON accounts.id = failures.account
                  LEFT JOIN workers ON workers.id = failures.worker
-                 WHERE $1 < 0 OR failures.account = $1 ORDER BY failures.id DESC LIMIT $2";
-    let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS);
+                 WHERE $1 < 0 OR failures.account = $1 ORDER BY failures.id DESC LIMIT $2 OFFSET $3";
+    let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS).bind(page.max(0) * ROWS);
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
@@ -178,16 +178,17 @@ pub struct Delivery {
     pub received: i64,
 }
 
-/// What an account delivered.
+/// A page of what an account delivered, the newest first.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn deliveries(connection: &mut Connection<'_>, account: i64) -> Outcome<Vec<Delivery>> {
+pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64) -> Outcome<Vec<Delivery>> {
     let query = "SELECT hash, job, workers.name AS worker, first, games, state, code, detail, received
                  FROM shards JOIN workers ON workers.id = shards.worker
-                 WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2";
-    Ok(sqlx::query_as(query).bind(account).bind(ROWS).fetch_all(connection.raw()).await?)
+                 WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2 OFFSET $3";
+    let query = sqlx::query_as(query).bind(account).bind(ROWS).bind(page.max(0) * ROWS);
+    Ok(query.fetch_all(connection.raw()).await?)
 }
 
 /// Who contributed how much.
@@ -286,15 +287,16 @@ pub struct Token {
     pub revoked: Option<i64>,
 }
 
-/// An account's tokens, the newest first.
+/// A page of an account's tokens, the newest first.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn tokens(connection: &mut Connection<'_>, account: i64) -> Outcome<Vec<Token>> {
+pub async fn tokens(connection: &mut Connection<'_>, account: i64, page: i64) -> Outcome<Vec<Token>> {
     let query = "SELECT id AS token, name, prefix AS begins, role, created, last_used, expires, revoked
-                 FROM tokens WHERE account = $1 ORDER BY id DESC LIMIT 100";
-    Ok(sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?)
+                 FROM tokens WHERE account = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
+    let query = sqlx::query_as(query).bind(account).bind(ROWS).bind(page.max(0) * ROWS);
+    Ok(query.fetch_all(connection.raw()).await?)
 }
 
 /// An account.

@@ -1,7 +1,7 @@
 //! What a sequential test says of results, whoever played them, and how many games it takes.
 
 use serde::{Deserialize, Serialize};
-use stats::{Counts, EloModel, Hypotheses, Pentanomial, Sprt};
+use stats::{Counts, EloModel, Hypotheses, Pentanomial, Sprt, SprtError};
 
 /// What is asked, as it stands in the address.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -64,32 +64,94 @@ pub struct Said {
     pub chance: f64,
 }
 
+/// Why nothing can be calculated, by the field that is to be written otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Something that is no number: `elo0`, `elo1`, `alpha` or `beta`.
+    Number(&'static str),
+    /// The hypotheses are not in order, or beyond what is calculated.
+    Hypotheses,
+    /// An error rate that is none: `alpha` or `beta`.
+    Rate(&'static str),
+    /// The pairs are not five whole numbers.
+    Pairs,
+    /// There are no games.
+    NoGames,
+    /// No distribution was found: the hypotheses are too extreme for these results.
+    Extreme,
+}
+
+impl Fault {
+    /// The field, by its name in the address.
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Number(field) | Self::Rate(field) => field,
+            Self::Hypotheses | Self::Extreme => "elo1",
+            Self::Pairs | Self::NoGames => "counts",
+        }
+    }
+
+    /// What to write instead, in English or Chinese.
+    #[must_use]
+    pub fn sentence(self, chinese: bool) -> String {
+        let name = match self.field() {
+            "elo0" => "Elo 0",
+            "elo1" => "Elo 1",
+            "alpha" => "α",
+            "beta" => "β",
+            _ if chinese => "局对",
+            _ => "Pairs",
+        };
+        let [english, in_chinese] = match self {
+            Self::Number(_) => ["a number, for example 0.05 or 10", "请填写数字，例如 0.05 或 10"],
+            Self::Hypotheses => {
+                ["a number above Elo 0; both between −2000 and 2000", "应大于 Elo 0，且两者均在 −2000 与 2000 之间"]
+            }
+            Self::Rate(_) => ["a number above 0 and below 0.5, for example 0.05", "应大于 0 且小于 0.5，例如 0.05"],
+            Self::Pairs => {
+                ["five whole numbers, for example 30 180 400 210 36", "请填写五个整数，例如 30 180 400 210 36"]
+            }
+            Self::NoGames => ["at least one pair must have been played", "至少应有一个局对"],
+            Self::Extreme => [
+                "nearer to what was played: for such extremes nothing can be calculated",
+                "请填写更接近实际成绩的值，过于极端时无法计算",
+            ],
+        };
+        if chinese { format!("{name}：{in_chinese}。") } else { format!("{name}: {english}.") }
+    }
+}
+
 /// What a test says of results.
 ///
 /// # Errors
 ///
-/// In a few words: what cannot be calculated.
-pub fn calculate(asked: &Asked) -> Result<Said, String> {
-    let number = |name: &str, text: &str| match text.trim().replace('−', "-").parse::<f64>() {
+/// What cannot be calculated.
+pub fn calculate(asked: &Asked) -> Result<Said, Fault> {
+    let number = |field: &'static str, text: &str| match text.trim().replace('−', "-").parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("{name}: {text:?}?")),
+        _ => Err(Fault::Number(field)),
     };
     let model = match asked.model.as_str() {
         "logistic" => EloModel::Logistic,
         _ => EloModel::Normalized,
     };
-    let hypotheses = Hypotheses::new(number("Elo 0", &asked.elo0)?, number("Elo 1", &asked.elo1)?);
-    let test = Sprt::new(model, hypotheses.map_err(|error| error.to_string())?);
-    let test = test.with_error_rates(number("α", &asked.alpha)?, number("β", &asked.beta)?);
-    let test = test.map_err(|error| error.to_string())?;
+    let hypotheses = Hypotheses::new(number("elo0", &asked.elo0)?, number("elo1", &asked.elo1)?);
+    let test = Sprt::new(model, hypotheses.map_err(|_| Fault::Hypotheses)?);
+    let test = test.with_error_rates(number("alpha", &asked.alpha)?, number("beta", &asked.beta)?);
+    let test = test.map_err(|error| match error {
+        SprtError::ErrorRate { name: "beta", .. } => Fault::Rate("beta"),
+        SprtError::ErrorRate { .. } => Fault::Rate("alpha"),
+        _ => Fault::Hypotheses,
+    })?;
     let cells = asked.counts.split([' ', ',', ';', '\t']).filter(|cell| !cell.is_empty());
     let cells = cells.map(|cell| cell.parse::<u32>().map(u64::from)).collect::<Result<Vec<_>, _>>();
-    let cells: [u64; 5] = cells.ok().and_then(|cells| cells.try_into().ok()).ok_or("5 × 0…4294967295?")?;
+    let cells: [u64; 5] = cells.ok().and_then(|cells| cells.try_into().ok()).ok_or(Fault::Pairs)?;
     let counts = Counts::from(Pentanomial::new(cells));
     if counts.games() == 0 {
-        return Err("0 games".to_owned());
+        return Err(Fault::NoGames);
     }
-    let failed = |error: stats::NoSolution| error.to_string();
+    let failed = |_: stats::NoSolution| Fault::Extreme;
     let (llr, bounds) = (test.llr(counts).map_err(failed)?, test.bounds());
     let (elo, outlook) = (test.estimate(counts), test.outlook(counts).map_err(failed)?);
     Ok(Said {
@@ -115,15 +177,15 @@ mod tests {
     #[test]
     fn whatever_is_asked_gets_an_answer_or_a_sentence() {
         assert!(calculate(&Asked::default()).is_ok());
-        for (elo0, elo1, alpha, counts) in [
-            ("x", "10", "0.05", "1 2 3 4 5"),
-            ("10", "0", "0.05", "1 2 3 4 5"),
-            ("0", "10", "2", "1 2 3 4 5"),
-            ("0", "10", "0.05", "1 2 3"),
-            ("0", "10", "0.05", "0 0 0 0 0"),
-            ("0", "10", "0.05", "-1 0 0 0 0"),
-            ("0", "NaN", "0.05", "1 2 3 4 5"),
-            ("0", "1e300", "0.05", "1 2 3 4 5"),
+        for (elo0, elo1, alpha, counts, field) in [
+            ("x", "10", "0.05", "1 2 3 4 5", "elo0"),
+            ("10", "0", "0.05", "1 2 3 4 5", "elo1"),
+            ("0", "10", "2", "1 2 3 4 5", "alpha"),
+            ("0", "10", "0.05", "1 2 3", "counts"),
+            ("0", "10", "0.05", "0 0 0 0 0", "counts"),
+            ("0", "10", "0.05", "-1 0 0 0 0", "counts"),
+            ("0", "NaN", "0.05", "1 2 3 4 5", "elo1"),
+            ("0", "1e300", "0.05", "1 2 3 4 5", "elo1"),
         ] {
             let text = ToOwned::to_owned;
             let asked = Asked {
@@ -134,7 +196,8 @@ mod tests {
                 ..Asked::default()
             };
             let fault = calculate(&asked).expect_err("it cannot be calculated");
-            assert!(!fault.is_empty());
+            assert_eq!(fault.field(), field);
+            assert!([false, true].iter().all(|chinese| !fault.sentence(*chinese).is_empty()));
         }
     }
 }

@@ -98,6 +98,38 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.end().await;
 }
 
+/// What the page of a match shows.
+#[derive(Debug)]
+struct Shown {
+    /// Where the curve ends, and its bounds.
+    llr: f64,
+    low: f64,
+    high: f64,
+    points: usize,
+    pairs: f64,
+    bars: Value,
+    elo: Value,
+    figures: String,
+}
+
+impl Shown {
+    async fn read(browser: &Browser) -> Self {
+        let chart = browser.run("return JSON.parse(document.querySelector('figure[data-chart]').dataset.chart)").await;
+        let last = |line: usize| chart["lines"][line]["values"].as_array().unwrap().last().unwrap().as_f64().unwrap();
+        let x = chart["x"].as_array().unwrap();
+        Self {
+            llr: last(0),
+            high: last(1),
+            low: last(2),
+            points: x.len(),
+            pairs: x.last().unwrap().as_f64().unwrap(),
+            bars: browser.run("return document.querySelector('#charts section:last-child svg').textContent").await,
+            elo: browser.run("return document.querySelector('#standing dd').innerText").await,
+            figures: browser.text("#standing").await,
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_match_is_watched_until_it_is_decided() {
     if is_skipped() {
@@ -129,11 +161,19 @@ async fn a_match_is_watched_until_it_is_decided() {
     // It is told how things are, and is told from now on what changes.
     browser.wait_for("body.watching", "").await;
     browser.run("window.kept = 'the page was not loaded again'").await;
+    let before = Shown::read(&browser).await;
+    assert!(before.llr > before.low && before.llr < before.high, "{before:?}");
     play(128, [4, 3, 3, 2, 4, 3, 3, 3].repeat(40)).await;
     bench.clock.advance(10_000);
     bench.step().await;
     browser.wait_for("#decision", "stronger").await;
     browser.wait_for("#standing", "closed").await;
+    // All of it moved: the curve reached a bound, and figures and bars are those of more pairs.
+    let after = Shown::read(&browser).await;
+    assert!(after.llr >= after.high, "{after:?}");
+    assert!(after.points > before.points && after.pairs > before.pairs && after.elo != before.elo, "{after:?}");
+    assert_ne!(after.bars, before.bars);
+    assert!(before.figures.contains("Games left") && !after.figures.contains("Games left"), "{after:?}");
     assert_eq!(browser.run("return window.kept").await, json!("the page was not loaded again"));
     assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.end().await;
@@ -155,6 +195,17 @@ async fn all_can_be_read_and_done_without_scripts() {
         ("/data", "perpetual chase"),
         ("/people", "old_general"),
         ("/people/cannon88", "Rank"),
+        ("/campaigns", "yellow"),
+        ("/matches", "stronger"),
+        ("/nets", "yangtze-3"),
+        (&format!("/nets/{}", stage::net(3)), "Family"),
+        ("/workers", "cannon88"),
+        ("/me", "My tokens"),
+        ("/sprt", "Likelihood"),
+        ("/admin", "Invite"),
+        ("/admin/audits", "6040"),
+        ("/admin/events", "yangtze-5"),
+        ("/admin/settings", "Games played again"),
     ] {
         browser.open(&format!("http://{}/en{path}", bench.address)).await;
         browser.wait_for("main", says).await;
@@ -169,6 +220,15 @@ async fn all_can_be_read_and_done_without_scripts() {
     browser.open(&format!("http://{}/en/campaigns/pearl", bench.address)).await;
     browser.click("button[value=pause]").await;
     browser.wait_for("#state", "paused").await;
+    // What takes a second press is behind a summary, which needs no script either.
+    browser.open(&format!("http://{}/en/nets/{}", bench.address, stage::net(6))).await;
+    browser.click("#promote summary").await;
+    browser.click("#promote[open] button").await;
+    browser.wait_for("#state", "generation 6").await;
+    browser.click("#state details:has(#reason) summary").await;
+    browser.write("#reason", "it plays the wrong openings").await;
+    browser.click("#state details:has(#reason) button").await;
+    browser.wait_for("#state", "generation 7").await;
     browser.end().await;
 }
 

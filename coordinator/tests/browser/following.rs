@@ -7,6 +7,8 @@ use crate::{
     bench::{Bench, CAMPAIGN, NOW},
     driver::{Browser, DESKTOP},
     is_skipped,
+    paging::{PASSWORD, Visitor},
+    stage,
 };
 
 /// Makes a campaign, and nothing else: what changes, changes at one moment.
@@ -46,6 +48,7 @@ async fn a_page_that_was_hidden_shows_what_it_missed() {
     browser
         .run("Object.defineProperty(document, 'hidden', { get: () => Boolean(window.away) }); window.away = true;")
         .await;
+    // The browser has not told of it yet: the line stands, and what it tells waits.
     begin(&bench, "mekong").await;
     wait(&browser, "return window.told > 0").await;
     // Longer than it takes to fetch what is told to a page that is seen.
@@ -106,5 +109,144 @@ async fn a_page_that_was_refused_asks_again_and_sees_what_it_missed() {
     assert_eq!(browser.run("return document.body.classList.contains('watching')").await, Value::Bool(false));
     browser.run("window.refuses = false").await;
     browser.wait_for("#campaigns", "mekong").await;
+    browser.end().await;
+}
+
+/// Waits until so many pages hold a line.
+async fn watched_by(bench: &Bench, lines: usize) {
+    for _ in 0..600 {
+        if bench.service.pages.live.watchers() == lines {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{} lines are held, not {lines}", bench.service.pages.live.watchers());
+}
+
+/// Browsers open six lines to one server, and all tabs share them.
+#[tokio::test]
+async fn a_tab_that_nobody_sees_holds_no_line() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en/campaigns", bench.address)).await;
+    browser.wait_for("body.watching", "").await;
+    watched_by(&bench, 1).await;
+    let see = "Object.defineProperty(document, 'hidden', { configurable: true, get: () => AWAY });
+               document.dispatchEvent(new Event('visibilitychange'))";
+    browser.run(&see.replace("AWAY", "true")).await;
+    watched_by(&bench, 0).await;
+    begin(&bench, "mekong").await;
+    browser.run(&see.replace("AWAY", "false")).await;
+    watched_by(&bench, 1).await;
+    browser.wait_for("#campaigns", "mekong").await;
+    browser.end().await;
+}
+
+/// Counts the curves that are drawn from now on, and those that end.
+const COUNT: &str = "const Real = window.uPlot; window.drawn = 0; window.ended = 0;
+     window.uPlot = function (...all) {
+       const plot = new Real(...all); window.drawn += 1;
+       const destroy = plot.destroy; plot.destroy = () => { window.ended += 1; destroy.call(plot); };
+       return plot;
+     };
+     document.querySelectorAll('figure[data-chart]').forEach((it) => { it.dataset.old = 'yes'; })";
+
+#[tokio::test]
+async fn a_chart_that_is_replaced_leaves_nothing_behind() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en/matches/290", bench.address)).await;
+    browser.wait_for("body.watching", "").await;
+    wait(&browser, "return document.querySelectorAll('.uplot').length === 1").await;
+    browser.run(COUNT).await;
+    for _ in 0..3 {
+        bench.service.pages.live.tell("changed", r#"["games"]"#);
+        let again = "const old = document.querySelector('figure[data-old]');
+                     if (old) return false;
+                     document.querySelectorAll('figure[data-chart]').forEach((it) => { it.dataset.old = 'yes'; });
+                     return document.querySelectorAll('.uplot').length === 1";
+        wait(&browser, again).await;
+    }
+    let counted = browser.run("return [window.drawn, window.drawn - window.ended]").await;
+    assert_eq!(counted, json!([3, 1]), "one is there, the others ended");
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn what_is_set_aside_is_seen_on_pages_that_count_games() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en/data", bench.address)).await;
+    browser.wait_for("body.watching", "").await;
+    let before = [browser.text("#states").await, browser.text("#set-aside").await];
+    let mut mei = Visitor::new(&bench);
+    mei.sign_in("mei", PASSWORD).await;
+    let form = mei.form("/en/me").await;
+    let fields = [("form", form.as_str()), ("action", "quarantine"), ("reason", "a test")];
+    let done = mei.post("/en/admin/users/cannon88", &fields).await;
+    assert_eq!(done.status, reqwest::StatusCode::SEE_OTHER, "{}", done.text);
+    for (part, before) in ["#states", "#set-aside"].iter().zip(before) {
+        let differs = format!("return document.querySelector('{part}').innerText !== {}", json!(before));
+        wait(&browser, &differs).await;
+    }
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn who_reads_one_part_of_a_page_sees_the_others_go_on() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en/matches/290", bench.address)).await;
+    browser.wait_for("body.watching", "").await;
+    browser.run("document.querySelector('#by-worker .table').focus(); document.querySelectorAll('[data-follow]').forEach((it) => { it.dataset.old = 'yes'; })").await;
+    bench.service.pages.live.tell("changed", r#"["games"]"#);
+    wait(
+        &browser,
+        "return !document.querySelector('#standing').dataset.old && !document.querySelector('#charts').dataset.old",
+    )
+    .await;
+    assert_eq!(browser.run("return document.querySelector('#by-worker').dataset.old").await, json!("yes"));
+    browser.run("document.activeElement.blur()").await;
+    wait(&browser, "return !document.querySelector('#by-worker').dataset.old").await;
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn a_history_that_was_opened_stays_open_when_a_net_is_promoted() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    let browser = Browser::start(DESKTOP).await;
+    browser.open(&format!("http://{}/en", bench.address)).await;
+    browser.wait_for("body.watching", "").await;
+    browser.click("#strength summary").await;
+    browser.run("document.activeElement.blur()").await;
+    let mut mei = Visitor::new(&bench);
+    mei.sign_in("mei", PASSWORD).await;
+    let form = mei.form("/en/me").await;
+    let changed = bench.number("SELECT changed FROM campaigns WHERE name = 'yangtze'").await.to_string();
+    let fields = [("form", form.as_str()), ("command", "promote"), ("changed", &changed)];
+    let done = mei.post("/en/campaigns/yangtze/command", &fields).await;
+    assert_eq!(done.status, reqwest::StatusCode::SEE_OTHER, "{}", done.text);
+    browser.wait_for("#strength details[open]", "yangtze-6").await;
+    wait(&browser, "return document.querySelectorAll('#strength .uplot').length === 1").await;
     browser.end().await;
 }

@@ -17,6 +17,7 @@ mod key {
     pub(super) const DOWN: &str = "\u{e015}";
     pub(super) const LEFT: &str = "\u{e012}";
     pub(super) const RIGHT: &str = "\u{e014}";
+    pub(super) const PAGE_DOWN: &str = "\u{e00f}";
 }
 
 /// A browser that looks at one coordinator.
@@ -110,7 +111,7 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     assert!(browser.text(".verdict").await.contains("Black wins"));
     assert!(browser.text(".deeds").await.contains("Red's chariot on h2 chases Black's cannon on h6"));
     browser.picture("game").await;
-    browser.keys("body", key::UP).await;
+    browser.keys(".viewer-board", key::UP).await;
     assert_eq!(browser.run(CHARIOT).await, "530 462");
     assert_eq!(browser.text(".said").await, "Starting position");
     browser.keys("body", key::RIGHT).await;
@@ -127,7 +128,7 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     assert_eq!((browser.text("[data-now]").await.as_str(), browser.run(CHARIOT).await), ("3", json!("530 462")));
     browser.click(".move[data-ply='5']").await;
     assert!(browser.at().await.ends_with("?ply=5"));
-    browser.keys("body", key::DOWN).await;
+    browser.keys(".viewer-board", key::DOWN).await;
     assert_eq!(browser.text("[data-now]").await, "8");
     // What the script draws is what the server draws.
     let drawn = "return document.querySelector('.board-pieces').innerHTML.replace(/><\\/use>/g, '/>')";
@@ -139,10 +140,36 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     browser.keys("body", "f").await;
     browser.wait("return document.querySelector('.viewer').dataset.flipped === 'true'").await;
     assert_eq!(browser.text("[data-now]").await, "7");
+    // The other language begins with what was reached, which no address had when the page was made.
+    browser.go(&format!("/en/games/{shard}/0")).await;
+    browser.keys("body", key::LEFT).await;
+    browser.click(".who a[hreflang]").await;
+    browser.wait("return document.documentElement.lang === 'zh-Hans'").await;
+    assert_eq!(browser.text("[data-now]").await, "7");
     browser.dark(true).await;
     browser.go(&format!("/zh/games/{shard}/1?ply=3")).await;
     assert!(browser.text(".verdict").await.contains("长将"));
     browser.picture("game-dark-zh").await;
+}
+
+#[tokio::test]
+async fn keys_scroll_the_page_where_they_do_not_step() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "closed").await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    browser.size(1_000, 400).await;
+    for page in [format!("/en/games/{shard}/0?ply=3"), "/en/judge?moves=h2e2+h9g7+h0g2&ply=3".to_owned()] {
+        browser.go(&page).await;
+        browser.keys("body", key::PAGE_DOWN).await;
+        browser.wait("return window.scrollY > 100").await;
+        assert_eq!(browser.text("[data-now]").await, "3", "the page scrolls, the game stays: {page}");
+        // A list with the focus is scrolled by its keys.
+        browser.keys(".movelist", key::UP).await;
+        browser.keys(".movelist", key::LEFT).await;
+        assert_eq!(browser.text("[data-now]").await, "3", "{page}");
+        browser.keys(".viewer-board", key::UP).await;
+        assert_eq!(browser.text("[data-now]").await, "0", "the board takes them: {page}");
+    }
 }
 
 #[tokio::test]
@@ -169,6 +196,12 @@ async fn without_a_script_every_step_is_a_link() {
     browser.click("[data-step=back]").await;
     browser.wait_for("[data-now]", "7").await;
     assert!(browser.text(".verdict").await.contains("perpetual check"));
+    // What is pasted has an address, in few letters.
+    browser.go("/en/judge").await;
+    browser.keys("#moves", "1. 炮二平五 马8进7").await;
+    browser.click("form.judge button").await;
+    assert_eq!(browser.text("[data-now]").await, "2");
+    assert!(browser.at().await.contains("moves=h2e2+h9g7"), "{}", browser.at().await);
 }
 
 #[tokio::test]
@@ -200,6 +233,11 @@ async fn a_pasted_position_is_judged() {
         (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
         ("2", json!(true))
     );
+    // Turned round, with what was reached.
+    browser.run("document.activeElement.blur()").await;
+    browser.keys("body", "f").await;
+    browser.wait("return document.querySelector('.viewer').dataset.flipped === 'true'").await;
+    assert_eq!(browser.text("[data-now]").await, "2");
     // An example of the rulebook, in Chinese; and what cannot be read.
     browser.go("/zh/judge").await;
     browser.click(".examples li:nth-child(9) a").await;
@@ -237,6 +275,21 @@ async fn a_live_game_is_seen_without_loading_anything() {
     // Black's was said two moves ago, and stays.
     assert!(said.contains("+0.31") && said.contains("−0.31"), "{said}");
     browser.picture("live-game").await;
+    // Who reads earlier moves goes on reading them; who is at the end sees the next.
+    let list = "const list = document.querySelector('.live .movelist');";
+    browser.run(&format!("{list} list.style.maxHeight = '2rem'; list.focus(); list.scrollTop = 0")).await;
+    let reads = format!("{list} return [document.activeElement === list, list.scrollTop, list.dataset.same]");
+    browser.run(&format!("{list} list.dataset.same = 'yes'")).await;
+    let moves = "h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5 b0c2 h7i7";
+    show(moves, "h0h9 g7h9").await;
+    browser.wait("return document.querySelector('.live .moves').innerText.includes('h7i7')").await;
+    assert_eq!(browser.run(&reads).await, json!([true, 0, "yes"]));
+    browser.run(&format!("{list} list.scrollTop = list.scrollHeight")).await;
+    show(&format!("{moves} h0h9"), "g7h9").await;
+    browser.wait("return document.querySelector('.live .moves').innerText.includes('h0h9')").await;
+    let at_end = "return list.scrollTop > 0 && list.scrollTop + list.clientHeight >= list.scrollHeight - 4";
+    assert_eq!(browser.run(&format!("{list} {at_end}")).await, json!(true));
+    browser.run(&format!("{list} list.style.maxHeight = ''; list.blur()")).await;
     browser.size(390, 844).await;
     browser.picture("live-game-phone").await;
     browser.size(1280, 900).await;

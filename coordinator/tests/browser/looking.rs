@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use crate::{
-    bench::Bench,
+    bench::{Bench, CAMPAIGN},
     doing::hosts,
     driver::{Browser, DESKTOP, Look, PHONE},
     is_skipped,
@@ -25,6 +25,8 @@ fn pages() -> Vec<(&'static str, String)> {
         ("net-candidate", "CANDIDATE"),
         ("matches", "/matches"),
         ("match", "/matches/290"),
+        ("match-over", "/matches/289"),
+        ("match-openings", "/matches/289/openings"),
         ("nets", "/nets"),
         ("data", "/data"),
         ("workers", "/workers"),
@@ -81,9 +83,20 @@ fn unpacked(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What axe-core finds that keeps people out.
+/// What axe-core finds that keeps people out; in what is to be opened as well.
 pub(crate) async fn barriers(browser: &Browser) -> Vec<String> {
     browser.run(AXE).await;
+    let open =
+        "document.querySelectorAll('details:not([open])').forEach((it) => { it.open = true; it.dataset.shut = ''; })";
+    browser.run(open).await;
+    let found = found(browser).await;
+    let shut =
+        "document.querySelectorAll('details[data-shut]').forEach((it) => { it.open = false; delete it.dataset.shut; })";
+    browser.run(shut).await;
+    found
+}
+
+async fn found(browser: &Browser) -> Vec<String> {
     let found = browser
         .run_until(
             "const done = arguments[arguments.length - 1];
@@ -100,8 +113,9 @@ pub(crate) async fn barriers(browser: &Browser) -> Vec<String> {
 async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
     let bench = Bench::start().await;
     stage::fill(&bench).await;
-    // A shard with games that can be looked at.
+    // Shards with games that can be looked at.
     rulebook::keep(&bench, "closed").await;
+    stage::openings(&bench).await;
     let browser = Browser::start(look).await;
     let mut wrong = Vec::new();
     browser.open(&format!("http://{}/{language}/sign-in", bench.address)).await;
@@ -179,6 +193,54 @@ async fn pages_look_right_in_chinese() {
             &["home", "campaign", "match", "data", "workers", "admin-events", "admin-settings", "sign-in"],
         )
         .await;
+    }
+}
+
+/// What is shown in answer to a form, and some of it only once.
+#[tokio::test]
+async fn answers_to_forms_look_right() {
+    if is_skipped() {
+        return;
+    }
+    let bench = Bench::start().await;
+    stage::fill(&bench).await;
+    for (look, language, suffix) in [(DESKTOP, "en", ""), (PHONE, "zh", "-phone-zh")] {
+        let browser = Browser::start(look).await;
+        let go = async |path: &str| browser.open(&format!("http://{}/{language}{path}", bench.address)).await;
+        let see = async |name: &str| {
+            keep(&browser, &format!("{name}{suffix}")).await;
+            assert_eq!(barriers(&browser).await, [""; 0], "{name}");
+            let wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(browser.run(wide).await, 0, "{name} is too wide");
+        };
+        go("/register").await;
+        browser.write("#name", &format!("new{suffix}")).await;
+        browser.write("#password", PASSWORD).await;
+        browser.click("input[name=consent]").await;
+        browser.click("main form button").await;
+        browser.wait_for("#token", "chuhe_").await;
+        see("registered").await;
+        browser.click(".who form button").await;
+        go("/sign-in").await;
+        browser.write("#name", "mei").await;
+        browser.write("#password", PASSWORD).await;
+        browser.click("main form button").await;
+        browser.wait_for(".who", "mei").await;
+        go("/me").await;
+        browser.write("#token-name", "garden shed").await;
+        browser.click("form.fields button.main").await;
+        browser.wait_for("#token", "chuhe_").await;
+        see("me-token").await;
+        go("/campaigns/new").await;
+        browser.write("#text", &CAMPAIGN.replace("hard_nodes = 60", "hard_nodes = \"many\"")).await;
+        browser.click("main form button").await;
+        browser.wait_for("#fault", "5").await;
+        see("campaign-fault").await;
+        go("/admin").await;
+        browser.click("form[action$='/admin/invitations'] button").await;
+        browser.wait_for(".notice", "invitation_").await;
+        see("invitation").await;
+        browser.end().await;
     }
 }
 

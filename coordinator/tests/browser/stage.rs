@@ -10,12 +10,13 @@ use coordinator::{
     people,
     store::Store as _,
 };
-use dataset::Digest;
+use dataset::{Digest, Record};
 use protocol::{api::work::Role, campaign::Campaign};
 use serde_json::json;
+use xiangqi::rules::Outcome;
 
 use crate::{
-    bench::{Bench, NOW},
+    bench::{Bench, CAMPAIGN, NOW, play, shard},
     paging::set_password,
 };
 
@@ -388,4 +389,32 @@ async fn tell(bench: &Bench) {
         });
         done.await.unwrap();
     }
+}
+
+/// Real games for one of the matches that are over, so that their openings can be looked at.
+pub(crate) async fn openings(bench: &Bench) {
+    const OF: i64 = 289;
+    let campaign = Campaign::from_text(CAMPAIGN).unwrap();
+    let header = campaign.gate.header(campaign.rules, protocol::BENCH_SIGNATURE, None, None, 11);
+    let records = play(&header, 16);
+    let halves = |record: &Record, own: Outcome| match record.outcome {
+        Outcome::Draw => 1,
+        outcome => 2 * u8::from(outcome == own),
+    };
+    let mut pairs = String::new();
+    for pair in records.chunks(2) {
+        let _ = write!(pairs, "{:02x}", halves(&pair[0], Outcome::RedWins) + halves(&pair[1], Outcome::BlackWins));
+    }
+    let hash = bench.service.objects.put(Kind::Shard, shard(&header, &records).into()).await.unwrap();
+    sql(
+        bench,
+        format!(
+            "INSERT INTO leases (id, token, job, worker, account, nonce, kind, state, first, games, duration, created, expires)
+             VALUES (9100, 'l9100', {OF}, 1, 3, 'o', 'fresh', 'done', 0, 16, 1, 1, 1);
+             INSERT INTO shards (id, hash, job, lease, worker, account, first, games, positions, bytes, state, received,
+             validated, audit, pairs, object) VALUES (9100, '{hash}', {OF}, 9100, 1, 3, 0, 16, 1300, 9000, 'validated', 1, 1,
+             'none', x'{pairs}', 'present');"
+        ),
+    )
+    .await;
 }

@@ -12,7 +12,7 @@ use coordinator::{
     driver,
     http::{self, limits::Limits},
     objects::Objects,
-    people,
+    pages, people,
     service::{Service, Settings},
     store::{Database, Store as _},
     validator::Validator,
@@ -59,6 +59,10 @@ impl Bench {
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {
+        Self::remembering(settings, pages::Memory::default()).await
+    }
+
+    pub(crate) async fn remembering(settings: Settings, memory: pages::Memory) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let folder = tempfile::tempdir().unwrap();
         let store = Database::open(&format!("sqlite:{}", folder.path().join("db").display()), None).await.unwrap();
@@ -74,7 +78,7 @@ impl Bench {
             limits: Arc::new(limits),
             policy: Arc::new(RwLock::default()),
             live: Arc::default(),
-            pages: Arc::default(),
+            pages: Arc::new(memory),
             stopping: stopping.clone(),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

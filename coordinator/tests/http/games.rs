@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     bench::{Bench, problem, read},
+    paging::Visitor,
     rulebook::{self, CHASE},
 };
 
@@ -71,6 +72,32 @@ async fn games_that_are_still_checked_are_for_trainers_alone() {
     assert_eq!(read::<Value>(listed).await, json!([]));
     let listed = bench.request(Method::GET, of_job, &trainer).send().await.unwrap();
     assert_eq!(read::<Value>(listed).await[0]["shard"], json!(shard));
+}
+
+#[tokio::test]
+async fn whoever_sees_a_game_on_its_page_may_read_its_json_with_the_same_cookie() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "open").await;
+    let addresses = [
+        format!("/en/games/{shard}/0"),
+        format!("/api/v1/games/{shard}"),
+        format!("/api/v1/games/{shard}/0"),
+        format!("/api/v1/games/{shard}/0/pgn"),
+        format!("/api/v1/shards/{shard}"),
+    ];
+    for (name, role, status) in
+        [("tom", Role::Trainer, StatusCode::OK), ("ann", Role::Volunteer, StatusCode::NOT_FOUND)]
+    {
+        let mut visitor = Visitor::signed_in(&bench, name, role).await;
+        for address in &addresses {
+            let shown = visitor.get(address).await;
+            assert_eq!(shown.status, status, "{name} at {address}");
+            let for_all = shown.header("cache-control").contains("public");
+            assert!(!for_all, "{address}: no cache keeps for others what not all may see");
+        }
+        let listed = visitor.get("/api/v1/games?job=901").await.text;
+        assert_eq!(listed.contains(&shard.to_string()), role == Role::Trainer);
+    }
 }
 
 #[tokio::test]

@@ -103,3 +103,52 @@ async fn whoever_watches_is_told() {
     let page = bench.request(Method::GET, "/en/live-game", "").send().await.unwrap().text().await.unwrap();
     assert!(page.contains("plain evaluation") && page.contains("h9g7 h0g2") && page.contains("−0.31"));
 }
+
+/// Reads a stream until it says something.
+async fn until(stream: &mut reqwest::Response, wanted: &str) {
+    let mut text = String::new();
+    while !text.contains(wanted) {
+        let next = tokio::time::timeout(std::time::Duration::from_secs(30), stream.chunk()).await;
+        text += &String::from_utf8_lossy(&next.expect("something is told").unwrap().unwrap());
+    }
+}
+
+#[tokio::test]
+async fn only_the_marked_match_is_seen_and_only_while_it_is_played() {
+    let bench = Bench::start().await;
+    let first = live_match::begin(&bench).await;
+    let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
+    let worker = bench.worker(&ann, "one").await;
+    let page = async || bench.request(Method::GET, "/en/live-game", "").send().await.unwrap().text().await.unwrap();
+    watch(&bench, first, &boss, json!({})).await;
+    let lease = bench.lease(&ann, worker, "first").await;
+    let shown = bench.post(&path::live(&lease.token), &ann, &live(&lease, "h2e2")).await;
+    assert_eq!(shown.status(), StatusCode::NO_CONTENT);
+    assert_eq!(seen(&bench).await["board"]["match"], first);
+    let mut stream = bench.request(Method::GET, "/en/live-game/events", "").send().await.unwrap();
+    until(&mut stream, "<svg class=\"board\"").await;
+
+    // Another match is marked: what was seen of the first is seen no more.
+    let second = live_match::begin(&bench).await;
+    watch(&bench, second, &boss, json!({})).await;
+    assert_eq!(seen(&bench).await, json!({ "watched": second, "board": null }));
+    let waits = format!("Match {second} is to be shown");
+    assert!(page().await.contains(&waits));
+    until(&mut stream, &waits).await;
+
+    // A worker that says nothing any more thinks of nothing.
+    bench.execute(format!("UPDATE jobs SET state = 'closed' WHERE id = {first}")).await;
+    let lease = bench.lease(&ann, worker, "second").await;
+    let shown = bench.post(&path::live(&lease.token), &ann, &live(&lease, "h2e2")).await;
+    assert_eq!(shown.status(), StatusCode::NO_CONTENT);
+    let now = page().await;
+    assert!(now.contains("thinks") && !now.contains("was last heard"), "{now}");
+    bench.clock.advance(5 * 60_000);
+    let later = page().await;
+    assert!(!later.contains("thinks") && later.contains("The worker was last heard 5 min ago"), "{later}");
+
+    // The match is over, whoever ended it: whoever watches is told without asking.
+    bench.execute(format!("UPDATE jobs SET state = 'closed' WHERE id = {second}")).await;
+    until(&mut stream, "No game is shown live").await;
+    assert_eq!(seen(&bench).await, json!({ "watched": null, "board": null }));
+}

@@ -1,20 +1,43 @@
 //! Matches of many workers: what their page shows of them, and how small it stays.
 
-use std::io::Read as _;
+use std::{io::Read as _, time::Duration};
 
+use coordinator::{
+    pages,
+    reports::matches::{Memory, Patience},
+};
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::{
-    bench::{Bench, CAMPAIGN, play, read, shard},
+    bench::{Bench, CAMPAIGN, play, read, settings, shard},
     live_match,
     paging::Visitor,
     plenty::{self, MATCH},
 };
 
+/// What is at an address; a match of which nothing is known yet is asked for again.
 async fn json(bench: &Bench, path: &str) -> Value {
-    read(bench.request(Method::GET, path, "").send().await.unwrap()).await
+    loop {
+        let answer = bench.request(Method::GET, path, "").send().await.unwrap();
+        if answer.status() != StatusCode::SERVICE_UNAVAILABLE {
+            return read(answer).await;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// How many pairs a match has, when that is what they are: while it is read, what was known is told.
+async fn has_pairs(bench: &Bench, path: &str, wanted: i64) {
+    for _ in 0..300 {
+        let told = json(bench, path).await["standing"]["pairs"].clone();
+        if told == wanted {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("it never has {wanted} pairs");
 }
 
 #[tokio::test]
@@ -27,7 +50,11 @@ async fn every_public_page_is_small_however_much_there_is() {
     let less = format!("UPDATE shards SET pairs = NULL WHERE job = {MATCH} AND worker = 77 AND id / 1000 % 2 = 0");
     bench.execute(shard + ";" + &less).await;
     let one = format!("/matches/{MATCH}");
+    let net = format!("/nets/{:064x}", plenty::NETS);
+    // So long a match is counted first.
+    json(&bench, &format!("/api/v1/matches/{MATCH}/details")).await;
     let pages = [
+        &net,
         "",
         "/campaigns",
         "/campaigns/quick",
@@ -54,6 +81,13 @@ async fn every_public_page_is_small_however_much_there_is() {
             assert!(page.text.len() < 100_000, "/{language}{path} has {} bytes", page.text.len());
         }
     }
+    let home = visitor.get("/en").await.text;
+    assert!(home.contains(">yangtze-300</a>") && !home.contains(">yangtze-200</a>"), "the newest are shown");
+    assert!(home.contains("200 earlier ones are in the JSON"));
+    let overview = json(&bench, "/api/v1/overview").await;
+    let strength = overview["strength"].as_array().unwrap();
+    assert_eq!((strength.len(), &strength[299]["number"]), (300, &json!(300)), "and the JSON has all");
+    assert!(strength[299]["elo"].as_f64().unwrap() > strength[199]["elo"].as_f64().unwrap());
     let page = visitor.get(&format!("/en{one}")).await.text;
     let rows = page.matches("<tr><th scope=\"row\">a").count();
     assert_eq!(rows, 51, "the largest, and who differs");
@@ -90,11 +124,44 @@ async fn a_match_is_read_again_when_something_counts_anew() {
     // So large a match may be some seconds old.
     bench.execute(format!("UPDATE totals SET shards = 10 WHERE job = {MATCH} AND state = 'validated'")).await;
     bench.clock.advance(5_000);
-    assert_eq!(json(&bench, &path).await["standing"]["pairs"], 80);
-    // A small one never is.
+    has_pairs(&bench, &path, 80).await;
+    // A small one is not.
     bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 16")).await;
     bench.execute(format!("UPDATE totals SET shards = 1 WHERE job = {MATCH} AND state = 'validated'")).await;
-    assert_eq!(json(&bench, &path).await["standing"]["pairs"], 8);
+    has_pairs(&bench, &path, 8).await;
+}
+
+#[tokio::test]
+async fn nobody_waits_while_a_match_is_read() {
+    let none = Patience { first: Duration::ZERO, later: Duration::ZERO };
+    let memory = pages::Memory::with_matches(Memory::with_patience(none));
+    let bench = Bench::remembering(settings(), memory).await;
+    bench.campaign(CAMPAIGN).await;
+    plenty::fill(&bench).await;
+    let (path, page) = (format!("/api/v1/matches/{MATCH}/details"), format!("/en/matches/{MATCH}"));
+    let mut visitor = Visitor::new(&bench);
+    let first = visitor.get(&page).await;
+    assert_eq!((first.status, first.header("refresh")), (StatusCode::OK, "2"));
+    assert!(first.text.contains("are being counted"), "{}", first.text);
+    let refused = bench.request(Method::GET, &path, "").send().await.unwrap();
+    assert!(refused.status() == StatusCode::OK || refused.headers()["retry-after"] == "2");
+    has_pairs(&bench, &path, 160_000).await;
+    let known = visitor.get(&page).await;
+    assert!(known.header("refresh").is_empty() && known.text.contains("id=\"standing\""));
+
+    // Something counts anew: the first who looks is shown what was known, and pages are told when there is more.
+    let mut stream = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
+    stream.chunk().await.unwrap();
+    bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 160")).await;
+    bench.execute(format!("UPDATE totals SET shards = 10 WHERE job = {MATCH} AND state = 'validated'")).await;
+    bench.clock.advance(5_000);
+    assert_eq!(json(&bench, &path).await["standing"]["pairs"], 160_000);
+    let mut told = String::new();
+    while !told.contains(r#"["games"]"#) {
+        let next = tokio::time::timeout(Duration::from_secs(30), stream.chunk()).await;
+        told += &String::from_utf8_lossy(&next.expect("something is told").unwrap().unwrap());
+    }
+    assert_eq!(json(&bench, &path).await["standing"]["pairs"], 80);
 }
 
 #[tokio::test]

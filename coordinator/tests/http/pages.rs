@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use coordinator::{people::passwords, service::Settings};
-use protocol::api::work::Role;
+use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 
 use crate::{
-    bench::{Bench, CAMPAIGN, play, settings, shard},
+    bench::{Bench, CAMPAIGN, play, problem, settings, shard},
     hosts::elsewhere,
+    live_match,
     paging::{PASSWORD, Visitor, set_password},
+    rulebook,
 };
 
 #[tokio::test]
@@ -39,44 +41,106 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut admin = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let mut maintainer = Visitor::signed_in(&bench, "mei", Role::Maintainer).await;
+    let mut nobody = Visitor::new(&bench);
+    let shard = rulebook::keep(&bench, "closed").await;
+    let job = live_match::begin(&bench).await;
+    let net = "a".repeat(64);
+    bench
+        .execute(format!(
+            "INSERT INTO nets (hash, name, state, campaign, generation, bytes, architecture, created)
+             VALUES ('{net}', 'quick-1', 'base', 1, 0, 100, 'small', 1)"
+        ))
+        .await;
+    let things = [
+        format!("/matches/{job}"),
+        format!("/matches/{job}/openings"),
+        format!("/nets/{net}"),
+        format!("/games/{shard}"),
+        format!("/games/{shard}/0"),
+        format!("/games/{shard}/0?ply=3&flip=1"),
+        "/campaigns/quick".to_owned(),
+        "/games".to_owned(),
+        "/live-game".to_owned(),
+        "/judge".to_owned(),
+        "/judge?moves=h2e2".to_owned(),
+    ];
     let own = [
         "/me",
         "/admin",
         "/admin/audits",
         "/admin/events",
         "/admin/settings",
-        "/campaigns/quick",
         "/campaigns/quick/edit",
         "/campaigns/new",
         "/register",
-        "/games",
-        "/live-game",
-        "/judge",
-        "/judge?moves=h2e2",
     ];
-    for path in PUBLIC.into_iter().chain(own) {
-        for language in ["en", "zh"] {
-            let page = admin.get(&format!("/{language}{path}")).await;
-            assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.text);
-            let policy = page.header("content-security-policy");
-            assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
-            assert_eq!(page.header("x-content-type-options"), "nosniff");
-            assert_eq!(page.header("referrer-policy"), "same-origin");
-            assert!(page.header("cache-control").contains("no-cache"), "{path}");
-            assert!(!page.text.contains(" style=") && !page.text.contains("<style"), "{path} has a style");
-            assert!(!page.text.contains(" onclick") && !page.text.contains("<script>"), "{path} has a script");
-            assert_eq!(elsewhere(&page.text), Vec::<String>::new(), "{path} goes elsewhere");
-            let footer = page.text.split_once("<footer").unwrap().1;
-            let links =
-                footer.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&"));
-            let links: Vec<String> = links.filter(|link| link.starts_with("/api/")).collect();
-            assert_eq!(links.is_empty(), FORMS.contains(&path), "{path}: what has numbers has its JSON, {links:?}");
-            for link in links {
-                let answer = admin.get(&link).await;
-                assert_eq!(answer.status, StatusCode::OK, "{path}: {link}: {}", answer.text);
-                serde_json::from_str::<serde_json::Value>(&answer.text).unwrap();
-            }
+    let public: Vec<&str> = PUBLIC.into_iter().chain(things.iter().map(String::as_str)).collect();
+    for path in &public {
+        check(&mut nobody, path).await;
+        check(&mut maintainer, path).await;
+    }
+    for path in public.into_iter().chain(own) {
+        check(&mut admin, path).await;
+    }
+}
+
+/// A page as one visitor sees it, in both languages.
+async fn check(visitor: &mut Visitor<'_>, path: &str) {
+    for language in ["en", "zh"] {
+        let page = visitor.get(&format!("/{language}{path}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.text);
+        let policy = page.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        assert_eq!(page.header("referrer-policy"), "same-origin");
+        assert!(page.header("cache-control").contains("no-cache"), "{path}");
+        assert!(!page.text.contains(" style=") && !page.text.contains("<style"), "{path} has a style");
+        assert!(!page.text.contains(" onclick") && !page.text.contains("<script>"), "{path} has a script");
+        assert_eq!(elsewhere(&page.text), Vec::<String>::new(), "{path} goes elsewhere");
+        let footer = page.text.split_once("<footer").unwrap().1;
+        let links = footer.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&"));
+        let links: Vec<String> = links.filter(|link| link.starts_with("/api/")).collect();
+        assert_eq!(links.is_empty(), FORMS.contains(&path), "{path}: what has numbers has its JSON, {links:?}");
+        for link in links {
+            let answer = visitor.get(&link).await;
+            assert_eq!(answer.status, StatusCode::OK, "{path}: {link}: {}", answer.text);
+            serde_json::from_str::<serde_json::Value>(&answer.text).unwrap();
         }
+    }
+}
+
+#[tokio::test]
+async fn a_mistyped_address_is_answered_with_a_page_or_a_problem() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "closed").await;
+    let mut visitor = Visitor::new(&bench);
+    for (path, status) in [
+        ("/matches/abc", StatusCode::NOT_FOUND),
+        ("/matches/99999999999999999999", StatusCode::NOT_FOUND),
+        ("/matches/1/openings?page=x", StatusCode::BAD_REQUEST),
+        ("/data?page=-1", StatusCode::BAD_REQUEST),
+        ("/games?job=x", StatusCode::BAD_REQUEST),
+        (&format!("/games/{shard}/0?ply=x"), StatusCode::BAD_REQUEST),
+        (&format!("/games/{shard}/-1"), StatusCode::NOT_FOUND),
+        ("/campaigns/%ff", StatusCode::NOT_FOUND),
+        ("/nets?before=yesterday", StatusCode::BAD_REQUEST),
+    ] {
+        for (language, says) in [("en", "That did not work"), ("zh", "出错了")] {
+            let page = visitor.get(&format!("/{language}{path}")).await;
+            assert_eq!(page.status, status, "{path}");
+            assert!(page.text.starts_with("<!doctype html>") && page.text.contains(says), "{path}: {}", page.text);
+        }
+    }
+    for (path, code) in [
+        ("/api/v1/matches/abc", Code::NotFound),
+        ("/api/v1/matches/abc/details", Code::NotFound),
+        ("/api/v1/games?job=x", Code::BadRequest),
+        ("/api/v1/data?page=x", Code::BadRequest),
+        (&format!("/api/v1/games/{shard}/x"), Code::NotFound),
+    ] {
+        let answer = bench.request(Method::GET, path, "").send().await.unwrap();
+        problem(answer, code).await;
     }
 }
 
@@ -337,7 +401,8 @@ async fn what_strangers_write_stays_text() {
     ];
     for path in pages {
         let page = boss.get(path).await;
-        assert_eq!(page.status, StatusCode::OK, "{path}");
+        let status = if path.contains("sprt") { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        assert_eq!(page.status, status, "{path}");
         assert!(!page.text.contains("<script>alert") && !page.text.contains("<img src=x"), "{path}: {}", page.text);
     }
     assert!(!fault.text.contains("<script>alert"));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use coordinator::gate::Verdict;
 use protocol::campaign::{Campaign, Gate};
 
 use crate::bench::{Bench, CAMPAIGN, NOW};
@@ -11,6 +12,9 @@ const SHARDS: i64 = 100_000;
 
 /// The match that all of them play.
 pub(crate) const MATCH: i64 = 5_000;
+
+/// So many nets were promoted.
+pub(crate) const NETS: i64 = 300;
 
 /// So many of the shards are of that match.
 const OF_MATCH: i64 = 20_000;
@@ -37,7 +41,7 @@ pub(crate) async fn fill(bench: &Bench) {
     let _ = write!(
         text,
         "INSERT INTO jobs (id, campaign, generation, kind, state, header, bench_signature, priority, frontier, nodes_per_game,
-         created, closed) {} SELECT 1000 + i, 1, i, 'selfplay', 'closed', header, bench_signature, 50, 100000, 1, 1, 2
+         created, closed) {} SELECT 1000 + i, 1, 200 + i, 'selfplay', 'closed', header, bench_signature, 50, 100000, 1, 1, 2
          FROM n, (SELECT header, bench_signature FROM jobs WHERE id = 1);",
         counted(100)
     );
@@ -56,15 +60,17 @@ pub(crate) async fn fill(bench: &Bench) {
          {now} - (id - 1000) * 86400, {now} - (id - 1000) * 86400, CASE WHEN id % 50 = 0 THEN 'clean' ELSE 'none' END, 'present'
          FROM leases WHERE id > 1000;
          {}
+         {}
          INSERT INTO segments (job, first, games, state, lease, shard) SELECT job, first, games, 'held', NULL, id FROM shards WHERE id > 1000 AND state = 'validated';
          INSERT INTO totals SELECT job, validated / 86400000, state, COUNT(*), SUM(games), SUM(positions), SUM(bytes)
          FROM shards GROUP BY 1, 2, 3;
-         INSERT INTO labels SELECT id, 'reason', 'checkmate', 40000 FROM jobs;
-         INSERT INTO labels SELECT id, 'outcome', 'draws', 20000 FROM jobs;
+         {}
          INSERT INTO contributions SELECT account, validated / 86400000, SUM(games), SUM(positions) FROM shards GROUP BY 1, 2;
          INSERT INTO figures SELECT id, '{figures}' FROM jobs;
-         UPDATE campaigns SET generation = 101;",
-        the_match()
+         UPDATE campaigns SET generation = 301;",
+        the_match(),
+        nets(),
+        labels()
     );
     for number in 0..3_000 {
         let _ = write!(
@@ -75,6 +81,39 @@ pub(crate) async fn fill(bench: &Bench) {
     }
     bench.execute(text).await;
     bench.execute("ANALYZE".to_owned()).await;
+}
+
+/// How the games of all jobs ended: every way there is.
+fn labels() -> String {
+    let reasons = dataset::Reason::all().map(|reason| ("reason", reason.name()));
+    let outcomes = ["red_wins", "black_wins", "draws"].map(|outcome| ("outcome", outcome));
+    let label = |(kind, label)| format!("INSERT INTO labels SELECT id, '{kind}', '{label}', 4000 + id FROM jobs;");
+    reasons.chain(outcomes).map(label).collect()
+}
+
+/// A net for each generation, each promoted by a match of its own; every tenth was taken back.
+fn nets() -> String {
+    let verdict = Verdict {
+        pairs: 1_000,
+        counts: stats::Pentanomial::new([30, 180, 400, 210, 180]),
+        llr: 2.947_213,
+        bounds: (-2.944_439, 2.944_439),
+        decision: stats::Decision::AcceptH1,
+    };
+    let verdict = serde_json::to_string(&verdict).unwrap();
+    let now = NOW.0;
+    format!(
+        "INSERT INTO nets (hash, name, state, campaign, generation, bytes, architecture, created, promoted)
+         {counted} SELECT printf('%064x', i), 'yangtze-' || i, 'promoted', 1, i, 4718592, '256 × 2 → 16 → 32 → 1, 8 stacks',
+         {now} - i * 3600000, {now} - i * 3600000 FROM n;
+         INSERT INTO jobs (id, campaign, generation, kind, state, header, bench_signature, gate, decision, priority, frontier,
+         nodes_per_game, created, closed) {counted} SELECT 2000 + i, 1, i, 'match', 'closed', header, bench_signature, '{gate}',
+         '{verdict}', 50, 2000, 1, 1, 2 FROM n, (SELECT header, bench_signature FROM jobs WHERE id = 1);
+         INSERT INTO promotions (campaign, net, kind, job, at) {counted} SELECT 1, printf('%064x', i - i % 10 / 9),
+         CASE i % 10 WHEN 9 THEN 'rollback' ELSE 'gate' END, 2000 + i, {now} - ({NETS} - i) * 3600000 FROM n;",
+        counted = counted(NETS),
+        gate = serde_json::to_string(&Campaign::from_text(CAMPAIGN).unwrap().gate).unwrap(),
+    )
 }
 
 /// A match that goes on and on: its pairs say neither the one nor the other.

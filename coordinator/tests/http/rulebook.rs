@@ -31,7 +31,8 @@ pub(crate) fn settings() -> GameSettings {
     }
 }
 
-fn header() -> Header {
+/// Of games of the rulebook.
+pub(crate) fn header() -> Header {
     Header {
         bench_signature: protocol::BENCH_SIGNATURE,
         net: None,
@@ -73,11 +74,23 @@ pub(crate) async fn keep(bench: &Bench, state: &'static str) -> Digest {
         .enumerate()
         .map(|(number, game)| record(&header, number as u64, game))
         .collect();
-    let bytes = shard(&header, &records);
+    put(bench, &header, &records, state).await
+}
+
+/// Puts a shard of such games there. Its name.
+pub(crate) async fn put(bench: &Bench, header: &Header, records: &[Record], state: &'static str) -> Digest {
+    let bytes = shard(header, records);
     let hash = bench.service.objects.put(coordinator::objects::Kind::Shard, bytes.into()).await.unwrap();
     let token = bench.account("player", Role::Volunteer).await;
     let worker = bench.worker(&token, "machine").await;
-    let header = serde_json::to_string(&header).unwrap();
+    let header = serde_json::to_string(header).unwrap();
+    let games = records.len();
+    let mut counts = [std::collections::BTreeMap::new(), std::collections::BTreeMap::new()];
+    for record in records {
+        *counts[0].entry(record.outcome.name().to_owned()).or_insert(0) += 1;
+        *counts[1].entry(record.reason.name().to_owned()).or_insert(0) += 1;
+    }
+    let [outcomes, reasons] = counts.map(|counts| serde_json::to_string(&counts).unwrap());
     let queries = [
         format!(
             "INSERT INTO jobs (id, generation, kind, state, header, bench_signature, priority, nodes_per_game, created)
@@ -86,15 +99,14 @@ pub(crate) async fn keep(bench: &Bench, state: &'static str) -> Digest {
         format!(
             "INSERT INTO leases (id, token, job, worker, account, nonce, kind, state, first, games, duration, created,
                                  expires)
-             SELECT 901, 'forged', 901, id, account, 'forged', 'fresh', 'done', 0, 3, 1, 0, 0
+             SELECT 901, 'forged', 901, id, account, 'forged', 'fresh', 'done', 0, {games}, 1, 0, 0
              FROM workers WHERE id = {worker}"
         ),
         format!(
             "INSERT INTO shards (id, hash, job, lease, worker, account, first, games, positions, bytes, state,
                                  received, validated, audit, outcomes, reasons, object)
-             SELECT 901, '{hash}', 901, 901, id, account, 0, 3, 24, 1, 'validated', 0, 0, 'none',
-                    '{{\"black_wins\":2,\"draw\":1}}',
-                    '{{\"perpetual_chase\":1,\"perpetual_check\":1,\"repetition\":1}}', 'present'
+             SELECT 901, '{hash}', 901, 901, id, account, 0, {games}, 24, 1, 'validated', 0, 0, 'none',
+                    '{outcomes}', '{reasons}', 'present'
              FROM workers WHERE id = {worker}"
         ),
     ];

@@ -63,8 +63,28 @@ async fn press(visitor: &mut Visitor<'_>, page: &str, button: &str, written: &[(
         form.fields.retain(|(field, _)| field != name);
         form.fields.push(((*name).to_owned(), (*value).to_owned()));
     }
+    send(visitor, &form).await
+}
+
+/// Sends a form, however old its page is.
+async fn send(visitor: &mut Visitor<'_>, form: &Form) -> Shown {
     let fields: Vec<(&str, &str)> = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     visitor.post(&form.action, &fields).await
+}
+
+/// A net that waits for what its gate says, as if somebody had trained it. Its hash.
+async fn candidate(bench: &Bench, name: &str) -> String {
+    let hash = dataset::Digest::of(name.as_bytes()).to_string();
+    bench
+        .execute(format!(
+            "INSERT INTO nets (hash, name, state, campaign, generation, parent, bytes, architecture, created)
+             SELECT '{hash}', '{name}', 'candidate', id, generation, champion, 100, 'small', 1 FROM campaigns;
+             INSERT INTO trainings (campaign, generation, state, recipe, manifests, candidate, created)
+             SELECT id, generation, 'done', '', '[]', '{hash}', 1 FROM campaigns;
+             UPDATE campaigns SET phase = 'gating', training = (SELECT MAX(id) FROM trainings)"
+        ))
+        .await;
+    hash
 }
 
 async fn state(bench: &Bench) -> i64 {
@@ -114,4 +134,52 @@ async fn a_campaign_is_steered_by_forms_alone() {
     assert_eq!(state(&bench).await, 3);
     let left = boss.get(page).await.text;
     assert!(!forms(&left).iter().any(|form| form.action.contains("/campaigns/")), "nothing is left to do: {left}");
+}
+
+#[tokio::test]
+async fn candidates_are_rejected_promoted_and_taken_back_by_forms_alone() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    let page = "/en/campaigns/quick";
+    let mut nets = Vec::new();
+    for (name, command) in [("w", "reject"), ("x", "promote"), ("y", "promote")] {
+        nets.push(candidate(&bench, name).await);
+        assert_eq!(press(&mut boss, page, command, &[]).await.status, StatusCode::SEE_OTHER, "{name}");
+        if name == "x" {
+            // Somebody has X's card open when Y takes its place.
+            let card = boss.get(&format!("/en/nets/{}", nets[1])).await.text;
+            nets.push(card);
+        }
+    }
+    let [rejected, x, card, y] = nets.as_slice() else { panic!("three nets and a page") };
+    let states = [(rejected, "rejected"), (x, "promoted"), (y, "promoted")];
+    for (net, wanted) in states {
+        let card = boss.get(&format!("/api/v1/nets/{net}/card")).await.text;
+        let card: serde_json::Value = serde_json::from_str(&card).unwrap();
+        assert_eq!(card["state"], wanted, "{net}");
+    }
+    let champion = |net: &str| {
+        let query = format!("SELECT COUNT(*) FROM campaigns WHERE champion = '{net}'");
+        bench.number(Box::leak(query.into_boxed_str()))
+    };
+    let rolled_back = "SELECT COUNT(*) FROM promotions WHERE kind = 'rollback'";
+    let with_reason = |page: &str| {
+        let mut form = forms(page).into_iter().find(|form| form.action.ends_with("/rollback")).unwrap();
+        form.fields.retain(|(field, _)| field != "reason");
+        form.fields.push(("reason".to_owned(), "it blunders".to_owned()));
+        form
+    };
+    let late = send(&mut boss, &with_reason(card)).await;
+    assert_eq!(late.status, StatusCode::PRECONDITION_FAILED, "{}", late.text);
+    assert_eq!((champion(y).await, bench.number(rolled_back).await), (1, 0), "Y stays");
+    // One press takes one back; the same press again, none.
+    let form = with_reason(&boss.get(page).await.text);
+    assert_eq!(send(&mut boss, &form).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(send(&mut boss, &form).await.status, StatusCode::PRECONDITION_FAILED);
+    assert_eq!((champion(x).await, bench.number(rolled_back).await), (1, 1));
+    // And the card of X takes X back.
+    let card = boss.get(&format!("/en/nets/{x}")).await.text;
+    assert_eq!(send(&mut boss, &with_reason(&card)).await.status, StatusCode::SEE_OTHER);
+    assert_eq!((champion(x).await, bench.number(rolled_back).await), (0, 2));
 }

@@ -38,6 +38,7 @@ super::words! {
         token_new: "New token", "新令牌";
         token_for: "What it is for", "用途";
         token_days: "Ends after days (empty: never)", "有效天数（留空：永久）";
+        days_wrong: "A whole number from 1 to 65535, or nothing.", "请填写 1 至 65535 的整数，或留空。";
         token_create: "Create token", "创建令牌";
         token_begins: "Begins with", "开头";
         token_used: "Last used", "最近使用";

@@ -13,8 +13,11 @@ super::words! {
         step_last: "Last move", "终局";
         flip: "Turn the board", "翻转棋盘";
         steps: "Steps", "步进";
-        keys: "Keys: ← → step, ↑ ↓ first and last, PgUp PgDn ten moves, F turns the board.",
-            "键盘：← → 逐步，↑ ↓ 首末，PgUp PgDn 十步，F 翻转棋盘。";
+        keys: "Keys: ← → step, F turns the board. While the board has the focus (click it): ↑ ↓ first and last, PgUp PgDn ten moves.",
+            "键盘：← → 逐步，F 翻转棋盘；点选棋盘后：↑ ↓ 首末，PgUp PgDn 十步。";
+        board: "Board", "棋盘";
+        moves_before: "Earlier moves", "更早的着法";
+        moves_after: "Later moves", "其后的着法";
         beginning: "Starting position", "初始局面";
         moves: "Moves", "着法";
         notation: "Notation", "记谱法";
@@ -72,8 +75,8 @@ super::words! {
         judge_lead: "Paste a position or moves, and see what the rules say and why.",
             "粘贴局面或着法，查看规则的结论与依据。";
         judge_fen: "Position (FEN); empty for the start of a game", "局面（FEN），留空为开局";
-        judge_moves: "Moves: UCI (h2e2), WXF (C2=5) or Chinese (炮二平五); PGN is read too",
-            "着法：UCI（h2e2）、WXF（C2=5）或中文（炮二平五），也可粘贴 PGN";
+        judge_moves: "Moves: UCI (h2e2), WXF (C2=5) or Chinese (炮二平五); PGN and “position … moves …” are read too",
+            "着法：UCI（h2e2）、WXF（C2=5）或中文（炮二平五），也可粘贴 PGN 或“position … moves …”";
         judge_do: "Judge", "裁决";
         judge_examples: "Worked examples of the rulebook", "规则书例题";
         judge_examples_help: "From the rules of computer xiangqi competitions (2023).", "出自《象棋程序竞赛规则》（2023）。";
@@ -105,6 +108,7 @@ super::words! {
             "本局按节点数而非时间限制：原本显示用时之处，为双方本局已搜索的节点数与每步上限。";
         live_thinks: "thinks", "思考中";
         live_over: "The game is over: {}.", "对局结束：{}。";
+        live_silent: "The worker was last heard {}.", "工作机最近一次消息：{}。";
         live_lost: "The connection broke; trying again.", "连接中断，正在重试。";
         live_word: "What is shown is the worker's word; games count when they are delivered and proved.",
             "直播内容为工作机自述；对局须提交并验证后才计入。";

@@ -17,6 +17,7 @@ super::words! {
         strength_about: "Elo over the campaign's first net: what each promoted net gained in its gate match, added up. The lines are 95 % intervals; gains are measured with the test's own bias in mind only approximately.",
             "相对任务初始网络的 Elo：各晋级网络在测试中所得之和，竖线为 95% 置信区间；序贯检验的偏差仅作近似处理。";
         strength_none: "Nothing was promoted yet.", "尚无晋级网络。";
+        promoted_earlier: "{} earlier ones are in the JSON", "更早的 {} 个见 JSON";
         promoted_nets: "promoted nets", "晋级网络";
         last_events: "Last events", "最近动态";
         events_none: "Nothing happened yet.", "暂无动态。";
@@ -58,6 +59,7 @@ super::words! {
         sure_promote: "The candidate becomes champion whatever its gate says.", "无论测试结果如何，候选将成为冠军。";
         sure_reject: "The match ends and the candidate is given up.", "测试结束，候选被放弃。";
         sure_rollback: "The champion before plays again, from a new generation.", "上一任冠军复位，并开启新一代。";
+        say_why: "Say why, in a few words.", "请简要说明原因。";
         roll_back: "Roll back", "回退";
         reason: "Reason", "原因";
         edit: "Edit", "编辑";
@@ -86,6 +88,8 @@ super::words! {
         elo: "Elo", "Elo";
         interval: "95 % interval", "95% 区间";
         llr: "LLR", "LLR";
+        being_counted: "The games of this match are being counted; the page is loaded again by itself.",
+            "正在统计本赛对局，本页会自动重新载入。";
         llr_curve: "Log-likelihood ratio", "对数似然比";
         llr_about: "The test ends when the curve reaches a bound: above, the candidate is stronger; below, it is not.",
             "曲线触及上界则候选更强，触及下界则否。";

@@ -30,8 +30,8 @@ super::words! {
         job: "Job", "作业";
         numbers: "Games", "对局号";
         why: "Why", "原因";
-        workers_sign_in: "Which machines play, only their owners and maintainers see. Here is how many there are.",
-            "机器详情仅其主人与维护者可见，此处仅显示数量。";
+        workers_sign_in: "Which machines play, only their owners and maintainers see: a list would tell strangers who has which computer, and when it is on. Here is how many there are.",
+            "机器详情仅其主人与维护者可见：公开名单会让外人知道谁有何种电脑、何时开机。此处仅显示数量。";
         owner: "Owner", "所有者";
         machine: "Machine", "机器";
         version: "Version", "版本";

@@ -1,12 +1,19 @@
 //! What all shards of a match say together. Reading them takes its time where a match is large, so it is remembered until
-//! something counts anew; when that is, running totals say, which are read at once.
+//! something counts anew; when that is, running totals say, which are read at once. While it is read anew, whoever looks is
+//! told what was known.
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
+use protocol::api::problem::Code;
 use stats::{Decision, EloEstimate, Outlook};
+use tokio::{sync::watch, time::timeout};
 
 use super::workers::{self, Tally};
 use crate::{
@@ -14,7 +21,7 @@ use crate::{
     clock::{SECOND, Time},
     gate,
     service::Service,
-    store::{Connection, Outcome},
+    store::{Connection, Failure, Outcome},
 };
 
 /// So many matches are remembered.
@@ -22,6 +29,24 @@ const MOST_MATCHES: usize = 64;
 
 /// So many points of a curve are told: more than a picture shows.
 const MOST_POINTS: usize = 400;
+
+/// How long whoever looks waits for what is new.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// If nothing is known yet.
+    pub first: Duration,
+    /// If something is known.
+    pub later: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { first: Duration::from_secs(1), later: Duration::from_millis(200) }
+    }
+}
+
+/// What is said while nothing is known of a match.
+pub(crate) const BEING_COUNTED: &str = "the match's games are being counted: ask again in a moment";
 
 /// Of a match with more shards than this, pages may be some seconds old: reading it takes longer than a page may.
 const LARGE: i64 = 5_000;
@@ -38,16 +63,86 @@ pub(super) struct Played {
     pub(super) workers: Vec<Tally>,
 }
 
-/// Matches that were looked at, by their numbers.
+/// Matches that were looked at.
 #[derive(Default)]
-pub struct Memory(Mutex<BTreeMap<i64, Arc<Place>>>);
+pub struct Memory {
+    /// By their numbers.
+    places: Mutex<BTreeMap<i64, Arc<Place>>>,
+    patience: Patience,
+}
 
-type Place = tokio::sync::Mutex<Option<Remembered>>;
+/// What is known of a match. Whoever reads it anew is alone in that, and holds up nobody who only looks.
+#[derive(Default)]
+struct Place {
+    known: Mutex<Option<Remembered>>,
+    reading: Mutex<Option<Reading>>,
+    /// Whether somebody was told what is not so any more, while it was read.
+    is_behind: AtomicBool,
+}
 
+/// A match being read, as it was when that began. Those who wait are told how it ended.
+#[derive(Clone)]
+struct Reading {
+    mark: Mark,
+    told: watch::Receiver<Option<Result<(), String>>>,
+}
+
+#[derive(Clone)]
 struct Remembered {
     mark: Mark,
     at: Time,
     played: Arc<Played>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Place {
+    fn known(&self) -> Option<Remembered> {
+        locked(&self.known).clone()
+    }
+
+    /// Reads the match anew, unless somebody does so already.
+    fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Reading {
+        let mut reading = locked(&self.reading);
+        if let Some(reading) = &*reading {
+            return reading.clone();
+        }
+        let (tell, told) = watch::channel(None);
+        let begun = Reading { mark: mark.clone(), told };
+        *reading = Some(begun.clone());
+        let (place, service, mark) = (Arc::clone(self), service.clone(), mark.clone());
+        tokio::spawn(async move {
+            let at = service.clock.now();
+            let found = service.read(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
+            let found = found.await.map(|played| Remembered { mark, at, played: Arc::new(played) });
+            let ended = found.as_ref().map(drop).map_err(ToString::to_string);
+            if let Ok(remembered) = found {
+                *locked(&place.known) = Some(remembered);
+            }
+            locked(&place.reading).take();
+            tell.send_replace(Some(ended));
+            // Pages that were told what was known look again.
+            if place.is_behind.swap(false, Ordering::Relaxed) {
+                service.pages.live.tell("changed", r#"["games"]"#);
+            }
+        });
+        begun
+    }
+
+    /// Reads the match until it is as this mark has it.
+    async fn read_until(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Outcome<()> {
+        loop {
+            let mut reading = self.read(service, job, mark);
+            let told = reading.told.wait_for(Option::is_some).await.map(|told| told.clone());
+            let broken = |error: String| Failure::Broken(format!("match {job}: {error}"));
+            told.ok().flatten().unwrap_or_else(|| Err("whoever read it broke off".to_owned())).map_err(broken)?;
+            if reading.mark == *mark {
+                return Ok(());
+            }
+        }
+    }
 }
 
 /// What is another when something else counts.
@@ -67,35 +162,40 @@ impl Mark {
 }
 
 impl Memory {
-    /// A match as it is, or was a moment ago.
+    /// One for those who wait so long.
+    #[must_use]
+    pub fn with_patience(patience: Patience) -> Self {
+        Self { patience, ..Self::default() }
+    }
+
+    /// A match as it is, or was a moment ago. Where it takes long to read what is new, what was known is told meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If it is no match, or nothing is known of it yet and reading it takes long: then whoever asks may ask again.
     pub(super) async fn look(&self, service: &Service, job: i64) -> Outcome<Arc<Played>> {
+        let mark =
+            service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
         let place = self.place(job);
-        // Who comes while it is read waits, and is given what was read.
-        let mut known = place.lock().await;
+        let known = place.known();
         let now = service.clock.now();
-        let (before, is_young) = match &*known {
-            Some(known) => (Some(known.mark.clone()), (0..LARGE_FOR).contains(&(now.0 - known.at.0))),
-            None => (None, false),
-        };
-        let found = service
-            .read(move |mut connection| {
-                let before = before.clone();
-                Box::pin(async move {
-                    let mark = mark(&mut connection, job).await?;
-                    let is_known = before.is_some_and(|before| before == mark || (is_young && before.is_large()));
-                    if is_known { Ok(None) } else { Ok(Some((mark, read(&mut connection, job).await?))) }
-                })
-            })
-            .await?;
-        if let Some((mark, played)) = found {
-            *known = Some(Remembered { mark, at: now, played: Arc::new(played) });
+        if let Some(known) = &known {
+            let is_young = (0..LARGE_FOR).contains(&(now.0 - known.at.0));
+            if known.mark == mark || (is_young && known.mark.is_large()) {
+                return Ok(Arc::clone(&known.played));
+            }
         }
-        // What was not read is known.
-        known.as_ref().map(|known| Arc::clone(&known.played)).ok_or_else(|| sqlx::Error::RowNotFound.into())
+        let patience = if known.is_some() { self.patience.later } else { self.patience.first };
+        match timeout(patience, place.read_until(service, job, &mark)).await {
+            Ok(read) => read?,
+            Err(_) => place.is_behind.store(true, Ordering::Relaxed),
+        }
+        let known = place.known().ok_or_else(|| Failure::refused(Code::Busy, BEING_COUNTED))?;
+        Ok(Arc::clone(&known.played))
     }
 
     fn place(&self, job: i64) -> Arc<Place> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.places);
         if all.len() >= MOST_MATCHES && !all.contains_key(&job) {
             all.pop_first();
         }
@@ -146,7 +246,7 @@ mod tests {
         for job in 2..200 {
             memory.place(job);
         }
-        assert_eq!(memory.0.lock().unwrap().len(), MOST_MATCHES);
+        assert_eq!(memory.places.lock().unwrap().len(), MOST_MATCHES);
         assert!(!Arc::ptr_eq(&first, &memory.place(1)), "the oldest is forgotten first");
     }
 }

@@ -1,0 +1,125 @@
+//! What people write into forms that cannot be taken: it is said beside the field, in their language, and nothing is lost.
+//! And lists that go on.
+
+use protocol::api::work::Role;
+use reqwest::StatusCode;
+
+use crate::{
+    bench::{Bench, CAMPAIGN},
+    paging::{PASSWORD, Visitor},
+    plenty,
+};
+
+#[tokio::test]
+async fn the_calculator_says_which_field_is_wrong_and_what_to_write() {
+    let bench = Bench::start().await;
+    let mut visitor = Visitor::new(&bench);
+    for (query, field, english, chinese) in [
+        ("elo0=abc", "elo0", "Elo 0: a number, for example", "Elo 0：请填写数字"),
+        ("elo0=5&elo1=1", "elo1", "Elo 1: a number above Elo 0", "Elo 1：应大于 Elo 0"),
+        ("beta=2", "beta", "β: a number above 0 and below 0.5", "β：应大于 0 且小于 0.5"),
+        ("counts=1+2+3", "counts", "Pairs: five whole numbers, for example 30 180", "局对：请填写五个整数"),
+    ] {
+        for (language, says) in [("en", english), ("zh", chinese)] {
+            let page = visitor.get(&format!("/{language}/sprt?{query}")).await;
+            assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}");
+            assert!(page.text.contains(says), "{query}: {}", page.text);
+            let marked = page.text.split("<input").find(|input| input.contains("aria-invalid")).unwrap();
+            assert!(marked.contains(&format!("name=\"{field}\"")), "{marked}");
+            let kept = query.split('&').all(|pair| {
+                let value = pair.split_once('=').unwrap().1.replace('+', " ");
+                page.text.contains(&format!("value=\"{value}\""))
+            });
+            assert!(kept, "what was written stays: {query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_stays_beside_what_is_wrong_with_it() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    let form = boss.form("/en/me").await;
+    let fields = [("form", form.as_str()), ("name", "garden shed"), ("days", "soon")];
+    let refused = boss.post("/zh/me/tokens", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.text.contains("value=\"garden shed\"") && refused.text.contains("value=\"soon\""));
+    assert!(
+        refused.text.contains("请填写 1 至 65535 的整数") && !refused.text.contains("id=\"token\""),
+        "{}",
+        refused.text
+    );
+
+    bench
+        .execute(
+            "INSERT INTO nets (hash, name, state, bytes, architecture, created) VALUES ('aa', 'one', 'promoted', 1, 'x', 1);
+             INSERT INTO promotions (campaign, net, kind, at) VALUES (1, 'aa', 'hand', 1);
+             UPDATE campaigns SET champion = 'aa'"
+                .replace("'aa'", &format!("'{}'", "a".repeat(64))),
+        )
+        .await;
+    let champion = "a".repeat(64);
+    let fields = [("form", form.as_str()), ("champion", &champion), ("reason", " ")];
+    let refused = boss.post("/en/campaigns/quick/rollback", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.text.contains("<h1>quick</h1>") && refused.text.contains("Say why, in a few words."));
+    assert!(refused.text.contains("<details class=\"confirm\" open><summary>Roll back"), "{}", refused.text);
+    // A form that lacks a field is told so, in no program's words.
+    let refused = boss.post("/zh/campaigns/quick/rollback", &[("form", &form)]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.text.contains("表单缺少某一项") && !refused.text.contains("missing field"), "{}", refused.text);
+}
+
+#[tokio::test]
+async fn who_must_sign_in_first_goes_on_at_the_same_page_of_a_list() {
+    let bench = Bench::start().await;
+    let mut visitor = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    visitor.cookies.clear();
+    let sent = visitor.get("/en/admin/audits?page=3").await;
+    assert_eq!(sent.header("location"), "/en/sign-in?next=%2Fen%2Fadmin%2Faudits%3Fpage%3D3");
+    let form = visitor.form(sent.header("location")).await;
+    let next = "/en/admin/audits?page=3";
+    let fields = [("form", form.as_str()), ("name", "boss"), ("password", PASSWORD), ("next", next)];
+    assert_eq!(visitor.post("/en/sign-in", &fields).await.header("location"), next);
+}
+
+#[tokio::test]
+async fn every_list_goes_on() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    plenty::fill(&bench).await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let rows =
+        |count: i64| format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})");
+    bench
+        .execute(format!(
+            "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
+             {} SELECT printf('%064x', i), 1, i, 1, 1, '', i FROM n;
+             INSERT INTO failures (account, at, kind, version, detail) {} SELECT 1001, i, 'storage', '1', 'f' || i FROM n;
+             UPDATE workers SET account = (SELECT id FROM accounts WHERE name = 'boss') WHERE id <= 120;
+             UPDATE shards SET account = (SELECT id FROM accounts WHERE name = 'boss') WHERE id BETWEEN 1001 AND 1120;",
+            rows(120),
+            rows(120)
+        ))
+        .await;
+    for (path, mark, of_each) in [
+        ("/en/data", "class=\"hash\" href=\"/api/v1/manifests/", [50, 50, 20]),
+        ("/en/workers", "</td><td class=\"text\"><strong>", [50, 50, 20]),
+        ("/en/matches", "<tr><th scope=\"row\"><a href=\"/en/matches/", [100, 100, 100]),
+        ("/en/me", "href=\"/en/games?job=", [50, 50, 20]),
+        ("/en/people/boss", "<tr><th scope=\"row\">boss / m", [50, 50, 20]),
+    ] {
+        for (number, wanted) in of_each.into_iter().enumerate() {
+            let page = boss.get(&format!("{path}?page={number}")).await;
+            assert_eq!(page.text.matches(mark).count(), wanted, "{path} {number}");
+            let next = format!("rel=\"next\" href=\"?page={}\"", number + 1);
+            assert!(number == 2 || page.text.contains(&next), "{path} {number} leads on");
+        }
+    }
+    for path in ["/api/v1/matches", "/api/v1/failures", "/api/v1/deliveries"] {
+        let [first, second] = [0, 1].map(|number| format!("{path}?page={number}"));
+        let (first, second) = (boss.get(&first).await.text, boss.get(&second).await.text);
+        assert!(second.len() > 1_000 && first != second, "{path}");
+    }
+}
