@@ -130,7 +130,7 @@ fn the_match() -> String {
          {} SELECT 500000 + i, 'm' || i, {MATCH}, 1 + i % {WORKERS}, 1001 + i % 100, 'n' || i, 'fresh', 'done',
          (i - 1) * 16, 16, 1, 1, 1 FROM n;
          INSERT INTO shards (id, hash, job, lease, worker, account, first, games, positions, bytes, state, received, validated,
-         audit, pairs, object) SELECT id, token, job, id, worker, account, first, 16, 1300, 9000, 'validated', {now}, {now},
+         audit, pairs, object) SELECT id, printf('%064x', id), job, id, worker, account, first, 16, 1300, 9000, 'validated', {now}, {now},
          'none', CASE id % 4 WHEN 0 THEN x'0102020302020104' WHEN 1 THEN x'0302020102020300' ELSE x'0203020102010302' END,
          'present' FROM leases WHERE id > 500000;",
         counted(OF_MATCH)
