@@ -19,11 +19,11 @@ use sqlx::{
 
 use crate::{
     objects::{Kind, ObjectError, Objects},
-    store::{Database, Dialect, Failure, Outcome, Store as _},
+    store::{self, Database, Dialect, Failure, Outcome, Store as _},
 };
 
 /// Every table; each after those that its rows refer to.
-const TABLES: [&str; 25] = [
+pub const TABLES: [&str; 25] = [
     "accounts",
     "invitations",
     "tokens",
@@ -51,6 +51,12 @@ const TABLES: [&str; 25] = [
     "deliveries",
 ];
 
+/// Tables that backups of older programs lack, and since which schema they are there.
+const LATER: [(&str, i64); 1] = [("figures", 3)];
+
+/// The file that says of which schema a backup is.
+const ABOUT: &str = "backup.json";
+
 /// Why there is no backup, or nothing was restored.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
@@ -65,6 +71,8 @@ pub enum BackupError {
     NotEmpty,
     #[error("the object {0} has other bytes than its name says")]
     Altered(Digest),
+    #[error("the backup is of schema {found}; this program knows up to {known}: restore it with a newer one")]
+    TooNew { found: i64, known: i64 },
     #[error(transparent)]
     Store(#[from] Failure),
     #[error(transparent)]
@@ -80,6 +88,8 @@ pub struct Summary {
     pub objects: u64,
     /// Objects that a row names and that are gone.
     pub missing: u64,
+    /// Objects that have other bytes than their names say: they are left out.
+    pub damaged: u64,
 }
 
 /// Writes a backup into a folder that is not there yet.
@@ -112,6 +122,9 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
     });
     let mut summary = Summary::default();
     let mut named = Vec::new();
+    let path = folder.join(ABOUT);
+    let about = json!({ "schema": store::SCHEMA, "program": env!("CARGO_PKG_VERSION") });
+    NewFile::write(&path, format!("{about}\n").as_bytes()).map_err(failed(&path))?;
     for (table, rows) in tables.await? {
         let path = folder.join(format!("{table}.jsonl"));
         let mut text = String::new();
@@ -131,12 +144,24 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
                 copies.put(kind, bytes).await?;
                 summary.objects += 1;
             }
-            Ok(_) => return Err(BackupError::Altered(hash)),
+            Ok(_) => summary.damaged += 1,
             Err(ObjectError::Missing) => summary.missing += 1,
             Err(error) => return Err(error.into()),
         }
     }
     Ok(summary)
+}
+
+/// Of which schema a backup is. The first programs did not say.
+fn schema_of(folder: &Path) -> Result<i64, BackupError> {
+    let path = folder.join(ABOUT);
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(1),
+        text => text.map_err(|source| BackupError::File { path: path.clone(), source })?,
+    };
+    let about = serde_json::from_str::<Value>(&text).ok().and_then(|about| about["schema"].as_i64());
+    let message = "it does not say of which schema the backup is".to_owned();
+    about.ok_or(BackupError::Line { path, line: 1, message })
 }
 
 /// Makes an empty database and a store of objects what they were when a backup was taken.
@@ -147,9 +172,21 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
 pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
     let mut summary = Summary::default();
     let mut tables = Vec::new();
+    let schema = schema_of(folder)?;
+    if schema > store::SCHEMA {
+        return Err(BackupError::TooNew { found: schema, known: store::SCHEMA });
+    }
     for table in TABLES {
         let path = folder.join(format!("{table}.jsonl"));
-        let file = fs::File::open(&path).map_err(|source| BackupError::File { path: path.clone(), source })?;
+        let file = match fs::File::open(&path) {
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound
+                    && LATER.iter().any(|&(later, since)| later == table && schema < since) =>
+            {
+                continue;
+            }
+            file => file.map_err(|source| BackupError::File { path: path.clone(), source })?,
+        };
         let mut rows = Vec::new();
         for (number, line) in BufReader::new(file).lines().enumerate() {
             let wrong = |message: String| BackupError::Line { path: path.clone(), line: number + 1, message };

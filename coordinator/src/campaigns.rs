@@ -229,6 +229,7 @@ pub async fn command(
         Command::Stop => {
             steps::rest(connection, now, &row, "closed").await?;
             trainings::end_all(connection, id, "the campaign was stopped").await?;
+            nets::give_up_candidates(connection, id).await?;
         }
     }
     let subject = format!("campaign:{}", row.campaign.name);

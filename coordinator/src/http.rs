@@ -6,6 +6,7 @@
 
 pub mod limits;
 pub mod listen;
+mod patience;
 pub(crate) mod places;
 
 mod admin;

@@ -104,6 +104,12 @@ pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Out
     account.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no account {name}")))
 }
 
+/// An account has no more tokens that are good.
+const MOST_TOKENS: i64 = 200;
+
+/// No token has a longer name.
+const MOST_NAME: usize = 100;
+
 /// A new token, which is returned once and never again.
 ///
 /// # Errors
@@ -124,6 +130,17 @@ pub async fn create_token(
     if role > own {
         let detail = format!("the account is a {own}; its tokens cannot be a {role}'s");
         return Err(Failure::refused(Code::Forbidden, detail));
+    }
+    if name.chars().count() > MOST_NAME {
+        let detail = format!("a token's name has at most {MOST_NAME} characters");
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    let query =
+        "SELECT COUNT(*) FROM tokens WHERE account = $1 AND revoked IS NULL AND (expires IS NULL OR expires > $2)";
+    let live: i64 = sqlx::query_scalar(query).bind(account).bind(now.0).fetch_one(connection.raw()).await?;
+    if live >= MOST_TOKENS {
+        let detail = format!("an account has at most {MOST_TOKENS} tokens: revoke those that are not used");
+        return Err(Failure::refused(Code::Quota, detail));
     }
     let secret = secret(TOKEN_PREFIX)?;
     let query = "INSERT INTO tokens (account, name, prefix, hash, role, created, expires)
@@ -259,11 +276,16 @@ pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account:
         sqlx::query(query).bind(account).execute(connection.raw()).await?;
     }
     let subject = format!("account:{account}");
-    let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL WHERE subject = $1";
+    // What others did to it stays: it names nobody now, and why games left the pool is not its own affair.
+    let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL
+                 WHERE subject = $1 AND kind NOT IN ('quarantine', 'quarantine_lifted', 'account_changed')";
     sqlx::query(query).bind(subject.clone()).execute(connection.raw()).await?;
     note(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() }).await?;
     Ok(())
 }
+
+/// No worker has more threads.
+pub const MOST_THREADS: u32 = 4_096;
 
 /// A machine offers to play; it may be known already.
 ///
@@ -281,8 +303,8 @@ pub async fn register_worker(
         let detail = format!("{:?} is no name of a worker", machine.name);
         return Err(Failure::refused(Code::Invalid, detail));
     }
-    if machine.threads == 0 || machine.threads > 4_096 {
-        let detail = format!("a worker has 1 to 4096 threads, not {}", machine.threads);
+    if !(1..=MOST_THREADS).contains(&machine.threads) {
+        let detail = format!("a worker has 1 to {MOST_THREADS} threads, not {}", machine.threads);
         return Err(Failure::refused(Code::Invalid, detail));
     }
     let short = |text: &str| text.chars().filter(|c| !c.is_control()).take(100).collect::<String>();
@@ -305,6 +327,9 @@ pub async fn register_worker(
     Ok(query.bind(short(&machine.instruction_set)).bind(now.0).fetch_one(connection.raw()).await?)
 }
 
+/// So many reports of an account's workers are kept: the last.
+const MOST_FAILURES: i64 = 500;
+
 /// A worker tells what went wrong.
 ///
 /// # Errors
@@ -322,6 +347,10 @@ pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account:
     let query = "INSERT INTO failures (account, worker, at, kind, version, detail) VALUES ($1, $2, $3, $4, $5, $6)";
     let query = sqlx::query(query).bind(account).bind(report.worker).bind(now.0).bind(report.kind.name());
     query.bind(report.version.chars().take(40).collect::<String>()).bind(detail).execute(connection.raw()).await?;
+    // Those of long ago help nobody, and who reports without end fills no disk.
+    let query = "DELETE FROM failures WHERE account = $1 AND id <=
+                 (SELECT id FROM failures WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
+    sqlx::query(query).bind(account).bind(MOST_FAILURES).execute(connection.raw()).await?;
     Ok(())
 }
 

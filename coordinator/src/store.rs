@@ -29,6 +29,7 @@ use sqlx::{
 };
 
 pub use error::{Failure, StoreError};
+pub use schema::VERSION as SCHEMA;
 
 use crate::clock::Time;
 use group::Writer;

@@ -92,8 +92,13 @@ impl Validator {
         for shard in &shards {
             tasks.spawn(self.clone().validate(shard.clone()));
         }
+        // What goes wrong with one is no reason to leave the others: it is taken on again after a while.
+        let mut trouble = Ok(());
         while let Some(done) = tasks.join_next().await {
-            done??;
+            if let Err(error) = done.map_err(ValidatorError::from).and_then(|done| done) {
+                tracing::error!(%error, "an upload was not validated");
+                trouble = Err(error);
+            }
         }
         let comparisons = self
             .store
@@ -102,9 +107,12 @@ impl Validator {
             })
             .await?;
         for comparison in &comparisons {
-            self.compare(comparison).await?;
+            if let Err(error) = self.compare(comparison).await {
+                tracing::error!(comparison = comparison.comparison, %error, "two uploads were not compared");
+                trouble = Err(error);
+            }
         }
-        Ok(shards.len() + comparisons.len())
+        trouble.map(|()| shards.len() + comparisons.len())
     }
 
     async fn validate(self, shard: ToValidate) -> Result<(), ValidatorError> {

@@ -22,8 +22,8 @@ use crate::{
 pub use sender::{Sender, deliver, serve, signature};
 
 /// The kinds of events that may be told.
-pub const KINDS: [&str; 8] =
-    ["promotion", "rejection", "rollback", "disputed", "quarantine", "quarantine_lifted", "stall", "disk"];
+pub const KINDS: [&str; 9] =
+    ["promotion", "rejection", "rollback", "disputed", "dispute", "quarantine", "quarantine_lifted", "stall", "disk"];
 
 /// Those that are, if nothing is said.
 pub const USUAL_KINDS: [&str; 4] = ["promotion", "quarantine", "stall", "disk"];

@@ -153,7 +153,8 @@ pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Outcome<Pentan
 ///
 /// If the database fails.
 pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
-    let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY id LIMIT 50";
+    // Those that wait for games to fill a gap were looked at already: they keep nobody else waiting.
+    let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT 50";
     let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     for &job in &jobs {
         let game_limit = lock_job(connection, job).await?.game_limit;
@@ -176,8 +177,8 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
         let decision = standing.verdict.decision;
         let has_gap = decision == Decision::Continue && !is_out;
         let plays = has_gap && !matches!(campaign.as_str(), "paused" | "stopped");
-        let query = "UPDATE jobs SET recheck = $2 WHERE id = $1";
-        sqlx::query(query).bind(job).bind(i64::from(has_gap)).execute(connection.raw()).await?;
+        let query = "UPDATE jobs SET recheck = $2, rechecked = $3 WHERE id = $1";
+        sqlx::query(query).bind(job).bind(i64::from(has_gap)).bind(now.0).execute(connection.raw()).await?;
         set_state(connection, now, job, if plays { "open" } else { "closed" }).await?;
         if let Some(net) = net {
             doubt(connection, now, job, &net, decided.decision, &standing).await?;

@@ -151,6 +151,13 @@ pub(super) async fn freeze(
     Ok(hash)
 }
 
+/// No candidate of a campaign will be tested any more.
+pub(super) async fn give_up_candidates(connection: &mut Connection<'_>, campaign: i64) -> Outcome<()> {
+    let query = "UPDATE nets SET state = 'rejected' WHERE campaign = $1 AND state = 'candidate'";
+    sqlx::query(query).bind(campaign).execute(connection.raw()).await?;
+    Ok(())
+}
+
 /// Takes a promotion back: the champion before plays again, from the generation of the one that goes. Whoever looked says
 /// which net they saw as champion.
 ///
@@ -184,6 +191,7 @@ pub async fn roll_back(
     let query = "UPDATE nets SET state = 'rolled_back' WHERE hash = $1";
     sqlx::query(query).bind(champion.clone()).execute(connection.raw()).await?;
     trainings::end_all(connection, campaign, "its champion was rolled back").await?;
+    give_up_candidates(connection, campaign).await?;
     // A new generation: the games of the net that goes are not mixed with those of the one that comes back.
     let query =
         "UPDATE campaigns SET champion = $2, generation = generation + 1, candidates = 0, wanted_positions = $3,

@@ -224,6 +224,16 @@ async fn after_training(
     Ok(true)
 }
 
+/// Whether two nets have the same architecture; the plain evaluation has none.
+async fn is_like(connection: &mut Connection<'_>, candidate: Digest, champion: Option<Digest>) -> Outcome<bool> {
+    let Some(champion) = champion else { return Ok(false) };
+    let query = "SELECT COUNT(*) FROM nets AS own JOIN nets AS other ON own.architecture = other.architecture
+                 WHERE own.hash = $1 AND other.hash = $2";
+    let query = sqlx::query_scalar(query).bind(candidate.to_string()).bind(champion.to_string());
+    let like: i64 = query.fetch_one(connection.raw()).await?;
+    Ok(like > 0)
+}
+
 /// The candidate plays against the champion.
 async fn begin_match(
     connection: &mut Connection<'_>,
@@ -233,8 +243,13 @@ async fn begin_match(
     bench_signature: u64,
 ) -> Outcome<()> {
     let seed = seed_for(row, 1 | (row.candidates as u64 & 0x3f) << 1);
-    let header = row.campaign.match_header(bench_signature, Some(candidate), row.champion, seed);
-    let gate = serde_json::to_string(&row.campaign.gate).map_err(|error| Failure::Broken(error.to_string()))?;
+    let mut plan = row.campaign.clone();
+    if is_like(connection, candidate, row.champion).await? {
+        // Nets of the same shape are equally fast.
+        plan.gate.candidate_nodes_percent = 100;
+    }
+    let header = plan.match_header(bench_signature, Some(candidate), row.champion, seed);
+    let gate = serde_json::to_string(&plan.gate).map_err(|error| Failure::Broken(error.to_string()))?;
     let limit = i64::from(row.campaign.gate.most_pairs) * 2;
     let job = create_job(connection, now, Some(row), "match", &header, Some(gate), Some(limit)).await?;
     let query =

@@ -10,7 +10,7 @@ use sqlx::{FromRow as _, Row as _};
 
 use super::{CampaignRow, nets};
 use crate::{
-    clock::{SECOND, Time},
+    clock::{HOUR, SECOND, Time},
     events::{Event, note},
     people,
     store::{Connection, Failure, Outcome},
@@ -21,6 +21,10 @@ const PATIENCE: u32 = 900;
 
 /// So often a training is begun before somebody has to look.
 const MOST_ATTEMPTS: i64 = 10;
+
+/// A training that does not get further for so long is lost: before its first step and behind its last there is much to
+/// read and to write.
+const MOST_STANDING: i64 = 6 * HOUR;
 
 pub(super) async fn create(
     connection: &mut Connection<'_>,
@@ -54,22 +58,24 @@ pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, cla
     let query = connection.taking(
         "SELECT id FROM trainings
          WHERE (state = 'open' OR (state = 'leased' AND (expires < $1 OR (account = $2 AND trainer = $3))))
+         AND attempts < $4
          AND EXISTS (SELECT 1 FROM campaigns WHERE campaigns.id = trainings.campaign AND campaigns.state = 'running'
                      AND campaigns.training = trainings.id)
          ORDER BY CASE WHEN account = $2 AND trainer = $3 THEN 0 ELSE 1 END, id LIMIT 1",
         "trainings",
     );
-    let query = sqlx::query_scalar(query).bind(now.0).bind(account).bind(claim.name.clone());
+    let query = sqlx::query_scalar(query).bind(now.0).bind(account).bind(claim.name.clone()).bind(MOST_ATTEMPTS);
     let training: Option<i64> = query.fetch_optional(connection.raw()).await?;
     let Some(training) = training else {
         return Ok(Offer::Wait { seconds: 30, reason: "no net is to be trained at the moment".to_owned() });
     };
     let token = people::secret("")?;
-    let query = "UPDATE trainings SET attempts = attempts +
-                 CASE WHEN state = 'leased' AND account = $3 AND trainer = $4 THEN 0 ELSE 1 END,
-                 state = 'leased', token = $2, account = $3, trainer = $4, expires = $5 WHERE id = $1";
+    // Who comes again and again without getting on in between tries as others do.
+    let query =
+        "UPDATE trainings SET attempts = attempts + 1, state = 'leased', token = $2, account = $3, trainer = $4,
+                 expires = $5, moved = $6 WHERE id = $1";
     let query = sqlx::query(query).bind(training).bind(people::hash_of(&token)).bind(account);
-    let query = query.bind(claim.name.clone()).bind(now.after(i64::from(PATIENCE) * SECOND).0);
+    let query = query.bind(claim.name.clone()).bind(now.after(i64::from(PATIENCE) * SECOND).0).bind(now.0);
     query.execute(connection.raw()).await?;
     let query = "SELECT campaigns.name, trainings.generation, trainings.recipe, trainings.manifests
                  FROM trainings JOIN campaigns ON campaigns.id = trainings.campaign WHERE trainings.id = $1";
@@ -125,7 +131,8 @@ async fn by_token(connection: &mut Connection<'_>, account: i64, token: &str) ->
     Ok((Taken::from_row(&row)?, row.try_get("state")?))
 }
 
-/// A training gets on: it lasts longer.
+/// A training gets on: it lasts longer. One that gets further than any attempt before has tried once; one that stands
+/// where it is lasts for a while alone.
 ///
 /// # Errors
 ///
@@ -139,6 +146,16 @@ pub async fn progress(
 ) -> Outcome<Renewed> {
     let training = taken(connection, account, token).await?;
     let text = serde_json::to_string(progress).map_err(|error| Failure::Broken(error.to_string()))?;
+    let query = "SELECT furthest, moved FROM trainings WHERE id = $1";
+    let (furthest, moved): (i64, i64) = sqlx::query_as(query).bind(training.id).fetch_one(connection.raw()).await?;
+    let (step, steps) = (progress.step.min(i64::MAX as u64) as i64, progress.steps.min(i64::MAX as u64) as i64);
+    // An attempt that breaks off where all do may be reported a little sooner or later.
+    if step > furthest + steps / 100 {
+        let query = "UPDATE trainings SET furthest = $2, moved = $3, attempts = 1 WHERE id = $1";
+        sqlx::query(query).bind(training.id).bind(step).bind(now.0).execute(connection.raw()).await?;
+    } else if now.0 > moved + MOST_STANDING && step <= furthest {
+        return Err(Failure::refused(Code::LeaseLost, "the training has not got on for too long"));
+    }
     let query = "UPDATE trainings SET progress = $2, expires = $3 WHERE id = $1";
     let query = sqlx::query(query).bind(training.id).bind(text).bind(now.after(i64::from(PATIENCE) * SECOND).0);
     query.execute(connection.raw()).await?;

@@ -162,7 +162,8 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         tokio::spawn(validator.serve(stopping.clone()))
     });
     tracing::info!("listening at http://{address}");
-    http::listen::serve(listener, http::router(service), stopping, GRACE).await;
+    let app = http::router(service);
+    http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE).await;
     tracing::info!("stopping: what was under way is answered");
     drop(tokio::join!(driver, webhooks));
     if let Some(validator) = validator {

@@ -50,8 +50,8 @@ pub(super) async fn metrics(State(service): State<Service>) -> Response {
                 counts.push(("chuhe_workers_active".to_owned(), active));
                 let query = "SELECT COUNT(*) FROM leases WHERE state = 'active'";
                 counts.push(("chuhe_leases_active".to_owned(), sqlx::query_scalar(query).fetch_one(c.raw()).await?));
-                let query = "SELECT state, COUNT(*), CAST(COALESCE(SUM(games), 0) AS BIGINT),
-                                    CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM shards GROUP BY state ORDER BY state";
+                let query = "SELECT state, CAST(SUM(shards) AS BIGINT), CAST(SUM(games) AS BIGINT),
+                                    CAST(SUM(bytes) AS BIGINT) FROM totals GROUP BY state ORDER BY state";
                 let rows: Vec<(String, i64, i64, i64)> = sqlx::query_as(query).fetch_all(c.raw()).await?;
                 for (state, shards, games, bytes) in rows {
                     counts.push((format!("chuhe_shards{{state=\"{state}\"}}"), shards));

@@ -11,9 +11,16 @@ use std::{
     time::Duration,
 };
 
-use super::places::Places;
-use crate::clock::{SECOND, Time};
+use super::{
+    answer::{Answer, Refusal},
+    places::Places,
+};
+use crate::{
+    clock::{HOUR, SECOND, Time},
+    service::Service,
+};
 use axum::{extract::Request, http::HeaderMap};
+use protocol::api::problem::{Code, Problem};
 
 /// An address may ask so many times as often as a token: many may stand behind one.
 const TOKENS_PER_ADDRESS: u32 = 50;
@@ -21,12 +28,17 @@ const TOKENS_PER_ADDRESS: u32 = 50;
 /// So many senders are remembered; beyond, those who were quiet longest are forgotten.
 const MOST_SENDERS: usize = 100_000;
 
+/// So many accounts may be made from an address within an hour: an account is trusted little, but many of them are many.
+const MOST_REGISTRATIONS: u32 = 20;
+
 /// The limits of a coordinator, and what it counted.
 pub struct Limits {
     pub(crate) places: Arc<Places>,
     per_second: u32,
     burst: u32,
     senders: Mutex<HashMap<String, Bucket>>,
+    /// Who registered, how often, since when.
+    registered: Mutex<HashMap<String, (u32, Time)>>,
     /// Answers by hundreds of their status.
     answers: [AtomicU64; 6],
     /// Answers by how long they took: up to these many milliseconds.
@@ -54,6 +66,7 @@ impl Limits {
             per_second,
             burst,
             senders: Mutex::default(),
+            registered: Mutex::default(),
             answers: Default::default(),
             took: Default::default(),
             microseconds: AtomicU64::new(0),
@@ -90,6 +103,27 @@ impl Limits {
         token.map_or(Ok(()), |token| of(format!("token {token}"), 1))
     }
 
+    /// Counts a registration of an address, of which there are few in an hour.
+    ///
+    /// # Errors
+    ///
+    /// With the seconds to wait, if there were as many as there may be.
+    pub fn register(&self, address: &str, now: Time) -> Result<(), u64> {
+        let Ok(mut registered) = self.registered.lock() else { return Ok(()) };
+        if registered.len() > MOST_SENDERS {
+            registered.retain(|_, (_, since)| now.0 - since.0 < HOUR);
+        }
+        let entry = registered.entry(address.to_owned()).or_insert((0, now));
+        let left = entry.1.0 + HOUR - now.0;
+        if left <= 0 {
+            *entry = (0, now);
+        } else if entry.0 >= MOST_REGISTRATIONS {
+            return Err((left / SECOND).max(1).unsigned_abs());
+        }
+        entry.0 += 1;
+        Ok(())
+    }
+
     /// Counts an answer.
     pub fn count(&self, status: u16, took: Duration) {
         self.answers[usize::from(status / 100).min(5)].fetch_add(1, Relaxed);
@@ -123,11 +157,25 @@ pub(crate) fn address_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bo
     // A proxy may add a line of its own to those that came.
     let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| behind_proxy);
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
-    match forwarded.unwrap_or(peer.ip()).to_canonical() {
+    sender(forwarded.unwrap_or(peer.ip()))
+}
+
+/// Whom an address stands for.
+pub(super) fn sender(address: IpAddr) -> String {
+    match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         // A customer has a /64 and can use every address in it.
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
     }
+}
+
+/// Refuses an account more to an address that has made many.
+pub(crate) fn may_register(service: &Service, headers: &HeaderMap, peer: SocketAddr) -> Answer<()> {
+    let address = address_in(headers, peer, service.settings.behind_proxy);
+    service.limits.register(&address, service.clock.now()).map_err(|wait| {
+        let detail = "many accounts were made from this address: try again later, or ask whoever runs this for one";
+        Refusal(Problem::new(Code::TooMany, detail), Some(wait))
+    })
 }
 
 /// A token's place in the table, without the token.
@@ -162,6 +210,17 @@ mod tests {
         assert_eq!(limits.take("a", Some("t"), now.after(500)), Ok(()));
         assert_eq!(limits.take("a", Some("t"), now.after(500)), Err(1));
         assert_eq!(limits.take("a", Some("t"), Time(0)), Err(1), "clocks that go back give nothing");
+    }
+
+    #[test]
+    fn nobody_makes_many_accounts() {
+        let limits = Limits::new(1, 1, 1);
+        let now = Time(1_000_000);
+        let made = (0..50).filter(|second| limits.register("a", now.after(second * SECOND)).is_ok());
+        assert_eq!(made.count(), 20);
+        assert_eq!(limits.register("a", now.after(HOUR - 10 * SECOND)), Err(10));
+        assert_eq!(limits.register("b", now), Ok(()));
+        assert_eq!(limits.register("a", now.after(HOUR)), Ok(()));
     }
 
     #[test]

@@ -18,15 +18,33 @@ use tokio::{
 };
 use tower::ServiceExt as _;
 
+use super::{
+    limits,
+    patience::{Addresses, Impatient},
+};
+
 /// So many connections are open at the same time; others wait in the system's queue.
 const MOST_CONNECTIONS: usize = 8_192;
+
+/// So many of one address, unless a proxy stands before all.
+const MOST_OF_ADDRESS: usize = 2_048;
+
+/// Who takes nothing of an answer for so long gets no more of it.
+const READ_WITHIN: Duration = Duration::from_secs(30);
 
 /// A request's head must be there after so long. Who sends it a byte at a time holds up nobody else.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 
 /// Answers until it is told to stop; then lets what is under way end, for so long.
-pub async fn serve(listener: TcpListener, app: Router, mut stop: watch::Receiver<bool>, grace: Duration) {
+pub async fn serve(
+    listener: TcpListener,
+    app: Router,
+    behind_proxy: bool,
+    mut stop: watch::Receiver<bool>,
+    grace: Duration,
+) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let addresses = Addresses::default();
     let graceful = GracefulShutdown::new();
     // Of one version alone: as long as it is not known which it is, no time runs.
     let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
@@ -47,6 +65,8 @@ pub async fn serve(listener: TcpListener, app: Router, mut stop: watch::Receiver
                 continue;
             }
         };
+        let most = if behind_proxy { MOST_CONNECTIONS } else { MOST_OF_ADDRESS };
+        let Some(address) = addresses.enter(limits::sender(peer.ip()), most) else { continue };
         // Without it the system waits for more to say.
         drop(stream.set_nodelay(true));
         let app = app.clone();
@@ -57,12 +77,13 @@ pub async fn serve(listener: TcpListener, app: Router, mut stop: watch::Receiver
                 Ok::<_, Infallible>(app.oneshot(request.map(Body::new)).await.unwrap_or_else(|never| match never {}))
             }
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), answer).into_owned();
+        let connection =
+            builder.serve_connection(TokioIo::new(Impatient::new(stream, READ_WITHIN)), answer).into_owned();
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // Who breaks off, or says nothing that can be read, is not worth a word.
             drop(connection.await);
-            drop(place);
+            drop((place, address));
         });
     }
     drop(listener);

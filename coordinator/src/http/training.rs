@@ -18,6 +18,7 @@ use protocol::{
     },
     is_name,
     net::NetManifest,
+    recipe::Inputs,
 };
 use tokio::task::spawn_blocking;
 
@@ -160,7 +161,8 @@ pub(super) async fn complete(
     let bytes = service.objects.length(Kind::Net, hash).await?;
     let (now, account, text) = (service.clock.now(), sender.0.account, completion.manifest);
     let sizes = manifest.architecture;
-    let architecture = format!("{}×2, {}, {}, {} stacks", sizes.width, sizes.first, sizes.second, sizes.stacks);
+    let inputs = if matches!(sizes.inputs, Inputs::Kings) { "" } else { "kings and attackers, " };
+    let architecture = format!("{inputs}{}×2, {}, {}, {} stacks", sizes.width, sizes.first, sizes.second, sizes.stacks);
     let name = manifest.name;
     service
         .write(move |mut connection| {

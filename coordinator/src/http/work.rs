@@ -1,11 +1,11 @@
 //! What workers ask.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Extension, Json,
     body::{Body as HttpBody, Bytes},
-    extract::{Path, State},
+    extract::{ConnectInfo, Path, State},
     http::{HeaderMap, StatusCode, header},
     response::IntoResponse,
 };
@@ -25,6 +25,7 @@ use tokio::task::spawn_blocking;
 use super::{
     answer::{Answer, Body, Refusal, busy},
     auth::{NewEnough, Sender},
+    limits::may_register,
     places::Place,
 };
 use crate::{
@@ -89,6 +90,8 @@ pub(super) struct Registered {
 
 pub(super) async fn register_account(
     State(service): State<Service>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
     Body(wanted): Body<Registration>,
 ) -> Answer<(StatusCode, Json<Registered>)> {
     if wanted.licence != "CC0-1.0" {
@@ -99,6 +102,7 @@ pub(super) async fn register_account(
         return Err(Refusal::new(Code::Forbidden, "accounts are by invitation: send one in `invitation`"));
     }
     let now = service.clock.now();
+    may_register(&service, &headers, peer)?;
     let state = registration.first_state(wanted.invitation.is_some());
     let (name, invitation) = (wanted.name.clone(), wanted.invitation);
     let token = service

@@ -29,7 +29,7 @@ use crate::{
     clock::{SECOND, Time},
     http::{
         answer::{Answer, Refusal},
-        limits::address_in,
+        limits::{address_in, may_register},
     },
     people::{self, passwords, sessions},
     service::Service,
@@ -310,7 +310,12 @@ struct Registration {
     consent: String,
 }
 
-async fn register(State(service): State<Service>, form: Form<Registration>) -> Answer<Response> {
+async fn register(
+    State(service): State<Service>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    form: Form<Registration>,
+) -> Answer<Response> {
     let Form(visitor, sent) = form;
     let words = &visitor.language.words().account;
     let who = service.choices().await?.registration;
@@ -325,6 +330,7 @@ async fn register(State(service): State<Service>, form: Form<Registration>) -> A
     if who == Who::Invitation && invitation.is_none() {
         return fault(words.invitation_needed.to_owned());
     }
+    may_register(&service, &headers, peer)?;
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,

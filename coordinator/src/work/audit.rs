@@ -204,31 +204,12 @@ struct ComparisonRow {
 struct Side {
     id: i64,
     account: i64,
-    /// The account's state.
-    standing: String,
     trusted: i64,
-    /// Of what lease it is: fresh, audit, settle.
-    kind: String,
-    /// The shard that its lease was to play again.
-    audited: Option<i64>,
-}
-
-impl Side {
-    /// Whether another shard that is equal shows that this one is right: the coordinator had somebody else play it again,
-    /// or a worker that is trusted has played it. Two accounts can bring the same games over and over without being asked
-    /// to, and be one. And whoever plays an audit well shows nothing of what he plays besides: he may know it for one.
-    fn is_shown_by(&self, other: &Self) -> bool {
-        let was_asked = other.audited == Some(self.id) || other.kind == "settle" || other.trusted != 0;
-        self.account != other.account && was_asked && other.standing != "quarantined"
-    }
 }
 
 async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
-    let query = "SELECT shards.id AS id, shards.account AS account, accounts.state AS standing,
-                        workers.trusted AS trusted, leases.kind AS kind, leases.audited AS audited
-         FROM shards JOIN accounts ON accounts.id = shards.account JOIN workers ON workers.id = shards.worker
-                     JOIN leases ON leases.id = shards.lease
-         WHERE shards.id = $1";
+    let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted
+                 FROM shards JOIN workers ON workers.id = shards.worker WHERE shards.id = $1";
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
 }
 
@@ -259,10 +240,9 @@ pub async fn compared(
     let query = sqlx::query(query).bind(comparison).bind(state).bind(differs.map(|game| game as i64));
     query.execute(connection.raw()).await?;
     if differs.is_none() {
-        for (shard, other) in [(&left, &right), (&right, &left)] {
-            if shard.is_shown_by(other) {
-                clean(connection, shard, row.games).await?;
-            }
+        for shard in [&left, &right] {
+            weigh(connection, shard.id).await?;
+            add_up(connection, shard.account).await?;
         }
     } else if left.trusted == right.trusted {
         for shard in [&left, &right] {
@@ -285,18 +265,57 @@ pub async fn compared(
     settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
 
-/// The games of a shard are those that somebody else got: those of them of which that was not known yet count as clean.
-async fn clean(connection: &mut Connection<'_>, shard: &Side, games: i64) -> Outcome<()> {
-    let query =
-        "SELECT CASE WHEN games - audited_games < $2 THEN games - audited_games ELSE $2 END FROM shards WHERE id = $1";
-    let new: i64 = sqlx::query_scalar(query).bind(shard.id).bind(games).fetch_one(connection.raw()).await?;
-    let query = "UPDATE shards SET audited_games = audited_games + $2,
-                 audit = CASE audit WHEN 'none' THEN 'none' ELSE 'clean' END WHERE id = $1";
-    sqlx::query(query).bind(shard.id).bind(new).execute(connection.raw()).await?;
-    let query = "UPDATE accounts SET clean_games = clean_games + $2,
-                 clean_until = CASE WHEN clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard.account).bind(new).bind(shard.id);
-    query.execute(connection.raw()).await?;
+/// How many games of a shard others got as well who were asked to, and are not found wrong: each game once, however many
+/// played it. And whether that is enough for an audit: as much as the least that whoever audits is given.
+///
+/// Who was asked is whom the coordinator gave the shard to play again, or a worker that is trusted. Two accounts can bring
+/// the same games over and over without being asked to, and be one. And whoever plays an audit well shows nothing of what
+/// he plays besides: he may know it for one.
+async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, bool)> {
+    let query = "SELECT comparisons.first, comparisons.games FROM comparisons
+                 JOIN shards AS own ON own.id = $1
+                 JOIN shards AS other ON other.id = CASE WHEN left_shard = $1 THEN right_shard ELSE left_shard END
+                 JOIN accounts AS confirming ON confirming.id = other.account
+                 JOIN leases AS theirs ON theirs.id = other.lease
+                 JOIN workers AS their_worker ON their_worker.id = other.worker
+                 WHERE (theirs.audited = $1 OR theirs.kind = 'settle' OR their_worker.trusted <> 0)
+                 AND comparisons.state = 'equal' AND (left_shard = $1 OR right_shard = $1)
+                 AND confirming.id <> own.account AND confirming.distrusted = 0 ORDER BY comparisons.first";
+    let ranges: Vec<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_all(connection.raw()).await?;
+    let (mut shown, mut seen) = (0, 0);
+    for (first, games) in ranges {
+        shown += (first + games - seen.max(first)).max(0);
+        seen = seen.max(first + games);
+    }
+    let query = "SELECT games FROM shards WHERE id = $1";
+    let games: i64 = sqlx::query_scalar(query).bind(shard).fetch_one(connection.raw()).await?;
+    Ok((shown, shown > 0 && shown >= least_part(games)))
+}
+
+/// So many games of a shard an audit has at least: a tenth.
+pub(super) const fn least_part(games: i64) -> i64 {
+    games / 10
+}
+
+/// Somebody else got games of a shard as well, or is believed no more: what is clean of it, and of its account, is found
+/// out anew.
+async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+    let (shown, is_enough) = shown(connection, shard).await?;
+    let query = "UPDATE shards SET audited_games = $2,
+                 audit = CASE WHEN audit = 'none' THEN 'none' WHEN $3 = 1 THEN 'clean'
+                              WHEN audit = 'clean' THEN 'wanted' ELSE audit END WHERE id = $1";
+    sqlx::query(query).bind(shard).bind(shown).bind(i64::from(is_enough)).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// What is clean of an account, after its shards were weighed.
+async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
+    let query = "UPDATE accounts SET
+                 clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE account = $1),
+                 clean_until = COALESCE((SELECT MAX(id) FROM shards
+                                         WHERE account = $1 AND audited_games > 0 AND audited_games >= games / 10), 0)
+                 WHERE id = $1";
+    sqlx::query(query).bind(account).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -306,37 +325,23 @@ const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
                          UNION SELECT left_shard FROM shards AS theirs
                          JOIN comparisons ON right_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal')";
 
-/// Another account stands otherwise than before: what it confirmed is found out again. Whoever is in quarantine confirms
-/// nobody, so accounts that confirm each other's lies fall together. Who was confirmed, each with the account's state.
+/// An account is believed no more, or again: what it confirmed is found out anew. So accounts that confirm each other's lies
+/// fall together. Who was confirmed, each with the account's state.
 pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, String)>> {
-    // In how many games others who were asked to got the same.
-    const SHOWN: &str = "(SELECT CAST(COALESCE(SUM(comparisons.games), 0) AS BIGINT) FROM comparisons
-        JOIN shards AS other ON other.id = CASE WHEN left_shard = shards.id THEN right_shard ELSE left_shard END
-        JOIN accounts AS confirming ON confirming.id = other.account
-        JOIN leases AS theirs ON theirs.id = other.lease
-        JOIN workers AS their_worker ON their_worker.id = other.worker
-        WHERE (theirs.audited = shards.id OR theirs.kind = 'settle' OR their_worker.trusted <> 0)
-        AND comparisons.state = 'equal' AND (left_shard = shards.id OR right_shard = shards.id)
-        AND confirming.id <> shards.account AND confirming.state <> 'quarantined')";
-    let steps = [
-        "UPDATE shards SET audited_games = CASE WHEN SHOWN < games THEN SHOWN ELSE games END
-         WHERE account <> $1 AND id IN EQUAL_TO",
-        "UPDATE shards SET audit = CASE WHEN audited_games > 0 THEN 'clean' ELSE 'wanted' END
-         WHERE account <> $1 AND id IN EQUAL_TO AND audit = CASE WHEN audited_games > 0 THEN 'wanted' ELSE 'clean' END",
-        "UPDATE accounts SET
-         clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE shards.account = accounts.id),
-         clean_until =
-             COALESCE((SELECT MAX(shards.id) FROM shards WHERE shards.account = accounts.id AND audited_games > 0), 0)
-         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN EQUAL_TO)",
-    ];
-    for step in steps {
-        let query = AssertSqlSafe(step.replace("SHOWN", SHOWN).replace("EQUAL_TO", EQUAL_TO));
-        sqlx::query(query).bind(by).execute(connection.raw()).await?;
+    let query = AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {EQUAL_TO} ORDER BY id"));
+    let shards: Vec<i64> = sqlx::query_scalar(query).bind(by).fetch_all(connection.raw()).await?;
+    for shard in shards {
+        weigh(connection, shard).await?;
     }
-    let query = "SELECT id, state FROM accounts
-                 WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN EQUAL_TO) ORDER BY id";
-    let query = AssertSqlSafe(query.replace("EQUAL_TO", EQUAL_TO));
-    Ok(sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?)
+    let query = AssertSqlSafe(format!(
+        "SELECT id, state FROM accounts
+         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN {EQUAL_TO}) ORDER BY id"
+    ));
+    let confirmed: Vec<(i64, String)> = sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?;
+    for &(account, _) in &confirmed {
+        add_up(connection, account).await?;
+    }
+    Ok(confirmed)
 }
 
 /// A shard's data waits until it is known who is right.

@@ -11,7 +11,7 @@ use super::{JobRow, audit, header_of, lock_job, segments, watching};
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, note},
-    people::secret,
+    people::{self, secret},
     store::{Connection, Failure, Outcome},
 };
 
@@ -30,6 +30,9 @@ const LEAST_DURATION: i64 = 15 * 60 * SECOND;
 /// No lease lasts longer: a worker's word for its speed is not worth more.
 const MOST_DURATION: i64 = 12 * 3_600 * SECOND;
 
+/// Who renews without delivering does so for no longer than this many times what the lease was given for.
+const MOST_RENEWALS: i64 = 2;
+
 /// No lease has more games.
 pub(super) const MOST_GAMES: i64 = 4_096;
 
@@ -42,6 +45,9 @@ const MOST_LEASES: i64 = 64;
 /// An account has no more leases at the same time than these and as many as it has fulfilled, however many workers it
 /// says it has.
 const MOST_LEASES_OF_ACCOUNT: i64 = 1_000;
+
+/// A worker that has not delivered anything yet gets no more than so many threads would play.
+const FIRST_THREADS: u64 = 16;
 
 /// Nodes a second of a thread whose speed is not known.
 const USUAL_SPEED: u64 = 400_000;
@@ -95,9 +101,10 @@ pub async fn ask(
     if let Some(message) = refusal(&worker) {
         return Err(Failure::refused(Code::Blocked, message));
     }
-    let speed = speed(ask);
+    let threads = ask.threads.clamp(1, people::MOST_THREADS);
+    let speed = speed(ask, u64::from(threads), worker.delivered != 0);
     let query = "UPDATE workers SET last_seen = $2, threads = $3, nodes_per_second = $4 WHERE id = $1";
-    let query = sqlx::query(query).bind(worker.id).bind(now.0).bind(i64::from(ask.threads));
+    let query = sqlx::query(query).bind(worker.id).bind(now.0).bind(i64::from(threads));
     query.bind(ask.nodes_per_second.map(|speed| speed as i64)).execute(connection.raw()).await?;
     if let Some(lease) = same_again(connection, now, worker.id, &ask.nonce).await? {
         return Ok(Work::Games(lease));
@@ -106,7 +113,7 @@ pub async fn ask(
         return Ok(Work::Wait { seconds: 60, reason });
     }
     let seconds = seconds(ask, worker.delivered != 0);
-    let threads = i64::from(ask.threads.max(1));
+    let threads = i64::from(threads);
     let wish = Wish { worker: worker.id, account: asker.account, nonce: &ask.nonce, speed, threads, seconds, now };
     if worker.trusted != 0
         && let Some(lease) = settle(connection, &wish, worker.bench_signature).await?
@@ -124,7 +131,7 @@ pub async fn ask(
             return Ok(Work::Wait { seconds: 1, reason: "somebody else was faster".to_owned() });
         }
         // Of its usual size, but whoever asks for little shows little: no less than a tenth.
-        let least = wanted.games / 10 / job.unit() * job.unit();
+        let least = (audit::least_part(wanted.games) + job.unit() - 1) / job.unit() * job.unit();
         let games = wanted.games.min(wish.games(&job).max(least));
         // A part of the shard that nobody can foresee; of a match, whole pairs.
         let places = (wanted.games - games) / job.unit() + 1;
@@ -179,9 +186,9 @@ fn seconds(ask: &Ask, has_delivered: bool) -> u32 {
     ask.most_seconds.unwrap_or(usual).clamp(1, most)
 }
 
-fn speed(ask: &Ask) -> u64 {
-    let threads = u64::from(ask.threads.max(1));
-    ask.nodes_per_second.unwrap_or(threads * USUAL_SPEED).clamp(1_000, threads * 20_000_000)
+fn speed(ask: &Ask, threads: u64, has_delivered: bool) -> u64 {
+    let said = ask.nodes_per_second.unwrap_or(threads * USUAL_SPEED).clamp(1_000, threads * 20_000_000);
+    if has_delivered { said } else { said.min(FIRST_THREADS * USUAL_SPEED) }
 }
 
 async fn worker_of(connection: &mut Connection<'_>, account: i64, worker: i64) -> Outcome<WorkerRow> {
@@ -433,6 +440,7 @@ pub(super) struct LeaseRow {
     pub(super) finished: i64,
     pub(super) audited: Option<i64>,
     pub(super) duration: i64,
+    pub(super) created: i64,
 }
 
 /// A lease by its token, for the account that has it; its job is locked as well.
@@ -441,7 +449,7 @@ pub(super) async fn lock(connection: &mut Connection<'_>, account: i64, token: &
     let job: Option<i64> = sqlx::query_scalar(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
     let job = job.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
     let job = lock_job(connection, job).await?;
-    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration
+    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created
                  FROM leases WHERE token = $1";
     let lease: LeaseRow = sqlx::query_as(query).bind(token.to_owned()).fetch_one(connection.raw()).await?;
     if lease.account != account {
@@ -464,7 +472,7 @@ pub async fn renew(
 ) -> Outcome<Renewed> {
     // The job is not locked: whoever only wants more time waits for nobody who delivers. If the lease ends at the same
     // moment, it has ended.
-    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration
+    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created
                  FROM leases WHERE token = $1";
     let query = connection.locking(query);
     let query = sqlx::query_as(query).bind(token.to_owned());
@@ -484,12 +492,17 @@ pub async fn renew(
     if finished <= lease.finished {
         return Err(Failure::refused(Code::NoProgress, "no game was finished since the last renewal"));
     }
+    // What is finished is only said: who says so for ever would keep the games from everybody.
+    let end = now.0 + lease.duration;
+    let end = end.min(lease.created + (1 + MOST_RENEWALS) * lease.duration);
+    if end <= now.0 {
+        return Err(Failure::refused(Code::LeaseLost, "the lease has lasted long enough: hand in what is finished"));
+    }
     let query = "UPDATE leases SET finished = $2, expires = $3 WHERE id = $1";
-    let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration);
-    query.execute(connection.raw()).await?;
+    sqlx::query(query).bind(lease.id).bind(finished).bind(end).execute(connection.raw()).await?;
     let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
     sqlx::query(query).bind(lease.worker).bind(now.0).execute(connection.raw()).await?;
-    Ok(Renewed { seconds: (lease.duration / SECOND) as u32 })
+    Ok(Renewed { seconds: ((end - now.0) / SECOND) as u32 })
 }
 
 /// A worker will not play the games from this number on.

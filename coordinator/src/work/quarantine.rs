@@ -56,6 +56,9 @@ async fn put_in(
     let query =
         "UPDATE accounts SET state = 'quarantined', message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
+    // What it says of others is worth nothing all the same.
+    let query = "UPDATE accounts SET distrusted = 1 WHERE id = $1";
+    sqlx::query(query).bind(account).execute(connection.raw()).await?;
     let gone = take_out(connection, now, account, wrong).await?;
     // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
     for (other, state) in audit::weigh_again(connection, account).await? {
@@ -134,7 +137,8 @@ pub async fn lift(
     by: Option<i64>,
     reason: &str,
 ) -> Outcome<()> {
-    let query = "UPDATE accounts SET state = 'active', message = NULL WHERE id = $1 AND state = 'quarantined'";
+    let query = "UPDATE accounts SET state = 'active', message = NULL, distrusted = 0
+                 WHERE id = $1 AND state = 'quarantined'";
     let lifted = sqlx::query(query).bind(account).execute(connection.raw()).await?.rows_affected() > 0;
     let query =
         "SELECT id, job, first, games FROM shards WHERE account = $1 AND state = 'quarantined' ORDER BY job, id";

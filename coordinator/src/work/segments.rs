@@ -115,7 +115,8 @@ pub(super) async fn hold(
 
 /// What was played to check another's games now counts itself, as the other's are gone: somebody has to check it.
 async fn is_no_audit_any_more(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
-    let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'none' AND audited_games = 0
+    let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'none'
+                 AND (audited_games = 0 OR audited_games < games / 10)
                  AND EXISTS (SELECT 1 FROM leases WHERE leases.id = shards.lease AND leases.kind <> 'fresh')
                  AND EXISTS (SELECT 1 FROM workers WHERE workers.id = shards.worker AND workers.trusted = 0)";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;

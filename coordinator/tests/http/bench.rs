@@ -84,7 +84,7 @@ impl Bench {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = http::router(service.clone());
-        tokio::spawn(http::listen::serve(listener, app, stopping, Duration::from_secs(5)));
+        tokio::spawn(http::listen::serve(listener, app, false, stopping, Duration::from_secs(5)));
         Self { service, clock, address, client: Client::new(), stop, _folder: folder }
     }
 

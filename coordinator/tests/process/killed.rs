@@ -109,7 +109,7 @@ pub(crate) type Thanked = Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>;
 pub(crate) fn start_workers(
     count: usize,
     ports: &Arc<Vec<AtomicU16>>,
-    token: &str,
+    tokens: &[String],
     stop: &Arc<AtomicBool>,
     thanked: &Thanked,
 ) -> tokio::task::JoinSet<Option<()>> {
@@ -119,7 +119,7 @@ pub(crate) fn start_workers(
         let somebody = Somebody {
             client: Client::new(),
             ports: Arc::clone(ports),
-            token: token.to_owned(),
+            token: tokens[number % tokens.len()].clone(),
             stop: Arc::clone(stop),
         };
         tasks.spawn(somebody.work(number, Arc::clone(thanked)));
@@ -182,11 +182,12 @@ fn count(name: &str, usual: usize) -> usize {
 
 /// Kills a coordinator again and again.
 async fn kill_again_and_again(place: &Place, kills: usize) {
-    let token = program::prepare(place);
+    // Those with one token have few places at the same time.
+    let tokens = program::prepare_many(place, 16);
     let (mut process, port) = program::start(&[], place);
     let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
     let thanked = Thanked::default();
-    let tasks = start_workers(count("CHUHE_WORKERS", 20), &ports, &token, &stop, &thanked);
+    let tasks = start_workers(count("CHUHE_WORKERS", 20), &ports, &tokens, &stop, &thanked);
     for kill in 0..kills {
         // Not in step with anything.
         tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;

@@ -75,6 +75,12 @@ pub(crate) fn prepare(place: &Place) -> String {
     token
 }
 
+/// The same with so many tokens of the account.
+pub(crate) fn prepare_many(place: &Place, tokens: usize) -> Vec<String> {
+    let first = prepare(place);
+    std::iter::once(first).chain((1..tokens).map(|_| admin(place, &["token", "create", "ann"]))).collect()
+}
+
 /// Starts a coordinator, by another program if one is named, and waits until it says where it listens.
 pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
     let own = env!("CARGO_BIN_EXE_chuhe-coordinator");

@@ -21,12 +21,12 @@ async fn two_coordinators_on_one_database_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let database = server.address(&server.database(None).await);
     let place = Place::with(folder.path(), database);
-    let token = program::prepare(&place);
+    let tokens = program::prepare_many(&place, 3);
     let (mut first, at) = program::start(&[], &place);
     let (mut second, other) = program::start(&[], &place);
     let ports = Arc::new(vec![AtomicU16::new(at), AtomicU16::new(other)]);
     let (stop, thanked) = (Arc::new(AtomicBool::new(false)), Thanked::default());
-    let tasks = start_workers(12, &ports, &token, &stop, &thanked);
+    let tasks = start_workers(12, &ports, &tokens, &stop, &thanked);
     let by = |thanked: &Thanked| thanked.lock().unwrap().len();
     for round in 0..3 {
         let before = by(&thanked);

@@ -16,7 +16,7 @@ use protocol::api::{
 use reqwest::Client;
 
 use crate::{
-    program::{self, Place, admin, play},
+    program::{Place, admin, play},
     started::{self, machine},
 };
 

@@ -1,6 +1,7 @@
 //! One suite for both databases: every case runs on either.
 
 mod audits;
+mod backups;
 mod campaigns;
 mod disputes;
 mod leases;
@@ -53,6 +54,7 @@ fn on_sqlite(case: Case) {
 fn on_postgres() {
     let all = [
         audits::ALL,
+        backups::ALL,
         campaigns::ALL,
         disputes::ALL,
         leases::ALL,

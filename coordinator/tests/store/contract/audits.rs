@@ -17,6 +17,8 @@ cases! {
     an_audit_that_counts_itself_is_audited
     an_audit_looks_like_any_other_lease
     what_a_part_shows_is_counted_once
+    one_game_is_no_audit
+    who_goes_leaves_no_confirmations
     an_audited_shard_may_have_lost_its_games
     two_accounts_do_not_certify_each_other
     a_trusted_worker_who_was_not_asked_is_believed
@@ -196,7 +198,8 @@ async fn what_a_part_shows_is_counted_once(lab: Lab) {
     }
     let audited = coordinator::work::counting::audited;
     let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
-    assert_eq!((audited.games, audited.clean, audited.waiting), (10, 10, 0));
+    assert_eq!((audited.games, audited.clean, audited.waiting), (10, 4, 0), "four games, however often");
+    assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts ORDER BY id DESC LIMIT 1").await, 4);
     // A shard that holds two pieces is one shard.
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 1, "who plays again cuts nothing up");
     lab.execute("UPDATE segments SET games = 5 WHERE first = 0").await;
@@ -206,6 +209,50 @@ async fn what_a_part_shows_is_counted_once(lab: Lab) {
     let audited = coordinator::work::counting::audited;
     let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
     assert_eq!((audited.games, audited.clean), (10, 4));
+}
+
+/// Who audits and delivers a game of many has not audited.
+async fn one_game_is_no_audit(lab: Lab) {
+    lab.long_campaign().await;
+    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 100).await;
+    let games = lease.games;
+    lab.deliver(eve, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.upload(ann, &again.token, &lab.played(&again, again.terms.first_game..again.terms.first_game + 1))
+        .await
+        .unwrap();
+    lab.validate(NOBODY).await;
+    lab.compare().await;
+    let clean = "SELECT clean_games, clean_until FROM accounts ORDER BY id DESC LIMIT 1";
+    assert_eq!(lab.rows::<(i64, i64)>(clean).await, [(1, 0)], "of {games}");
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+}
+
+/// Who was found wrong confirms nobody, though the account be deleted; and who is in quarantine cannot hide what was said
+/// of it.
+async fn who_goes_leaves_no_confirmations(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.validate(NOBODY).await;
+    lab.compare().await;
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+    let now = lab.now();
+    crate::op!(lab.write, [], |c| coordinator::people::delete_account(&mut c, now, ann.account, None)).unwrap();
+    super::disputes::quarantine(&lab, ann).await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let said = format!("SELECT COUNT(*) FROM events WHERE subject = 'account:{}' AND kind = 'quarantine'", eve.account);
+    super::disputes::quarantine(&lab, eve).await;
+    crate::op!(lab.write, [], |c| coordinator::people::delete_account(&mut c, now, eve.account, None)).unwrap();
+    assert_eq!(lab.value::<i64>(&format!("{said} AND text LIKE '%left the pool%'")).await, 1);
 }
 
 async fn an_audited_shard_may_have_lost_its_games(lab: Lab) {

@@ -37,6 +37,7 @@ cases! {
     without_games_workers_wait
     a_new_net_is_begun_at_different_times
     games_that_nobody_brings_are_told_of
+    a_lease_ends_however_often_it_is_renewed
     nobody_hoards_leases
     nobody_hoards_leases_with_many_machines
     who_lost_a_pair_leaves_it_to_others
@@ -340,6 +341,27 @@ async fn nobody_hoards_leases(lab: Lab) {
     lab.lease(bob, "1", 1).await;
     lab.deliver(ann, &leases[0]).await;
     lab.lease(ann, "more", 1).await;
+}
+
+/// What is finished is only said, game by game.
+async fn a_lease_ends_however_often_it_is_renewed(lab: Lab) {
+    lab.long_campaign().await;
+    let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
+    let lease = lab.lease(eve, "1", 24).await;
+    let mut renewals = 0;
+    for finished in 1..24 {
+        lab.clock.advance(10 * 60 * SECOND);
+        lab.expire().await;
+        if lab.renew(eve, &lease.token, finished).await.is_err() {
+            break;
+        }
+        renewals += 1;
+    }
+    assert_eq!(renewals, 4, "three times a quarter of an hour");
+    lab.expire().await;
+    assert_eq!(lab.lease(ann, "1", 24).await.numbers(), lease.numbers());
+    // What she did play is taken all the same.
+    assert_eq!(lab.upload(eve, &lease.token, &lab.played(&lease, 0..24)).await, Ok(ReceiptStatus::Received));
 }
 
 /// Many machines are easily made up: an account has a thousand leases, and as many more as it has fulfilled.

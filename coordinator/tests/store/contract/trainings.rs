@@ -18,6 +18,8 @@ use crate::{
 cases! {
     a_training_is_for_one
     who_comes_again_gets_the_same
+    who_breaks_off_at_the_same_place_is_noticed
+    who_stands_still_loses_it
     progress_makes_it_last
     who_says_nothing_loses_it
     after_ten_attempts_a_person_is_asked
@@ -62,9 +64,36 @@ async fn who_comes_again_gets_the_same(lab: Lab) {
     let again = lab.claim(judge, "a").await.unwrap();
     assert_eq!((&first.recipe, first.manifests.len()), (&again.recipe, 1));
     assert_eq!(progress(&lab, judge, &first.token, 1).await, Err(Code::LeaseLost), "the first secret is over");
-    assert_eq!(progress(&lab, judge, &again.token, 1).await, Ok(900));
+    assert_eq!(progress(&lab, judge, &again.token, 2).await, Ok(900));
     assert_eq!(progress(&lab, other, &again.token, 1).await, Err(Code::Foreign));
-    assert_eq!(lab.value::<i64>("SELECT attempts FROM trainings").await, 1);
+    assert_eq!(lab.value::<i64>("SELECT attempts FROM trainings").await, 1, "it got on");
+}
+
+async fn who_breaks_off_at_the_same_place_is_noticed(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    for _ in 0..10 {
+        let training = lab.claim(judge, "a").await.unwrap();
+        assert_eq!(progress(&lab, judge, &training.token, 0).await, Ok(900));
+        lab.clock.advance(60 * SECOND);
+    }
+    assert!(lab.claim(judge, "a").await.is_none());
+    lab.clock.advance(901 * SECOND);
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.reason.as_deref(), Some("no trainer finished it"));
+}
+
+async fn who_stands_still_loses_it(lab: Lab) {
+    let (_, judge, other) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    assert_eq!(progress(&lab, judge, &training.token, 5).await, Ok(900));
+    let mut shown = 0;
+    while progress(&lab, judge, &training.token, 5).await.is_ok() {
+        lab.clock.advance(600 * SECOND);
+        shown += 1;
+    }
+    assert_eq!(shown, 37, "six hours");
+    lab.clock.advance(901 * SECOND);
+    assert!(lab.claim(other, "b").await.is_some());
 }
 
 async fn progress_makes_it_last(lab: Lab) {

@@ -1,0 +1,90 @@
+//! Backups belong to neither database: what was taken from one is restored into the other.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use coordinator::{
+    backup::{self, BackupError},
+    objects::Objects,
+    store::Database,
+};
+
+use super::cases;
+use crate::common::{
+    folder,
+    lab::{EVERYBODY, Lab},
+};
+
+cases! {
+    what_is_saved_goes_into_either_database
+    what_is_older_lacks_what_came_later
+}
+
+/// All lines of all tables of a backup.
+fn lines(folder: &Path) -> BTreeMap<String, String> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.is_file());
+    files
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+async fn filled(lab: &Lab) {
+    lab.campaign("one").await;
+    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.validate(EVERYBODY).await;
+    lab.compare().await;
+    super::disputes::quarantine(lab, ann).await;
+}
+
+async fn what_is_saved_goes_into_either_database(lab: Lab) {
+    filled(&lab).await;
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let objects = Objects::open(at("objects").to_str().unwrap()).unwrap();
+    let first = backup::backup(&lab.store, &objects, &at("first")).await.unwrap();
+    assert!(first.rows > 20 && first.missing == 2, "{first:?}");
+    // Into SQLite, from whichever it was taken.
+    let file = Database::open(&format!("sqlite:{}", at("file.db").display()), None).await.unwrap();
+    backup::restore(&file, &objects, &at("first")).await.unwrap();
+    backup::backup(&file, &objects, &at("second")).await.unwrap();
+    assert_eq!(lines(&at("first")), lines(&at("second")));
+    // And back, where nothing is left.
+    for table in backup::TABLES.iter().rev() {
+        lab.execute(&format!("DELETE FROM {table}")).await;
+    }
+    backup::restore(&lab.store, &objects, &at("second")).await.unwrap();
+    backup::backup(&lab.store, &objects, &at("third")).await.unwrap();
+    assert_eq!(lines(&at("first")), lines(&at("third")));
+    // What comes now has numbers of its own.
+    let before: i64 = lab.value("SELECT MAX(id) FROM accounts").await;
+    assert!(lab.player("newest").await.account > before);
+    file.close().await;
+}
+
+async fn what_is_older_lacks_what_came_later(lab: Lab) {
+    filled(&lab).await;
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let objects = Objects::open(at("objects").to_str().unwrap()).unwrap();
+    backup::backup(&lab.store, &objects, &at("old")).await.unwrap();
+    let restore = async |name: &str| {
+        let file = Database::open(&format!("sqlite:{}", at(name).display()), None).await.unwrap();
+        let done = backup::restore(&file, &objects, &at("old")).await;
+        file.close().await;
+        done
+    };
+    fs::remove_file(at("old/figures.jsonl")).unwrap();
+    let missing = restore("one.db").await.unwrap_err().to_string();
+    assert!(missing.contains("figures.jsonl"), "{missing}");
+    fs::write(at("old/backup.json"), "{\"schema\": 2}").unwrap();
+    restore("two.db").await.unwrap();
+    fs::write(at("old/backup.json"), "{\"schema\": 1000}").unwrap();
+    assert!(matches!(restore("three.db").await, Err(BackupError::TooNew { found: 1_000, .. })));
+    fs::write(at("old/backup.json"), "nothing").unwrap();
+    assert!(restore("four.db").await.unwrap_err().to_string().contains("backup.json"));
+}
