@@ -238,10 +238,12 @@ mod tests {
         }
     }
 
+    /// Whether it is a match, what is finished, the runs of that (first and count), and what is the first to be given back.
+    type Case = (bool, &'static [u64], &'static [(u64, u64)], Option<u64>);
+
     #[test]
     fn every_finished_game_is_handed_in_whatever_is_missing_between() {
         let folder = tempfile::tempdir().unwrap();
-        type Case = (bool, &'static [u64], &'static [(u64, u64)], Option<u64>);
         let cases: [Case; 7] = [
             (false, &[], &[], Some(10)),
             (false, &[10, 11, 12], &[(10, 3)], Some(13)),
