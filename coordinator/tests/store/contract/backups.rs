@@ -47,7 +47,7 @@ async fn what_is_saved_goes_into_either_database(lab: Lab) {
     let at = |name: &str| folder.path().join(name);
     let objects = Objects::open(at("objects").to_str().unwrap()).unwrap();
     let first = backup::backup(&lab.store, &objects, &at("first")).await.unwrap();
-    assert!(first.rows > 20 && first.missing == 2, "{first:?}");
+    assert!(first.rows > 20 && first.missing == 1, "both brought the same bytes: {first:?}");
     // Into SQLite, from whichever it was taken.
     let file = Database::open(&format!("sqlite:{}", at("file.db").display()), None).await.unwrap();
     backup::restore(&file, &objects, &at("first")).await.unwrap();
