@@ -54,6 +54,9 @@ pub const TABLES: [&str; 25] = [
 /// Tables that backups of older programs lack, and since which schema they are there.
 const LATER: [(&str, i64); 1] = [("figures", 3)];
 
+/// Since this schema it is said of an account whether it was found wrong; before, its state and its shards say so.
+const DISTRUST: i64 = 5;
+
 /// The file that says of which schema a backup is.
 const ABOUT: &str = "backup.json";
 
@@ -226,6 +229,12 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
                 if dialect == Dialect::Postgres {
                     go_on_numbering(connection.raw(), table).await?;
                 }
+            }
+            if schema < DISTRUST {
+                let query = "UPDATE accounts SET distrusted = 1 WHERE state = 'quarantined'
+                             OR EXISTS (SELECT 1 FROM shards WHERE shards.account = accounts.id
+                                        AND shards.state = 'quarantined')";
+                sqlx::query(query).execute(connection.raw()).await?;
             }
             Ok(true)
         })

@@ -96,6 +96,8 @@ pub(crate) struct State {
     pub(crate) sending: Option<String>,
     /// How many results wait.
     pub(crate) outbox: usize,
+    /// How often all that there is was to be handed in once more, because the worker comes to its end.
+    pub(crate) goodbyes: u32,
     /// Attempts of the sender to get everything away that failed, counted.
     pub(crate) failures: u64,
     pub(crate) me: Option<Me>,

@@ -22,7 +22,6 @@ use crate::{
 
 /// A lease as it lies on disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Saved {
     /// Whose it is.
     pub(crate) server: String,

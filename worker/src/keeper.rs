@@ -361,9 +361,10 @@ impl Keeper<'_> {
             snapshot.write(self.folder.root());
         }
         self.screen.show(&snapshot);
-        if !self.proven && snapshot.games_accepted > 0 {
+        // What an earlier version has left shows nothing of this one.
+        if !self.proven && snapshot.games_accepted > 0 && self.desk.look(|state| state.done.games > 0) {
             self.proven = true;
-            update::works(self.folder.root());
+            update::works(self.folder.root(), env!("CARGO_PKG_VERSION"));
         }
         let panics = self.desk.look(|state| state.panics);
         if panics >= MOST_PANICS {

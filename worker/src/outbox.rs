@@ -17,7 +17,6 @@ const ENDING: &str = ".result";
 
 /// What a parcel is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Label {
     /// Whose games these are.
     pub server: String,

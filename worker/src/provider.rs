@@ -99,9 +99,9 @@ impl Provider {
             }
             match self.register().and_then(|worker| self.ask(worker)) {
                 Ok(Some(lease)) => {
-                    self.backoff.reset();
                     self.desk.change(|state| state.waiting = None);
                     if self.set_up(lease) {
+                        self.backoff.reset();
                         leases += 1;
                     }
                 }

@@ -114,12 +114,12 @@ fn judge(code: Code, status: u16, attempts: u32) -> Fate {
 impl Sender {
     /// Works until the worker ends; nobody waits for it longer than they like.
     pub(crate) fn run(mut self) {
-        let mut before = Ending::None;
+        let mut before = (Ending::None, 0);
         while !self.desk.look(|state| state.gone) {
-            let ending = self.desk.look(|state| state.ending);
+            let urge = self.desk.look(|state| (state.ending, state.goodbyes));
             self.tell_of_failures();
             // After a failure only the end of the worker is worth an attempt before its time.
-            if ending > before || self.desk.clock.now() >= self.sending.again {
+            if urge > before || self.desk.clock.now() >= self.sending.again {
                 let done = self.send_all();
                 if self.sending.tried(self.desk.clock.now(), done) {
                     self.desk.change(|state| state.failures += 1);
@@ -129,14 +129,14 @@ impl Sender {
                 let done = self.renew();
                 self.renewing.tried(self.desk.clock.now(), done);
             }
-            before = ending;
+            before = urge;
             let troubles: Vec<_> =
                 [&self.sending, &self.renewing].into_iter().filter_map(|it| it.trouble.clone()).collect();
             self.desk.change(|state| state.sending = (!troubles.is_empty()).then(|| troubles.join(" ")));
             let now = self.desk.clock.now();
             self.desk.wait(self.sending.pause(now).min(self.renewing.pause(now)).min(A_WHILE), |state| {
                 state.gone
-                    || state.ending > ending
+                    || (state.ending, state.goodbyes) > urge
                     || !state.failed.is_empty()
                     || self.sending.trouble.is_none() && state.outbox > 0
                     || self.renewing.trouble.is_none() && self.is_due(state)
@@ -187,8 +187,13 @@ impl Sender {
                 }
             }
         }
-        let waiting = self.outbox.names().map_err(|error| storage(&error))?.len();
-        self.desk.change(|state| state.outbox = waiting.saturating_sub(self.elsewhere.len()));
+        // Nobody puts anything there between looking and saying.
+        let counted = self.desk.change(|state| {
+            let waiting = self.outbox.names()?.len();
+            state.outbox = waiting.saturating_sub(self.elsewhere.len());
+            Ok(())
+        });
+        counted.map_err(|error: io::Error| storage(&error))?;
         trouble
     }
 
@@ -209,8 +214,10 @@ impl Sender {
             Fate::Refused if games == 0 => self.outbox.thanked(name).map_err(storage),
             Fate::Refused => self.refuse(name, games, &error.to_string()).map_err(storage),
             Fate::AfterPeople => {
+                // What is forbidden may be this result alone: those of other jobs are still taken.
+                let is_alone = error.code() == Some(Code::Forbidden);
                 let wait = error.again_after().unwrap_or_default().max(FOR_PEOPLE);
-                Err((sentence(format!("Results wait: {error}")), Some(wait), false))
+                Err((sentence(format!("Results wait: {error}")), (!is_alone).then_some(wait), is_alone))
             }
             Fate::Later => {
                 Err((sentence(format!("Results wait: {error}")), error.again_after(), error.code().is_some()))
@@ -278,6 +285,8 @@ impl Sender {
                     Err(error) if error.code() == Some(Code::NoProgress) => job.shown = finished,
                     Err(error) => {
                         job.close();
+                        // It is asked no more, though games of it are still at hand.
+                        job.saved.renewed = true;
                         let said = format!("A lease ended before its games; what is finished is handed in: {error}");
                         state.say(sentence(said));
                         state.clear_table();

@@ -235,9 +235,13 @@ pub fn ended_well(root: &Path, running: &str) {
 }
 
 /// This version works: the server has taken a result of it.
-pub fn works(root: &Path) {
-    // If the note stays, the next start says the same.
-    let _ = remove(&root.join(TRIAL));
+///
+/// A note about a version that has yet to begin is none about this one.
+pub fn works(root: &Path, running: &str) {
+    if trial_of(root, running).is_some() {
+        // If the note stays, the next start says the same.
+        let _ = remove(&root.join(TRIAL));
+    }
 }
 
 fn refuse(root: &Path, version: &str) -> io::Result<()> {

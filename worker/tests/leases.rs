@@ -207,6 +207,26 @@ fn a_lease_whose_renewal_arrived_without_an_answer_is_played_on() {
     coordinator.check(digest_of(&header(1500), Evaluation::Plain, None, 60));
 }
 
+fn lose_leases(request: &Request) -> Option<Problem> {
+    request.path.ends_with("renewal").then(|| Problem::new(Code::LeaseLost, "the lease is expired"))
+}
+
+/// The server gave the games to others, while some of them are still at hand: it is asked once.
+#[test]
+fn a_lease_that_is_lost_is_renewed_no_more() {
+    let coordinator = Coordinator::new(header(200_000), 60, 60);
+    let state = tempfile::tempdir().unwrap();
+    let clock = Arc::new(JumpingClock::default());
+    let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
+    worker.said.wait_for(|snapshot| snapshot.games > 0);
+    coordinator.state().refuse = Some(lose_leases);
+    clock.jump(Duration::from_mins(11));
+    worker.said.wait_for(|snapshot| snapshot.jobs.iter().all(|job| job.finished + job.at_hand < job.games));
+    thread::sleep(Duration::from_millis(500));
+    let said = worker.stop();
+    assert_eq!(said.matches("A lease ended before its games").count(), 1, "{said}");
+}
+
 fn time_of_day(seconds: u64) -> String {
     let moment = jiff::Timestamp::from_second(seconds.cast_signed()).unwrap();
     let zoned = moment.to_zoned(jiff::tz::TimeZone::system());

@@ -104,7 +104,10 @@ fn a_successor_that_works_stays() {
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
     assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
     assert!(is_on_trial(root, "9.0.0") && !is_on_trial(root, "0.1.0"));
-    works(root);
+    works(root, "0.1.0");
+    assert!(is_on_trial(root, "9.0.0"), "what the old one shows is nothing of the new one");
+    works(root, "9.0.0");
+    assert!(!is_on_trial(root, "9.0.0"));
     for _ in 0..3 {
         assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
     }

@@ -4,6 +4,7 @@ use dataset::{
     Digest,
     manifest::{Entry, FORMAT, Manifest},
 };
+use nnue::architecture::{Inputs, Sizes};
 use protocol::api::problem::Code;
 use serde_json::json;
 
@@ -149,6 +150,17 @@ pub(super) async fn freeze(
     let query = sqlx::query(query).bind(hash.to_string()).bind(campaign).bind(last).bind(games as i64);
     query.bind(positions as i64).bind(manifest.to_text()).bind(now.0).execute(connection.raw()).await?;
     Ok(hash)
+}
+
+/// What a net is built like, in one line: nets of the same line are equally fast.
+#[must_use]
+pub fn line_of(sizes: Sizes) -> String {
+    let inputs = match sizes.inputs() {
+        Inputs::Kings => "",
+        Inputs::KingsAttackers => "kings and attackers, ",
+    };
+    let (width, first, second, stacks) = (sizes.width(), sizes.first(), sizes.second(), sizes.stacks());
+    format!("{inputs}{width}×2, {first}, {second}, {stacks} stacks")
 }
 
 /// No candidate of a campaign will be tested any more.

@@ -73,7 +73,7 @@ pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, cla
     // Who comes again and again without getting on in between tries as others do.
     let query =
         "UPDATE trainings SET attempts = attempts + 1, state = 'leased', token = $2, account = $3, trainer = $4,
-                 expires = $5, moved = $6 WHERE id = $1";
+                 expires = $5, step = 0, moved = $6 WHERE id = $1";
     let query = sqlx::query(query).bind(training).bind(people::hash_of(&token)).bind(account);
     let query = query.bind(claim.name.clone()).bind(now.after(i64::from(PATIENCE) * SECOND).0).bind(now.0);
     query.execute(connection.raw()).await?;
@@ -146,14 +146,18 @@ pub async fn progress(
 ) -> Outcome<Renewed> {
     let training = taken(connection, account, token).await?;
     let text = serde_json::to_string(progress).map_err(|error| Failure::Broken(error.to_string()))?;
-    let query = "SELECT furthest, moved FROM trainings WHERE id = $1";
-    let (furthest, moved): (i64, i64) = sqlx::query_as(query).bind(training.id).fetch_one(connection.raw()).await?;
+    let query = "SELECT furthest, step, moved FROM trainings WHERE id = $1";
+    let query = sqlx::query_as(query).bind(training.id);
+    let (furthest, before, moved): (i64, i64, i64) = query.fetch_one(connection.raw()).await?;
     let (step, steps) = (progress.step.min(i64::MAX as u64) as i64, progress.steps.min(i64::MAX as u64) as i64);
-    // An attempt that breaks off where all do may be reported a little sooner or later.
-    if step > furthest + steps / 100 {
-        let query = "UPDATE trainings SET furthest = $2, moved = $3, attempts = 1 WHERE id = $1";
-        sqlx::query(query).bind(training.id).bind(step).bind(now.0).execute(connection.raw()).await?;
-    } else if now.0 > moved + MOST_STANDING && step <= furthest {
+    if step > before {
+        // An attempt that breaks off where all do may be reported a little sooner or later.
+        let is_further = step > furthest + steps / 100;
+        let query = "UPDATE trainings SET step = $2, moved = $3, furthest = CASE WHEN $4 = 1 THEN $2 ELSE furthest END,
+                     attempts = CASE WHEN $4 = 1 THEN 1 ELSE attempts END WHERE id = $1";
+        let query = sqlx::query(query).bind(training.id).bind(step).bind(now.0).bind(i64::from(is_further));
+        query.execute(connection.raw()).await?;
+    } else if now.0 > moved + MOST_STANDING {
         return Err(Failure::refused(Code::LeaseLost, "the training has not got on for too long"));
     }
     let query = "UPDATE trainings SET progress = $2, expires = $3 WHERE id = $1";

@@ -489,7 +489,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
         NetCommand::Add { file, name } => {
             let bytes = std::fs::read(&file).with_context(|| format!("{}", file.display()))?;
             let parsed = Net::from_bytes(&bytes).with_context(|| format!("{}", file.display()))?;
-            let architecture = parsed.description().to_owned();
+            let architecture = nets::line_of(parsed.sizes());
             let name = name.unwrap_or_else(|| stem(&file));
             let length = bytes.len() as u64;
             let hash = objects.put(Kind::Net, bytes.into()).await?;

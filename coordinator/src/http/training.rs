@@ -8,7 +8,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use nnue::Net;
+use nnue::{Net, architecture::Sizes};
 use protocol::{
     api::{
         MOST_NET_BYTES, NET_TYPE,
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     campaigns::{
-        nets::NewNet,
+        nets::{self, NewNet},
         trainings::{self, Uploaded},
     },
     objects::Kind,
@@ -161,8 +161,13 @@ pub(super) async fn complete(
     let bytes = service.objects.length(Kind::Net, hash).await?;
     let (now, account, text) = (service.clock.now(), sender.0.account, completion.manifest);
     let sizes = manifest.architecture;
-    let inputs = if matches!(sizes.inputs, Inputs::Kings) { "" } else { "kings and attackers, " };
-    let architecture = format!("{inputs}{}×2, {}, {}, {} stacks", sizes.width, sizes.first, sizes.second, sizes.stacks);
+    let built = Sizes::new(sizes.width as usize, sizes.first as usize, sizes.second as usize, sizes.stacks as usize)
+        .map_err(|error| Refusal::new(Code::Invalid, format!("`manifest`: {error}")))?;
+    let inputs = match sizes.inputs {
+        Inputs::Kings => nnue::architecture::Inputs::Kings,
+        Inputs::KingsAttackers => nnue::architecture::Inputs::KingsAttackers,
+    };
+    let architecture = nets::line_of(built.with_inputs(inputs));
     let name = manifest.name;
     service
         .write(move |mut connection| {

@@ -241,8 +241,7 @@ pub async fn compared(
     query.execute(connection.raw()).await?;
     if differs.is_none() {
         for shard in [&left, &right] {
-            weigh(connection, shard.id).await?;
-            add_up(connection, shard.account).await?;
+            weigh_for(connection, shard).await?;
         }
     } else if left.trusted == right.trusted {
         for shard in [&left, &right] {
@@ -265,13 +264,13 @@ pub async fn compared(
     settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
 
-/// How many games of a shard others got as well who were asked to, and are not found wrong: each game once, however many
-/// played it. And whether that is enough for an audit: as much as the least that whoever audits is given.
+/// The games of a shard that others got as well who were asked to, and are not found wrong: each once, however many played
+/// it.
 ///
 /// Who was asked is whom the coordinator gave the shard to play again, or a worker that is trusted. Two accounts can bring
 /// the same games over and over without being asked to, and be one. And whoever plays an audit well shows nothing of what
 /// he plays besides: he may know it for one.
-async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, bool)> {
+async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range<i64>>> {
     let query = "SELECT comparisons.first, comparisons.games FROM comparisons
                  JOIN shards AS own ON own.id = $1
                  JOIN shards AS other ON other.id = CASE WHEN left_shard = $1 THEN right_shard ELSE left_shard END
@@ -282,14 +281,34 @@ async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, boo
                  AND comparisons.state = 'equal' AND (left_shard = $1 OR right_shard = $1)
                  AND confirming.id <> own.account AND confirming.distrusted = 0 ORDER BY comparisons.first";
     let ranges: Vec<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_all(connection.raw()).await?;
-    let (mut shown, mut seen) = (0, 0);
+    let mut shown: Vec<Range<i64>> = Vec::new();
     for (first, games) in ranges {
-        shown += (first + games - seen.max(first)).max(0);
-        seen = seen.max(first + games);
+        match shown.last_mut() {
+            Some(last) if first <= last.end => last.end = last.end.max(first + games),
+            _ => shown.push(first..first + games),
+        }
     }
-    let query = "SELECT games FROM shards WHERE id = $1";
-    let games: i64 = sqlx::query_scalar(query).bind(shard).fetch_one(connection.raw()).await?;
-    Ok((shown, shown > 0 && shown >= least_part(games)))
+    Ok(shown)
+}
+
+/// So many games of a shard, of which one at least nobody has shown yet; which, something random says.
+pub(super) async fn part(
+    connection: &mut Connection<'_>,
+    wanted: &Wanted,
+    games: i64,
+    unit: i64,
+    draw: u64,
+) -> Outcome<Range<i64>> {
+    let end = wanted.first + wanted.games;
+    let shown = shown(connection, wanted.shard).await?;
+    let is_shown = |game: &i64| shown.iter().any(|range| range.contains(game));
+    let open: Vec<i64> = (wanted.first..end).step_by(unit as usize).filter(|game| !is_shown(game)).collect();
+    let pick = |of: i64, draw: u64| (draw % of.max(1) as u64) as i64;
+    // It lies anywhere in what is played again, as far as there is room.
+    let game = open.get(pick(open.len() as i64, draw) as usize).copied().unwrap_or(wanted.first);
+    let before = pick(games / unit, draw >> 24) * unit;
+    let first = (game - before).clamp(wanted.first, end - games);
+    Ok(first..first + games)
 }
 
 /// So many games of a shard an audit has at least: a tenth.
@@ -297,14 +316,31 @@ pub(super) const fn least_part(games: i64) -> i64 {
     games / 10
 }
 
-/// Somebody else got games of a shard as well, or is believed no more: what is clean of it, and of its account, is found
-/// out anew.
-async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
-    let (shown, is_enough) = shown(connection, shard).await?;
+/// Somebody else got games of a shard as well, or is believed no more: what is clean of it is found out anew. How many games
+/// more that is, and whether it is enough. One that somebody wants more of, though it has enough, waits until there is more.
+async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, bool)> {
+    let shown: i64 = shown(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
+    let query = "SELECT games, audited_games FROM shards WHERE id = $1";
+    let (games, before): (i64, i64) = sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?;
+    let is_enough = shown > 0 && shown >= least_part(games);
     let query = "UPDATE shards SET audited_games = $2,
                  audit = CASE WHEN audit = 'none' THEN 'none' WHEN $3 = 1 THEN 'clean'
-                              WHEN audit = 'clean' THEN 'wanted' ELSE audit END WHERE id = $1";
-    sqlx::query(query).bind(shard).bind(shown).bind(i64::from(is_enough)).execute(connection.raw()).await?;
+                              WHEN audit = 'clean' AND $4 = 0 THEN 'wanted' ELSE audit END WHERE id = $1";
+    let query = sqlx::query(query).bind(shard).bind(shown).bind(i64::from(is_enough && shown > before));
+    query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
+    Ok((shown - before, is_enough))
+}
+
+/// [`weigh`], and what follows for the account.
+async fn weigh_for(connection: &mut Connection<'_>, shard: &Side) -> Outcome<()> {
+    let (more, is_enough) = weigh(connection, shard.id).await?;
+    if more < 0 {
+        return add_up(connection, shard.account).await;
+    }
+    let query = "UPDATE accounts SET clean_games = clean_games + $2,
+                 clean_until = CASE WHEN $4 = 1 AND clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
+    let query = sqlx::query(query).bind(shard.account).bind(more).bind(shard.id);
+    query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -326,18 +362,18 @@ const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
                          JOIN comparisons ON right_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal')";
 
 /// An account is believed no more, or again: what it confirmed is found out anew. So accounts that confirm each other's lies
-/// fall together. Who was confirmed, each with the account's state.
-pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, String)>> {
+/// fall together. Who was confirmed, and whether each was found wrong.
+pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, i64)>> {
     let query = AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {EQUAL_TO} ORDER BY id"));
     let shards: Vec<i64> = sqlx::query_scalar(query).bind(by).fetch_all(connection.raw()).await?;
     for shard in shards {
         weigh(connection, shard).await?;
     }
     let query = AssertSqlSafe(format!(
-        "SELECT id, state FROM accounts
+        "SELECT id, distrusted FROM accounts
          WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN {EQUAL_TO}) ORDER BY id"
     ));
-    let confirmed: Vec<(i64, String)> = sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?;
+    let confirmed: Vec<(i64, i64)> = sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?;
     for &(account, _) in &confirmed {
         add_up(connection, account).await?;
     }

@@ -134,9 +134,8 @@ pub async fn ask(
         let least = (audit::least_part(wanted.games) + job.unit() - 1) / job.unit() * job.unit();
         let games = wanted.games.min(wish.games(&job).max(least));
         // A part of the shard that nobody can foresee; of a match, whole pairs.
-        let places = (wanted.games - games) / job.unit() + 1;
-        let first = wanted.first + (asker.draw >> 16) as i64 % places * job.unit();
-        let lease = grant(connection, &wish, &job, "audit", first..first + games, Some(wanted.shard)).await?;
+        let part = audit::part(connection, &wanted, games, job.unit(), asker.draw >> 16).await?;
+        let lease = grant(connection, &wish, &job, "audit", part, Some(wanted.shard)).await?;
         return Ok(Work::Games(lease));
     }
     fresh(connection, &wish, &worker, policy).await
@@ -441,6 +440,7 @@ pub(super) struct LeaseRow {
     pub(super) audited: Option<i64>,
     pub(super) duration: i64,
     pub(super) created: i64,
+    pub(super) delivered: i64,
 }
 
 /// A lease by its token, for the account that has it; its job is locked as well.
@@ -449,7 +449,8 @@ pub(super) async fn lock(connection: &mut Connection<'_>, account: i64, token: &
     let job: Option<i64> = sqlx::query_scalar(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
     let job = job.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
     let job = lock_job(connection, job).await?;
-    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created
+    let query =
+        "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created, delivered
                  FROM leases WHERE token = $1";
     let lease: LeaseRow = sqlx::query_as(query).bind(token.to_owned()).fetch_one(connection.raw()).await?;
     if lease.account != account {
@@ -472,7 +473,8 @@ pub async fn renew(
 ) -> Outcome<Renewed> {
     // The job is not locked: whoever only wants more time waits for nobody who delivers. If the lease ends at the same
     // moment, it has ended.
-    let query = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created
+    let query =
+        "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created, delivered
                  FROM leases WHERE token = $1";
     let query = connection.locking(query);
     let query = sqlx::query_as(query).bind(token.to_owned());
@@ -493,8 +495,8 @@ pub async fn renew(
         return Err(Failure::refused(Code::NoProgress, "no game was finished since the last renewal"));
     }
     // What is finished is only said: who says so for ever would keep the games from everybody.
-    let end = now.0 + lease.duration;
-    let end = end.min(lease.created + (1 + MOST_RENEWALS) * lease.duration);
+    let last = lease.created.max(lease.delivered) + (1 + MOST_RENEWALS) * lease.duration;
+    let end = (now.0 + lease.duration).min(last);
     if end <= now.0 {
         return Err(Failure::refused(Code::LeaseLost, "the lease has lasted long enough: hand in what is finished"));
     }

@@ -61,8 +61,8 @@ async fn put_in(
     sqlx::query(query).bind(account).execute(connection.raw()).await?;
     let gone = take_out(connection, now, account, wrong).await?;
     // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
-    for (other, state) in audit::weigh_again(connection, account).await? {
-        if state == "quarantined" {
+    for (other, distrusted) in audit::weigh_again(connection, account).await? {
+        if distrusted != 0 {
             take_out(connection, now, other, None).await?;
         }
     }
@@ -137,8 +137,9 @@ pub async fn lift(
     by: Option<i64>,
     reason: &str,
 ) -> Outcome<()> {
-    let query = "UPDATE accounts SET state = 'active', message = NULL, distrusted = 0
-                 WHERE id = $1 AND state = 'quarantined'";
+    let query = "UPDATE accounts SET distrusted = 0 WHERE id = $1";
+    sqlx::query(query).bind(account).execute(connection.raw()).await?;
+    let query = "UPDATE accounts SET state = 'active', message = NULL WHERE id = $1 AND state = 'quarantined'";
     let lifted = sqlx::query(query).bind(account).execute(connection.raw()).await?.rows_affected() > 0;
     let query =
         "SELECT id, job, first, games FROM shards WHERE account = $1 AND state = 'quarantined' ORDER BY job, id";

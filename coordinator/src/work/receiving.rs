@@ -136,8 +136,8 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     let finished = games.end - lease.first;
     if finished > lease.finished {
         // Games show better than a renewal that the worker gets on.
-        let query = "UPDATE leases SET finished = $2, expires = $3 WHERE id = $1";
-        let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration);
+        let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
+        let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration).bind(now.0);
         query.execute(connection.raw()).await?;
     }
     let is_done = lease.state == "active"

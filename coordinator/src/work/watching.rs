@@ -142,19 +142,20 @@ pub struct Scene {
 ///
 /// If it is not the account's, it is over, or nobody watches it.
 pub async fn scene(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Scene> {
-    let query = "SELECT leases.id, leases.account, leases.state, leases.first, leases.games, leases.job, jobs.header
+    let query = "SELECT leases.id, leases.account, leases.state, leases.first, leases.games, leases.job, jobs.header,
+                        jobs.state
                  FROM leases JOIN jobs ON jobs.id = leases.job WHERE leases.token = $1";
-    type Row = (i64, i64, String, i64, i64, i64, String);
+    type Row = (i64, i64, String, i64, i64, i64, String, String);
     let row: Option<Row> = sqlx::query_as(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
     let row = row.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
-    let (lease, owner, state, first, games, job, header) = row;
+    let (lease, owner, state, first, games, job, header, job_state) = row;
     if owner != account {
         return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
     }
     if state != "active" {
         return Err(Failure::refused(Code::LeaseLost, format!("the lease is {state}")));
     }
-    if !is_watched(connection, lease).await? {
+    if job_state == "closed" || !is_watched(connection, lease).await? {
         return Err(Failure::refused(Code::Conflict, "nobody watches these games"));
     }
     let header = header_of(&header)?;

@@ -128,6 +128,7 @@ impl Ready {
         if let Err(error) = Client::new(client.clone())?.me()
             && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
         {
+            update::ended_well(self.folder.root(), VERSION);
             anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
         }
         let Self { settings, kernel, folder, mut screen, .. } = self;

@@ -44,7 +44,10 @@ impl Keeper<'_> {
         let urged = self.urged;
         let until = self.desk.clock.now() + if urged < 2 { longest } else { LAST_WORD };
         // Wakes the sender up, if a failure has put it to sleep.
-        self.desk.change(|state| state.ending = Ending::Stop);
+        self.desk.change(|state| {
+            state.ending = Ending::Stop;
+            state.goodbyes += 1;
+        });
         loop {
             self.hear();
             self.tell();

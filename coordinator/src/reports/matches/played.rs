@@ -106,7 +106,8 @@ impl Place {
     /// Reads the match anew, unless somebody does so already.
     fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Reading {
         let mut reading = locked(&self.reading);
-        if let Some(reading) = &*reading {
+        // One that broke off without a word is over.
+        if let Some(reading) = reading.as_ref().filter(|reading| reading.told.has_changed().is_ok()) {
             return reading.clone();
         }
         let (tell, told) = watch::channel(None);

@@ -92,6 +92,12 @@ async fn who_stands_still_loses_it(lab: Lab) {
         shown += 1;
     }
     assert_eq!(shown, 37, "six hours");
+    // A step is enough, and who begins again is not held to what the other had.
+    let again = lab.claim(judge, "a").await.unwrap();
+    for step in [1, 2, 2, 3] {
+        lab.clock.advance(800 * SECOND);
+        assert_eq!(progress(&lab, judge, &again.token, step).await, Ok(900));
+    }
     lab.clock.advance(901 * SECOND);
     assert!(lab.claim(other, "b").await.is_some());
 }
