@@ -19,12 +19,16 @@ cases! {
     what_is_older_lacks_what_came_later
 }
 
-/// All lines of all tables of a backup.
-fn lines(folder: &Path) -> BTreeMap<String, String> {
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let files = files.filter(|path| path.is_file());
+/// All lines of all tables of a backup; in which order they are is no part of it.
+fn lines(folder: &Path) -> BTreeMap<String, Vec<String>> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     files
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort_unstable();
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), lines)
+        })
         .collect()
 }
 
