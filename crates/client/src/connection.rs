@@ -141,7 +141,15 @@ impl Client {
         path: &str,
         body: Body<'_, T>,
     ) -> Result<(), Error> {
-        self.exchange(&self.asked(what), method, path, body).map(drop)
+        let asked = self.asked(what);
+        let response = self.exchange(&asked, method, path, body)?;
+        // The coordinator says nothing more. Whoever does, and says that all is well, never heard what was told.
+        let status = response.status().as_u16();
+        if !matches!(status, 201 | 204) {
+            return Err(self.refusal(&asked, response));
+        }
+        let text = String::from_utf8_lossy(&self.read(&asked, response)?).into_owned();
+        if text.is_empty() { Ok(()) } else { Err(Error::Status { asked, status, text, again_after: None }) }
     }
 
     fn exchange<T: Serialize>(

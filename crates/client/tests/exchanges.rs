@@ -61,6 +61,24 @@ fn games_are_handed_in_with_their_hash_and_a_receipt_is_for_them() {
     assert_eq!(seen[0].body, bytes);
 }
 
+/// Before the network of a hotel is paid for, every address is answered with its page.
+#[test]
+fn a_page_is_no_word_of_the_coordinator() {
+    for status in [200, 201] {
+        let (server, _) = answering(Answer::new(status, "text/html", "<html>Welcome to the hotel</html>"));
+        let client = client(&server.url(), Some("secret"));
+        for told in [client.give_back("lease", 7), client.put_candidate("training", b"net".to_vec())] {
+            let error = told.unwrap_err();
+            assert!(matches!(error, Error::Status { .. }) && error.may_pass(), "{error}");
+            assert!(error.to_string().contains("not the coordinator's"), "{error}");
+        }
+    }
+    for status in [201, 204] {
+        let (server, _) = answering(Answer::new(status, "text/plain", ""));
+        client(&server.url(), Some("secret")).give_back("lease", 7).unwrap();
+    }
+}
+
 #[test]
 fn refusals_have_their_code() {
     let problem = Problem::new(Code::Blocked, "This machine makes mistakes: write to us.");
