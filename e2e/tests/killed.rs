@@ -33,19 +33,7 @@ const PAIRS: u64 = 10;
 
 /// A third of all questions meet with something.
 fn trouble(dice: &mut Dice) -> Fault {
-    match dice.roll() % 30 {
-        0 => Fault::DropQuestion,
-        1 => Fault::DropAnswer,
-        2 => Fault::Delay(Duration::from_millis(dice.roll() % 500)),
-        3 => Fault::CutQuestion((dice.roll() % 600) as usize),
-        4 => Fault::CutAnswer((dice.roll() % 300) as usize),
-        5 => Fault::Twice,
-        6 => Fault::Error(500),
-        7 => Fault::Error(502),
-        8 => Fault::TooMany(1),
-        9 => Fault::Page,
-        _ => Fault::None,
-    }
+    Fault::any(30, || dice.roll())
 }
 
 fn json(text: &str) -> Value {

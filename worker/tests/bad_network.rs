@@ -19,19 +19,7 @@ use worker::status::Doing;
 
 /// A quarter of all questions meet with something.
 fn trouble(dice: &mut Dice) -> Fault {
-    match dice.roll() % 40 {
-        0 => Fault::DropQuestion,
-        1 => Fault::DropAnswer,
-        2 => Fault::Delay(Duration::from_millis(dice.roll() % 500)),
-        3 => Fault::CutQuestion((dice.roll() % 600) as usize),
-        4 => Fault::CutAnswer((dice.roll() % 300) as usize),
-        5 => Fault::Twice,
-        6 => Fault::Error(500),
-        7 => Fault::Error(502),
-        8 => Fault::TooMany(1),
-        9 => Fault::Page,
-        _ => Fault::None,
-    }
+    Fault::any(40, || dice.roll())
 }
 
 #[test]

@@ -35,6 +35,25 @@ pub enum Fault {
     Page,
 }
 
+impl Fault {
+    /// What happens to a question where of so many ten meet with something; `roll` gives random numbers.
+    pub fn any(of: u64, mut roll: impl FnMut() -> u64) -> Self {
+        match roll() % of {
+            0 => Self::DropQuestion,
+            1 => Self::DropAnswer,
+            2 => Self::Delay(Duration::from_millis(roll() % 500)),
+            3 => Self::CutQuestion((roll() % 600) as usize),
+            4 => Self::CutAnswer((roll() % 300) as usize),
+            5 => Self::Twice,
+            6 => Self::Error(500),
+            7 => Self::Error(502),
+            8 => Self::TooMany(1),
+            9 => Self::Page,
+            _ => Self::None,
+        }
+    }
+}
+
 /// Hands questions on to a server, and does to each what `fault` says; questions are counted from 0.
 ///
 /// # Errors
