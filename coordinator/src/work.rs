@@ -16,6 +16,7 @@ pub mod audit;
 pub mod counting;
 pub mod figures;
 pub mod leasing;
+pub mod notices;
 pub mod quarantine;
 pub mod receiving;
 pub mod validating;

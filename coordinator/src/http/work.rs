@@ -37,6 +37,7 @@ use crate::{
     validator::random,
     work::{
         leasing::{self, Asker},
+        notices,
         receiving::{self, Upload},
     },
 };
@@ -154,7 +155,7 @@ pub(super) async fn ask(
             let (ask, policy) = (ask.clone(), policy.clone());
             Box::pin(async move {
                 let work = leasing::ask(&mut connection, now, asker, &ask, &policy).await?;
-                Ok(WorkAnswer { work, notices: leasing::notices(&mut connection, ask.worker).await? })
+                Ok(WorkAnswer { work, notices: notices::waiting(&mut connection, ask.worker).await? })
             })
         })
         .await?;
@@ -265,7 +266,7 @@ pub(super) async fn receive(
             Box::pin(async move {
                 let status = receiving::receive(&mut connection, now, &upload).await?;
                 let worker = leasing::worker_of_lease(&mut connection, &upload.token).await?;
-                Ok((status, leasing::notices(&mut connection, worker).await?))
+                Ok((status, notices::waiting(&mut connection, worker).await?))
             })
         })
         .await?;

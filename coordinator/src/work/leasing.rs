@@ -1,13 +1,13 @@
 //! Leases: who plays which games, and until when.
 
-use dataset::{Digest, Header};
+use dataset::Header;
 use protocol::api::{
     problem::Code,
-    work::{Ask, Lease, Notice, Renewed, Work},
+    work::{Ask, Lease, Renewed, Work},
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{JobRow, audit, header_of, lock_job, segments, watching};
+use super::{JobRow, audit, header_of, lock_job, notices, segments, watching};
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, note},
@@ -97,7 +97,7 @@ pub async fn ask(
     policy: &Policy,
 ) -> Outcome<Work> {
     let worker = worker_of(connection, asker.account, ask.worker).await?;
-    heard(connection, worker.id, &ask.heard).await?;
+    notices::heard(connection, worker.id, &ask.heard).await?;
     if let Some(message) = refusal(&worker) {
         return Err(Failure::refused(Code::Blocked, message));
     }
@@ -570,32 +570,6 @@ pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> 
     }
     audit::offer_again(connection).await?;
     Ok(expired)
-}
-
-/// A worker was told of these shards, and heard it.
-async fn heard(connection: &mut Connection<'_>, worker: i64, shards: &[Digest]) -> Outcome<()> {
-    for shard in shards {
-        let query = "UPDATE shards SET told = 1 WHERE worker = $1 AND hash = $2 AND state = 'rejected' AND told = 0";
-        sqlx::query(query).bind(worker).bind(shard.to_string()).execute(connection.raw()).await?;
-    }
-    Ok(())
-}
-
-/// What a worker is to be told, until it says that it heard.
-///
-/// # Errors
-///
-/// If the database fails.
-pub async fn notices(connection: &mut Connection<'_>, worker: i64) -> Outcome<Vec<Notice>> {
-    let query = "SELECT hash, code, detail FROM shards
-                 WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT 20";
-    type Row = (String, Option<String>, Option<String>);
-    let rows: Vec<Row> = sqlx::query_as(query).bind(worker).fetch_all(connection.raw()).await?;
-    let notice = |(hash, code, detail): Row| {
-        let text = detail.unwrap_or_else(|| "it was rejected".to_owned());
-        Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text }
-    };
-    Ok(rows.into_iter().map(notice).collect())
 }
 
 /// Whose lease it is.

@@ -28,6 +28,21 @@ async fn audit_of(lab: &Lab, shard: i64) -> String {
     lab.value(&format!("SELECT audit FROM shards WHERE id = {shard}")).await
 }
 
+/// Somebody audits what somebody else has played, and finds it right.
+pub(super) async fn an_audit(lab: &Lab) -> [Player; 2] {
+    lab.campaign("one").await;
+    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(EVERYBODY).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.validate(NOBODY).await;
+    lab.compare().await;
+    assert_eq!(audit_of(lab, 1).await, "clean");
+    [ann, eve]
+}
+
 async fn an_older_account_plays_a_shard_again(lab: Lab) {
     lab.campaign("one").await;
     let (old, new) = (lab.player("old").await, lab.player("new").await);
@@ -236,16 +251,7 @@ async fn one_game_is_no_audit(lab: Lab) {
 /// Who was found wrong confirms nobody, though the account be deleted; and who is in quarantine cannot hide what was said
 /// of it.
 async fn who_goes_leaves_no_confirmations(lab: Lab) {
-    lab.campaign("one").await;
-    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
-    let lease = lab.lease(eve, "1", 10).await;
-    lab.deliver(eve, &lease).await;
-    lab.validate(EVERYBODY).await;
-    let again = lab.audit(ann, "1").await.unwrap();
-    lab.deliver(ann, &again).await;
-    lab.validate(NOBODY).await;
-    lab.compare().await;
-    assert_eq!(audit_of(&lab, 1).await, "clean");
+    let [ann, eve] = an_audit(&lab).await;
     let now = lab.now();
     crate::op!(lab.write, [], |c| coordinator::people::delete_account(&mut c, now, ann.account, None)).unwrap();
     super::disputes::quarantine(&lab, ann).await;

@@ -9,10 +9,7 @@ use coordinator::{
 };
 
 use super::cases;
-use crate::common::{
-    folder,
-    lab::{EVERYBODY, Lab},
-};
+use crate::common::{folder, lab::Lab};
 
 cases! {
     what_is_saved_goes_into_either_database
@@ -33,15 +30,7 @@ fn lines(folder: &Path) -> BTreeMap<String, Vec<String>> {
 }
 
 async fn filled(lab: &Lab) {
-    lab.campaign("one").await;
-    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
-    let lease = lab.lease(eve, "1", 10).await;
-    lab.deliver(eve, &lease).await;
-    lab.validate(EVERYBODY).await;
-    let again = lab.audit(ann, "1").await.unwrap();
-    lab.deliver(ann, &again).await;
-    lab.validate(EVERYBODY).await;
-    lab.compare().await;
+    let [ann, _] = super::audits::an_audit(lab).await;
     super::disputes::quarantine(lab, ann).await;
 }
 

@@ -3,7 +3,7 @@
 use coordinator::work::{
     figures,
     leasing::{self, Asker, Policy},
-    validating,
+    notices, validating,
 };
 use protocol::api::{problem::Code, work::Ask};
 
@@ -113,7 +113,7 @@ async fn a_worker_is_told_until_it_heard(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     let object = Object { is_sound: false, ..lab.played(&lease, 0..10) };
     lab.upload(ann, &lease.token, &object).await.unwrap();
-    let told = async || op!(lab.write, [], |c| leasing::notices(&mut c, ann.worker)).unwrap();
+    let told = async || op!(lab.write, [], |c| notices::waiting(&mut c, ann.worker)).unwrap();
     assert!(told().await.is_empty());
     lab.validate(NOBODY).await;
     let notices = told().await;
