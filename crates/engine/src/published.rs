@@ -7,10 +7,10 @@ use nnue::{Kernel, Net};
 use crate::evaluation::Evaluation;
 
 /// What it is called; what made it lies in the folder of this name under `nets`.
-pub const NAME: &str = "gen0-256-scores";
+pub const NAME: &str = "gen2-256";
 
 static NET: LazyLock<Arc<Net>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../nets/gen0-256-scores/net.nnue");
+    let bytes = include_bytes!("../../../nets/gen2-256/net.nnue");
     Arc::new(Net::from_bytes(bytes).expect("a published net is sound"))
 });
 
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn it_is_the_net_that_its_manifest_describes() {
-        let manifest = include_str!("../../../nets/gen0-256-scores/net.json");
+        let manifest = include_str!("../../../nets/gen2-256/net.json");
         assert!(manifest.contains(&format!("\"net\": \"{}\"", net().hash())));
         assert!(manifest.contains(&format!("\"name\": \"{NAME}\"")));
     }
