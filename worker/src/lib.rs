@@ -25,6 +25,7 @@ mod memory;
 pub mod outbox;
 mod pool;
 pub mod power;
+pub mod priority;
 mod provider;
 pub mod selftest;
 mod sender;

@@ -16,7 +16,9 @@ use super::configure;
 use crate::{
     display,
     keeper::{self, End, Parts, Screen},
-    power, selftest,
+    power,
+    priority::GivingWay,
+    selftest,
     sentence::sentence,
     settings::{File, Given, Settings},
     state::Folder,
@@ -81,7 +83,7 @@ impl Arguments {
         let kernel = Kernel::from_env()?;
         // Whoever sits at this machine comes first. Threads that are begun later have the same priority.
         #[cfg(unix)]
-        let _ = rustix::process::setpriority_process(None, 19);
+        let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST);
         let folder = folder.map_or_else(|| Folder::take(&settings.state), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let mut screen = display::screen(Arc::clone(&clock));
@@ -135,6 +137,7 @@ impl Ready {
         // Until here whoever interrupts ends it at once: nothing was begun.
         let wishes = Arc::new(Wishes::default());
         hear_signals(Arc::clone(&wishes)).context("signals")?;
+        let _giving_way = GivingWay::begin();
         let machine = Machine {
             name: settings.name.clone(),
             version: VERSION.to_owned(),
