@@ -60,7 +60,7 @@ impl Places {
             std::fs::create_dir_all(&self.data).with_context(|| format!("{}", self.data.display()))?;
         }
         let default = format!("sqlite:{}", self.data.join("chuhe.db").display());
-        let store = Database::open(self.database.as_deref().unwrap_or(&default), Some(clock.now())).await?;
+        let store = Database::open(self.database.as_deref().unwrap_or(&default), clock.to_compare()).await?;
         let default = self.data.join("objects").display().to_string();
         Ok((store, Objects::open(self.objects.as_deref().unwrap_or(&default))?))
     }
@@ -92,7 +92,7 @@ fn fail(error: &anyhow::Error) -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode> {
-    let clock = Clock::System;
+    let clock = Clock::of_this_process();
     match arguments.command {
         Command::Serve(serve) => serve::serve(&arguments.places, *serve, clock).await?,
         Command::Validate(validate) => serve::validate(&arguments.places, validate, clock).await?,

@@ -52,6 +52,9 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Outcome<(i64,
         Some(job) => json!({ "job": job, "standing": standings::standing(connection, job).await? }),
         None => Value::Null,
     };
+    let decided = matches::decided(connection, id).await?;
+    let promotions = "SELECT COUNT(*) FROM promotions WHERE campaign = $1 AND kind <> 'rollback'";
+    let promotions: i64 = sqlx::query_scalar(promotions).bind(id).fetch_one(connection.raw()).await?;
     let training = match row.training {
         Some(training) => {
             let query = "SELECT state, trainer, progress, candidate, reason FROM trainings WHERE id = $1";
@@ -68,6 +71,7 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Outcome<(i64,
         "campaign": row.campaign.name, "about": row.campaign.about, "state": row.state, "reason": row.reason,
         "phase": row.phase, "generation": row.generation, "champion": row.champion, "candidates": row.candidates,
         "wanted_positions": row.wanted_positions, "selfplay": selfplay, "training": training, "gate": gate,
+        "decided": decided, "promotions": promotions,
     });
     Ok((row.changed, report))
 }

@@ -4,10 +4,12 @@ use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
 use anyhow::Result;
 use serde_json::Value;
+use stats::{Counts, Decision, Rounded};
 
 use crate::{
     campaigns,
     clock::{Clock, SECOND, Time},
+    gate::Verdict,
     reports,
     store::{Database, Store as _},
 };
@@ -41,7 +43,7 @@ pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) 
         });
         let report = report.await?;
         teller.tell(clock.now(), &report, i64::from(arguments.every) * SECOND);
-        if arguments.until_promotions.is_some_and(|wanted| number(&report, "/generation") >= wanted) {
+        if arguments.until_promotions.is_some_and(|wanted| number(&report, "/promotions") >= wanted) {
             return Ok(ExitCode::SUCCESS);
         }
         let reason = report["reason"].as_str().unwrap_or("no reason is given");
@@ -70,6 +72,8 @@ struct Teller {
     step: String,
     line: String,
     told: Option<Time>,
+    /// The gate that was told last.
+    decided: Option<u64>,
 }
 
 impl Teller {
@@ -78,6 +82,15 @@ impl Teller {
         let step = format!("{}{}{}{}", report["state"], report["generation"], report["candidates"], report["phase"]);
         let line = line_of(report);
         let is_due = self.told.is_none_or(|told| now.0 - told.0 >= pause);
+        let decided = report.pointer("/decided/job").and_then(Value::as_u64);
+        // What was decided before anybody watched is known.
+        if decided != self.decided
+            && self.told.is_some()
+            && let Some(decision) = decision(&report["decided"])
+        {
+            println!("{decision}");
+        }
+        self.decided = decided;
         if step != self.step || (is_due && line != self.line) {
             println!("{line}");
             (self.step, self.line, self.told) = (step, line, Some(now));
@@ -138,9 +151,33 @@ fn gate(line: &mut String, report: &Value) {
     }
 }
 
+/// What a gate decided, with its figures.
+fn decision(decided: &Value) -> Option<String> {
+    let verdict: Verdict = serde_json::from_value(decided["verdict"].clone()).ok()?;
+    let name = decided["net_name"].as_str().unwrap_or("the candidate");
+    let what = match verdict.decision {
+        Decision::AcceptH1 => "is stronger",
+        Decision::AcceptH0 => "is not stronger",
+        Decision::Continue => "proved nothing",
+    };
+    let elo = Counts::from(verdict.counts).logistic_elo();
+    Some(format!(
+        "{name} {what}: {} Elo ± {} in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
+         {:.2} and {:.2}",
+        Rounded { number: elo.elo, places: 0 },
+        Rounded { number: elo.error(), places: 0 },
+        verdict.pairs,
+        verdict.counts.cells().map(|count| count.to_string()).join(", "),
+        verdict.llr,
+        verdict.bounds.0,
+        verdict.bounds.1
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use stats::Pentanomial;
 
     use super::*;
 
@@ -162,6 +199,22 @@ mod tests {
         let line = "generation 0: candidate 1 has played 7 pairs against the champion; \
                     log-likelihood ratio 0.50 between -2.90 and 2.90 (paused)";
         assert_eq!(line_of(&report), line);
+    }
+
+    #[test]
+    fn a_decision_is_told_with_its_figures() {
+        let verdict = Verdict {
+            pairs: 100,
+            counts: Pentanomial::new([10, 20, 40, 20, 10]),
+            llr: -2.96,
+            bounds: (-2.94, 2.94),
+            decision: Decision::AcceptH0,
+        };
+        let decided = json!({ "job": 3, "net_name": "loop-1-1", "verdict": verdict });
+        let line = "loop-1-1 is not stronger: 0 Elo ± 37 in 100 pairs (from two losses to two wins 10, 20, 40, 20, 10), \
+                    log-likelihood ratio -2.96 between -2.94 and 2.94";
+        assert_eq!(decision(&decided).as_deref(), Some(line));
+        assert_eq!(decision(&Value::Null), None);
     }
 
     #[test]

@@ -104,6 +104,14 @@ pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Outcom
     Ok(rows.into_iter().map(Line::from).collect())
 }
 
+/// The last gate of a campaign that was decided.
+pub(super) async fn decided(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Option<Line>> {
+    let query =
+        rows("jobs.campaign = $1 AND jobs.kind = 'match' AND jobs.decision IS NOT NULL ORDER BY jobs.id DESC LIMIT 1");
+    let row: Option<Row> = sqlx::query_as(query).bind(campaign).fetch_optional(connection.raw()).await?;
+    Ok(row.map(Line::from))
+}
+
 /// So many matches are on a page.
 pub const PAGE: i64 = 100;
 
