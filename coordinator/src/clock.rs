@@ -1,6 +1,8 @@
 //! The time. Nothing asks a database or a processor for it but what is here, so that tests can say it.
 
 use std::{
+    env, fs,
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -44,11 +46,20 @@ impl Time {
 pub enum Clock {
     /// The machine.
     System,
+    /// The machine, ahead of its time by as many milliseconds as the file says.
+    Ahead(PathBuf),
     /// A test.
     Set(Arc<AtomicI64>),
 }
 
 impl Clock {
+    /// The machine's; in a program built for tests, ahead of it by what the file says that `CHUHE_TEST_CLOCK` names.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        let file = if cfg!(debug_assertions) { env::var_os("CHUHE_TEST_CLOCK") } else { None };
+        file.map_or(Self::System, |file| Self::Ahead(file.into()))
+    }
+
     /// A clock that stands until it is set.
     #[must_use]
     pub fn standing(time: Time) -> Self {
@@ -57,22 +68,33 @@ impl Clock {
 
     /// The time.
     #[must_use]
-    #[allow(clippy::disallowed_methods, reason = "this is the one place that asks")]
     pub fn now(&self) -> Time {
         match self {
-            Self::System => Time(
-                SystemTime::now()
-                    .duration_since(UNIX_EPOCH)
-                    .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX)),
-            ),
+            Self::System => of_the_machine(),
+            Self::Ahead(file) => {
+                let ahead = fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
+                of_the_machine().after(ahead.unwrap_or(0))
+            }
             Self::Set(time) => Time(time.load(Ordering::SeqCst)),
         }
     }
 
-    /// Moves a clock that stands; the machine's goes on as it does.
+    /// What a database's clock is held against: the machine's time, and no test's.
+    #[must_use]
+    pub fn to_compare(&self) -> Option<Time> {
+        matches!(self, Self::System).then(of_the_machine)
+    }
+
+    /// Moves a clock that stands; the others go on as they do.
     pub fn advance(&self, milliseconds: i64) {
         if let Self::Set(time) = self {
             time.fetch_add(milliseconds, Ordering::SeqCst);
         }
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the one place that asks")]
+fn of_the_machine() -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Time(since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
 }

@@ -89,7 +89,15 @@ impl<'a> Coordinator<'a> {
         let mut command = Command::new(program("chuhe-coordinator"));
         command.arg("--data").arg(self.stage.root().join("coordinator")).env_remove("CHUHE_DATABASE");
         command.env_remove("CHUHE_OBJECTS").env_remove("CHUHE_LOG");
+        command.env("CHUHE_TEST_CLOCK", self.stage.path("clock"));
         command
+    }
+
+    /// Sets the coordinator's clock so far ahead of all others, for the rest of the test.
+    pub fn is_ahead_by(&self, time: Duration) {
+        let (new, file) = (self.stage.path("clock.new"), self.stage.path("clock"));
+        fs::write(&new, time.as_millis().to_string()).expect("the stage can be written");
+        fs::rename(new, file).expect("the stage can be written");
     }
 
     /// Runs an administrator's command; what it answers.
@@ -102,14 +110,15 @@ impl<'a> Coordinator<'a> {
         String::from_utf8_lossy(&stdout).trim().to_owned()
     }
 
-    /// Asks, and reads the answer to its end: status and body.
+    /// Asks as a program of this version does, and reads the answer to its end: status and body.
     #[must_use]
     pub fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
         let address = self.address().trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).expect("it serves");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+             Chuhe-Version: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            env!("CARGO_PKG_VERSION"),
             body.len()
         );
         stream.write_all(request.as_bytes()).expect("it listens");

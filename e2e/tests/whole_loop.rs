@@ -7,7 +7,8 @@ use std::{fs, process::Command, time::Duration};
 use dataset::{Digest, Header, shard};
 use e2e::{Coordinator, Role, Stage, program};
 use nnue::{Net, Parameters, architecture::Sizes};
-use serde_json::Value;
+use serde_json::{Value, json};
+use worker::selftest::SIGNATURE;
 
 const LONG: Duration = Duration::from_mins(8);
 
@@ -60,12 +61,25 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
     let material = material.trim_matches('"').to_owned();
     coordinator.begin(&campaign(&material));
 
+    // Who takes all games of the generation, and is never heard of again, has them for so long and no longer.
+    coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["job"].is_number());
+    let mut lost = 0;
+    while Asker::new(&coordinator, &format!("lost-{lost}")).takes(&coordinator) > 0 {
+        lost += 1;
+        assert!(lost < 30, "there is no end of games");
+    }
+    // The last got nothing, for all was on lease.
+    assert!(lost > 0, "there was nothing to play");
+    coordinator.is_ahead_by(Duration::from_hours(24));
+
     // Two accounts: the games of each are played again by the other.
     let tokens = ["elder", "younger"].map(|name| coordinator.account(name, Role::Volunteer));
     let trainer = coordinator.account("trainer", Role::Trainer);
     let workers =
         [("first", &tokens[0]), ("second", &tokens[1])].map(|(name, token)| stage.worker(&coordinator, token, name));
     let agent = stage.agent(coordinator.address(), &trainer, "agent", &[]);
+    // Sooner than the lost leases would have ended by the clock of everybody else.
+    coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
 
     // What watches ends by itself when the second net is promoted.
     let watched = Command::new(program("chuhe-coordinator"))
@@ -137,6 +151,38 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
     }
     agent.signal("INT");
     assert_eq!(agent.end(LONG), 0);
+}
+
+/// A worker that asks by hand, of an account of its own.
+struct Asker {
+    token: String,
+    worker: i64,
+    leases: u32,
+}
+
+impl Asker {
+    fn new(coordinator: &Coordinator<'_>, name: &str) -> Self {
+        let token = coordinator.account(name, Role::Volunteer);
+        let machine = json!({"name": name, "version": env!("CARGO_PKG_VERSION"), "bench_signature": SIGNATURE, "threads": 16,
+            "memory_mebibytes": 4096, "system": "linux-x86_64", "instruction_set": "avx2"});
+        let (status, answer) = coordinator.ask("POST", "/api/v1/workers", &token, &machine.to_string());
+        assert!(status < 300, "{answer}");
+        let worker = serde_json::from_str::<Value>(&answer).unwrap()["worker"].as_i64().unwrap();
+        Self { token, worker, leases: 0 }
+    }
+
+    /// Takes as much as it gets; how many leases.
+    fn takes(&mut self, coordinator: &Coordinator<'_>) -> u32 {
+        loop {
+            let question = json!({"worker": self.worker, "nonce": format!("question {}", self.leases), "threads": 16});
+            let (status, answer) = coordinator.ask("POST", "/api/v1/leases", &self.token, &question.to_string());
+            assert_eq!(status, 200, "{answer}");
+            if serde_json::from_str::<Value>(&answer).unwrap()["work"] != "games" {
+                return self.leases;
+            }
+            self.leases += 1;
+        }
+    }
 }
 
 /// The file of an object.
