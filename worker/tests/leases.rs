@@ -64,7 +64,7 @@ fn refuse_giving_back(request: &Request) -> Option<Problem> {
 
 #[test]
 fn what_could_not_be_given_back_is_given_back_at_the_next_start() {
-    let coordinator = Coordinator::new(header(2000), 40, 20);
+    let coordinator = Coordinator::new(header(6000), 40, 20);
     coordinator.state().refuse = Some(refuse_giving_back);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
@@ -80,7 +80,7 @@ fn what_could_not_be_given_back_is_given_back_at_the_next_start() {
     worker.finish();
     let back = coordinator.state().given_back;
     assert!(back > 0 && back <= 40 - finished, "{back}");
-    coordinator.check(digest_of(&header(2000), Evaluation::Plain, None, 40));
+    coordinator.check(digest_of(&header(6000), Evaluation::Plain, None, 40));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn refuse_renewals(request: &Request) -> Option<Problem> {
 
 #[test]
 fn a_lease_whose_renewal_arrived_without_an_answer_is_played_on() {
-    let coordinator = Coordinator::new(header(1500), 60, 60);
+    let coordinator = Coordinator::new(header(4000), 60, 60);
     coordinator.state().refuse = Some(refuse_renewals);
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
@@ -204,7 +204,7 @@ fn a_lease_whose_renewal_arrived_without_an_answer_is_played_on() {
     let said = worker.finish();
     assert!(!said.contains("A lease ended before its games"), "{said}");
     assert_eq!(coordinator.state().given_back, 0);
-    coordinator.check(digest_of(&header(1500), Evaluation::Plain, None, 60));
+    coordinator.check(digest_of(&header(4000), Evaluation::Plain, None, 60));
 }
 
 fn lose_leases(request: &Request) -> Option<Problem> {
@@ -237,7 +237,7 @@ fn time_of_day(seconds: u64) -> String {
 /// plays what nobody else has.
 #[test]
 fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
-    let coordinator = Coordinator::new(header(1000), 60, 60);
+    let coordinator = Coordinator::new(header(6000), 40, 40);
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
     let now = client::Clock::since_1970(&*clock).as_secs();
@@ -255,7 +255,7 @@ fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
     wait_until(|| coordinator.state().given_back > 0);
     {
         let state = coordinator.state();
-        assert_eq!((state.accepted.len() as u64, state.given_back), (played, 60 - played));
+        assert_eq!((state.accepted.len() as u64, state.given_back), (played, 40 - played));
         assert_eq!(state.asked, 1);
         assert!(state.renewals.is_empty());
     }
@@ -263,10 +263,10 @@ fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
     thread::sleep(Duration::from_millis(300));
     assert_eq!((worker.said.games(), coordinator.state().asked), (played, 1));
     clock.jump(Duration::from_hours(24) - Duration::from_mins(12));
-    coordinator.wait_for(60);
+    coordinator.wait_for(40);
     let said = worker.finish();
     assert!(said.contains("Playing again."), "{said}");
-    coordinator.check(digest_of(&header(1000), Evaluation::Plain, None, 60));
+    coordinator.check(digest_of(&header(6000), Evaluation::Plain, None, 40));
 }
 
 /// The plug is pulled while it plays, and put in again.
@@ -303,8 +303,9 @@ fn a_machine_on_its_battery_rests_until_it_is_plugged_in() {
 /// A pause of some minutes: the games at hand go on where they were; a longer one: they are others'.
 #[test]
 fn a_short_pause_keeps_the_games_at_hand_and_a_long_one_does_not() {
+    let expected = digest_of(&header(6000), Evaluation::Plain, None, 40);
     for (minutes, is_kept) in [(3, true), (6, false)] {
-        let coordinator = Coordinator::new(header(1000), 40, 40);
+        let coordinator = Coordinator::new(header(6000), 40, 40);
         let state = tempfile::tempdir().unwrap();
         let clock = Arc::new(JumpingClock::default());
         let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
@@ -327,7 +328,7 @@ fn a_short_pause_keeps_the_games_at_hand_and_a_long_one_does_not() {
         let said = worker.said.clone();
         worker.finish();
         assert_eq!(said.games(), 40, "as many were played as there are");
-        coordinator.check(digest_of(&header(1000), Evaluation::Plain, None, 40));
+        coordinator.check(expected);
     }
 }
 
