@@ -31,7 +31,7 @@ use sqlx::{
 pub use error::{Failure, StoreError};
 pub use schema::VERSION as SCHEMA;
 
-use crate::clock::Time;
+use crate::clock::{Clock, Time};
 use group::Writer;
 
 /// How far the clocks of a coordinator and its database may be apart, in milliseconds.
@@ -142,10 +142,11 @@ impl Database {
     /// # Errors
     ///
     /// If there is none, it is newer than this program, or its clock is not the one given.
-    pub async fn open(address: &str, now: Option<Time>) -> Result<Self, StoreError> {
+    pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, StoreError> {
         let store = Self::connect(address).await?;
-        if let Some(now) = now {
-            store.check_clock(now).await?;
+        if let Some(clock) = clock {
+            // Asked only now: a database that is slow to reach is not one with another clock.
+            store.check_clock(clock.now()).await?;
         }
         schema::migrate(&store).await?;
         Ok(store)

@@ -100,6 +100,14 @@ impl<'a> Coordinator<'a> {
         fs::rename(new, file).expect("the stage can be written");
     }
 
+    /// Watches a campaign until so many nets were promoted, or it waits for a person.
+    #[must_use]
+    pub fn watch(&self, name: &str, promotions: u32) -> Output {
+        let mut command = self.command();
+        command.args(["watch", name, "--every", "1", "--until-promotions", &promotions.to_string()]);
+        command.output().expect("the program can be started")
+    }
+
     /// Runs an administrator's command; what it answers.
     #[must_use]
     pub fn admin(&self, words: &[&str]) -> String {

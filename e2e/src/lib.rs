@@ -7,6 +7,7 @@
 //! The programs are those beside the test's own in cargo's folder: `cargo build --workspace --bins` puts them there.
 #![allow(clippy::missing_panics_doc, reason = "what does not go as it should ends the test")]
 
+pub mod campaign;
 mod coordinator;
 mod process;
 mod stage;

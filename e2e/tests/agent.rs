@@ -70,7 +70,7 @@ fn until_learning(agent: &Process, times: usize) {
 fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     let stage = Stage::default();
     let mut coordinator = Coordinator::start(&stage, &[]);
-    coordinator.begin(&campaign(60, ""));
+    coordinator.begin(&campaign(120, ""));
     until_training(&stage, &coordinator);
     let token = coordinator.account("trainer", Role::Trainer);
     let work = stage.path("agent");

@@ -2,33 +2,18 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::{fs, process::Command, time::Duration};
+use std::{collections::BTreeSet, fs, time::Duration};
 
 use dataset::{Digest, Header, shard};
-use e2e::{Coordinator, Role, Stage, program};
-use nnue::{Net, Parameters, architecture::Sizes};
+use e2e::{
+    Coordinator, Role, Stage,
+    campaign::{self, Bar},
+};
+use nnue::Net;
 use serde_json::{Value, json};
 use worker::selftest::SIGNATURE;
 
 const LONG: Duration = Duration::from_mins(8);
-
-/// Every step of a real campaign, with little in it. The gate asks for no strength that a net of seconds could lack, but
-/// it is asked.
-fn campaign(champion: &str) -> String {
-    format!(
-        "name = \"loop\"\nchampion = \"{champion}\"\n\
-         [selfplay.settings]\nhash_mebibytes = 1\nhard_nodes = 100\nply_cap = 160\n\
-         [selfplay.settings.adjudication]\nwin = {{ score = 1_500, plies = 4 }}\n\
-         [selfplay.openings]\nplies = 8\n\
-         [generation]\npositions = 3_000\nwindow = 2\nmost_candidates = 4\nahead_percent = 0\n\
-         [gate]\nelo0 = -900\nelo1 = -600\nmodel = \"logistic\"\nnodes = 100\nhash_mebibytes = 1\nmost_pairs = 200\n\
-         ply_cap = 160\naudit_percent = 20\n\
-         [recipe.architecture]\nwidth = 128\nfirst = 8\nsecond = 8\nstacks = 1\n\
-         [recipe.data]\nvalidation_one_in = 8\n\
-         [recipe.schedule]\nbatch = 250\nepochs = 2\npositions_per_epoch = 3_000\n\
-         [recipe.stop]\nexplosion = 100_000\n"
-    )
-}
 
 fn nets(coordinator: &Coordinator<'_>) -> Vec<Value> {
     serde_json::from_str(&coordinator.admin(&["net", "list"])).unwrap()
@@ -55,11 +40,7 @@ fn headers(stage: &Stage) -> Vec<Header> {
 fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);
-    let file = stage.path("material.nnue");
-    fs::write(&file, Parameters::only_piece_values(Sizes::new(128, 8, 8, 1).unwrap()).to_bytes()).unwrap();
-    let material = coordinator.admin(&["net", "add", &file.display().to_string()]);
-    let material = material.trim_matches('"').to_owned();
-    coordinator.begin(&campaign(&material));
+    let material = campaign::begin(&stage, &coordinator, Bar::Low, 4);
 
     // Who takes all games of the generation, and is never heard of again, has them for so long and no longer.
     coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["job"].is_number());
@@ -82,12 +63,7 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
     coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
 
     // What watches ends by itself when the second net is promoted.
-    let watched = Command::new(program("chuhe-coordinator"))
-        .arg("--data")
-        .arg(stage.path("coordinator"))
-        .args(["watch", "loop", "--until-promotions", "2", "--every", "1"])
-        .output()
-        .unwrap();
+    let watched = coordinator.watch("loop", 2);
     let told = String::from_utf8(watched.stdout).unwrap();
     assert!(watched.status.success(), "{told}\n{}\n{}", String::from_utf8_lossy(&watched.stderr), coordinator.log());
     // Training takes less than the second between two looks: it may be seen waiting only.
@@ -95,7 +71,7 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
         assert!(told.contains(step), "{step}: {told}");
     }
 
-    // The second net has the first for its parent, and each plays the games of its own generation.
+    // Each net plays the games of its own generation.
     let all = nets(&coordinator);
     let promoted = |generation: u64| {
         let found = all.iter().find(|net| net["state"] == "promoted" && net["generation"] == generation);
@@ -113,18 +89,25 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
             |header: &&Header| header.opponent.is_none() && header.net == Some(net.parse::<Digest>().unwrap());
         assert!(played.iter().any(|header| of_generation(&header)), "{what} generation is not played by its net");
     }
-    // Each was tested against the champion before it.
+    // Each has the champion before it for its parent, and was tested against it.
     for (candidate, champion) in [(&first, &material), (&second, &first)] {
+        assert!(
+            all.iter().any(|net| net["net"] == candidate.as_str() && net["parent"] == champion.as_str()),
+            "{all:#?}"
+        );
         let pair = |header: &Header| {
             let opponent = header.opponent.as_ref().and_then(|opponent| opponent.net);
             header.net == candidate.parse().ok() && opponent == champion.parse().ok()
         };
         assert!(played.iter().any(pair));
     }
-    // Their manifests name the games, and the files are nets.
-    for net in [&first, &second] {
+    // The files are nets, and their manifests name sets of games that lie there, of the champions until then.
+    for (net, players) in [(&first, [&material].as_slice()), (&second, &[&material, &first])] {
         let bytes = fs::read(find(&stage, net)).unwrap();
         assert_eq!(Net::from_bytes(&bytes).unwrap().hash().to_string(), *net);
+        let played_by = players_of(&stage, &coordinator, net);
+        let expected: BTreeSet<_> = players.iter().map(|&player| Some(player.parse().unwrap())).collect();
+        assert_eq!(played_by, expected, "{net}");
     }
     let events = coordinator.admin(&["audit"]);
     assert!(!events.contains("\"quarantine\"") && !events.contains("\"dispute\""), "{events}");
@@ -151,6 +134,26 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
     }
     agent.signal("INT");
     assert_eq!(agent.end(LONG), 0);
+}
+
+/// Who played the games that a net has learned from, as its manifest, the sets that it names, and the games tell.
+fn players_of(stage: &Stage, coordinator: &Coordinator<'_>, net: &str) -> BTreeSet<Option<Digest>> {
+    let token = coordinator.account(&format!("reader-{}", &net[..8]), Role::Volunteer);
+    let (status, manifest) = coordinator.ask("GET", &format!("/api/v1/nets/{net}/manifest"), &token, "");
+    assert_eq!(status, 200, "{manifest}");
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let sets = manifest["data"].as_array().unwrap().iter().map(|set| set["manifest"].as_str().unwrap());
+    let shards = sets.flat_map(|set| {
+        let (status, set) = coordinator.ask("GET", &format!("/api/v1/manifests/{set}"), &token, "");
+        assert_eq!(status, 200, "{set}");
+        serde_json::from_str::<Value>(&set).unwrap()["shards"].as_array().unwrap().clone()
+    });
+    shards
+        .map(|shard| {
+            let file = find(stage, shard["sha256"].as_str().unwrap());
+            shard::open(&file).unwrap().header().net
+        })
+        .collect()
 }
 
 /// A worker that asks by hand, of an account of its own.

@@ -81,6 +81,8 @@ pub(crate) struct State {
     pub(crate) rest: Option<Rest>,
     /// Since when it rests, for whatever reason.
     pub(crate) rests_since: Option<Duration>,
+    /// The owner has wished for something that nobody has heard yet.
+    pub(crate) wished: bool,
     pub(crate) ending: Ending,
     pub(crate) done: Done,
     pub(crate) speed: Speed,

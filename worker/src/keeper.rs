@@ -133,6 +133,7 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         proven: false,
         screen,
     };
+    keeper.wishes.heard_at(&desk);
     // Before anybody begins a game it may not.
     keeper.look_around();
     // These may be in a long move when the worker ends, and the next two in an exchange: the process waits for nobody.
@@ -203,12 +204,15 @@ impl Keeper<'_> {
                     return Ok(());
                 }
             }
-            self.desk.wait(ROUND, |state| !state.over.is_empty() && self.packing.is_none());
+            self.desk.wait(ROUND, |state| {
+                state.wished || !state.lines.is_empty() || (!state.over.is_empty() && self.packing.is_none())
+            });
         }
     }
 
     /// What the owner wants.
     fn hear(&mut self) {
+        self.desk.change(|state| state.wished = false);
         while let Some(wish) = self.wishes.take() {
             match wish {
                 Wish::Finish | Wish::Stop => self.end(wish),

@@ -4,12 +4,12 @@ use std::{
     collections::VecDeque,
     fs,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use anyhow::Result;
 
-use crate::state;
+use crate::{desk::Desk, state};
 
 /// One wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,17 +25,34 @@ pub enum Wish {
 }
 
 /// Wishes in their order.
-#[derive(Debug, Default)]
-pub struct Wishes(Mutex<VecDeque<Wish>>);
+#[derive(Default)]
+pub struct Wishes {
+    wanted: Mutex<VecDeque<Wish>>,
+    /// Where somebody waits for them.
+    desk: OnceLock<Arc<Desk>>,
+}
 
 impl Wishes {
-    /// Adds a wish. The worker hears it within a second.
+    /// Adds a wish. A worker that runs hears it at once.
     pub fn add(&self, wish: Wish) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(wish);
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).push_back(wish);
+        self.ring();
+    }
+
+    /// From now on whoever waits at this desk hears of wishes.
+    pub(crate) fn heard_at(&self, desk: &Arc<Desk>) {
+        let _ = self.desk.set(Arc::clone(desk));
+        self.ring();
+    }
+
+    fn ring(&self) {
+        if let Some(desk) = self.desk.get() {
+            desk.change(|state| state.wished = true);
+        }
     }
 
     pub(crate) fn take(&self) -> Option<Wish> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     #[allow(clippy::unused_self, reason = "a pause is one of the wishes, though a file keeps it")]
@@ -68,7 +85,7 @@ pub fn set_paused(root: &Path, paused: bool) -> std::io::Result<()> {
 ///
 /// If the system does not allow it.
 #[cfg(unix)]
-pub fn hear_signals(wishes: std::sync::Arc<Wishes>) -> Result<()> {
+pub fn hear_signals(wishes: Arc<Wishes>) -> Result<()> {
     use signal_hook::{
         consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2},
         iterator::Signals,
@@ -106,6 +123,6 @@ fn hears(signal: i32) -> bool {
 ///
 /// If the system does not allow it.
 #[cfg(not(unix))]
-pub fn hear_signals(wishes: std::sync::Arc<Wishes>) -> Result<()> {
+pub fn hear_signals(wishes: Arc<Wishes>) -> Result<()> {
     Ok(ctrlc::set_handler(move || wishes.add(Wish::Finish))?)
 }

@@ -14,6 +14,7 @@ use common::{
     process::{Process, log_of},
 };
 use engine::Evaluation;
+use protocol::api::problem::{Code, Problem};
 use testkit::proxy::{self, Fault};
 use worker::status::Doing;
 
@@ -58,7 +59,12 @@ fn everything_at_once() {
             coordinator.start();
         }
     }
+    // Whoever asks hears its signals, though all may be accepted by now.
+    let asked = coordinator.state().asked;
     let worker = Process::start(&proxy.url(), state.path(), &[]);
+    while coordinator.state().asked == asked {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     coordinator.wait_for(120);
     worker.signal("INT");
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
@@ -74,8 +80,12 @@ fn six_hours_without_a_server_lose_nothing() {
     let clock = Arc::new(testkit::JumpingClock::default());
     let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
     coordinator.wait_for(10);
+    let before = {
+        let mut state = coordinator.state();
+        state.refuse = Some(|_| Some(Problem::new(Code::Internal, "the power is failing")));
+        state.accepted.len()
+    };
     coordinator.kill();
-    let before = coordinator.state().accepted.len();
     for _ in 0..36 {
         clock.jump(Duration::from_mins(10));
         std::thread::sleep(Duration::from_millis(100));
@@ -83,6 +93,7 @@ fn six_hours_without_a_server_lose_nothing() {
     assert_eq!(coordinator.state().accepted.len(), before);
     let waiting = worker.said.wait_for(|snapshot| snapshot.doing == Doing::Waiting && snapshot.outbox > 0);
     assert!(waiting.reason.is_some() && waiting.outbox_reason.is_some(), "{waiting:?}");
+    coordinator.state().refuse = None;
     coordinator.start();
     // Not at once: whoever waits, waits for minutes by now.
     for _ in 0..600 {

@@ -99,7 +99,9 @@ fn games_that_are_rejected_later_are_shown_counted_and_noted() {
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     coordinator.wait_for(4);
-    let shard = coordinator.state().accepted[&0].2;
+    // Its receipt is heard before anything that is said later.
+    worker.said.wait_for(|snapshot| snapshot.games_accepted >= 4);
+    let shard = coordinator.state().accepted.first_key_value().unwrap().1.2;
     let text = "game 3: recorded draw by repetition; it is red_wins by checkmate";
     coordinator.state().notices.push(Notice {
         kind: "rejected".to_owned(),
@@ -280,8 +282,9 @@ fn one_folder_has_one_worker_and_others_can_ask_it() {
     assert!(error.ends_with("another worker runs with this folder; `--state DIR` gives this one another"), "{error}");
     assert!(Folder::is_taken(state.path()).unwrap());
     worker.said.wait_for(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some());
-    for _ in 0..300 {
-        if Snapshot::read(state.path()).is_some_and(|snapshot| snapshot.games_accepted > 0) {
+    for _ in 0..3000 {
+        let told = Snapshot::read(state.path());
+        if told.is_some_and(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some()) {
             break;
         }
         thread::sleep(Duration::from_millis(20));
@@ -297,13 +300,15 @@ fn one_folder_has_one_worker_and_others_can_ask_it() {
 /// The next lease is there before the games of the last are at an end: threads wait for the first alone.
 #[test]
 fn no_thread_waits_between_leases() {
-    let coordinator = Coordinator::new(header(1000), 120, 12);
+    let coordinator = Coordinator::new(header(4000), 84, 12);
     let state = tempfile::tempdir().unwrap();
-    let worker = Worker::start(&coordinator.url(), state.path(), clock());
+    let clock = clock();
+    let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
     worker.said.wait_for(|snapshot| snapshot.games >= 5);
-    let before = worker.said.snapshot().unwrap().idle_seconds;
-    let after = worker.said.wait_for(|snapshot| snapshot.games >= 90).idle_seconds;
-    assert!(after - before < 0.2, "threads waited for {} s", after - before);
+    let (before, begin) = (worker.said.snapshot().unwrap().idle_seconds, clock.now());
+    let after = worker.said.wait_for(|snapshot| snapshot.games >= 60).idle_seconds;
+    let (idle, of) = (after - before, 2.0 * clock.now().saturating_sub(begin).as_secs_f64());
+    assert!(idle < of / 20.0, "threads waited for {idle} of {of} s");
     worker.finish();
     assert_eq!(coordinator.state().faults, [""; 0]);
 }

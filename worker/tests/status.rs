@@ -24,7 +24,7 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn a_worker_that_runs_is_described_for_people_and_programs() {
-    let coordinator = Coordinator::new(header(3000), 400, 100);
+    let coordinator = Coordinator::new(header(3000), 40_000, 100);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.games > 0 && snapshot.contribution.is_some());
@@ -32,7 +32,9 @@ fn a_worker_that_runs_is_described_for_people_and_programs() {
     // It is written every two seconds.
     let mut told = json();
     for _ in 0..500 {
-        if told["games"].as_u64() > Some(0) && !told["contribution"].is_null() {
+        // A lease that has just come has no speed yet.
+        let has_speed = !told["jobs"][0]["positions_per_second"].is_null();
+        if told["games"].as_u64() > Some(0) && !told["contribution"].is_null() && has_speed {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));

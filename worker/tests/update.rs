@@ -168,7 +168,7 @@ fn a_newer_version_goes_on_unless_the_owner_wants_an_end() {
         (Some(Wish::Finish), End::Stopped, "Finishing the games at hand; once more ends at once."),
         (Some(Wish::Stop), End::Stopped, ""),
     ] {
-        let coordinator = Coordinator::new(header(20_000), 400, 100);
+        let coordinator = Coordinator::new(header(100_000), 400, 100);
         let state = tempfile::tempdir().unwrap();
         let program = state.path().join("chuhe-worker");
         fs::write(&program, "the old one").unwrap();
@@ -199,7 +199,7 @@ fn what_is_found_after_the_end_began_changes_nothing() {
     if worker::update::system() != SYSTEM {
         return;
     }
-    let coordinator = Coordinator::new(header(20_000), 400, 100);
+    let coordinator = Coordinator::new(header(100_000), 400, 100);
     let state = tempfile::tempdir().unwrap();
     let program = state.path().join("chuhe-worker");
     fs::write(&program, "the old one").unwrap();

@@ -132,7 +132,7 @@ mod tests {
     }
 
     /// Every byte that is taken gives more time, which all together is longer than the patience.
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn who_is_slow_gets_all() {
         let (stream, mut other) = duplex(1);
         let mut stream = Impatient::new(stream, Duration::from_secs(2));

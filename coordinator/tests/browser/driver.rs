@@ -57,6 +57,7 @@ impl Browser {
         args.push(&size);
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "browserName": "chrome",
+            "timeouts": { "script": 300_000 },
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "args": args,
                 "prefs": { "profile.managed_default_content_settings.javascript": scripts } } } } });

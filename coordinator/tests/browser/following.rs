@@ -22,7 +22,7 @@ async fn begin(bench: &Bench, name: &str) {
 }
 
 async fn wait(browser: &Browser, script: &str) {
-    for _ in 0..300 {
+    for _ in 0..2_400 {
         if browser.run(script).await == json!(true) {
             return;
         }

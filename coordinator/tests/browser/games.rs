@@ -65,7 +65,7 @@ impl Site {
 
     /// Waits until a script says that something is so.
     async fn wait(&self, script: &str) {
-        for _ in 0..200 {
+        for _ in 0..2_400 {
             if self.run(script).await == json!(true) {
                 return;
             }

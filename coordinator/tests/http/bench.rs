@@ -48,7 +48,7 @@ pub(crate) fn settings() -> Settings {
         least_free_bytes: 0,
         requests_per_second: 1_000,
         burst: 10_000,
-        request_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_mins(2),
         ..Settings::default()
     }
 }

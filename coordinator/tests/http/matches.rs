@@ -30,7 +30,7 @@ async fn json(bench: &Bench, path: &str) -> Value {
 
 /// How many pairs a match has, when that is what they are: while it is read, what was known is told.
 async fn has_pairs(bench: &Bench, path: &str, wanted: i64) {
-    for _ in 0..300 {
+    for _ in 0..1_800 {
         let told = json(bench, path).await["standing"]["pairs"].clone();
         if told == wanted {
             return;

@@ -180,7 +180,7 @@ impl Client {
                     return Some(answer.body);
                 }
                 Ok(answer) => match (answer.status, answer.retry_after) {
-                    (429 | 500..600, Some(seconds)) => {
+                    (408 | 429 | 500..600, Some(seconds)) => {
                         self.count(|seen| &mut seen.refused, format!("{what}: {}", answer.status));
                         seconds
                     }

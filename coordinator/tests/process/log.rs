@@ -56,7 +56,7 @@ impl Visitor {
             Digest::of(b"slow"),
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        tokio::time::sleep(Duration::from_secs(4)).await;
         stream.write_all(b"ow").await.unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();

@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    os::unix::fs::MetadataExt as _,
     path::Path,
     process::{Child, Command, Output, Stdio},
     thread,
@@ -58,14 +59,14 @@ pub(crate) fn killed_and_gone_on_with(folder: &Folder, out: &str, all: &[&str], 
     done(&mut trainer(folder, out, all));
 }
 
-/// Waits until a file has changed so many times, or the process has ended.
+/// Waits until a file was replaced so many times, or the process has ended.
 fn wait_for_changes(child: &mut Child, file: &Path, changes: usize) {
-    let modified = || fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
-    let mut last = modified();
+    let which = || fs::metadata(file).map(|metadata| (metadata.ino(), metadata.modified().ok())).ok();
+    let mut last = which();
     let mut seen = 0;
     while seen < changes && child.try_wait().unwrap().is_none() {
         thread::sleep(Duration::from_millis(1));
-        let now = modified();
+        let now = which();
         seen += usize::from(now != last);
         last = now;
     }

@@ -25,7 +25,7 @@ impl Keeper<'_> {
             if self.desk.look(|state| state.jobs.iter().all(|job| job.at_hand.is_empty())) {
                 break;
             }
-            self.desk.wait(ROUND, |state| state.jobs.iter().all(|job| job.at_hand.is_empty()));
+            self.desk.wait(ROUND, |state| state.wished || state.jobs.iter().all(|job| job.at_hand.is_empty()));
             self.hear();
         }
         self.desk.change(|state| {
@@ -59,7 +59,7 @@ impl Keeper<'_> {
             if over || self.desk.clock.now() > until {
                 break;
             }
-            self.desk.wait(ROUND, |state| state.outbox == 0);
+            self.desk.wait(ROUND, |state| state.wished || state.outbox == 0);
         }
         let server = self.client.server_address().to_string();
         let is_ours = |name: &String| self.outbox.read(name).is_ok_and(|parcel| parcel.label.server == server);

@@ -1,9 +1,7 @@
 //! Opening a database, and what one operation does to others.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use coordinator::{
-    clock::Time,
+    clock::{Clock, Time},
     people,
     store::{Database, Dialect, Failure, Store as _, StoreError},
 };
@@ -97,12 +95,12 @@ async fn it_can_be_closed_twice(lab: Lab) {
 
 async fn clocks_that_differ_are_refused(lab: Lab) {
     let address = lab.address.clone();
-    #[allow(clippy::disallowed_methods, reason = "it is the machine's clock that the database has")]
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64;
-    let open = async |now: i64| Database::open(&address, Some(Time(now))).await;
-    open(now).await.map_err(|error| error.to_string()).unwrap().close().await;
+    let now = Clock::System.now().0;
+    let open = async |clock: Clock| Database::open(&address, Some(&clock)).await;
+    open(Clock::System).await.map_err(|error| error.to_string()).unwrap().close().await;
     for apart in [-60_000, 60_000] {
-        assert!(matches!(open(now + apart).await.err(), Some(StoreError::Clock { .. })));
+        let wrong = Clock::standing(Time(now + apart));
+        assert!(matches!(open(wrong).await.err(), Some(StoreError::Clock { .. })));
     }
 }
 

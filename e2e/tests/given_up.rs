@@ -1,0 +1,56 @@
+//! What no candidate passes: more games, the next candidate, and in the end a person who is asked.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::time::Duration;
+
+use e2e::{
+    Coordinator, Role, Stage,
+    campaign::{self, Bar},
+};
+use serde_json::Value;
+
+const LONG: Duration = Duration::from_mins(8);
+
+#[test]
+fn who_is_no_stronger_is_not_promoted_and_after_two_a_person_is_asked() {
+    let stage = Stage::default();
+    let coordinator = Coordinator::start(&stage, &[]);
+    let material = campaign::begin(&stage, &coordinator, Bar::OutOfReach, 2);
+    let (player, trainer) =
+        (coordinator.account("player", Role::Volunteer), coordinator.account("trainer", Role::Trainer));
+    let worker = stage.worker(&coordinator, &player, "worker");
+    // Nobody else is there to play its games again, and the gate would wait for that.
+    coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
+    let _ = coordinator.admin(&["worker", "trust", "1"]);
+    let agent = stage.agent(coordinator.address(), &trainer, "agent", &[]);
+
+    let watched = coordinator.watch("loop", 1);
+    let (told, why) = (String::from_utf8(watched.stdout).unwrap(), String::from_utf8(watched.stderr).unwrap());
+    assert_eq!(watched.status.code(), Some(1), "{told}{why}\n{}", coordinator.log());
+    assert!(
+        why.contains("the campaign `loop` waits for a person: 2 candidates of generation 0 were rejected"),
+        "{why}"
+    );
+    assert_eq!(told.matches(" is not stronger: ").count(), 2, "{told}");
+
+    let campaign = coordinator.campaign("loop");
+    assert_eq!((&campaign["champion"], &campaign["generation"]), (&material.clone().into(), &0.into()));
+    assert_eq!((&campaign["state"], &campaign["promotions"]), (&"stuck".into(), &0.into()));
+    let nets: Vec<Value> = serde_json::from_str(&coordinator.admin(&["net", "list"])).unwrap();
+    let rejected: Vec<_> = nets.iter().filter(|net| net["state"] == "rejected").collect();
+    assert_eq!(rejected.len(), 2, "{nets:#?}");
+    assert!(rejected.iter().all(|net| net["parent"] == material.as_str()), "{nets:#?}");
+
+    // The second had more games, all of the same champion; and who asks for more of them gets more.
+    let games = |campaign: &Value| campaign["selfplay"]["positions"].as_u64().unwrap();
+    assert!(games(&campaign) > 3_000, "{campaign:#}");
+    let _ = coordinator.admin(&["campaign", "resume", "loop"]);
+    let before = games(&campaign);
+    coordinator.campaign_is("loop", LONG, |campaign| games(campaign) > before);
+
+    for process in [worker, agent] {
+        process.signal("INT");
+        assert_eq!(process.end(LONG), 0);
+    }
+}
