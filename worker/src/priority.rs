@@ -17,8 +17,8 @@ pub(crate) const LOWEST: i32 = 19;
 #[cfg(target_os = "linux")]
 const SESSION: &str = "/proc/self/autogroup";
 
-/// The session of this process gives way to all others, until this is dropped: one that is the worker's own, or of a terminal
-/// that somebody plays in. Where sessions have no share, or this one has given way already, nothing is done.
+/// The session of this process gives way to all others, until this is dropped: one that is the worker's own, or of a
+/// terminal that somebody plays in. Where sessions have no share, or this one has given way already, nothing is done.
 pub struct GivingWay {
     #[cfg(target_os = "linux")]
     before: Option<i32>,
@@ -45,7 +45,7 @@ impl Drop for GivingWay {
     }
 }
 
-/// Whether nobody's session is lowered who did not ask for it: a script's, say, that runs a worker among other things.
+/// Whether nobody's session is lowered who did not ask for it: that of a service, say, that runs a worker among other things.
 #[cfg(target_os = "linux")]
 fn is_ours() -> bool {
     rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid()) || io::stdin().is_terminal()

@@ -31,7 +31,7 @@ fn a_worker_that_runs_is_described_for_people_and_programs() {
     let json = || serde_json::from_str::<Value>(&text(&status(state.path(), &["--json"]))).unwrap();
     // It is written every two seconds.
     let mut told = json();
-    for _ in 0..500 {
+    for _ in 0..3000 {
         // A lease that has just come has no speed yet.
         let has_speed = !told["jobs"][0]["positions_per_second"].is_null();
         if told["games"].as_u64() > Some(0) && !told["contribution"].is_null() && has_speed {

@@ -137,7 +137,7 @@ impl Ready {
         // Until here whoever interrupts ends it at once: nothing was begun.
         let wishes = Arc::new(Wishes::default());
         hear_signals(Arc::clone(&wishes)).context("signals")?;
-        let _giving_way = GivingWay::begin();
+        let giving_way = GivingWay::begin();
         let machine = Machine {
             name: settings.name.clone(),
             version: VERSION.to_owned(),
@@ -164,7 +164,11 @@ impl Ready {
                 update::ended_well(folder.root(), VERSION);
                 Ok(ExitCode::SUCCESS)
             }
-            Ok(End::Updated) => go_on_as(program),
+            Ok(End::Updated) => {
+                // The next version finds the session as this one did.
+                drop(giving_way);
+                go_on_as(program)
+            }
             Err(error) => {
                 let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
                 Ok(ExitCode::FAILURE)
