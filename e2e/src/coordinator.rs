@@ -94,6 +94,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Sets the coordinator's clock so far ahead of all others, for the rest of the test.
+    #[allow(clippy::assertions_on_constants, reason = "it is another constant in programs built for use")]
     pub fn set_ahead_by(&self, time: Duration) {
         assert!(cfg!(debug_assertions), "programs that are built for use have no clock for tests");
         let (new, file) = (self.stage.path("clock.new"), self.stage.path("clock"));
