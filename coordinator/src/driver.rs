@@ -15,7 +15,7 @@ use crate::{
     people, retention,
     service::Service,
     store::{Failure, Outcome},
-    work::{leasing, validating},
+    work::{leases, validating},
 };
 
 /// How often campaigns are looked at.
@@ -64,7 +64,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 pub async fn step(service: &Service) -> Outcome<u64> {
     let now = service.clock.now();
     set_policy(service).await?;
-    service.write(move |mut connection| Box::pin(async move { leasing::expire(&mut connection, now).await })).await?;
+    service.write(move |mut connection| Box::pin(async move { leases::expire(&mut connection, now).await })).await?;
     let signature = service.settings.bench_signature;
     let running =
         service.read(|mut connection| Box::pin(async move { campaigns::running(&mut connection).await })).await?;

@@ -15,6 +15,7 @@
 pub mod audit;
 pub mod counting;
 pub mod figures;
+pub mod leases;
 pub mod leasing;
 pub mod notices;
 pub mod quarantine;
@@ -29,6 +30,9 @@ use dataset::{Header, Time};
 use sqlx::Row as _;
 
 use crate::store::{Connection, Failure, Outcome};
+
+/// No lease has more games.
+const MOST_GAMES: i64 = 4_096;
 
 /// How many moves a game has, as long as nothing is known.
 pub(crate) const USUAL_MOVES: i64 = 100;

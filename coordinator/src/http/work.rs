@@ -36,6 +36,7 @@ use crate::{
     store::Failure,
     validator::random,
     work::{
+        leases,
         leasing::{self, Asker},
         notices,
         receiving::{self, Upload},
@@ -172,7 +173,7 @@ pub(super) async fn renew(
     let renewed = service
         .write(move |mut connection| {
             let lease = lease.clone();
-            Box::pin(async move { leasing::renew(&mut connection, now, account, &lease, renew.finished).await })
+            Box::pin(async move { leases::renew(&mut connection, now, account, &lease, renew.finished).await })
         })
         .await?;
     Ok(Json(renewed))
@@ -188,7 +189,7 @@ pub(super) async fn give_back(
     service
         .write(move |mut connection| {
             let lease = lease.clone();
-            Box::pin(async move { leasing::give_back(&mut connection, account, &lease, back.from).await })
+            Box::pin(async move { leases::give_back(&mut connection, account, &lease, back.from).await })
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
@@ -265,7 +266,7 @@ pub(super) async fn receive(
             let upload = upload.clone();
             Box::pin(async move {
                 let status = receiving::receive(&mut connection, now, &upload).await?;
-                let worker = leasing::worker_of_lease(&mut connection, &upload.token).await?;
+                let worker = leases::worker_of_lease(&mut connection, &upload.token).await?;
                 Ok((status, notices::waiting(&mut connection, worker).await?))
             })
         })

@@ -10,7 +10,7 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-use super::{leasing::MOST_GAMES, lock_job, quarantine, segments, totals};
+use super::{MOST_GAMES, lock_job, quarantine, segments, totals};
 
 /// How many of an account's games are played again, in tenths of a per cent, after so many clean games.
 const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];

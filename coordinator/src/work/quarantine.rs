@@ -1,6 +1,6 @@
 //! Quarantine: what an account that was found wrong delivered since it was last found right counts for nothing.
 
-use super::{audit, leasing, lock_job, segments, totals};
+use super::{audit, leases, lock_job, segments, totals};
 use crate::{
     clock::Time,
     events::{Event, note},
@@ -70,7 +70,7 @@ async fn put_in(
     let leases: Vec<(i64, i64, i64)> = sqlx::query_as(query).bind(account).fetch_all(connection.raw()).await?;
     for (lease, job, first) in leases {
         lock_job(connection, job).await?;
-        leasing::end(connection, job, lease, first).await?;
+        leases::end(connection, job, lease, first).await?;
     }
     if new || gone > 0 {
         let text = format!("{reason}; {gone} uploads of the account left the pool");

@@ -7,7 +7,7 @@
 use dataset::{Digest, Header};
 use protocol::api::{problem::Code, work::ReceiptStatus};
 
-use super::{audit, leasing, segments, totals};
+use super::{audit, leases, segments, totals};
 use crate::{
     clock::Time,
     store::{Connection, Failure, Outcome},
@@ -91,7 +91,7 @@ pub struct Upload {
 ///
 /// If there is no such lease, it is another account's, or the games are not its.
 pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload) -> Outcome<ReceiptStatus> {
-    let (lease, job) = leasing::lock(connection, upload.account, &upload.token).await?;
+    let (lease, job) = leases::lock(connection, upload.account, &upload.token).await?;
     let games = upload.first as i64..(upload.first + upload.games) as i64;
     if games.is_empty() || games.start < lease.first || games.end > lease.first + lease.games {
         return Err(Failure::refused(Code::WrongGames, "the games are not the lease's"));
@@ -159,7 +159,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
 async fn take_in(
     connection: &mut Connection<'_>,
     now: Time,
-    lease: &leasing::LeaseRow,
+    lease: &leases::LeaseRow,
     shard: i64,
     games: std::ops::Range<i64>,
 ) -> Outcome<()> {

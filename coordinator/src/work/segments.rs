@@ -136,7 +136,7 @@ pub(super) async fn let_go(connection: &mut Connection<'_>, job: i64, shard: i64
         let query = "SELECT id, first, games FROM shards
                      WHERE job = $1 AND first > $2 - $5 AND first < $3 AND first + games > $2 AND id <> $4
                      AND state IN ('received', 'validated') ORDER BY id";
-        let query = sqlx::query_as(query).bind(job).bind(first).bind(end).bind(shard).bind(super::leasing::MOST_GAMES);
+        let query = sqlx::query_as(query).bind(job).bind(first).bind(end).bind(shard).bind(super::MOST_GAMES);
         let others: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
         for (other, others_first, others_games) in others {
             let range = others_first.max(first)..(others_first + others_games).min(end);

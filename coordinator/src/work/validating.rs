@@ -3,9 +3,7 @@
 use dataset::{Digest, Header};
 use protocol::api::problem::Code;
 
-use super::{
-    JobRow, audit, cost_per_position, figures::Figures, header_of, leasing::MOST_GAMES, lock_job, segments, totals,
-};
+use super::{JobRow, MOST_GAMES, audit, cost_per_position, figures::Figures, header_of, lock_job, segments, totals};
 use crate::{
     choices,
     clock::Time,

@@ -18,7 +18,7 @@ use coordinator::{
     work::{
         audit,
         figures::Figures,
-        leasing,
+        leases, leasing,
         leasing::{Asker, Policy},
         receiving,
         receiving::Upload,
@@ -252,20 +252,20 @@ impl Lab {
     /// Makes a renewal.
     pub async fn renew(&self, player: Player, token: &str, finished: u64) -> Result<u32, Code> {
         let (now, token) = (self.now(), token.to_owned());
-        let done = op!(self.write, [token], |c| leasing::renew(&mut c, now, player.account, &token, finished));
+        let done = op!(self.write, [token], |c| leases::renew(&mut c, now, player.account, &token, finished));
         done.map(|renewed| renewed.seconds).map_err(code)
     }
 
     /// Gives the games of a lease back from this one on.
     pub async fn give_back(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
         let token = token.to_owned();
-        op!(self.write, [token], |c| leasing::give_back(&mut c, player.account, &token, from)).map_err(code)
+        op!(self.write, [token], |c| leases::give_back(&mut c, player.account, &token, from)).map_err(code)
     }
 
     /// Ends leases whose time is over.
     pub async fn expire(&self) -> u64 {
         let now = self.now();
-        op!(self.write, [], |c| leasing::expire(&mut c, now)).expect("leases can end")
+        op!(self.write, [], |c| leases::expire(&mut c, now)).expect("leases can end")
     }
 
     /// The shard of these games of a lease, from a machine that is in order.

@@ -1,0 +1,176 @@
+//! What becomes of leases: they are renewed, given back, or run out.
+
+use protocol::api::{problem::Code, work::Renewed};
+use sqlx::AssertSqlSafe;
+
+use super::{JobRow, audit, lock_job, segments};
+use crate::{
+    clock::{SECOND, Time},
+    store::{Connection, Failure, Outcome},
+};
+
+/// Who renews without delivering does so for no longer than this many times what the lease was given for.
+const MOST_RENEWALS: i64 = 2;
+
+/// A [`LeaseRow`] by its token.
+const LEASE: &str = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created,
+                     delivered FROM leases WHERE token = $1";
+
+/// A lease, which nobody else changes until the transaction ends.
+#[derive(sqlx::FromRow)]
+pub(super) struct LeaseRow {
+    pub(super) id: i64,
+    pub(super) job: i64,
+    pub(super) worker: i64,
+    pub(super) account: i64,
+    pub(super) kind: String,
+    pub(super) state: String,
+    pub(super) first: i64,
+    pub(super) games: i64,
+    pub(super) finished: i64,
+    pub(super) audited: Option<i64>,
+    pub(super) duration: i64,
+    pub(super) created: i64,
+    pub(super) delivered: i64,
+}
+
+/// A lease by its token, for the account that has it; its job is locked as well.
+pub(super) async fn lock(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<(LeaseRow, JobRow)> {
+    let query = "SELECT job FROM leases WHERE token = $1";
+    let job: Option<i64> = sqlx::query_scalar(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
+    let job = job.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
+    let job = lock_job(connection, job).await?;
+    Ok((read(connection, AssertSqlSafe(LEASE.to_owned()), account, token).await?, job))
+}
+
+/// The row of [`LEASE`], however it is locked.
+async fn read(
+    connection: &mut Connection<'_>,
+    query: AssertSqlSafe<String>,
+    account: i64,
+    token: &str,
+) -> Outcome<LeaseRow> {
+    let query = sqlx::query_as(query).bind(token.to_owned());
+    let lease: Option<LeaseRow> = query.fetch_optional(connection.raw()).await?;
+    let lease = lease.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
+    if lease.account == account {
+        Ok(lease)
+    } else {
+        Err(Failure::refused(Code::Foreign, "the lease belongs to another account"))
+    }
+}
+
+/// A worker gets on: its lease lasts longer.
+///
+/// # Errors
+///
+/// If there is no such lease, it is over, or nothing was finished since the last renewal.
+pub async fn renew(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    token: &str,
+    finished: u64,
+) -> Outcome<Renewed> {
+    // The job is not locked: whoever only wants more time waits for nobody who delivers. If the lease ends at the same
+    // moment, it has ended.
+    let query = connection.locking(LEASE);
+    let lease = read(connection, query, account, token).await?;
+    if lease.state != "active" {
+        return Err(Failure::refused(Code::LeaseLost, format!("the lease is {}", lease.state)));
+    }
+    let finished = i64::try_from(finished).unwrap_or(i64::MAX);
+    if finished > lease.games {
+        let detail = format!("the lease has {} games; {finished} cannot be finished", lease.games);
+        return Err(Failure::refused(Code::Invalid, detail));
+    }
+    if finished <= lease.finished {
+        return Err(Failure::refused(Code::NoProgress, "no game was finished since the last renewal"));
+    }
+    // What is finished is only said: who says so for ever would keep the games from everybody.
+    let last = lease.created.max(lease.delivered) + (1 + MOST_RENEWALS) * lease.duration;
+    let end = (now.0 + lease.duration).min(last);
+    if end <= now.0 {
+        return Err(Failure::refused(Code::LeaseLost, "the lease has lasted long enough: hand in what is finished"));
+    }
+    let query = "UPDATE leases SET finished = $2, expires = $3 WHERE id = $1";
+    sqlx::query(query).bind(lease.id).bind(finished).bind(end).execute(connection.raw()).await?;
+    let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
+    sqlx::query(query).bind(lease.worker).bind(now.0).execute(connection.raw()).await?;
+    Ok(Renewed { seconds: ((end - now.0) / SECOND) as u32 })
+}
+
+/// A worker will not play the games from this number on.
+///
+/// # Errors
+///
+/// If there is no such lease. One that is over already is no error: the games are with others.
+pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &str, from: u64) -> Outcome<()> {
+    let (lease, job) = lock(connection, account, token).await?;
+    if lease.state != "active" {
+        return Ok(());
+    }
+    let end = lease.first + lease.games;
+    let from = i64::try_from(from).unwrap_or(i64::MAX);
+    if !(lease.first..=end).contains(&from) || (from - lease.first) % job.unit() != 0 {
+        return Err(Failure::refused(Code::WrongGames, format!("game {from} is no border of the lease's games")));
+    }
+    segments::give_back(connection, job.id, lease.id, from, true).await?;
+    let is_over = if lease.kind == "fresh" {
+        // What was finished before may still be on its way; if it never comes, the lease runs out.
+        !segments::any_left(connection, lease.id).await?
+    } else {
+        from == lease.first
+    };
+    if is_over {
+        close(connection, lease.id, "returned").await?;
+    }
+    Ok(())
+}
+
+/// Ends a lease that was not fulfilled.
+async fn close(connection: &mut Connection<'_>, lease: i64, state: &str) -> Outcome<()> {
+    let query = "UPDATE leases SET state = $2 WHERE id = $1 AND state = 'active'";
+    sqlx::query(query).bind(lease).bind(state.to_owned()).execute(connection.raw()).await?;
+    Ok(())
+}
+
+/// Ends a lease: its games are to be played by others, whose job is locked.
+pub(super) async fn end(connection: &mut Connection<'_>, job: i64, lease: i64, first: i64) -> Outcome<()> {
+    segments::give_back(connection, job, lease, first, false).await?;
+    close(connection, lease, "expired").await
+}
+
+/// Ends leases whose time is over: their games are to be played by others, and so are audits that came to nothing. How
+/// many leases there were.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+    let query = "SELECT token, account FROM leases WHERE state = 'active' AND expires < $1 ORDER BY job, id LIMIT 200";
+    let due: Vec<(String, i64)> = sqlx::query_as(query).bind(now.0).fetch_all(connection.raw()).await?;
+    let mut expired = 0;
+    for (token, account) in due {
+        let (lease, job) = lock(connection, account, &token).await?;
+        // Another coordinator may have been here while this one waited for the job.
+        let query = "SELECT COUNT(*) FROM leases WHERE id = $1 AND state = 'active' AND expires < $2";
+        let still: i64 = sqlx::query_scalar(query).bind(lease.id).bind(now.0).fetch_one(connection.raw()).await?;
+        if still == 1 {
+            end(connection, job.id, lease.id, lease.first).await?;
+            expired += 1;
+        }
+    }
+    audit::offer_again(connection).await?;
+    Ok(expired)
+}
+
+/// Whose lease it is.
+///
+/// # Errors
+///
+/// If there is none.
+pub async fn worker_of_lease(connection: &mut Connection<'_>, token: &str) -> Outcome<i64> {
+    let query = "SELECT worker FROM leases WHERE token = $1";
+    Ok(sqlx::query_scalar(query).bind(token.to_owned()).fetch_one(connection.raw()).await?)
+}
