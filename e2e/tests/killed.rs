@@ -124,7 +124,10 @@ fn whoever_is_killed_every_game_is_accepted_once() {
         }
     }
     calm.store(true, Relaxed);
+    let said_before = fs::read_to_string(stage.log("worker")).map_or(0, |said| said.len());
     let worker = stage.worker_at(&proxy.url(), &token, "worker");
+    // All may be accepted by now. Whoever says how it stands hears its signals.
+    wait_for("a worker that is there", LONG, || worker.log().get(said_before..)?.contains(" accepted").then_some(()));
     for job in &jobs {
         wait_for("all pairs of a match", LONG, || {
             (json(&coordinator.admin(&["standing", job]))["pairs"].as_u64() == Some(PAIRS)).then_some(())
