@@ -95,7 +95,6 @@ async fn a_maintainer_signs_in_and_steers() {
     // The campaign with a fault is answered with 422, and browsers complain of that.
     let complaints = browser.complaints().await;
     assert!(complaints.iter().all(|it| it.contains("status of 422")), "{complaints:?}");
-    browser.end().await;
 }
 
 /// What the page of a match shows.
@@ -176,7 +175,6 @@ async fn a_match_is_watched_until_it_is_decided() {
     assert!(before.figures.contains("Games left") && !after.figures.contains("Games left"), "{after:?}");
     assert_eq!(browser.run("return window.kept").await, json!("the page was not loaded again"));
     assert_eq!(browser.complaints().await, Vec::<String>::new());
-    browser.end().await;
 }
 
 #[tokio::test]
@@ -229,7 +227,6 @@ async fn all_can_be_read_and_done_without_scripts() {
     browser.write("#reason", "it plays the wrong openings").await;
     browser.click("#state details:has(#reason) button").await;
     browser.wait_for("#state", "generation 7").await;
-    browser.end().await;
 }
 
 /// What a page asked of whom.

@@ -2,7 +2,8 @@
 //! free port and ended with the test.
 
 use std::{
-    net::TcpListener,
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -180,6 +181,17 @@ impl Browser {
         panic!("{css} says {said:?}, not {text:?}");
     }
 
+    /// Waits until a script answers yes.
+    pub(crate) async fn wait_until(&self, script: &str) {
+        for _ in 0..2_400 {
+            if self.run(script).await == json!(true) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("it is never so: {script}\n{}", self.run("return document.body.innerText").await);
+    }
+
     /// A picture of the whole page, as PNG in base64.
     pub(crate) async fn picture(&self) -> String {
         let shot = self.developer("Page.captureScreenshot", json!({ "captureBeyondViewport": true })).await;
@@ -193,12 +205,17 @@ impl Browser {
         severe.map(|line| line["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    pub(crate) async fn end(mut self) {
-        drop(self.send(Method::DELETE, "", &Value::Null).await);
-        self.stop();
-    }
-
+    /// The browser is ended by its driver, which leaves it running if it is ended before.
     fn stop(&mut self) {
+        let address = self.session.trim_start_matches("http://");
+        if let Some((place, path)) = address.split_once('/')
+            && let Ok(mut stream) = TcpStream::connect(place)
+        {
+            let request = format!("DELETE /{path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n");
+            drop(stream.set_read_timeout(Some(Duration::from_secs(30))));
+            drop(stream.write_all(request.as_bytes()));
+            drop(stream.read(&mut [0]));
+        }
         drop(self.driver.kill());
         drop(self.driver.wait());
     }

@@ -21,16 +21,6 @@ async fn begin(bench: &Bench, name: &str) {
     made.await.unwrap();
 }
 
-async fn wait(browser: &Browser, script: &str) {
-    for _ in 0..2_400 {
-        if browser.run(script).await == json!(true) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("it is never so: {script}");
-}
-
 /// Another line of the same page, which says when something was told.
 const HEAR: &str = "window.told = 0;
      new EventSource('/api/v1/live').addEventListener('changed', () => { window.told += 1; })";
@@ -50,7 +40,7 @@ async fn a_page_that_was_hidden_shows_what_it_missed() {
         .await;
     // The browser has not told of it yet: the line stands, and what it tells waits.
     begin(&bench, "mekong").await;
-    wait(&browser, "return window.told > 0").await;
+    browser.wait_until("return window.told > 0").await;
     // Longer than it takes to fetch what is told to a page that is seen.
     let fetches = "return performance.getEntriesByType('resource').filter((it) => it.initiatorType === 'fetch').length";
     browser.run_until("setTimeout(arguments[arguments.length - 1], 3000)").await;
@@ -61,13 +51,12 @@ async fn a_page_that_was_hidden_shows_what_it_missed() {
     // The same where something in the part was held.
     browser.run("document.querySelector('#campaigns .table').focus(); window.told = 0").await;
     begin(&bench, "salween").await;
-    wait(&browser, "return window.told > 0").await;
+    browser.wait_until("return window.told > 0").await;
     browser.run_until("setTimeout(arguments[arguments.length - 1], 3000)").await;
     assert!(!browser.text("#campaigns").await.contains("salween"), "what is held stays");
     browser.run("document.activeElement.blur()").await;
     browser.wait_for("#campaigns", "salween").await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());
-    browser.end().await;
 }
 
 #[tokio::test]
@@ -84,7 +73,6 @@ async fn all_that_is_due_is_fetched_at_once() {
     browser.wait_for("#events", "mekong").await;
     let fetched = "return performance.getEntriesByType('resource').filter((it) => it.name === location.href).length";
     assert_eq!(browser.run(fetched).await, json!(1), "two parts of one page");
-    browser.end().await;
 }
 
 #[tokio::test]
@@ -104,12 +92,11 @@ async fn a_page_that_was_refused_asks_again_and_sees_what_it_missed() {
     browser.developer("Page.enable", json!({})).await;
     browser.developer("Page.addScriptToEvaluateOnNewDocument", json!({ "source": refusing })).await;
     browser.open(&format!("http://{}/en/campaigns", bench.address)).await;
-    wait(&browser, "return window.refused > 1").await;
+    browser.wait_until("return window.refused > 1").await;
     begin(&bench, "mekong").await;
     assert_eq!(browser.run("return document.body.classList.contains('watching')").await, Value::Bool(false));
     browser.run("window.refuses = false").await;
     browser.wait_for("#campaigns", "mekong").await;
-    browser.end().await;
 }
 
 /// Waits until so many pages hold a line.
@@ -142,7 +129,6 @@ async fn a_tab_that_nobody_sees_holds_no_line() {
     browser.run(&see.replace("AWAY", "false")).await;
     watched_by(&bench, 1).await;
     browser.wait_for("#campaigns", "mekong").await;
-    browser.end().await;
 }
 
 /// Counts the curves that are drawn from now on, and those that end.
@@ -164,7 +150,7 @@ async fn a_chart_that_is_replaced_leaves_nothing_behind() {
     let browser = Browser::start(DESKTOP).await;
     browser.open(&format!("http://{}/en/matches/290", bench.address)).await;
     browser.wait_for("body.watching", "").await;
-    wait(&browser, "return document.querySelectorAll('.uplot').length === 1").await;
+    browser.wait_until("return document.querySelectorAll('.uplot').length === 1").await;
     browser.run(COUNT).await;
     for _ in 0..3 {
         bench.service.pages.live.tell("changed", r#"["games"]"#);
@@ -172,12 +158,11 @@ async fn a_chart_that_is_replaced_leaves_nothing_behind() {
                      if (old) return false;
                      document.querySelectorAll('figure[data-chart]').forEach((it) => { it.dataset.old = 'yes'; });
                      return document.querySelectorAll('.uplot').length === 1";
-        wait(&browser, again).await;
+        browser.wait_until(again).await;
     }
     let counted = browser.run("return [window.drawn, window.drawn - window.ended]").await;
     assert_eq!(counted, json!([3, 1]), "one is there, the others ended");
     assert_eq!(browser.complaints().await, Vec::<String>::new());
-    browser.end().await;
 }
 
 #[tokio::test]
@@ -199,9 +184,8 @@ async fn what_is_set_aside_is_seen_on_pages_that_count_games() {
     assert_eq!(done.status, reqwest::StatusCode::SEE_OTHER, "{}", done.text);
     for (part, before) in ["#states", "#set-aside"].iter().zip(before) {
         let differs = format!("return document.querySelector('{part}').innerText !== {}", json!(before));
-        wait(&browser, &differs).await;
+        browser.wait_until(&differs).await;
     }
-    browser.end().await;
 }
 
 #[tokio::test]
@@ -216,15 +200,14 @@ async fn who_reads_one_part_of_a_page_sees_the_others_go_on() {
     browser.wait_for("body.watching", "").await;
     browser.run("document.querySelector('#by-worker .table').focus(); document.querySelectorAll('[data-follow]').forEach((it) => { it.dataset.old = 'yes'; })").await;
     bench.service.pages.live.tell("changed", r#"["games"]"#);
-    wait(
-        &browser,
-        "return !document.querySelector('#standing').dataset.old && !document.querySelector('#charts').dataset.old",
-    )
-    .await;
+    browser
+        .wait_until(
+            "return !document.querySelector('#standing').dataset.old && !document.querySelector('#charts').dataset.old",
+        )
+        .await;
     assert_eq!(browser.run("return document.querySelector('#by-worker').dataset.old").await, json!("yes"));
     browser.run("document.activeElement.blur()").await;
-    wait(&browser, "return !document.querySelector('#by-worker').dataset.old").await;
-    browser.end().await;
+    browser.wait_until("return !document.querySelector('#by-worker').dataset.old").await;
 }
 
 #[tokio::test]
@@ -247,6 +230,5 @@ async fn a_history_that_was_opened_stays_open_when_a_net_is_promoted() {
     let done = mei.post("/en/campaigns/yangtze/command", &fields).await;
     assert_eq!(done.status, reqwest::StatusCode::SEE_OTHER, "{}", done.text);
     browser.wait_for("#strength details[open]", "yangtze-6").await;
-    wait(&browser, "return document.querySelectorAll('#strength .uplot').length === 1").await;
-    browser.end().await;
+    browser.wait_until("return document.querySelectorAll('#strength .uplot').length === 1").await;
 }

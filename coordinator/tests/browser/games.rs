@@ -65,13 +65,7 @@ impl Site {
 
     /// Waits until a script says that something is so.
     async fn wait(&self, script: &str) {
-        for _ in 0..2_400 {
-            if self.run(script).await == json!(true) {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-        panic!("it is never so: {script}\n{}", self.run("return document.body.innerText").await);
+        self.browser.wait_until(script).await;
     }
 
     async fn dark(&self, dark: bool) {

@@ -158,7 +158,6 @@ async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
         wrong.extend(complaints.into_iter().filter(|_| name != "error").map(|it| format!("{name}: {it}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    browser.end().await;
 }
 
 #[tokio::test]
@@ -221,6 +220,7 @@ async fn answers_to_forms_look_right() {
         browser.wait_for("#token", "chuhe_").await;
         see("registered").await;
         browser.click(".who form button").await;
+        browser.wait_until("return document.querySelector('.who form') === null").await;
         go("/sign-in").await;
         browser.write("#name", "mei").await;
         browser.write("#password", PASSWORD).await;
@@ -240,7 +240,6 @@ async fn answers_to_forms_look_right() {
         browser.click("form[action$='/admin/invitations'] button").await;
         browser.wait_for(".notice", "invitation_").await;
         see("invitation").await;
-        browser.end().await;
     }
 }
 
@@ -272,5 +271,4 @@ async fn what_keeps_people_out_is_found() {
         browser.run("document.getElementById('fault').remove()").await;
     }
     assert_eq!(barriers(&browser).await, Vec::<String>::new());
-    browser.end().await;
 }
