@@ -1,0 +1,98 @@
+//! Findings in one file, line by line.
+
+use super::MAX_COLUMNS;
+use super::glossary::Glossary;
+
+/// Words that a doc comment or a function's name does not begin with: its subject is missing.
+const HEADLESS: [&str; 7] = ["what", "who", "whom", "whose", "whoever", "whatever", "that"];
+
+/// Each finding begins with the number of its line.
+pub(super) fn findings(name: &str, text: &str, glossary: &Glossary) -> Vec<String> {
+    let rust = has_extension(name, "rs");
+    let markdown = has_extension(name, "md");
+    let mut found = Vec::new();
+    let mut fenced = false;
+    let mut before = "";
+    for (number, line) in (1..).zip(text.lines()) {
+        found.extend(glossary.retired(line).iter().map(|word| format!("{number}: `{word}` is retired")));
+        if markdown && line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        let prose = if rust {
+            line.trim_start().starts_with("//")
+        } else if markdown {
+            !fenced && !line.starts_with('|')
+        } else {
+            name.starts_with("scripts/") && line.starts_with('#')
+        };
+        let columns = line.chars().count();
+        if prose && columns > MAX_COLUMNS && is_breakable(line) {
+            found.push(format!("{number}: {columns} columns of prose, at most {MAX_COLUMNS} are wanted"));
+        }
+        if rust {
+            let first = doc_comment(line).and_then(first_word);
+            let begins = doc_comment(before).is_none_or(str::is_empty);
+            if begins && first.is_some_and(|word| HEADLESS.contains(&&*word)) {
+                found.push(format!("{number}: a doc comment without a subject: `{}`", line.trim()));
+            }
+            if let Some((_, function)) = line.split_once("fn ") {
+                let first = function.split(['_', '(', '<']).next().unwrap_or_default();
+                if line.trim_start().starts_with(['f', 'p', 'a', 'c', 'u']) && HEADLESS[..5].contains(&first) {
+                    found.push(format!("{number}: a function's name without a subject: `{}`", line.trim()));
+                }
+            }
+        }
+        before = line;
+    }
+    found
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, end)| end == extension)
+}
+
+/// The text of a doc comment.
+fn doc_comment(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim)
+}
+
+fn first_word(text: &str) -> Option<String> {
+    text.split(' ').next().filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// Whether a line could be broken before its last column: an address or a table's row cannot.
+fn is_breakable(line: &str) -> bool {
+    let row = line.trim_start_matches(['/', '!', ' ', '#']).starts_with('|');
+    let indent = line.len() - line.trim_start().len();
+    let head: String = line.chars().take(MAX_COLUMNS).collect();
+    !row && head.char_indices().any(|(place, letter)| letter == ' ' && place > indent + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, text: &str) -> usize {
+        findings(name, text, &Glossary::default()).len()
+    }
+
+    #[test]
+    fn a_doc_comment_begins_with_its_subject() {
+        assert_eq!(of("a.rs", "/// What came in.\nstruct A;"), 1);
+        assert_eq!(of("a.rs", "/// The uploaded shards\n/// that were validated.\nstruct A;"), 0);
+        assert_eq!(of("a.rs", "fn who_asks() {}"), 1);
+        assert_eq!(of("a.rs", "    fn a_slow_reader_is_disconnected() {}"), 0);
+    }
+
+    #[test]
+    fn prose_is_narrow_and_code_is_not() {
+        let words = "word ".repeat(21);
+        assert_eq!(of("a.rs", &format!("// {words}")), 1);
+        assert_eq!(of("a.rs", &format!("let a = \"{words}\";")), 0);
+        assert_eq!(of("a.md", &words), 1);
+        assert_eq!(of("a.md", &format!("```\n{words}\n```")), 0);
+        assert_eq!(of("a.md", &format!("| {words} |")), 0);
+        assert_eq!(of("a.rs", &format!("// {}", "x".repeat(120))), 0);
+    }
+}

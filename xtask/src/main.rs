@@ -1,0 +1,47 @@
+//! The project's checks: `cargo xtask check` is what CI runs, `cargo xtask language` holds the
+//! sources against the glossary. `scripts/check` is a thin entry that installs a compiler first.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command line speaks to people
+
+mod check;
+mod language;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's checks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check format, lints, tests, documentation, language, licences
+    Check(check::Arguments),
+    /// Check words, sentences and line widths against docs/GLOSSARY.md
+    Language(language::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Language(arguments) => language::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root").to_path_buf()
+}
