@@ -1,0 +1,116 @@
+"""Claims of published nets: how they are read, and whether files that repeat them agree."""
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import tomllib
+from decimal import ROUND_HALF_UP, Decimal
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+NETS = ROOT / "nets"
+KEYS = {"name", "says", "minutes", "run", "sha256", "equals", "elo", "needs", "positions"}
+# Path and package of each peer that a claim needs.
+PEERS = {"Fairy-Stockfish 11.1": ("/usr/games/fairy-stockfish", "fairy-stockfish")}
+
+
+def refuse(sentence):
+    print(f"scripts/reproduce: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+def published():
+    return sorted(path.parent.name for path in NETS.glob("*/claims.toml"))
+
+
+def read(net):
+    """The file of claims: the engine that played, its revision, and the claims."""
+    path = NETS / net / "claims.toml"
+    if net not in published():
+        refuse(f"there is no published net `{net}`; there are {', '.join(published())}")
+    try:
+        claimed = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        refuse(f"{path}: {error}")
+    for key in ("engine", "revision", "claim"):
+        if key not in claimed:
+            refuse(f"{path}: there is no `{key}`")
+    for claim in claimed["claim"]:
+        wrong = sorted(set(claim) - KEYS | {"name", "says", "run"} - set(claim))
+        if wrong:
+            refuse(f"{path}: the claim `{claim.get('name')}` has too much, or too little: {', '.join(wrong)}")
+        if "needs" in claim and claim["needs"] not in PEERS:
+            refuse(f"{path}: the claim `{claim['name']}` needs `{claim['needs']}`, which is none of {', '.join(PEERS)}")
+    return claimed
+
+
+def claims_of(net):
+    return read(net)["claim"]
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def contradictions(net):
+    """Where a net's files contradict each other. Claims without a net are in docs/TRAINING.md."""
+    folder = NETS / net
+    if not (folder / "net.nnue").is_file():
+        yield from unsaid(claims_of(net), ROOT / "docs/TRAINING.md")
+        return
+    manifest = json.loads((folder / "net.json").read_text(encoding="utf-8"))
+    found = sha256(folder / "net.nnue")
+    if manifest["net"] != found:
+        yield f"net.json is the manifest of {manifest['net']}, net.nnue has SHA-256 {found}"
+    if (folder / "recipe.toml").read_text(encoding="utf-8") != manifest["recipe"]["text"]:
+        yield "recipe.toml is not the recipe of net.json"
+    for source in manifest["data"]:
+        if source["manifest"] not in {sha256(path) for path in folder.glob("*.json")}:
+            yield f"no file here is the training set {source['manifest']} of net.json"
+    for claim in claims_of(net):
+        for name, wanted in claim.get("sha256", {}).items():
+            # A result is here under its last name, or is one of the games.
+            places = [folder / pathlib.Path(name).name, folder / "games" / name]
+            if wanted not in {sha256(path) for path in places if path.is_file()}:
+                yield f"the claim `{claim['name']}`: no {name} here has SHA-256 {wanted}"
+    yield from unsaid(claims_of(net), folder / "net.md")
+
+
+def unsaid(claims, page):
+    """Figures of claims that are missing on their page."""
+    text = page.read_text(encoding="utf-8").replace("−", "-")
+    for claim in claims:
+        if "--json" in claim["run"] and not {"equals", "elo"} & set(claim):
+            yield f"the claim `{claim['name']}`: its match has no figures to be held against"
+        figures = claim.get("equals", {})
+        if "wins" in figures:
+            games = [figures[key] for key in ("wins", "draws", "losses")]
+            if not any(mark.join(map(str, games)) in text for mark in (", ", "-")):
+                yield f"the claim `{claim['name']}`: {page.name} does not say {games}"
+        if "elo" in claim:
+            exact = [Decimal(str(value)) for value in claim["elo"]]
+            whole = [value.quantize(Decimal(1), ROUND_HALF_UP) for value in exact]
+            if not any(f"{elo:+} ± {error}" in text for elo, error in (exact, whole)):
+                yield f"the claim `{claim['name']}`: {page.name} does not say {whole[0]:+} ± {whole[1]}"
+
+
+def check():
+    faults = [f"nets/{net}: {fault}" for net in published() for fault in contradictions(net)]
+    for fault in faults:
+        print(f"scripts/reproduce: {fault}", file=sys.stderr)
+    pictures = subprocess.run([ROOT / "scripts/tools/strengths", "--check"], check=False).returncode
+    return 1 if faults or pictures else 0
+
+
+def need(peer):
+    """Installs the peer if it is missing, and refuses another version."""
+    path, package = PEERS[peer]
+    if not pathlib.Path(path).exists():
+        subprocess.run([ROOT / "scripts/prepare", package], check=False)
+    try:
+        said = subprocess.run([path], input="uci\nquit\n", stdout=subprocess.PIPE, text=True, check=False).stdout
+    except OSError as error:
+        refuse(f"{peer} is needed: {error}")
+    name = next((line.removeprefix("id name ") for line in said.splitlines() if line.startswith("id name ")), "nothing")
+    if not f"{name} ".startswith(f"{peer} "):
+        refuse(f"{peer} is needed, and {path} calls itself {name}")
