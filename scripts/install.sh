@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs chuhe-worker from a release: reads what the release for this machine says, fetches its program, holds it against
-# the SHA-256 said there, and puts it where programs are. Releases are laid out as the worker's updates want them
-# (worker/src/update.rs), so that an update later replaces this very file.
+# Installs chuhe-worker from a release: reads the release file for this machine, fetches its program, checks the
+# SHA-256, and installs it. Releases have the layout of the worker's updates (worker/src/update.rs), so
+# an update later replaces this very file.
 #
 #   CHUHE_RELEASES=https://… [CHUHE_UPDATE_KEY=…] scripts/install.sh [FOLDER]
 #
 # With the key, and minisign on this machine, the release's signature is checked as well.
 #
-# There is no release yet; until there is, build from source as README says. FOLDER is ~/.local/bin unless given.
+# There is no release yet: until then build from source (README). FOLDER is ~/.local/bin by default.
 set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 2; }
@@ -61,7 +61,7 @@ found=$(hash "$new/chuhe-worker")
 
 chmod 755 "$new/chuhe-worker"
 mkdir -p "$folder"
-# Beside first, so that a worker that runs keeps its file until the new one is whole.
+# Copied beside and renamed: a running worker keeps its file until the new one is complete.
 cp "$new/chuhe-worker" "$folder/.chuhe-worker.new"
 mv "$folder/.chuhe-worker.new" "$folder/chuhe-worker"
 echo "installed $folder/chuhe-worker $version; next: $folder/chuhe-worker configure"

@@ -50,7 +50,7 @@ report() { # KEY: its value in the report of the campaign
     admin campaign show demo | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
-# No other account could audit this machine's games: its worker is trusted, so that gates do not wait.
+# No other account could audit this machine's games: with a trusted worker gates do not wait.
 trust() {
     local number
     for _ in $(seq 600); do
