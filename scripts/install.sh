@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs chuhe-worker from a release: reads the release file for this machine, fetches its program, checks the
-# SHA-256, and installs it. Releases have the layout of the worker's updates (worker/src/update.rs), so
-# an update later replaces this very file.
+# Installs chuhe-worker from a release: reads the release file for this machine, fetches its
+# program, checks the SHA-256, and installs it. Releases have the layout of the worker's updates
+# (worker/src/update.rs), so an update later replaces this very file.
 #
 #   CHUHE_RELEASES=https://… [CHUHE_UPDATE_KEY=…] scripts/install.sh [FOLDER]
 #

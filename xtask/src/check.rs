@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
 
     let mut missing = Vec::new();
-    // The trainer's libtorch is half a gigabyte; without it all but the backend on top of it is checked.
+    // The trainer's libtorch is half a gigabyte; without it all but the backend on top of it is
+    // checked.
     step("libtorch");
     let libtorch = find_libtorch();
     if libtorch.is_none() {
@@ -78,12 +79,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         &["--features", "chuhe-dataset/tuning,chuhe-stats/serde,xiangqi/serde"]
     };
     let runner = Runner { libtorch, skip: TOOLS.iter().filter(|tool| !tool.is_there()).collect() };
-    let workspace = |words: &[&str], rest: &[&str]| runner.cargo(&[words, &["--workspace", "--locked"], features, rest].concat());
+    let workspace =
+        |words: &[&str], rest: &[&str]| runner.cargo(&[words, &["--workspace", "--locked"], features, rest].concat());
 
     step("lints");
     workspace(&["clippy"], &["--all-targets", "--", "-D", "warnings"])?;
 
-    // The tests of e2e start the programs, which lie beside them: all are built before the first test runs.
+    // The tests of e2e start the programs, which lie beside them: all are built before the first
+    // test runs.
     step("tests");
     if succeeds("cargo", &["nextest", "--version"]) {
         workspace(&["nextest", "run"], &[])?;
@@ -94,7 +97,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     step("documentation and its examples");
     workspace(&["test"], &["--doc"])?;
     runner.run(
-        runner.command("cargo").args(["doc", "--workspace", "--locked", "--no-deps", "--document-private-items"])
+        runner
+            .command("cargo")
+            .args(["doc", "--workspace", "--locked", "--no-deps", "--document-private-items"])
             .args(features)
             .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
@@ -160,11 +165,15 @@ impl Runner {
     }
 }
 
-/// Builds the program that volunteers run, which needs nothing of the system, and runs its self-test.
+/// Builds the program that volunteers run, which needs nothing of the system, and runs its
+/// self-test.
 fn static_worker() -> Result<()> {
-    // The C parts of ring and zstd need no more of a library than every one has: the system's compiler will do.
+    // The C parts of ring and zstd need no more of a library than every one has: the system's
+    // compiler will do.
     let mut build = Command::new("cargo");
-    build.args(["build", "--locked", "-p", "chuhe-worker", "--target", MUSL]).env("CC_x86_64_unknown_linux_musl", "gcc");
+    build
+        .args(["build", "--locked", "-p", "chuhe-worker", "--target", MUSL])
+        .env("CC_x86_64_unknown_linux_musl", "gcc");
     run_command(&mut build)?;
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let worker = Path::new(&target).join(MUSL).join("debug/chuhe-worker");
@@ -207,7 +216,8 @@ fn script(path: &str, words: &[&str]) -> Result<()> {
 }
 
 fn run_command(command: &mut Command) -> Result<()> {
-    let name = format!("{} {}", command.get_program().display(), command.get_args().next().unwrap_or_default().display());
+    let name =
+        format!("{} {}", command.get_program().display(), command.get_args().next().unwrap_or_default().display());
     let status = command.status().with_context(|| format!("{name} cannot be started"))?;
     if !status.success() {
         bail!("{name}: {status}");

@@ -16,7 +16,7 @@ use self::glossary::Glossary;
 /// Columns of a line of prose, indentation included.
 const MAX_COLUMNS: usize = 100;
 
-/// What is read for its sentences: the file, words per sentence on average, words of the longest.
+/// Documents with short sentences: the most words on average, and of one sentence.
 const GUIDES: [(&str, f64, usize); 12] = [
     ("README.md", 14.0, 25),
     ("CONTRIBUTING.md", 16.0, 30),
@@ -84,7 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let text = fs::read_to_string(root.join(name)).with_context(|| name.to_owned())?;
         let figures = sentences::Figures::of(&text);
         if arguments.figures {
-            println!("{name}: {} sentences, mean {:.1}, longest {}", figures.sentences, figures.mean, figures.longest.0);
+            println!(
+                "{name}: {} sentences, mean {:.1}, longest {}",
+                figures.sentences, figures.mean, figures.longest.0
+            );
         }
         if figures.mean > mean {
             findings.push(format!("{name}: {:.1} words per sentence, at most {mean} are wanted", figures.mean));

@@ -15,7 +15,7 @@ pub(super) struct Optional {
     found: fn() -> bool,
     /// The variable that makes its tests skip; those without one look for the tool themselves.
     pub(super) skip: Option<&'static str>,
-    /// What is reported where it is missing.
+    /// The report where it is missing.
     pub(super) skipped: &'static str,
 }
 
@@ -33,7 +33,9 @@ pub(super) const TOOLS: [Optional; 4] = [
         packages: &["postgresql"],
         found: || {
             let versions = Path::new("/usr/lib/postgresql").read_dir();
-            versions.is_ok_and(|mut found| found.any(|version| version.is_ok_and(|at| at.path().join("bin/initdb").exists())))
+            versions.is_ok_and(|mut found| {
+                found.any(|version| version.is_ok_and(|at| at.path().join("bin/initdb").exists()))
+            })
         },
         skip: Some("CHUHE_SKIP_POSTGRES"),
         skipped: "SKIPPED the coordinator on PostgreSQL: it could not be installed",

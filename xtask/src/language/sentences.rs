@@ -11,8 +11,11 @@ pub(super) struct Figures {
 impl Figures {
     /// Counts the prose of a Markdown document: no code, tables, headings, pictures.
     pub(super) fn of(text: &str) -> Self {
-        let counted: Vec<(usize, String)> =
-            paragraphs(text).iter().flat_map(|paragraph| sentences(paragraph)).map(|text| (words(&text), text)).collect();
+        let counted: Vec<(usize, String)> = paragraphs(text)
+            .iter()
+            .flat_map(|paragraph| sentences(paragraph))
+            .map(|text| (words(&text), text))
+            .collect();
         let sum: usize = counted.iter().map(|(words, _)| words).sum();
         let mean = sum as f64 / counted.len().max(1) as f64;
         let sentences = counted.len();
@@ -73,7 +76,8 @@ fn sentences(paragraph: &str) -> Vec<String> {
 
 /// Links keep their text and lose their target; code counts as one word.
 fn without_targets(text: &str) -> String {
-    let code: String = text.split('`').enumerate().map(|(number, part)| if number % 2 == 1 { "code" } else { part }).collect();
+    let code: String =
+        text.split('`').enumerate().map(|(number, part)| if number % 2 == 1 { "code" } else { part }).collect();
     let mut plain = String::new();
     let mut rest = &*code;
     while let Some((before, after)) = rest.split_once("](") {

@@ -4,7 +4,7 @@ use super::MAX_COLUMNS;
 use super::glossary::Glossary;
 
 /// Words that a doc comment or a function's name does not begin with: its subject is missing.
-const HEADLESS: [&str; 7] = ["what", "who", "whom", "whose", "whoever", "whatever", "that"];
+const HEADLESS: [&str; 6] = ["what", "who", "whom", "whose", "whatever", "that"];
 
 /// Each finding begins with the number of its line.
 pub(super) fn findings(name: &str, text: &str, glossary: &Glossary) -> Vec<String> {
@@ -35,11 +35,9 @@ pub(super) fn findings(name: &str, text: &str, glossary: &Glossary) -> Vec<Strin
             if begins && first.is_some_and(|word| HEADLESS.contains(&&*word)) {
                 found.push(format!("{number}: a doc comment without a subject: `{}`", line.trim()));
             }
-            if let Some((_, function)) = line.split_once("fn ") {
-                let first = function.split(['_', '(', '<']).next().unwrap_or_default();
-                if line.trim_start().starts_with(['f', 'p', 'a', 'c', 'u']) && HEADLESS[..5].contains(&first) {
-                    found.push(format!("{number}: a function's name without a subject: `{}`", line.trim()));
-                }
+            let first = function_name(line).and_then(|name| name.split('_').next());
+            if first.is_some_and(|word| HEADLESS[..4].contains(&word)) {
+                found.push(format!("{number}: a function's name without a subject: `{}`", line.trim()));
             }
         }
         before = line;
@@ -55,6 +53,14 @@ fn has_extension(name: &str, extension: &str) -> bool {
 fn doc_comment(line: &str) -> Option<&str> {
     let line = line.trim_start();
     line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim)
+}
+
+/// The name of the function that a line declares.
+fn function_name(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
+    let qualifiers = ["pub", "pub(crate)", "pub(super)", "const", "async", "unsafe"];
+    let declares = before.split_whitespace().all(|word| qualifiers.contains(&word));
+    declares.then(|| after.split(['(', '<']).next().unwrap_or_default())
 }
 
 fn first_word(text: &str) -> Option<String> {
@@ -79,9 +85,9 @@ mod tests {
 
     #[test]
     fn a_doc_comment_begins_with_its_subject() {
-        assert_eq!(of("a.rs", "/// What came in.\nstruct A;"), 1);
+        assert_eq!(of("a.rs", "/// What was uploaded.\nstruct A;"), 1);
         assert_eq!(of("a.rs", "/// The uploaded shards\n/// that were validated.\nstruct A;"), 0);
-        assert_eq!(of("a.rs", "fn who_asks() {}"), 1);
+        assert_eq!(of("a.rs", "fn what_fails() {}"), 1);
         assert_eq!(of("a.rs", "    fn a_slow_reader_is_disconnected() {}"), 0);
     }
 
