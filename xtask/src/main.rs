@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line speaks to people
 
 mod check;
+mod documentation;
 mod language;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ struct Arguments {
 enum Command {
     /// Check format, lints, tests, documentation, language, licences
     Check(check::Arguments),
+    /// Build the documentation of the crates, with a landing page
+    Doc(documentation::Arguments),
     /// Check words, sentences and line widths against docs/GLOSSARY.md
     Language(language::Arguments),
 }
@@ -30,6 +33,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Check(arguments) => check::run(&arguments),
+        Command::Doc(arguments) => documentation::run(&arguments),
         Command::Language(arguments) => language::run(&arguments),
     };
     match done {
