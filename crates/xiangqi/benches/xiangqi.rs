@@ -91,7 +91,7 @@ fn exchanges(bencher: Bencher<'_, '_>) {
         .collect();
     bencher.counter(ItemsCount::new(captures.len())).bench_local(|| {
         for (position, mv) in &captures {
-            black_box(position.exchange_at_least(*mv, 0));
+            black_box(position.see_ge(*mv, 0));
         }
     });
 }

@@ -48,12 +48,12 @@ fn generate(_: &mut Game, position: &mut Position, list: &mut MoveList, mv: Move
 
 #[inline(never)]
 fn advance(game: &mut Game, _: &mut Position, _: &mut MoveList, mv: Move) {
-    game.advance(mv);
+    game.make_unjudged(mv);
 }
 
 #[inline(never)]
 fn advance_generate(game: &mut Game, _: &mut Position, list: &mut MoveList, mv: Move) {
-    game.advance(mv);
+    game.make_unjudged(mv);
     game.position().list_legal_moves(list);
 }
 

@@ -1,7 +1,7 @@
 //! The arbiter against a second one, slow and written from the rulebook alone, on cycles made to be difficult; and
 //! against itself, where symmetry says that the verdict must be the same.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod referee;
 
@@ -160,7 +160,7 @@ fn judged_ring(case: &Case, rules: RuleSet) -> Option<(Position, Vec<Move>, Cycl
 
 /// Cycles in which like pieces change places.
 #[test]
-fn twins_are_told_apart() {
+fn twins_are_distinguished() {
     for (case, levels) in referee::cycles::twin_cases() {
         let expected = referee::judge(&case.start, 0, &case.moves, Rules::CXR);
         assert_eq!(expected.levels, Some(levels), "{case}");
@@ -200,7 +200,7 @@ fn referees_moves(moves: &[Move]) -> Vec<referee::Move> {
 
 /// What an explanation says move by move can be seen on the board after that move.
 #[test]
-fn offences_are_where_they_are_said_to_be() {
+fn offences_are_on_the_board_where_explained() {
     let mut seen = 0;
     for case in known_cases() {
         for rules in [RuleSet::Cxr, RuleSet::Wikibook] {
@@ -388,7 +388,7 @@ fn verdicts_know_neither_left_from_right_nor_red_from_black() {
 
 /// A ring that is one loop played twice has no place where it begins.
 #[test]
-fn verdicts_on_a_loop_played_twice_do_not_depend_on_where_one_starts_to_look() {
+fn verdicts_on_a_loop_played_twice_do_not_depend_on_the_starting_point() {
     let known = known_cases();
     let mut shifted = 0;
     for seed in 0..1_500 {

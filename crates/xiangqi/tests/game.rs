@@ -1,6 +1,6 @@
 //! What a game with its history promises whoever plays or searches with it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use xiangqi::{
     Color, Fen, Move, MoveList, Position,
@@ -35,7 +35,7 @@ fn pushed(fen: &str, rules: RuleSet, texts: &[&str]) -> Game {
 fn advance(game: &mut Game, texts: &[&str]) {
     for mv in moves(texts) {
         assert!(game.position().is_legal(mv));
-        game.advance(mv);
+        game.make_unjudged(mv);
     }
 }
 
@@ -127,7 +127,7 @@ fn a_start_that_is_over_is_over_again_when_all_is_taken_back() {
     let mut game = game(&format!("{QUIET} - - 120 80"), RuleSet::Cxr);
     let over = *game.status();
     assert_eq!(over.ending().map(|ending| ending.reason), Some(Reason::MoveLimit));
-    game.advance("a2b2".parse().unwrap());
+    game.make_unjudged("a2b2".parse().unwrap());
     assert_eq!(game.pop(), Some("a2b2".parse().unwrap()));
     assert_eq!(game.status(), &over);
     assert_eq!(game.pop(), None);
@@ -171,7 +171,7 @@ fn occurrences_are_counted_from_the_first() {
     assert_eq!(game.occurrences(), 2);
     advance(&mut game, &["e6e7", "i7h7", "a2b2", "h7i7", "b2a2"]);
     assert_eq!(game.occurrences(), 2);
-    game.retract();
+    game.unmake_unjudged();
     assert_eq!(game.occurrences(), 1);
 }
 
@@ -181,14 +181,14 @@ fn moves_that_close_a_loop_are_foreseen() {
     for (text, may) in LOOP.into_iter().zip([false, false, false, true]) {
         let mv = text.parse().unwrap();
         assert_eq!(game.may_repeat(mv), may, "{text}");
-        game.advance(mv);
+        game.make_unjudged(mv);
     }
     assert!(game.may_repeat("a2b2".parse().unwrap()));
     assert!(!game.may_repeat("a2c2".parse().unwrap()));
 }
 
 #[test]
-fn a_search_hears_of_the_second_occurrence_inside_its_tree_only() {
+fn a_search_judges_the_second_occurrence_only_inside_its_tree() {
     let mut game = game(QUIET, RuleSet::Cxr);
     advance(&mut game, &["a2a3", "i7i6"]);
     advance(&mut game, &["a3b3", "i6h6", "b3a3", "h6i6"]);
@@ -207,11 +207,11 @@ fn a_search_hears_of_the_second_occurrence_inside_its_tree_only() {
 
 /// Both sides pass between the two halves of the loop: the same position stands again, but not by moves alone.
 #[test]
-fn nothing_counts_as_repeated_across_a_passed_turn() {
+fn nothing_counts_as_repeated_across_a_null_move() {
     let mut game = game(QUIET, RuleSet::Cxr);
     advance(&mut game, &LOOP[..2]);
     let before = game.fen();
-    let nulls = [game.advance_null(), game.advance_null()];
+    let nulls = [game.make_null(), game.make_null()];
     assert_eq!(game.fen(), before);
     advance(&mut game, &LOOP[2..]);
     assert_eq!(game.position(), &before_the_loop());
@@ -222,10 +222,10 @@ fn nothing_counts_as_repeated_across_a_passed_turn() {
     assert_eq!(game.occurrences(), 2);
     // Taken back, everything counts again.
     for _ in 0..6 {
-        game.retract();
+        game.unmake_unjudged();
     }
     for null in nulls.into_iter().rev() {
-        game.retract_null(null);
+        game.unmake_null(null);
     }
     assert_eq!((game.fen(), game.len()), (before, 2));
     assert!(!game.may_repeat("b2a2".parse().unwrap()));
@@ -238,23 +238,23 @@ fn before_the_loop() -> Position {
 }
 
 #[test]
-fn a_move_foreseen_as_closing_a_loop_does_not_reach_over_a_passed_turn() {
+fn a_move_foreseen_as_closing_a_loop_does_not_reach_over_a_null_move() {
     let mut game = game(QUIET, RuleSet::Cxr);
     advance(&mut game, &LOOP[..3]);
-    let _pass = game.advance_null();
-    let _pass_back = game.advance_null();
+    let _pass = game.make_null();
+    let _pass_back = game.make_null();
     assert!(!game.may_repeat("h7i7".parse().unwrap()));
 }
 
 #[test]
-fn positions_before_a_passed_turn_are_what_they_were() {
+fn positions_before_a_null_move_are_what_they_were() {
     let mut game = game(QUIET, RuleSet::Cxr);
     let mut positions = vec![game.position().clone()];
     for mv in moves(&LOOP[..2]) {
-        game.advance(mv);
+        game.make_unjudged(mv);
         positions.push(game.position().clone());
     }
-    let null = game.advance_null();
+    let null = game.make_null();
     let passed = game.position().clone();
     assert_eq!(passed.turn(), Color::Black);
     advance(&mut game, &["h7g7", "b2c2"]);
@@ -263,9 +263,9 @@ fn positions_before_a_passed_turn_are_what_they_were() {
     assert_eq!(game.position_at(2), Some(passed));
     assert_eq!(game.position_at(4).as_ref(), Some(game.position()));
     assert_eq!(game.position_at(5), None);
-    game.retract();
-    game.retract();
-    game.retract_null(null);
+    game.unmake_unjudged();
+    game.unmake_unjudged();
+    game.unmake_null(null);
     assert_eq!(game.position_at(2).as_ref(), Some(&positions[2]));
 }
 
@@ -304,7 +304,7 @@ fn listing_the_moves_changes_no_verdict() {
 }
 
 #[test]
-fn an_ending_of_another_game_is_explained_by_what_it_says_itself() {
+fn the_ending_of_another_game_is_explained_by_outcome_and_reason() {
     let mut over = pushed("3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w", RuleSet::Cxr, &[]);
     for mv in moves(&["d0e1", "c1c2", "e1d0", "c2c1", "d0e1", "c1c2", "e1d0", "c2c1"]) {
         over.push(mv).unwrap();

@@ -1,6 +1,6 @@
 //! Move generation against counts that other programs agree on.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use xiangqi::{Position, perft};
 

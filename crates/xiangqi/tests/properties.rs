@@ -1,7 +1,7 @@
 //! What must hold of every position that a game can reach: the board against an independent one, and what is kept up
 //! move by move against what is worked out afresh.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod referee;
 
@@ -54,7 +54,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn legal_moves_are_the_pseudo_moves_that_the_referee_lets_pass(seed: u64) {
+    fn legal_moves_are_the_referees_legal_pseudo_moves(seed: u64) {
         random_game(seed, |game| {
             let position = game.position();
             let board = board_of(position);
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_up_equals_what_is_worked_out_afresh(seed: u64) {
+    fn incremental_state_equals_state_computed_afresh(seed: u64) {
         random_game(seed, |game| {
             let position = game.position();
             // Reading the text builds every bitboard, the keys and the checkers from nothing.
@@ -219,15 +219,15 @@ proptest! {
     }
 
     #[test]
-    fn exchanges_are_what_taking_in_turn_gives(seed: u64) {
+    fn see_equals_capturing_in_turn(seed: u64) {
         random_game(seed, |game| {
             let position = game.position();
             let board = board_of(position);
             for mv in position.legal_moves() {
-                let value = position.exchange(mv);
+                let value = position.see(mv);
                 assert_eq!(value, slow_exchange(&board, mv), "{mv} in {position}");
                 for threshold in [value - 100, value - 1, value, value + 1, value + 100, 0] {
-                    assert_eq!(position.exchange_at_least(mv, threshold), value >= threshold, "{mv} in {position}");
+                    assert_eq!(position.see_ge(mv, threshold), value >= threshold, "{mv} in {position}");
                 }
             }
         });
@@ -277,7 +277,7 @@ fn worth(kind: referee::Kind) -> i32 {
         Kind::Elephant => PieceKind::Elephant,
         Kind::King => PieceKind::King,
     };
-    xiangqi::EXCHANGE_VALUES[kind.index()]
+    xiangqi::SEE_VALUES[kind.index()]
 }
 
 /// The exchange by its definition: make the move on a board, let the other side take back with its least valuable

@@ -1,6 +1,6 @@
 //! The rulebooks' examples, generated cycles and long games, each with the verdict it must get.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use serde_json::Value;
 use xiangqi::{

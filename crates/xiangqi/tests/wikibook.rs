@@ -1,6 +1,6 @@
 //! The older custom: cases reasoned out by hand, and the arbiter against the referee's second reading of the text.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod referee;
 
