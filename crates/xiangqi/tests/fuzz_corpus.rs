@@ -1,4 +1,4 @@
-//! Replays what the fuzzers have gathered.
+//! Replays the fuzzers' corpora.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
