@@ -48,3 +48,8 @@ mod sprt;
 pub use counts::{Counts, CountsError, GameResult, PairResult, Pentanomial, Trinomial};
 pub use elo::{EloEstimate, EloModel, Rounded, UnknownEloModel};
 pub use sprt::{Bounds, Decision, Hypotheses, NoSolution, Outlook, Overshoot, Sprt, SprtError};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -17,7 +17,8 @@
 //! assert_eq!(position.legal_moves().len(), 44);
 //! let mv = position.parse_move("h2e2")?;
 //! let undo = position.make(mv);
-//! assert_eq!(position.to_string(), "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b");
+//! let expected = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b";
+//! assert_eq!(position.to_string(), expected);
 //! position.unmake(mv, undo);
 //! assert_eq!(position, Position::start());
 //! # Ok::<(), xiangqi::notation::NotationError>(())
@@ -43,3 +44,8 @@ pub use moves::{MAX_MOVES, Move, MoveList, ParseMoveError};
 pub use piece::{Piece, PieceKind};
 pub use position::{Fen, FenError, Position, SEE_VALUES, Undo};
 pub use square::{ParseSquareError, Square};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
