@@ -127,19 +127,19 @@ pub const fn palace(color: Color) -> Bitboard {
 ///
 /// They are his own point, his lines, and the legs of the horses that could reach him.
 #[inline]
-pub(crate) const fn concerns(king: Square) -> Bitboard {
-    CONCERNS[king.index()]
+pub(crate) const fn king_zone(king: Square) -> Bitboard {
+    KING_ZONE[king.index()]
 }
 
-const CONCERNS: [Bitboard; Square::COUNT] = {
-    let mut concerns = [Bitboard::EMPTY; Square::COUNT];
+const KING_ZONE: [Bitboard; Square::COUNT] = {
+    let mut zones = [Bitboard::EMPTY; Square::COUNT];
     let mut index = 0;
     while index < Square::COUNT {
         let square = Square::at(index);
-        concerns[index] = cross(square).with(square).or(blockable::HORSE_TO_BLOCKERS[index]);
+        zones[index] = cross(square).with(square).or(blockable::HORSE_TO_BLOCKERS[index]);
         index += 1;
     }
-    concerns
+    zones
 };
 
 /// The pieces shifted one rank ahead, as their side sees it.
@@ -179,7 +179,7 @@ mod tests {
                 let leg = leg(from, to);
                 assert!(!horse(from, leg.into()).contains(to));
                 assert!(horse(from, !Bitboard::of(leg)).contains(to));
-                assert!(concerns(to).contains(leg));
+                assert!(king_zone(to).contains(leg));
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::{Piece, PieceKind, Square};
 
-/// The SplitMix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// The `SplitMix64` generator (Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators").
 const fn mix(index: u64) -> u64 {
     let mut z = 0x43_4855_4845_u64.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -168,7 +168,7 @@ fn keeps_apart_men_that_change_places() {
     }
 }
 
-/// How often each side reached each level, over the cases judged by repetition.
+/// The number of times each side reached each level, over the cases judged by repetition.
 #[derive(Default, Debug)]
 struct Levels {
     red: [u32; 4],

@@ -80,7 +80,7 @@ fn explain_illegal(position: &Position, mv: Move, text: &str, notation: Notation
     match (own(from), own(to)) {
         (None, _) => NotationError::NothingThere { text, notation, side, from },
         (Some(_), Some(piece)) => NotationError::OwnPieceThere { text, notation, side, kind: piece.kind(), to },
-        (Some(_), None) if position.can_reach(mv) => NotationError::KingInCheck { text, side },
+        (Some(_), None) if position.is_pseudo_legal(mv) => NotationError::KingInCheck { text, side },
         (Some(piece), None) => NotationError::OutOfReach { text, notation, side, kind: piece.kind(), from, to },
     }
 }

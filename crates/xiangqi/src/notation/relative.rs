@@ -202,7 +202,7 @@ fn explain_no_match(position: &Position, text: &str, pattern: Pattern) -> Notati
         own.filter(|&from| Subject::of(position, from).is_some_and(|subject| pattern.selects(subject))).collect();
     let goes = |from| {
         let moves = Square::all().map(move |to| Move::new(from, to));
-        moves.into_iter().any(|mv| Step::of(side, mv) == pattern.step && position.can_reach(mv))
+        moves.into_iter().any(|mv| Step::of(side, mv) == pattern.step && position.is_pseudo_legal(mv))
     };
     if meant.is_empty() {
         NotationError::NoSuchPiece { text, side }

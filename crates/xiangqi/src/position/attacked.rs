@@ -68,8 +68,8 @@ impl Position {
         let Some(piece) = self.piece_at(mv.from()) else { return false };
         let color = piece.color();
         let king = if piece.kind() == PieceKind::King { mv.to() } else { self.king(color) };
-        let concerns = attacks::concerns(king);
-        if color == self.turn && !self.in_check() && !concerns.contains(mv.from()) && !concerns.contains(mv.to()) {
+        let zone = attacks::king_zone(king);
+        if color == self.turn && !self.in_check() && !zone.contains(mv.from()) && !zone.contains(mv.to()) {
             return true;
         }
         let occupied = self.occupied().without(mv.from()).with(mv.to());

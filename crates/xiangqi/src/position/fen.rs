@@ -87,7 +87,7 @@ impl Position {
     }
 
     /// Checks the invariants of [`Position`].
-    fn check_soundness(&self) -> Result<(), FenError> {
+    fn validate(&self) -> Result<(), FenError> {
         let (red, black) = (self.king(Color::Red), self.king(Color::Black));
         if red.file() == black.file() && !attacks::between(red, black).intersects(self.occupied()) {
             return Err(FenError::KingsFacing { square: red });
@@ -143,7 +143,7 @@ impl FromStr for Fen {
             return Err(FenError::TooLong { text: shortened(text) });
         }
         let position = Position::from_board(board, turn);
-        position.check_soundness()?;
+        position.validate()?;
         Ok(Self { position, limit_counter, move_number })
     }
 }

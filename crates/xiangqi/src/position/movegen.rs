@@ -77,10 +77,10 @@ impl Position {
         if self.in_check() {
             return false;
         }
-        let unconcerned = !attacks::concerns(self.king(self.turn));
+        let outside_zone = !attacks::king_zone(self.king(self.turn));
         let lines = self.by_kind(PieceKind::Chariot) | self.by_kind(PieceKind::Cannon);
-        let movers = self.by_color(self.turn) & unconcerned;
-        let free = unconcerned - self.occupied();
+        let movers = self.by_color(self.turn) & outside_zone;
+        let free = outside_zone - self.occupied();
         attacks::ahead(self.turn, movers & (lines | self.by_kind(PieceKind::Pawn))).intersects(free)
             || attacks::ahead(!self.turn, movers & lines).intersects(free)
     }
@@ -89,20 +89,20 @@ impl Position {
     #[must_use]
     pub fn is_legal(&self, mv: Move) -> bool {
         self.piece_at(mv.from()).is_some_and(|piece| piece.color() == self.turn)
-            && self.can_reach(mv)
+            && self.is_pseudo_legal(mv)
             && self.keeps_king_safe(mv)
     }
 
     /// Whether a move of either side is pseudo-legal: possible if the mover's king is ignored.
     #[inline]
-    pub(crate) fn can_reach(&self, mv: Move) -> bool {
+    pub(crate) fn is_pseudo_legal(&self, mv: Move) -> bool {
         let Some(piece) = self.piece_at(mv.from()) else { return false };
-        self.reached(piece, mv.from()).contains(mv.to())
+        self.pseudo_legal_targets(piece, mv.from()).contains(mv.to())
     }
 
     /// The pseudo-legal targets of a piece.
     #[inline]
-    fn reached(&self, piece: Piece, from: Square) -> Bitboard {
+    fn pseudo_legal_targets(&self, piece: Piece, from: Square) -> Bitboard {
         let occupied = self.occupied();
         let reached = match piece.kind() {
             PieceKind::Cannon => {
@@ -136,8 +136,8 @@ impl Position {
         }
         for from in own & self.by_kind(PieceKind::Cannon) {
             let quiet = attacks::chariot(from, occupied) - occupied;
-            let taking = attacks::cannon(from, occupied) & enemies;
-            visit(from, (quiet | taking) & wanted & safety.targets(from))?;
+            let captures = attacks::cannon(from, occupied) & enemies;
+            visit(from, (quiet | captures) & wanted & safety.targets(from))?;
         }
         for from in own & self.by_kind(PieceKind::Pawn) {
             visit(from, attacks::pawn(color, from) & wanted & safety.targets(from))?;

@@ -47,7 +47,7 @@ impl Position {
             return false;
         }
         let back = Move::new(capture.to(), capture.from());
-        !(attacker.kind() == victim.kind() && self.can_reach(back) && self.keeps_king_safe(back))
+        !(attacker.kind() == victim.kind() && self.is_pseudo_legal(back) && self.keeps_king_safe(back))
     }
 
     /// Whether the other side has a legal recapture.
