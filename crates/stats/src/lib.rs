@@ -31,7 +31,7 @@
 //!
 //! # Two rules that hold everywhere
 //!
-//! **No NaN, no infinity.** An empty cell counts as a thousandth of a result, so lopsided counts, a
+//! **No NaN, no infinity.** An empty cell counts as a thousandth of a result. So lopsided counts, a
 //! single game and no game at all have finite statistics. Where there is no solution, the error is
 //! typed ([`NoSolution`]).
 //!

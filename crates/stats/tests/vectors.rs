@@ -13,8 +13,8 @@ const TOLERANCE: f64 = 1e-6;
 /// symmetric and Elo is 0.
 const ELO_FLOOR: f64 = 1e-9;
 
-/// Probabilities have a floor of 1e-10. The reference ends its series at terms of 1e-9, and is off
-/// by 8e-12 where the true value (by 40-digit arithmetic) is 5.637e-8, in the row of kind E.
+/// Probabilities have a floor of 1e-10. The reference ends its series at terms of 1e-9. In the row
+/// of kind E it is off by 8e-12, where the true value (by 40-digit arithmetic) is 5.637e-8.
 const PROBABILITY_FLOOR: f64 = 1e-10;
 
 /// No floor: the value is met at its own size, even if it is 1e-7.

@@ -94,9 +94,8 @@ impl FromStr for Move {
     }
 }
 
-/// An upper bound on the legal moves of a position. Two chariots and two cannons with 17 each, two
-/// horses with 8, five pawns with 3, two elephants and two advisors with 4, and a king with 4
-/// make 119.
+/// An upper bound on the legal moves of a position. The sum is 119: chariots and cannons 4 × 17,
+/// horses 2 × 8, pawns 5 × 3, elephants and advisors 4 × 4, king 4.
 pub const MAX_MOVES: usize = 120;
 
 /// A move list on the stack.

@@ -58,8 +58,8 @@ fn with_score(distribution: &Distribution, score: f64) -> Option<PerCell> {
 
 /// Divisors p/q of the distribution with (μ − ½)/σ = t.
 ///
-/// Fixed-point iteration: φ depends on μ and σ of the unknown distribution, so each round uses φ of
-/// the round before, the first that of the uniform distribution.
+/// Fixed-point iteration: φ depends on μ and σ of the unknown distribution. So each round uses φ of
+/// the round before, and the first that of the uniform distribution.
 fn with_normalized_score(distribution: &Distribution, t: f64) -> Option<PerCell> {
     let (p, scores) = (distribution.p(), distribution.scores());
     let mut q = PerCell::default();

@@ -2,8 +2,8 @@
 //!
 //! Wald's bounds assume that the LLR stops exactly on a bound. Evaluated once per batch it stops
 //! beyond, so the test errs less often than it may and plays longer than it needs. The mean
-//! overshoot is estimated from the test itself, from the steps by which the LLR exceeded its own
-//! records, and each bound is moved inwards by it.
+//! overshoot is estimated from the test itself: from the steps by which the LLR exceeded its own
+//! records. Each bound is moved inwards by it.
 //!
 //! The state depends on the order of results and on the ends of batches: it is for tests with fixed
 //! batches, evaluated in the order of pair numbers.

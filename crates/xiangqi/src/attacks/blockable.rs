@@ -29,7 +29,7 @@ impl Blockable {
     /// `board` is the set of points the piece can reach.
     ///
     /// The order of `ways` matters to the gathering. Blocker k goes to bit 60 + k. A blocker d
-    /// above the k-th goes to 60 + k + d through the same multiplier and must fall out of the top
+    /// above the k-th goes to 60 + k + d through the same multiplier. It must fall out of the top
     /// four bits. The blockers lie at least eight apart, except for two pairs of neighbours two
     /// apart. The right one of a pair must be number 0 or 1, the left one 2 or 3.
     const fn new(square: Square, ways: &[Way; 4], board: Bitboard) -> Self {

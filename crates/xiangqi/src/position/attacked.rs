@@ -36,8 +36,8 @@ impl Position {
     }
 
     /// The pieces among `enemies` that would attack `color`'s king on a point of its palace under
-    /// this occupancy, including the enemy king on an open file. Advisors and elephants never reach
-    /// the other palace.
+    /// this occupancy. They include the enemy king on an open file. Advisors and elephants never
+    /// reach the other palace.
     #[inline]
     pub(crate) fn attackers_in_palace(
         &self,

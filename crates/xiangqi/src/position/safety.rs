@@ -7,8 +7,8 @@
 //! * a horse, whether its leg is free or blocked;
 //! * a pawn next to the king.
 //!
-//! Each such enemy has a mask of targets that keep the king safe from it, the same for all pieces
-//! except the pinned ones in its way. A move is legal if its target is in every mask.
+//! Each such enemy has a mask of targets that keep the king safe from it. The mask is the same for
+//! all pieces except the pinned ones in its way. A move is legal if its target is in every mask.
 
 use arrayvec::ArrayVec;
 

@@ -85,8 +85,8 @@ fn targets(board: &Board, color: Color) -> Vec<u8> {
     board.pieces_of(color).into_iter().filter(|&p| moves.iter().any(|&(_, to)| to == p)).collect()
 }
 
-/// Loops of four plies, a move and a reply and both taken back, in which the same man, or the king,
-/// is attacked after both moves of the side to move. Some of them, in random order.
+/// Loops of four plies: a move and a reply, and both taken back. The same man, or the king, is
+/// attacked after both moves of the side to move. Some of them, in random order.
 pub fn there_and_back(rng: &mut SplitMix64, start: &Board) -> Vec<Vec<Move>> {
     let defender = start.turn.other();
     // The attacked men after each first move; and after each reply, if the first move is taken

@@ -9,8 +9,8 @@ use super::{Case, SplitMix64, find_loop, is_cycle, mirror_case, swap_colours_cas
 
 const KINDS: [Kind; 6] = [Kind::Chariot, Kind::Cannon, Kind::Horse, Kind::Advisor, Kind::Elephant, Kind::Pawn];
 
-/// A case of `known`, changed by one to three pieces, perhaps mirrored and with colours exchanged,
-/// whose moves are still legal and still reach a third occurrence. `known` must hold such cases.
+/// A case of `known`, changed by one to three pieces, perhaps mirrored and with colours exchanged.
+/// Its moves are still legal and still reach a third occurrence. `known` must hold such cases.
 pub fn mutated_case(rng: &mut SplitMix64, known: &[Case]) -> Case {
     loop {
         let base = &known[rng.below(known.len())];

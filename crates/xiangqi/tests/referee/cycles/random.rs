@@ -137,8 +137,8 @@ fn choose_loops(rng: &mut SplitMix64, board: &Board, any_will_do: bool) -> Optio
     Some([found[first].as_slice(), &found[second]].concat())
 }
 
-/// Now and then repeats the loops and omits the first moves, so that the third occurrence comes
-/// elsewhere in the loops and a seam lies within one.
+/// Now and then repeats the loops and omits the first moves. The third occurrence then comes
+/// elsewhere in the loops, and a seam lies within one.
 pub(super) fn entered_late(rng: &mut SplitMix64, case: Case, loops: &[Move]) -> Case {
     if !rng.one_in(4) {
         return case;

@@ -2,7 +2,7 @@
 //! finds them.
 //!
 //! The besieged king has few defenders and many attackers around him. A move that threatens mate, a
-//! reply that parries it and both taken back are a loop, if each of the two boards between is a
+//! reply that parries it and both taken back are a loop. Each of the two boards between must be a
 //! threat or a check too. Loops of other shapes come from a short search for moves that lead back.
 //! Here too the referee's judgement only chooses cases; it does not decide the right verdict.
 

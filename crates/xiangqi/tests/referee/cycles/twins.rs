@@ -3,8 +3,8 @@
 //!
 //! `twins.txt` comes from a long search: a position with a short chase and a longer one after which
 //! a pair has exchanged places. Most lines play the longer loop and then the shorter, so that the
-//! pair stays exchanged at the third occurrence, or the longer loop twice, so that it is exchanged
-//! and exchanged back. In many the verdict depends on the seam.
+//! pair stays exchanged at the third occurrence. Others play the longer loop twice, so that it is
+//! exchanged and exchanged back. In many the verdict depends on the seam.
 //!
 //! The levels in the file are this referee's, by the letter of the procedure: identities run on to
 //! the third occurrence, and at the seam the escape is looked up by point.
