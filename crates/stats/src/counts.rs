@@ -1,8 +1,10 @@
-//! Counts of results: all that a match leaves behind for statistics.
+//! Counts of results.
 //!
-//! Invariants: adding is commutative and associative, so neither the order nor the batches of the results show; sums
-//! stop at `u64::MAX` instead of wrapping, and counts whose games are more than that cannot be read. Cells are always in the order worst to best, seen from the player whose
-//! strength is asked for.
+//! Invariants:
+//!
+//! * addition is commutative and associative, so order and batches of results leave no trace;
+//! * sums saturate at `u64::MAX`, and counts of more games than that are rejected when parsed;
+//! * cells are ordered worst to best, as seen by the player under test.
 
 mod pentanomial;
 mod result;
@@ -19,12 +21,13 @@ pub use trinomial::Trinomial;
 
 use crate::distribution::Distribution;
 
-/// The counts of a match, by pairs where games were played in pairs, else by single games.
+/// The counts of a match, by pairs of games or by single games.
 ///
-/// Pairs say more: both games of a pair share an opening, so their results are not independent, and a test that counts
-/// them one by one overestimates its noise.
+/// Pairs carry more information. Both games of a pair share an opening, so their results are not
+/// independent, and a test over single games overestimates its noise.
 ///
-/// Reads and prints as `chuhe sprt --counts` takes them, `LL,LD,DD,WD,WW` (drawn pairs include win-and-loss) or `L,D,W`:
+/// Parses and prints the format of `chuhe sprt --counts`: `LL,LD,DD,WD,WW` (drawn pairs include
+/// win-and-loss) or `L,D,W`.
 ///
 /// ```
 /// use stats::{Counts, Pentanomial};
@@ -58,7 +61,7 @@ impl Counts {
         }
     }
 
-    /// How many games were counted.
+    /// The number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
         match self {
@@ -69,14 +72,14 @@ impl Counts {
 
     /// The mean score μ of a game, between 0 and 1.
     ///
-    /// As in every statistic here a cell without results counts as a thousandth of one: ½ if nothing was played, and
-    /// never quite 0 or 1.
+    /// As in every statistic here, an empty cell counts as a thousandth of a result: ½ for an empty
+    /// match, and never quite 0 or 1.
     #[must_use]
     pub fn score(&self) -> f64 {
         Distribution::of(*self).mean()
     }
 
-    /// The same match seen from the other side.
+    /// The same match as seen by the opponent.
     #[must_use]
     pub fn reversed(self) -> Self {
         match self {
@@ -145,24 +148,24 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Why something is not the counts of a match.
+/// An error: the input is not the counts of a match.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CountsError {
-    /// There are neither five cells nor three.
+    /// Neither five cells nor three.
     #[error("expected 5 counts (LL,LD,DD,WD,WW) or 3 (L,D,W), found {found}")]
     Cells {
-        /// How many there are.
+        /// The number of cells.
         found: usize,
     },
-    /// A cell is not a number of results.
+    /// A cell that is not a number of results.
     #[error("count {position}: expected a whole number from 0 to 18446744073709551615, found `{found}`")]
     Count {
-        /// Which cell, from 1.
+        /// The cell, from 1.
         position: usize,
-        /// What stands there.
+        /// The text of the cell.
         found: String,
     },
-    /// The sum of all is beyond what can be counted.
+    /// A sum beyond the counting range.
     #[error("the counts are of more than 18446744073709551615 games")]
     Games,
 }

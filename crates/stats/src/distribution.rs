@@ -1,19 +1,20 @@
-//! The empirical distribution behind counts: what every formula of this crate starts from.
+//! The empirical distribution of results, the basis of every formula of this crate.
 //!
-//! Invariants: every probability is positive, they sum to 1 up to rounding, the scores ascend from 0 to 1 in equal
-//! steps. So mean and variance lie strictly inside their ranges and no formula divides by zero.
+//! Invariants: every probability is positive, they sum to 1 up to rounding, and the scores ascend
+//! from 0 to 1 in equal steps. So mean and variance lie strictly inside their ranges, and no
+//! formula divides by zero.
 
 use crate::Counts;
 
-/// What a cell without a result counts as. The value is part of the definition of the statistics here: the reference
+/// The count of an empty cell. It is part of the definition of these statistics: the reference
 /// values were computed with it, and other testing sites use it too.
 const EMPTY_CELL: f64 = 1e-3;
 
-/// Most cells: the five results of a pair.
-const MOST_CELLS: usize = 5;
+/// The upper bound on cells: the five results of a pair.
+const MAX_CELLS: usize = 5;
 
 /// A number per cell; cells beyond the last are zero.
-pub(crate) type PerCell = [f64; MOST_CELLS];
+pub(crate) type PerCell = [f64; MAX_CELLS];
 
 /// Observed results as a probability distribution over scores.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +50,7 @@ impl Distribution {
         self.scores
     }
 
-    /// How many independent observations there are: pairs or single games, empty cells included.
+    /// The number of independent observations: pairs or single games, empty cells included.
     pub(crate) fn observations(&self) -> f64 {
         self.observations
     }
@@ -59,7 +60,7 @@ impl Distribution {
         self.games_per_observation
     }
 
-    /// The mean of a number that belongs to each cell.
+    /// The mean of a value given per cell.
     pub(crate) fn mean_of(&self, values: &[f64]) -> f64 {
         self.p().iter().zip(values).map(|(p, value)| p * value).sum()
     }
@@ -69,7 +70,7 @@ impl Distribution {
         self.mean_of(self.scores)
     }
 
-    /// How far the mean score is above ½, without the cancellation of subtracting it.
+    /// The mean score minus ½, without cancellation.
     pub(crate) fn lead(&self) -> f64 {
         self.p().iter().zip(self.scores).map(|(p, a)| p * (a - 0.5)).sum()
     }

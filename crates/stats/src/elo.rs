@@ -1,4 +1,4 @@
-//! Elo: two scales, and the estimates of a match whose length was fixed beforehand.
+//! Elo: two scales, and the estimates of a match of fixed length.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,21 +9,23 @@ use crate::Counts;
 use crate::distribution::Distribution;
 use crate::normal::{self, QUANTILE_97_5};
 
-/// Normalised Elo per unit of (μ − ½)/σ of a single game: 800/ln 10. Chosen so that both scales agree for small
-/// differences between players who never draw.
+/// Normalised Elo per unit of (μ − ½)/σ of a single game: 800/ln 10. With it both scales agree for
+/// small differences between players who never draw.
 pub(crate) const NORMALIZED_PER_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Scores closer than this to 0 or 1 are taken as this, so that the Elo of a clean sweep is finite: ±1199.8.
+/// Scores are clamped to this distance from 0 and 1, so that the Elo of a clean sweep is finite:
+/// ±1199.8.
 const SCORE_FLOOR: f64 = 1e-3;
 
-/// What a hypothesis like "5 Elo stronger" means.
+/// The scale of a hypothesis such as "5 Elo stronger".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum EloModel {
     /// The Elo of rating lists, a function of the score alone: μ = 1/(1 + 10^(−Elo/400)).
     Logistic,
-    /// The score in units of its noise: (μ − ½)/σ · 800/ln 10, σ the deviation of a game (of a pair times √2). How
-    /// long a test takes depends on this alone, whatever the share of draws and the openings.
+    /// The score in units of its noise: (μ − ½)/σ · 800/ln 10, σ the deviation of a game (of a pair
+    /// times √2). It alone determines the length of a test, whatever the share of draws and the
+    /// openings.
     Normalized,
 }
 
@@ -48,7 +50,7 @@ impl FromStr for EloModel {
     }
 }
 
-/// A name that is no [`EloModel`].
+/// An error: the name of no [`EloModel`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("expected `normalized` or `logistic`, found `{found}`")]
 pub struct UnknownEloModel {
@@ -56,7 +58,7 @@ pub struct UnknownEloModel {
     pub found: String,
 }
 
-/// Elo with what is known about its error. Prints as `2.28 [0.61, 3.94]`.
+/// Elo with its error. Prints as `2.28 [0.61, 3.94]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EloEstimate {
@@ -66,24 +68,25 @@ pub struct EloEstimate {
     pub elo_low: f64,
     /// The upper end of the 95 % interval.
     pub elo_high: f64,
-    /// Likelihood of superiority: how sure it is that Elo is above zero, from 0 to 1.
+    /// Likelihood of superiority: the probability that Elo is above zero, from 0 to 1.
     pub los: f64,
 }
 
 impl EloEstimate {
-    /// Half the width of the 95 % interval: the number behind ±.
+    /// Half the width of the 95 % interval: the number after ±.
     #[must_use]
     pub fn error(&self) -> f64 {
         (self.elo_high - self.elo_low) / 2.0
     }
 }
 
-/// A number for people. One that rounds to zero has no sign: `-0.00` says something that nobody knows.
+/// A rounded number for display. A number that rounds to zero has no sign: `-0.00` would claim too
+/// much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounded {
     /// The number.
     pub number: f64,
-    /// So many digits stand after the point.
+    /// The number of decimal places.
     pub places: usize,
 }
 
@@ -103,10 +106,10 @@ impl fmt::Display for EloEstimate {
     }
 }
 
-/// Estimates for a match of fixed length. A match that its own test stopped is a biased sample: there, ask
-/// [`Sprt::estimate`](crate::Sprt::estimate).
+/// Estimates for a match of fixed length. A match stopped by its own test is a biased sample: use
+/// [`Sprt::estimate`](crate::Sprt::estimate) for it.
 impl Counts {
-    /// Logistic Elo: the mean score μ ± 1.96 √(v/N), translated.
+    /// Logistic Elo: the mean score μ ± 1.96 √(v/N), converted.
     ///
     /// ```
     /// let counts = stats::Trinomial::new([600, 800, 700]);
@@ -128,8 +131,8 @@ impl Counts {
 
     /// Normalised Elo: t = (μ − ½)/σ in units of 800/ln 10.
     ///
-    /// The error is that of t when both μ and σ come from the same N observations: one observation with z = (a − μ)/σ
-    /// moves t by (z − t(z² − 1)/2)/N. Near equality this is the familiar 1/√N.
+    /// The error is that of t with μ and σ from the same N observations. One observation with z =
+    /// (a − μ)/σ moves t by (z − t(z² − 1)/2)/N. Near equality this is the familiar 1/√N.
     #[must_use]
     pub fn normalized_elo(&self) -> EloEstimate {
         let distribution = Distribution::of(*self);
@@ -158,12 +161,12 @@ pub(crate) fn score_of_elo(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// How far that score is above ½, without the cancellation of subtracting it: (1/2) tanh(elo · ln 10/800).
+/// The expected score minus ½, without cancellation: (1/2) tanh(elo · ln 10/800).
 pub(crate) fn lead_of_elo(elo: f64) -> f64 {
     0.5 * (elo / NORMALIZED_PER_DEVIATION).tanh()
 }
 
-/// The logistic Elo behind a score; at most that of [`SCORE_FLOOR`].
+/// The logistic Elo of a score, clamped by [`SCORE_FLOOR`].
 fn elo_of_score(score: f64) -> f64 {
     let score = score.clamp(SCORE_FLOOR, 1.0 - SCORE_FLOOR);
     400.0 * (score / (1.0 - score)).log10()
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounds_to_zero_has_no_sign() {
+    fn values_that_round_to_zero_have_no_sign() {
         let rounded = |number, places| Rounded { number, places }.to_string();
         assert_eq!(rounded(-0.00004, 4), "0.0000");
         assert_eq!(rounded(-0.00005001, 4), "-0.0001");

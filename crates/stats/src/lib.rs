@@ -1,15 +1,18 @@
-//! Match statistics: how strong, how sure, and whether to stop.
+//! Match statistics: Elo estimates with their errors, and the sequential probability ratio test
+//! (SPRT).
 //!
-//! A net is promoted because a match said so. This crate is what the match says: it turns counts of results into Elo
-//! with its error, and into the verdict of a sequential probability ratio test (SPRT). It is pure: no input or output,
-//! no clock, no randomness, and it knows nothing of xiangqi.
+//! The crate turns counts of results into Elo and into the verdict of an SPRT, as used for gating
+//! nets. It is pure: no I/O, no clock, no randomness, and no knowledge of the game.
 //!
-//! * [`Pentanomial`] counts pairs of games (the same opening, colours swapped), [`Trinomial`] single games; [`Counts`]
-//!   is either. They add up: the order and the batches in which results came in leave no trace.
-//! * [`Counts::logistic_elo`] and [`Counts::normalized_elo`] are the estimates of a match of fixed length.
-//! * [`Sprt`] is a test: [`Sprt::llr`] is the exact log-likelihood ratio, [`Sprt::decide`] the verdict,
-//!   [`Sprt::estimate`] the Elo of a match that was stopped by the test itself, [`Sprt::outlook`] the time left.
-//! * [`Overshoot`] corrects the bounds for the fact that a test is looked at once per batch.
+//! * [`Pentanomial`] counts pairs of games (same opening, colours swapped), [`Trinomial`] single
+//!   games; [`Counts`] is either. Counts add up, independent of the order and the batches of
+//!   results.
+//! * [`Counts::logistic_elo`] and [`Counts::normalized_elo`] are the estimates of a match of fixed
+//!   length.
+//! * [`Sprt`] is a test. [`Sprt::llr`] is the exact log-likelihood ratio, [`Sprt::decide`] the
+//!   verdict, [`Sprt::estimate`] the Elo of a match stopped by the test itself, [`Sprt::outlook`]
+//!   the time left.
+//! * [`Overshoot`] corrects the bounds for tests that are evaluated once per batch.
 //!
 //! ```
 //! use stats::{Decision, EloModel, Hypotheses, Pentanomial, Sprt};
@@ -28,11 +31,13 @@
 //!
 //! # Two rules that hold everywhere
 //!
-//! **No NaN, no infinity.** Every cell that is still zero counts as a thousandth of a result, so that lopsided counts,
-//! a single game and no game at all have finite statistics. What has no answer is a typed error ([`NoSolution`]).
+//! **No NaN, no infinity.** An empty cell counts as a thousandth of a result. So lopsided counts, a
+//! single game and no game at all have finite statistics. Where there is no solution, the error is
+//! typed ([`NoSolution`]).
 //!
-//! **The exact form.** The likelihood ratio is the maximum over all distributions of results, not a formula that is
-//! good near equality: an early net that wins everything is judged by the same code as a patch worth half an Elo.
+//! **The exact form.** The likelihood ratio is the maximum over all distributions of results, not
+//! an approximation near equality. The same code judges an early net that wins everything and a
+//! patch worth half an Elo.
 
 mod counts;
 mod distribution;
@@ -43,3 +48,8 @@ mod sprt;
 pub use counts::{Counts, CountsError, GameResult, PairResult, Pentanomial, Trinomial};
 pub use elo::{EloEstimate, EloModel, Rounded, UnknownEloModel};
 pub use sprt::{Bounds, Decision, Hypotheses, NoSolution, Outlook, Overshoot, Sprt, SprtError};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,8 +1,9 @@
-//! The normal distribution, as far as this crate needs it.
+//! The normal distribution.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// The 97.5 % quantile: 95 % of the normal distribution lie within this many deviations of the mean.
+/// The 97.5 % quantile: 95 % of the normal distribution lie within this many deviations of the
+/// mean.
 pub(crate) const QUANTILE_97_5: f64 = 1.959_963_984_540_054;
 
 /// The probability that a standard normal variable is below `x`.
@@ -10,9 +11,10 @@ pub(crate) fn cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// The first two terms of the asymptotic series of Mills' ratio, divided by √(2π): `cdf(-x) ≈ exp(-x²/2) · tail(x)`.
+/// The first two terms of the asymptotic series of Mills' ratio, divided by √(2π): `cdf(-x) ≈
+/// exp(-x²/2) · tail(x)`.
 ///
-/// Too small by at most the third term, 3/x⁴ of the whole.
+/// It is too small by at most the third term, 3/x⁴ of the whole.
 pub(crate) fn tail(x: f64) -> f64 {
     (1.0 / x - 1.0 / (x * x * x)) / (2.0 * PI).sqrt()
 }

@@ -1,9 +1,12 @@
-//! The sequential probability ratio test: play until the results themselves say which of two hypotheses holds.
+//! The sequential probability ratio test (SPRT): games are played until the results decide between
+//! two hypotheses.
 //!
-//! H0 says the player is `elo0` stronger, H1 says `elo1`. After every batch the log-likelihood ratio of the two (LLR)
-//! is compared with two bounds; leaving them decides, with known chances α and β of being wrong.
+//! Under H0 the player is `elo0` stronger, under H1 `elo1`. After every batch the log-likelihood
+//! ratio (LLR) of the two is compared with two bounds. Leaving them decides, with known error rates
+//! α and β.
 //!
-//! Invariants: a [`Sprt`] is valid by construction, so A < 0 < B, and every function of it is finite or a typed error.
+//! Invariants: a [`Sprt`] is valid by construction, so A < 0 < B, and every function of it is
+//! finite or a typed error.
 
 mod brownian;
 mod decision;
@@ -23,18 +26,19 @@ pub use overshoot::Overshoot;
 use crate::distribution::Distribution;
 use crate::{Counts, EloModel};
 
-/// The chance of a wrong verdict, either way, unless a test says otherwise.
-const USUAL_ERROR_RATE: f64 = 0.05;
+/// The default of both error rates.
+const DEFAULT_ERROR_RATE: f64 = 0.05;
 
-/// The smallest chance of error that a test may ask for. Below it a test would in effect never end.
-const LEAST_ERROR_RATE: f64 = 1e-9;
+/// The smallest accepted error rate. Below it a test would in effect never end.
+const MIN_ERROR_RATE: f64 = 1e-9;
 
 /// A sequential test.
 ///
 /// ```
 /// use stats::{Decision, EloModel, Hypotheses, Pentanomial, Sprt};
 ///
-/// let gate = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 10.0)?).with_error_rates(0.05, 0.01)?;
+/// let hypotheses = Hypotheses::new(0.0, 10.0)?;
+/// let gate = Sprt::new(EloModel::Normalized, hypotheses).with_error_rates(0.05, 0.01)?;
 /// assert_eq!(gate.decision(Pentanomial::new([0, 1, 0, 0, 300]))?, Decision::AcceptH1);
 /// assert_eq!(gate.decision(Pentanomial::default())?, Decision::Continue);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,21 +53,21 @@ pub struct Sprt {
 }
 
 impl Sprt {
-    /// A test of two hypotheses with 5 % chance of error either way.
+    /// A test of two hypotheses with error rates of 5 %.
     #[must_use]
     pub const fn new(model: EloModel, hypotheses: Hypotheses) -> Self {
-        Self { model, hypotheses, alpha: USUAL_ERROR_RATE, beta: USUAL_ERROR_RATE }
+        Self { model, hypotheses, alpha: DEFAULT_ERROR_RATE, beta: DEFAULT_ERROR_RATE }
     }
 
-    /// The same test with other chances of error: `alpha` of accepting H1 though H0 holds, `beta` of accepting H0
-    /// though H1 holds.
+    /// The same test with other error rates: `alpha` for accepting H1 under H0, `beta` for
+    /// accepting H0 under H1.
     ///
     /// # Errors
     ///
-    /// When one of them is below 1e-9, ½ or more, or not a number.
+    /// If one of them is below 1e-9, ½ or more, or not a number.
     pub fn with_error_rates(self, alpha: f64, beta: f64) -> Result<Self, SprtError> {
         for (name, rate) in [("alpha", alpha), ("beta", beta)] {
-            if !(LEAST_ERROR_RATE..0.5).contains(&rate) {
+            if !(MIN_ERROR_RATE..0.5).contains(&rate) {
                 return Err(SprtError::ErrorRate { name, rate });
             }
         }
@@ -76,19 +80,19 @@ impl Sprt {
         self.model
     }
 
-    /// What is tested against what.
+    /// The two hypotheses.
     #[must_use]
     pub const fn hypotheses(&self) -> Hypotheses {
         self.hypotheses
     }
 
-    /// The chance of accepting H1 though H0 holds.
+    /// The probability of accepting H1 under H0.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// The chance of accepting H0 though H1 holds.
+    /// The probability of accepting H0 under H1.
     #[must_use]
     pub const fn beta(&self) -> f64 {
         self.beta
@@ -100,15 +104,15 @@ impl Sprt {
         Bounds { lower: (self.beta / (1.0 - self.alpha)).ln(), upper: ((1.0 - self.beta) / self.alpha).ln() }
     }
 
-    /// The exact log-likelihood ratio: how much better the most likely distribution with Elo `elo1` explains the
-    /// counts than the most likely one with `elo0`.
+    /// The exact log-likelihood ratio: the likelihood of the counts under the most likely
+    /// distribution with Elo `elo1`, relative to that with `elo0`.
     ///
-    /// Without any results it is not quite zero (some 1e-7 for usual hypotheses), for empty cells count as a thousandth
-    /// of a result here too.
+    /// Without results it is not quite zero (some 1e-7 for usual hypotheses), because empty cells
+    /// count as a thousandth of a result.
     ///
     /// # Errors
     ///
-    /// When one of the hypotheses is so extreme that no distribution was found for it.
+    /// If a hypothesis is so extreme that no distribution was found for it.
     pub fn llr(&self, counts: impl Into<Counts>) -> Result<f64, NoSolution> {
         let distribution = Distribution::of(counts.into());
         let increments = likelihood::increments(&distribution, self.model, self.hypotheses)?;
@@ -121,7 +125,7 @@ impl Sprt {
         self.bounds().decide(llr)
     }
 
-    /// The verdict on an LLR within bounds corrected for overshoot.
+    /// The verdict on an LLR, within bounds corrected for overshoot.
     #[must_use]
     pub fn decide_corrected(&self, llr: f64, overshoot: &Overshoot) -> Decision {
         overshoot.narrow(self.bounds()).decide(llr)
@@ -137,7 +141,7 @@ impl Sprt {
     }
 }
 
-/// A test as it is stored and sent.
+/// The serialised form of a test.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Terms {

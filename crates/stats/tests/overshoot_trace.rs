@@ -1,10 +1,12 @@
-//! The overshoot correction, step by step against the reference: a test of <0, 10> in batches of eight pairs.
+//! The overshoot correction, step by step against the reference: a test of <0, 10> in batches of
+//! eight pairs.
 
 use std::collections::BTreeMap;
 
 use stats::{Decision, EloModel, Hypotheses, Overshoot, Pentanomial, Sprt};
 
-/// Relative; the file gives twelve digits, of which the fixed point of the likelihood leaves eleven.
+/// Relative; the file gives twelve digits, of which the fixed point of the likelihood leaves
+/// eleven.
 const TOLERANCE: f64 = 1e-6;
 
 struct Step(BTreeMap<&'static str, &'static str>);
@@ -20,7 +22,7 @@ impl Step {
 
     fn check(&self, column: &str, found: f64) {
         let expected = self.number(column);
-        // Zero stands for "no data yet" and is exact.
+        // Zero means "no data yet" and is exact.
         let close = (found - expected).abs() <= TOLERANCE * expected.abs();
         assert!(close, "step {}, {column}: expected {expected}, found {found}", self.0["step"]);
     }
@@ -41,7 +43,8 @@ fn steps() -> Vec<Step> {
     lines.map(|line| Step(header.iter().copied().zip(line.split(',')).collect())).collect()
 }
 
-/// What the reference keeps, computed anew from every LLR so far: the record in one direction, Σd and Σd².
+/// The state of the reference, recomputed from every LLR so far: the record in one direction, Σd
+/// and Σd².
 fn records(history: &[f64], beyond: impl Fn(f64, f64) -> bool) -> (f64, f64, f64) {
     history.iter().fold((0.0, 0.0, 0.0), |(record, sum, squares), &llr| {
         let step = llr - record;
@@ -76,7 +79,7 @@ fn every_step_agrees() {
     assert_eq!(decided, 1, "the trace ends with its verdict");
 }
 
-/// The opponent's view of the same games: everything is negated, and H0 is what was H1.
+/// The opponent's view of the same games: everything is negated, and H0 and H1 are exchanged.
 #[test]
 fn the_mirrored_trace_is_rejected() {
     let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 10.0).unwrap().reversed());
@@ -94,7 +97,7 @@ fn the_mirrored_trace_is_rejected() {
 }
 
 #[test]
-fn without_correction_the_same_test_goes_on_longer() {
+fn without_correction_the_same_test_takes_longer() {
     let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 10.0).unwrap());
     let mut overshoot = Overshoot::default();
     for step in [0.9, 1.8, 2.7] {

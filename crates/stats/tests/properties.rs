@@ -1,11 +1,11 @@
-//! What holds for all counts: symmetry, order, finiteness, and independence of how the counts came together.
+//! Properties of all counts: symmetry, order, finiteness, and independence of order and batches.
 
 use proptest::prelude::*;
 use stats::{
     Counts, Decision, EloEstimate, EloModel, GameResult, Hypotheses, Outlook, PairResult, Pentanomial, Sprt, Trinomial,
 };
 
-/// Counts of every size up to 10¹², and often none at all.
+/// Counts of every size up to 10¹², often zero.
 fn cell() -> impl Strategy<Value = u64> {
     prop_oneof![2 => Just(0), 3 => 1..30u64, 4 => (0.0..12.0f64).prop_map(|x| 10f64.powf(x) as u64)]
 }
@@ -21,14 +21,14 @@ fn model() -> impl Strategy<Value = EloModel> {
     prop_oneof![Just(EloModel::Logistic), Just(EloModel::Normalized)]
 }
 
-/// Hypotheses as one tests them.
+/// Hypotheses as used in practice.
 fn usual_test() -> impl Strategy<Value = Sprt> {
     (model(), -60.0..60.0f64, 0.5..60.0f64).prop_map(|(model, elo0, width)| {
         Sprt::new(model, Hypotheses::new(elo0, elo0 + width).expect("hypotheses in order"))
     })
 }
 
-/// Anything that is accepted as a test.
+/// Any valid test.
 fn any_test() -> impl Strategy<Value = Sprt> {
     let elo = || prop_oneof![-10.0..10.0f64, -500.0..500.0f64, -2_000.0..2_000.0f64];
     (model(), elo(), elo(), 1e-9..0.499f64, 1e-9..0.499f64).prop_filter_map(
@@ -93,7 +93,8 @@ proptest! {
         prop_assert!((here.elo + there.elo).abs() < 1e-9 && (here.elo_low + there.elo_high).abs() < 1e-9);
     }
 
-    /// A theorem for logistic Elo: the LLR moves by ln(q1/q0) of a result, which rises with its score.
+    /// A theorem for logistic Elo: the LLR moves by ln(q1/q0) of a result, which rises with its
+    /// score.
     #[test]
     fn a_better_pair_is_never_evidence_against(
         cells in [0..3000u64, 0..3000u64, 0..3000u64, 0..3000u64, 0..3000u64],
@@ -104,8 +105,8 @@ proptest! {
         prop_assert!(before.unwrap() < after.unwrap());
     }
 
-    /// Normalised Elo pays for variance, so the same holds only where results are not lopsided: σ² > |μ − ½|/2, with
-    /// room for the hypotheses.
+    /// Normalised Elo penalises variance, so the same holds only where results are not lopsided:
+    /// σ² > |μ − ½|/2, with margin for the hypotheses.
     #[test]
     fn a_better_pair_is_never_evidence_against_in_normalized_elo_near_equality(
         cells in [500..1500u64, 500..1500u64, 500..1500u64, 500..1500u64, 500..1500u64],
@@ -146,8 +147,9 @@ proptest! {
         prop_assert_eq!(test.decision(backwards), test.decision(at_once));
     }
 
-    /// With three results the distributions of a given normalised Elo are a line, and its best point can be looked for:
-    /// (w − l)² = t²(1 − d)/(1 + t²) for every share of draws d up to 1/(1 + t²).
+    /// With three results the distributions of a given normalised Elo are a line, and its best
+    /// point can be searched for: (w − l)² = t²(1 − d)/(1 + t²) for every share of draws d up to
+    /// 1/(1 + t²).
     #[test]
     fn single_games_agree_with_a_search_along_the_line(
         cells in [1..2000u64, 1..2000u64, 1..2000u64], elo0 in -60.0..60.0f64, width in 0.5..60.0f64,
@@ -175,7 +177,7 @@ proptest! {
 
 #[test]
 fn normalized_elo_may_pay_for_a_second_win() {
-    // Among draws a pair won twice adds more noise than lead, and better is not better.
+    // Among draws a pair won twice adds more noise than lead: the better result is worth less.
     let (one_win, two_wins) = (Pentanomial::new([0, 1, 1000, 5, 0]), Pentanomial::new([0, 1, 1000, 4, 1]));
     let llr = |model| {
         let test = Sprt::new(model, Hypotheses::new(0.0, 50.0).unwrap());
@@ -189,7 +191,7 @@ fn normalized_elo_may_pay_for_a_second_win() {
 
 #[test]
 fn pairs_say_more_than_their_games() {
-    // The same 400 games: where openings decide, every second game is answered by its pair.
+    // The same 400 games: where openings decide, every second game offsets its pair.
     let pairs = Pentanomial::new([0, 0, 180, 20, 0]);
     let games: Trinomial = [(GameResult::Loss, 90), (GameResult::Draw, 200), (GameResult::Win, 110)]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What is stored and sent: a coordinator that is restarted must go on with the same test.
+//! The stored and sent forms: a restarted coordinator must resume the same test.
 
 use serde_json::json;
 use stats::{Counts, Decision, EloModel, Hypotheses, Overshoot, Pentanomial, Sprt, Trinomial};
@@ -32,7 +32,7 @@ fn a_test_is_its_terms_and_is_checked_when_read() {
 }
 
 #[test]
-fn the_overshoot_goes_on_where_it_was() {
+fn the_overshoot_resumes_from_its_stored_state() {
     let (before, after) = ([0.3, -0.4, 0.9], [1.7, -0.9, 2.6]);
     let mut uninterrupted = Overshoot::default();
     for llr in before.iter().chain(&after) {

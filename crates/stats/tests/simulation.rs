@@ -1,4 +1,4 @@
-//! Thousands of small tests of players whose strength is known: how often they err, and how long they take.
+//! Thousands of small tests of players of known strength: error rates and lengths.
 
 use stats::{Counts, Decision, EloModel, Hypotheses, Overshoot, PairResult, Pentanomial, Sprt};
 
@@ -32,12 +32,13 @@ impl Random {
     }
 }
 
-/// Chances as counts so large that rounding is nothing.
+/// Probabilities as counts so large that rounding is negligible.
 fn player_counts(chances: [f64; 5]) -> Pentanomial {
     Pentanomial::new(chances.map(|chance| (chance * 1e12) as u64))
 }
 
-/// The chances of results of a player with this normalised Elo, of a family that shifts the chances of neighbours.
+/// The result probabilities of a player with this normalised Elo, from a family that shifts the
+/// probabilities of neighbours.
 fn player(elo: f64) -> [f64; 5] {
     let shifted = |x: f64| [0.04 - x / 4.0, 0.22 - x, 0.48, 0.22 + x, 0.04 + x / 4.0];
     let elo_of = |chances| Counts::from(player_counts(chances)).normalized_elo().elo;
@@ -49,7 +50,7 @@ fn player(elo: f64) -> [f64; 5] {
     shifted(low)
 }
 
-/// How often one way of deciding was wrong, and how many games it took.
+/// The error rate and the number of games of one decision rule.
 #[derive(Default)]
 struct Outcome {
     wrong: u32,
@@ -88,7 +89,7 @@ fn simulate(test: &Sprt, elo: f64, seed: u64) -> (Outcome, Outcome) {
                 corrected.add(verdict == wrong, counts);
                 open = false;
             }
-            // The corrected bounds are the narrower ones, so this is where both have decided.
+            // The corrected bounds are the narrower ones, so both have decided here.
             let verdict = test.decide(llr);
             if verdict != Decision::Continue {
                 plain.add(verdict == wrong, counts);
@@ -112,7 +113,8 @@ fn errors_are_as_rare_as_promised() {
             corrected.error_rate(),
             corrected.mean_games()
         );
-        // Without correction the bounds are overshot: fewer errors than allowed, bought with games.
+        // Without correction the bounds are overshot: fewer errors than allowed, at the price of
+        // more games.
         assert!(plain.error_rate() < 0.05 + NOISE && plain.mean_games() > 1.05 * corrected.mean_games());
         assert!((corrected.error_rate() - 0.05).abs() < NOISE);
         assert!((corrected.mean_games() / expected - 1.0).abs() < 0.06);

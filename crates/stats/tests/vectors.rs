@@ -1,7 +1,7 @@
-//! Every number of the reference vectors.
+//! The reference vectors, every number of them.
 //!
-//! Values are given with nine digits; they are met to [`TOLERANCE`] relative, and those that are zero but for the
-//! rounding of the reference to an absolute floor, stated with each column.
+//! Values have nine digits and are met to [`TOLERANCE`] relative. Values that are zero up to the
+//! reference's rounding are met to an absolute floor, given with each column.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,15 @@ use stats::{Counts, EloModel, Hypotheses, Sprt};
 
 const TOLERANCE: f64 = 1e-6;
 
-/// Elo has a floor of a billionth: the reference gives 8e-14 and -4e-13 where the counts are symmetric and Elo is 0.
+/// Elo has a floor of a billionth: the reference gives 8e-14 and -4e-13 where the counts are
+/// symmetric and Elo is 0.
 const ELO_FLOOR: f64 = 1e-9;
 
-/// Probabilities have a floor of 1e-10: the reference ends its series at terms of 1e-9, and is off by 8e-12 where the
-/// true value (by 40-digit arithmetic) is 5.637e-8, in the row of kind E.
+/// Probabilities have a floor of 1e-10. The reference ends its series at terms of 1e-9. In the row
+/// of kind E it is off by 8e-12, where the true value (by 40-digit arithmetic) is 5.637e-8.
 const PROBABILITY_FLOOR: f64 = 1e-10;
 
-/// No floor: the value is met at its own size, be it 1e-7.
+/// No floor: the value is met at its own size, even if it is 1e-7.
 const NONE: f64 = 0.0;
 
 /// One line of the file, by column.
@@ -47,7 +48,7 @@ impl Row {
 fn rows() -> Vec<Row> {
     let mut lines = include_str!("data/sprt_vectors.csv").lines();
     let header: Vec<_> = lines.next().expect("a header").split(',').collect();
-    // The note is the last column, so that its commas do no harm.
+    // The note is the last column, so that its commas do not split it.
     lines.map(|line| Row(header.iter().copied().zip(line.splitn(header.len(), ',')).collect())).collect()
 }
 
@@ -67,8 +68,8 @@ impl Report {
     }
 }
 
-/// The likelihood ratio of normalised Elo as it is near equality, from nothing but the estimate t and the number of
-/// games n, both per game: n/2 · ln((1 + (t − t0)²)/(1 + (t − t1)²)).
+/// The likelihood ratio of normalised Elo near equality, from the estimate t and the number of
+/// games n alone, both per game: n/2 · ln((1 + (t − t0)²)/(1 + (t − t1)²)).
 fn closed_form(counts: Counts, sprt: &Sprt) -> f64 {
     let per_deviation = 800.0 / std::f64::consts::LN_10;
     let observations: f64 = counts.cells().iter().map(|&count| if count == 0 { 1e-3 } else { count as f64 }).sum();

@@ -1,4 +1,5 @@
-//! `cargo bench -p xiangqi`: what the parts that others build on cost. Figures and their history: docs/BENCHMARKS.md.
+//! `cargo bench -p xiangqi`: the cost of the parts that others build on. Figures and their history:
+//! docs/BENCHMARKS.md.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use xiangqi::{
@@ -82,16 +83,16 @@ fn make_unmake(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The exchange of every capture of each position.
+/// SEE of every capture of each position.
 #[divan::bench]
-fn exchanges(bencher: Bencher<'_, '_>) {
+fn see(bencher: Bencher<'_, '_>) {
     let captures: Vec<_> = sample()
         .into_iter()
         .flat_map(|(position, _)| position.captures().into_iter().map(move |mv| (position.clone(), mv)))
         .collect();
     bencher.counter(ItemsCount::new(captures.len())).bench_local(|| {
         for (position, mv) in &captures {
-            black_box(position.exchange_at_least(*mv, 0));
+            black_box(position.see_ge(*mv, 0));
         }
     });
 }
@@ -130,7 +131,7 @@ fn game_without_repetition() -> Vec<Move> {
     }
 }
 
-/// Rulebook example 26: both sides chase all round, one of them a pinned chariot.
+/// Rulebook example 26: both sides chase all round the ring, one of them a pinned chariot.
 #[divan::bench]
 fn judge_chases(bencher: Bencher<'_, '_>) {
     judge(bencher, "3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w", &["d0e1", "c1c2", "e1d0", "c2c1"]);

@@ -1,13 +1,14 @@
-//! What the arbiter costs beside move generation, for `scripts/bench-judging`, which counts the instructions.
+//! The arbiter's cost beside move generation, for `scripts/bench-judging`, which counts
+//! instructions.
 //!
-//! Plays the same random games once and then replays them in one of these ways:
+//! Plays the same random games once and then replays them in one of these modes:
 //!
-//! * `make`: only makes the moves, on a `Position`;
+//! * `make`: makes the moves on a `Position`;
 //! * `generate`: also lists the legal moves of every position;
-//! * `advance`: makes the moves in a `Game`, which keeps its history but is not asked;
-//! * `advance-generate`: and lists the legal moves of every position;
-//! * `judge-generate`: the same, and the arbiter is asked after every move (`Game::push_listing`);
-//! * `judge`: the arbiter is asked after every move and must find out by itself whether there is a legal one.
+//! * `advance`: makes unjudged moves in a `Game`, which keeps its history;
+//! * `advance-generate`: also lists the legal moves of every position;
+//! * `judge-generate`: the same, and judges every position (`Game::push_listing`);
+//! * `judge`: judges every position, and must find out whether there is a legal move.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for a script")]
 
@@ -32,7 +33,8 @@ fn random_game(seed: u64) -> Vec<Move> {
     game.moves().collect()
 }
 
-/// A way to replay a move. Each is a function of its own, so that they differ in nothing but what they do.
+/// A way to replay a move. Each is a function of its own, so that they differ only in the work
+/// measured.
 type Step = fn(&mut Game, &mut Position, &mut MoveList, Move);
 
 #[inline(never)]
@@ -48,12 +50,12 @@ fn generate(_: &mut Game, position: &mut Position, list: &mut MoveList, mv: Move
 
 #[inline(never)]
 fn advance(game: &mut Game, _: &mut Position, _: &mut MoveList, mv: Move) {
-    game.advance(mv);
+    game.make_unjudged(mv);
 }
 
 #[inline(never)]
 fn advance_generate(game: &mut Game, _: &mut Position, list: &mut MoveList, mv: Move) {
-    game.advance(mv);
+    game.make_unjudged(mv);
     game.position().list_legal_moves(list);
 }
 
@@ -76,7 +78,7 @@ fn main() {
         Some("judge-generate") => judge_generate,
         Some("judge") => judge,
         _ => {
-            eprintln!("judging_cost: the ways are described at the top of its source");
+            eprintln!("judging_cost: the modes are described at the top of its source");
             std::process::exit(2);
         }
     };

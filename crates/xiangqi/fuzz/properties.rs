@@ -1,5 +1,5 @@
-//! What must hold for any input. The fuzz targets look for an input for which it does not; the tests replay the corpora
-//! that they have gathered.
+//! Properties that hold for any input. The fuzz targets search for counterexamples; the tests
+//! replay the corpora.
 
 use xiangqi::{
     Fen, Position,
@@ -7,7 +7,7 @@ use xiangqi::{
     rules::{Game, RuleSet, Status},
 };
 
-/// A text is refused or is a sound position that reads back as itself.
+/// A text is rejected, or a valid position that reads back as itself.
 pub(crate) fn fen(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let fen: Fen = match text.parse() {
@@ -30,14 +30,15 @@ pub(crate) fn fen(data: &[u8]) {
         let gives_check = position.gives_check(mv);
         let undo = position.make(mv);
         assert_eq!(position.in_check(), gives_check);
-        // Whatever legal moves lead to is sound, and what was kept up equals what is worked out afresh.
+        // Legal moves lead to valid positions, and incremental state equals state computed afresh.
         assert_eq!(Position::from_fen(&position.to_string()), Ok(position.clone()));
         position.unmake(mv, undo);
         assert_eq!(position, before);
     }
 }
 
-/// A FEN, a line end, and a text in some notation: refused, or a legal move that is printed and read back.
+/// A FEN, a line end, and a text in some notation: rejected, or a legal move that is formatted and
+/// parsed back.
 pub(crate) fn move_text(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let Some((fen, text)) = text.split_once('\n') else { return };
@@ -54,8 +55,8 @@ pub(crate) fn move_text(data: &[u8]) {
     }
 }
 
-/// A FEN, a line end, and bytes that choose moves: the game and its history agree with a position that has none, the
-/// verdict can be explained, and taking everything back leads to the start.
+/// A FEN, a line end, and bytes that choose moves. The game and its history agree with a position
+/// that has none, the verdict can be explained, and taking everything back leads to the start.
 pub(crate) fn game(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let Ok(Ok(fen)) = str::from_utf8(&data[..end]).map(str::parse::<Fen>) else { return };
@@ -71,7 +72,7 @@ pub(crate) fn game(data: &[u8]) {
         }
         let mv = moves[usize::from(*choice) % moves.len()];
         let _ = position.make(mv);
-        game.push(mv).expect("a legal move in a game that goes on");
+        game.push(mv).expect("a legal move in a game that is ongoing");
         assert_eq!(game.position(), &position);
         statuses.push(*game.status());
     }

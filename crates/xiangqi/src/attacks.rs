@@ -1,8 +1,9 @@
-//! Which points a piece reaches, by table. Every table is a constant of the binary.
+//! Attack tables: the points each piece reaches. Every table is a compile-time constant.
 //!
-//! Chariots and cannons look up their rank and their file apart, by the occupancy of the inner points, in tables of
-//! two bytes an entry that together fit the first-level cache. Horses and elephants gather their four blocking points
-//! with one multiplication a bank. What stands on the target is not asked here: a reached point may hold any piece.
+//! Chariots and cannons look up rank and file separately, by the occupancy of the inner points.
+//! Their tables have two bytes per entry and fit the first-level cache together. Horses and
+//! elephants gather their four blocking points with one multiplication per bank. The target's
+//! occupant is ignored: a reached point may hold any piece.
 
 mod blockable;
 mod lines;
@@ -20,8 +21,8 @@ pub fn chariot(from: Square, occupied: Bitboard) -> Bitboard {
     lines::reach(&lines::CHARIOT, from, occupied)
 }
 
-/// The points a cannon attacks: beyond the first piece of each line (the screen), up to and including the next one.
-/// Moves that take nothing go where a chariot's do.
+/// The points a cannon attacks: beyond the first piece of each line (the screen), up to and
+/// including the next one. Its quiet moves are a chariot's.
 #[must_use]
 #[inline]
 pub fn cannon(from: Square, occupied: Bitboard) -> Bitboard {
@@ -35,21 +36,22 @@ pub fn horse(from: Square, occupied: Bitboard) -> Bitboard {
     blockable::HORSE[from.index()].look_up(occupied)
 }
 
-/// The points from which a horse reaches `to`. Not the same as [`horse`]: the leg stands beside the horse.
+/// The points from which a horse reaches `to`. It differs from [`horse`], for the leg is next to
+/// the horse.
 #[must_use]
 #[inline]
 pub fn horse_to(to: Square, occupied: Bitboard) -> Bitboard {
     blockable::HORSE_TO[to.index()].look_up(occupied)
 }
 
-/// The points a horse reaches, and those it is reached from, if nothing stands in the way.
+/// The points a horse reaches, and is reached from, on an empty board.
 #[must_use]
 #[inline]
 pub(crate) const fn horse_unblocked(square: Square) -> Bitboard {
     blockable::HORSE[square.index()].all()
 }
 
-/// Where a horse's leg stands on its way from `from` to `to`.
+/// The point of the horse's leg between `from` and `to`.
 #[must_use]
 pub(crate) const fn leg(from: Square, to: Square) -> Square {
     let files = to.file() as i8 - from.file() as i8;
@@ -93,7 +95,7 @@ pub fn pawn_to(color: Color, to: Square) -> Bitboard {
     steps::PAWN_TO[color.index()][to.index()]
 }
 
-/// The points a piece attacks, standing on `from`: where it could take an enemy.
+/// The points on which a piece on `from` attacks an enemy.
 #[must_use]
 #[inline]
 pub fn captures(piece: Piece, from: Square, occupied: Bitboard) -> Bitboard {
@@ -108,7 +110,7 @@ pub fn captures(piece: Piece, from: Square, occupied: Bitboard) -> Bitboard {
     }
 }
 
-/// The points on which a piece can ever stand.
+/// The points a piece can ever reach.
 #[must_use]
 pub const fn home(piece: Piece) -> Bitboard {
     steps::HOME[piece.index()]
@@ -120,25 +122,27 @@ pub const fn palace(color: Color) -> Bitboard {
     home(Piece::new(color, PieceKind::King))
 }
 
-/// The points from which or to which a piece's move can matter to a king that is not in check: his own, his lines, and
-/// the legs of the horses that could reach him.
+/// The points that matter to the safety of a king not in check: a move that neither leaves nor
+/// enters one of them cannot expose him.
+///
+/// They are his own point, his lines, and the legs of the horses that could reach him.
 #[inline]
-pub(crate) const fn concerns(king: Square) -> Bitboard {
-    CONCERNS[king.index()]
+pub(crate) const fn king_zone(king: Square) -> Bitboard {
+    KING_ZONE[king.index()]
 }
 
-const CONCERNS: [Bitboard; Square::COUNT] = {
-    let mut concerns = [Bitboard::EMPTY; Square::COUNT];
+const KING_ZONE: [Bitboard; Square::COUNT] = {
+    let mut zones = [Bitboard::EMPTY; Square::COUNT];
     let mut index = 0;
     while index < Square::COUNT {
         let square = Square::at(index);
-        concerns[index] = cross(square).with(square).or(blockable::HORSE_TO_BLOCKERS[index]);
+        zones[index] = cross(square).with(square).or(blockable::HORSE_TO_BLOCKERS[index]);
         index += 1;
     }
-    concerns
+    zones
 };
 
-/// Where a side's pieces come to if each steps one rank ahead.
+/// The pieces shifted one rank ahead, as their side sees it.
 #[inline]
 pub(crate) const fn ahead(color: Color, pieces: Bitboard) -> Bitboard {
     const RANK: u32 = 9;
@@ -169,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn leg_is_what_blocks() {
+    fn the_leg_blocks() {
         for from in Square::all() {
             for to in horse_unblocked(from) {
                 let leg = leg(from, to);
                 assert!(!horse(from, leg.into()).contains(to));
                 assert!(horse(from, !Bitboard::of(leg)).contains(to));
-                assert!(concerns(to).contains(leg));
+                assert!(king_zone(to).contains(leg));
             }
         }
     }

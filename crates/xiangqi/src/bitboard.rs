@@ -1,4 +1,4 @@
-//! Sets of points.
+//! Bitboards: sets of points.
 
 use std::{
     fmt,
@@ -7,12 +7,13 @@ use std::{
 
 use crate::{Color, Square};
 
-/// How many points lie on each bank of the river.
+/// The number of points on each bank of the river.
 const BANK: usize = 45;
 
-/// A set of points, as two words with the river between them: ranks 0 to 4 in one, 5 to 9 in the other. A file's bits
-/// lie nine apart in both, so one multiplication gathers or spreads the half of a file, and "has it crossed" is asked
-/// of a word.
+/// A set of points in two words divided by the river: ranks 0 to 4 and ranks 5 to 9.
+///
+/// A file's bits lie nine apart in both words. One multiplication gathers or spreads half a file,
+/// and one word answers whether a piece has crossed the river.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Bitboard {
     pub(crate) south: u64,
@@ -77,7 +78,7 @@ impl Bitboard {
         !self.is_empty()
     }
 
-    /// How many points are in the set.
+    /// The number of points in the set.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.south.count_ones() + self.north.count_ones()
@@ -113,7 +114,7 @@ impl Bitboard {
         self.or(Self::of(square))
     }
 
-    /// The set with a point taken out.
+    /// The set with a point removed.
     #[must_use]
     pub const fn without(self, square: Square) -> Self {
         let point = Self::of(square);
@@ -222,7 +223,8 @@ impl Iterator for Squares {
         (self.len(), Some(self.len()))
     }
 
-    // Two plain loops, one a bank: what the optimiser makes of `next` alone asks at every step which bank it is on.
+    // One loop per bank: the loop that the optimiser makes of `next` alone tests the bank at every
+    // step.
     #[inline]
     fn fold<B, F: FnMut(B, Square) -> B>(self, init: B, mut f: F) -> B {
         let mut accumulator = init;

@@ -1,12 +1,14 @@
-//! The game of xiangqi (象棋): a board, its moves, its notations, and an arbiter that decides games by the real rules.
+//! Xiangqi (象棋, Chinese chess): board, move generation, notations, and an arbiter for the
+//! repetition rules.
 //!
-//! A label is only as good as the verdict behind it. Everything that Chuhe plays, proves and learns from is decided
-//! here, and this crate knows nothing of the rest.
+//! The crate is self-contained: no I/O, no clock, no randomness.
 //!
-//! * [`Position`] is what stands where and whose turn it is: legal moves, checks, keys, exchanges. It holds no history.
-//! * [`Fen`] reads and writes positions; [`notation`] reads and writes moves as engines, players and books do.
-//! * [`rules`] holds the history and says after every move whether the game goes on, or how it ended and why.
-//! * [`perft`] counts the leaves of the tree of legal moves.
+//! * [`Position`]: pieces and side to move. Legal moves, checks, Zobrist keys, static exchange
+//!   evaluation (SEE). No history.
+//! * [`Fen`] reads and writes positions; [`notation`] reads and writes moves in UCI, UCCI, ICCS,
+//!   WXF and Chinese notation.
+//! * [`rules`]: a game with its history, judged after every move by one of five rule sets.
+//! * [`perft`] counts the leaves of the legal move tree.
 //!
 //! ```
 //! use xiangqi::Position;
@@ -15,7 +17,8 @@
 //! assert_eq!(position.legal_moves().len(), 44);
 //! let mv = position.parse_move("h2e2")?;
 //! let undo = position.make(mv);
-//! assert_eq!(position.to_string(), "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b");
+//! let expected = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b";
+//! assert_eq!(position.to_string(), expected);
 //! position.unmake(mv, undo);
 //! assert_eq!(position, Position::start());
 //! # Ok::<(), xiangqi::notation::NotationError>(())
@@ -39,5 +42,10 @@ pub use bitboard::{Bitboard, Squares};
 pub use color::Color;
 pub use moves::{MAX_MOVES, Move, MoveList, ParseMoveError};
 pub use piece::{Piece, PieceKind};
-pub use position::{EXCHANGE_VALUES, Fen, FenError, Position, Undo};
+pub use position::{Fen, FenError, Position, SEE_VALUES, Undo};
 pub use square::{ParseSquareError, Square};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,4 +1,4 @@
-//! A move, and the list a generator fills.
+//! Moves and move lists.
 
 use std::{fmt, num::NonZeroU16, str::FromStr};
 
@@ -6,11 +6,12 @@ use arrayvec::ArrayVec;
 
 use crate::Square;
 
-/// A move: from one point to another. It says nothing about legality, nor what moves or is taken; a
-/// [`Position`](crate::Position) does. `Option<Move>` is two bytes.
+/// A move from one point to another, legal or not. `Option<Move>` is two bytes.
 ///
-/// Its text form is the engines' (`h2e2`), read without asking whether the move could be made; other notations, and
-/// reading that asks, are in [`notation`](crate::notation).
+/// The moving piece and the capture are known to the [`Position`](crate::Position) only.
+///
+/// The text form is UCI with ranks 0 to 9 (`h2e2`), parsed without a check of legality. Other
+/// notations and checked parsing are in [`notation`](crate::notation).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Move(NonZeroU16);
 
@@ -25,25 +26,25 @@ impl Move {
         }
     }
 
-    /// Where the piece stood.
+    /// The origin.
     #[must_use]
     pub const fn from(self) -> Square {
         Square::at((self.0.get() >> 1 & 0x7f) as usize)
     }
 
-    /// Where it goes.
+    /// The target.
     #[must_use]
     pub const fn to(self) -> Square {
         Square::at((self.0.get() >> 8) as usize)
     }
 
-    /// Fifteen bits that name the move, for tables and files; the inverse of [`Move::from_bits`].
+    /// The move packed into fifteen bits, for tables and files; the inverse of [`Move::from_bits`].
     #[must_use]
     pub const fn to_bits(self) -> u16 {
         self.0.get()
     }
 
-    /// The move that [`Move::to_bits`] packed; `None` for bits that no move has.
+    /// The move packed by [`Move::to_bits`]; `None` for invalid bits.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Option<Self> {
         let from = (bits >> 1 & 0x7f) as usize;
@@ -79,7 +80,7 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text that is no move.
+/// An error: the text is no move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a move is two points, files a to i and ranks 0 to 9, as in `h2e2`")]
 pub struct ParseMoveError;
@@ -93,11 +94,11 @@ impl FromStr for Move {
     }
 }
 
-/// More moves than any side can have: two chariots and two cannons of 17 each, two horses of 8, five pawns of 3, two
-/// elephants and two advisors of 4, a king of 4 make 119.
+/// An upper bound on the legal moves of a position. The sum is 119: chariots and cannons 4 × 17,
+/// horses 2 × 8, pawns 5 × 3, elephants and advisors 4 × 4, king 4.
 pub const MAX_MOVES: usize = 120;
 
-/// Moves on the stack.
+/// A move list on the stack.
 pub type MoveList = ArrayVec<Move, MAX_MOVES>;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Moves as engines, players and books write them.
+//! Move notations of engines, players and books.
 //!
-//! Two families. *Coordinates* name two points, and say the same whatever stands there: UCI, UCCI, ICCS. *Relative*
-//! notations name a piece as its player sees it and what it does: 炮二平五, `C2=5`; which move that is depends on the
-//! position. All of them are read against a position and give a legal move of it, or an error that says why not.
+//! There are two families. *Coordinate* notations name two points, whatever the position: UCI,
+//! UCCI, ICCS. *Relative* notations name a piece as its player sees it, and its step: 炮二平五, `C2=5`.
+//! Both are parsed against a position and yield a legal move, or an error with the reason.
 //!
-//! Reading is lenient where books differ and nothing is lost by it; writing has one form for each move, and different
-//! moves of a position have different texts. What this module does not read: numbers of moves, comments, results, whole
-//! games.
+//! Parsing is lenient where books differ without loss. Formatting has one form per move, and
+//! different moves of a position have different texts. Move numbers, comments, results and whole
+//! games are out of scope.
 //!
 //! ```
 //! use xiangqi::{Position, notation::{Notation, parse_any}};
@@ -39,23 +39,23 @@ use crate::{Move, Position};
 use chinese::Script;
 use relative::Description;
 
-/// A way of writing moves.
+/// A move notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Notation {
-    /// `h2e2`: ranks 0 to 9. This project's own, in files and protocols.
+    /// `h2e2`: ranks 0 to 9. Chuhe's own, in files and protocols.
     Uci,
-    /// `h3e3`, `a1a10`: ranks 1 to 10, as engines of Western descent write.
+    /// `h3e3`, `a1a10`: ranks 1 to 10, as written by engines of Western descent.
     Uci1,
-    /// `h2e2`: the Chinese engines' protocol writes moves as [`Notation::Uci`] does.
+    /// `h2e2`: the Chinese engines' protocol; moves are written as in [`Notation::Uci`].
     Ucci,
-    /// `H2-E2`: ranks 0 to 9. Read in any case, with or without the hyphen.
+    /// `H2-E2`: ranks 0 to 9. Any case, hyphen optional when parsed.
     Iccs,
     /// `C2=5`: the World Xiangqi Federation's letters.
     Wxf,
-    /// 炮二平五 in simplified characters. Either script is read.
+    /// 炮二平五 in simplified characters. Both scripts are parsed.
     ChineseSimplified,
-    /// 炮二平五 in traditional characters. Either script is read.
+    /// 炮二平五 in traditional characters. Both scripts are parsed.
     ChineseTraditional,
 }
 
@@ -78,7 +78,7 @@ impl Notation {
         }
     }
 
-    /// How Red's most common first move is written.
+    /// Red's most common first move in this notation.
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ impl fmt::Display for Notation {
     }
 }
 
-/// A text that names no notation.
+/// An error: the text names no notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the notations are uci, uci1, ucci, iccs, wxf, chinese_simplified and chinese_traditional")]
 pub struct ParseNotationError;
@@ -111,21 +111,22 @@ impl FromStr for Notation {
 }
 
 impl Position {
-    /// Reads a legal move in UCI with ranks 0 to 9, as in `h2e2`. Made for millions of calls.
+    /// Parses a legal move in UCI with ranks 0 to 9, as in `h2e2`. Fast enough for millions of
+    /// calls.
     ///
     /// # Errors
     ///
-    /// If the text is not a move, or the move is not legal here; the error says why.
+    /// If the text is no move, or the move is illegal.
     #[inline]
     pub fn parse_move(&self, text: &str) -> Result<Move, NotationError> {
         self.parse_move_in(text, Notation::Uci)
     }
 
-    /// Reads a legal move in a notation. The text is the move and nothing else, no blanks either.
+    /// Parses a legal move in a notation. Surrounding blanks are not accepted.
     ///
     /// # Errors
     ///
-    /// If the text is not a move in this notation, if it describes no legal move, or if it describes several.
+    /// If the text is no move in this notation, or describes no legal move, or several.
     pub fn parse_move_in(&self, text: &str, notation: Notation) -> Result<Move, NotationError> {
         let pattern = match notation {
             Notation::Uci | Notation::Uci1 | Notation::Ucci | Notation::Iccs => {
@@ -138,11 +139,11 @@ impl Position {
         relative::find(self, text, pattern)
     }
 
-    /// Writes a move, which must be legal here.
+    /// Formats a move, which must be legal here.
     ///
     /// # Panics
     ///
-    /// If nothing stands where the move comes from and the notation names pieces.
+    /// If the origin is empty and the notation names pieces.
     #[must_use]
     pub fn format_move(&self, mv: Move, notation: Notation) -> String {
         match notation {
@@ -154,15 +155,15 @@ impl Position {
     }
 }
 
-/// Reads a legal move in whichever notation it is written; blanks around it do not matter.
+/// Parses a legal move in any notation; surrounding blanks are ignored.
 ///
-/// Only coordinates can be taken for each other: ranks 0 to 9 go before ranks 1 to 10, which are tried when no legal
-/// move is written so with 0 to 9. Who knows the notation should use [`Position::parse_move_in`].
+/// Only coordinates are ambiguous: ranks 0 to 9 take precedence, and ranks 1 to 10 are tried if
+/// that yields no legal move. Use [`Position::parse_move_in`] if the notation is known.
 ///
 /// # Errors
 ///
-/// If the text is a move in no notation, or describes no legal move, or several. The error is that of the first
-/// notation whose form the text has.
+/// If the text is a move in no notation, or describes no legal move, or several. The error is that
+/// of the first notation whose form the text has.
 pub fn parse_any(position: &Position, text: &str) -> Result<Move, NotationError> {
     let text = text.trim();
     let mut first_error = None;
@@ -212,14 +213,14 @@ mod tests {
         {
             assert_eq!(read(text).as_deref(), Ok("b0c2"), "{text}");
         }
-        // Ranks 0 to 9 go first, where both are legal.
+        // Ranks 0 to 9 take precedence where both are legal.
         assert_eq!(read("a0a1").as_deref(), Ok("a0a1"));
         assert_eq!(read("a1a2").as_deref(), Ok("a0a1"));
         assert_eq!(read("h3h10").as_deref(), Ok("h2h9"));
     }
 
     #[test]
-    fn the_error_of_the_first_notation_that_fits_is_told() {
+    fn the_error_of_the_first_notation_that_fits_is_reported() {
         let start = Position::start();
         let error = |text| parse_any(&start, text).unwrap_err().to_string();
         assert_eq!(error(" a1a9 "), "`a1a9`: nothing of Red's stands on a1");

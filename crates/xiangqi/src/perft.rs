@@ -1,6 +1,6 @@
-//! Counting the leaves of the tree of legal moves, the measure by which move generators are compared.
+//! Perft: the number of leaves of the legal move tree, the standard test of move generators.
 //!
-//! The last ply is counted, not listed; nothing is cached.
+//! Bulk counting: the last ply is counted, not listed. No transposition table is used.
 
 use std::{
     num::NonZeroUsize,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::{Move, Position};
 
-/// The number of legal move sequences of this length.
+/// Returns the number of legal move sequences of this length.
 #[must_use]
 pub fn count(position: &mut Position, depth: u32) -> u64 {
     match depth {
@@ -28,13 +28,14 @@ pub fn count(position: &mut Position, depth: u32) -> u64 {
     }
 }
 
-/// The count behind each legal move, in the order of [`Position::legal_moves`], on this many threads. Empty at depth 0.
+/// Returns the perft of each legal move, in the order of [`Position::legal_moves`], computed on
+/// `threads` threads. Empty at depth 0.
 #[must_use]
 pub fn divide(position: &Position, depth: u32, threads: NonZeroUsize) -> Vec<(Move, u64)> {
     if depth == 0 {
         return Vec::new();
     }
-    // Work is dealt out two plies deep, so that no thread is left alone with one big subtree.
+    // The tree is split two plies deep, so that no thread is left alone with one big subtree.
     let root = position.legal_moves();
     let totals: Vec<AtomicU64> = root.iter().map(|_| AtomicU64::new(u64::from(depth == 1))).collect();
     let mut tasks = Vec::new();

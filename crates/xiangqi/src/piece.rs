@@ -1,8 +1,8 @@
-//! What stands on the board.
+//! Pieces and their kinds.
 
 use crate::Color;
 
-/// A class of pieces, whichever side owns it.
+/// A kind of piece, of either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum PieceKind {
@@ -23,20 +23,20 @@ pub enum PieceKind {
 }
 
 impl PieceKind {
-    /// How many kinds there are.
+    /// The number of kinds.
     pub const COUNT: usize = 7;
 
     /// Every kind, in the order of [`PieceKind::index`].
     pub const ALL: [Self; Self::COUNT] =
         [Self::Chariot, Self::Horse, Self::Cannon, Self::Pawn, Self::Advisor, Self::Elephant, Self::King];
 
-    /// The kind's place in tables.
+    /// The kind's index in tables.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// How many of this kind a side starts with, and so can ever have.
+    /// The number of this kind that a side starts with, and so the most it can have.
     #[must_use]
     pub const fn max_count(self) -> u32 {
         match self {
@@ -46,7 +46,7 @@ impl PieceKind {
         }
     }
 
-    /// The letter of the engines' dialect, upper case.
+    /// The FEN letter used by engines, upper case.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -60,7 +60,8 @@ impl PieceKind {
         }
     }
 
-    /// Reads a letter of either case; `E` (elephant) and `H` (horse) are accepted beside `B` and `N`.
+    /// Reads a letter of either case; `E` (elephant) and `H` (horse) are accepted beside `B` and
+    /// `N`.
     #[must_use]
     pub const fn from_letter(letter: char) -> Option<Self> {
         Some(match letter.to_ascii_uppercase() {
@@ -92,14 +93,14 @@ impl PieceKind {
 
 macro_rules! pieces {
     ($($piece:ident = $color:ident $kind:ident),* $(,)?) => {
-        /// A piece: a kind and its owner. `Option<Piece>` is one byte.
+        /// A piece: kind and owner. `Option<Piece>` is one byte.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         #[allow(missing_docs, reason = "each name says all there is to say")]
         pub enum Piece { $($piece),* }
 
         impl Piece {
-            /// How many pieces there are.
+            /// The number of pieces.
             pub const COUNT: usize = 14;
 
             /// Every piece, in the order of [`Piece::index`].
@@ -144,7 +145,7 @@ pieces! {
 }
 
 impl Piece {
-    /// The piece's place in tables: Red's seven kinds, then Black's.
+    /// The piece's index in tables: Red's seven kinds, then Black's.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize

@@ -1,23 +1,28 @@
-//! A position without history: what stands where, whose turn it is, and what follows from that alone.
+//! A position without history.
 
 mod attacked;
-mod exchange;
 mod fen;
 mod movegen;
 mod safety;
+mod see;
 
-pub use exchange::EXCHANGE_VALUES;
 pub use fen::{Fen, FenError};
+pub use see::SEE_VALUES;
 
 use crate::{Bitboard, Color, Move, Piece, PieceKind, Square, zobrist};
 
-/// What stands where and whose turn it is; for movers that need no history. It knows its keys and who gives check, both
-/// kept up as moves are made. The rules that need history (repetition, the natural limit) are
-/// [`Game`](crate::rules::Game)'s.
+/// Pieces and side to move, with incrementally updated keys and checkers.
 ///
-/// A position always has both kings in their palaces, not facing each other, every piece on a point where it can
-/// stand, no more of a kind than a side starts with, and the side that just moved not in check: [`Fen`] refuses
-/// anything else and legal moves keep it so.
+/// Rules that need history (repetition, the natural limit) belong to [`Game`](crate::rules::Game).
+///
+/// Invariants:
+///
+/// * both kings are in their palaces and do not face each other;
+/// * every piece is on a point it can reach;
+/// * no side has more of a kind than it starts with;
+/// * the side that has just moved is not in check.
+///
+/// [`Fen`] rejects other positions, and legal moves preserve these invariants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     by_color: [Bitboard; 2],
@@ -37,7 +42,7 @@ struct Keys {
     material: u64,
 }
 
-/// What [`Position::unmake`] needs beside the move.
+/// The state that [`Position::unmake`] restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a move is taken back with it"]
 pub struct Undo {
@@ -47,7 +52,7 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// What the move took.
+    /// The captured piece.
     #[must_use]
     pub const fn captured(&self) -> Option<Piece> {
         self.captured
@@ -59,7 +64,7 @@ impl Undo {
         self.keys.position
     }
 
-    /// Who gave check to the mover before the move.
+    /// The pieces that gave check to the mover before the move.
     #[must_use]
     pub const fn checkers(&self) -> Bitboard {
         self.checkers
@@ -74,20 +79,20 @@ impl Position {
     ///
     /// # Panics
     ///
-    /// Never: the starting position is sound.
+    /// Never: the starting position is valid.
     #[must_use]
     pub fn start() -> Self {
         Self::from_fen(Self::START_FEN).expect("the starting position is sound")
     }
 
-    /// Whose turn it is.
+    /// The side to move.
     #[must_use]
     #[inline]
     pub const fn turn(&self) -> Color {
         self.turn
     }
 
-    /// What stands on a point.
+    /// The piece on a point.
     #[must_use]
     #[inline]
     pub const fn piece_at(&self, square: Square) -> Option<Piece> {
@@ -122,7 +127,7 @@ impl Position {
         self.by_color[0].or(self.by_color[1])
     }
 
-    /// Where a side's king stands.
+    /// The point of a side's king.
     #[must_use]
     #[inline]
     pub const fn king(&self, color: Color) -> Square {
@@ -143,14 +148,14 @@ impl Position {
         self.checkers.any()
     }
 
-    /// The key of the pieces and the turn: equal positions have equal keys, in every build and on every machine.
+    /// The Zobrist key of pieces and side to move, equal in every build and on every machine.
     #[must_use]
     #[inline]
     pub const fn key(&self) -> u64 {
         self.keys.position
     }
 
-    /// The key of the position that a move leads to, without making it.
+    /// The key after a move, without making it.
     #[must_use]
     #[inline]
     pub fn key_after(&self, mv: Move) -> u64 {
@@ -167,14 +172,14 @@ impl Position {
         self.keys.pawns
     }
 
-    /// The key of how many pieces of each kind each side has.
+    /// The key of the numbers of pieces of each kind.
     #[must_use]
     #[inline]
     pub const fn material_key(&self) -> u64 {
         self.keys.material
     }
 
-    /// Whether no piece is left on either side that could ever attack the other's palace.
+    /// Whether neither side has a piece left that could ever attack the other's palace.
     #[must_use]
     #[inline]
     pub fn is_bare(&self) -> bool {
@@ -186,7 +191,7 @@ impl Position {
     ///
     /// # Panics
     ///
-    /// If nothing stands where the move comes from.
+    /// If the origin is empty.
     #[inline]
     pub fn make(&mut self, mv: Move) -> Undo {
         let (from, to) = (mv.from(), mv.to());
@@ -217,11 +222,11 @@ impl Position {
         undo
     }
 
-    /// Takes back the move that gave this `undo`.
+    /// Takes back the move that returned this `undo`.
     ///
     /// # Panics
     ///
-    /// If nothing stands where the move went.
+    /// If the target is empty.
     #[inline]
     pub fn unmake(&mut self, mv: Move, undo: Undo) {
         let (from, to) = (mv.from(), mv.to());
@@ -233,13 +238,13 @@ impl Position {
             self.by_kind[captured.kind().index()] ^= point;
             self.board[to.index()] = Some(captured);
         }
-        // Not `!self.turn`: a turn may have been passed since, which this move knows nothing of.
+        // Not `!self.turn`: a null move may have been made since.
         self.turn = piece.color();
         self.checkers = undo.checkers;
         self.keys = undo.keys;
     }
 
-    /// Passes the turn; not a move of the game, but of searches. The side to move must not be in check.
+    /// Makes a null move (passes the turn), for searches. The side to move must not be in check.
     #[inline]
     pub fn make_null(&mut self) -> Undo {
         debug_assert!(!self.in_check());
@@ -250,7 +255,7 @@ impl Position {
         undo
     }
 
-    /// Takes back a passed turn.
+    /// Takes back a null move.
     #[inline]
     pub fn unmake_null(&mut self, undo: Undo) {
         self.turn = !self.turn;
@@ -264,8 +269,8 @@ impl Position {
         self.rebuilt(self.turn, |square, piece| (square.mirrored(), piece))
     }
 
-    /// The position with the sides exchanged: the board turned upside down, every piece of the other colour, and the
-    /// other side to move.
+    /// The position with colours exchanged: the board turned upside down, every piece of the other
+    /// colour, the other side to move.
     #[must_use]
     pub fn flipped(&self) -> Self {
         self.rebuilt(!self.turn, |square, piece| (square.flipped(), Piece::new(!piece.color(), piece.kind())))
@@ -282,7 +287,7 @@ impl Position {
         Self::from_board(board, turn)
     }
 
-    /// Puts together everything that follows from the board. The board must hold both kings.
+    /// Derives the bitboards, keys and checkers from the board, which must hold both kings.
     fn from_board(board: [Option<Piece>; Square::COUNT], turn: Color) -> Self {
         let mut position = Self {
             by_color: [Bitboard::EMPTY; 2],

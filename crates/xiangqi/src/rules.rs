@@ -1,12 +1,17 @@
-//! The arbiter: whether a game goes on, and if not, how it ended and why.
+//! The arbiter: whether a game is over, how it ended and why.
 //!
-//! [`Game`] holds a position with its history and a [`RuleSet`], and says after every move what the rules say. What
-//! ends a game, in this order: checkmate and stalemate (both lose), the third occurrence of a position (judged by what
-//! both sides did in between), the natural limit, bare defenders. How each rule set reads its rulebook is described in
-//! `docs/RULES.md`.
+//! [`Game`] holds a position with its history and a [`RuleSet`], and judges the game after every
+//! move. A game ends, in this order of precedence, by
 //!
-//! Searches ask the same arbiter: [`Game::advance`] and [`Game::retract`] move without asking, and
-//! [`Game::repetition`] answers for a tree.
+//! 1. checkmate or stalemate (both lose),
+//! 2. the third occurrence of a position, judged by the moves of both sides in between,
+//! 3. the natural limit,
+//! 4. bare defenders.
+//!
+//! The project's `docs/RULES.md` describes the reading of each rulebook.
+//!
+//! Searches use the same arbiter: [`Game::make_unjudged`] and [`Game::unmake_unjudged`] skip the
+//! verdict, and [`Game::repetition`] judges repetitions in the search tree.
 //!
 //! ```
 //! use xiangqi::{Fen, rules::{Game, Outcome, Reason, RuleSet, Status}};
@@ -28,19 +33,19 @@
 
 mod chase;
 mod cycle;
-mod deed;
 mod explanation;
 mod game;
 mod limit;
 mod mate_threat;
 mod outcome;
+mod ply_facts;
 mod repetition;
 mod rule_set;
 
 pub use cycle::{Class, Conduct, CycleError, CycleVerdict, judge_cycle};
-pub use deed::{Chase, Deed};
 pub use explanation::{Explanation, Offence};
 pub use game::{Game, NullMove, PushError};
 pub use limit::LimitCounter;
 pub use outcome::{Ending, Outcome, ParseOutcomeError, ParseReasonError, Reason, Status};
+pub use ply_facts::{Chase, PlyFacts};
 pub use rule_set::{ParseRuleSetError, RuleSet};

@@ -1,16 +1,18 @@
-//! The ninety points.
+//! The ninety points of the board.
 
 use std::{fmt, str::FromStr};
 
-/// One of the board's ninety points, counted from Red's left corner: `a0` is 0, `i0` is 8, `a1` is 9, `i9` is 89.
+/// One of the board's ninety points, counted from Red's left corner: `a0` is 0, `i0` is 8, `a1` is
+/// 9, `i9` is 89.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Square(u8);
 
 impl Square {
-    /// How many points there are.
+    /// The number of points.
     pub const COUNT: usize = 90;
 
-    /// The point where a file (0 for `a`, from Red's left) crosses a rank (0 at Red's side), if both are on the board.
+    /// The point on a file (0 for `a`, from Red's left) and a rank (0 at Red's side), if on the
+    /// board.
     #[must_use]
     pub const fn new(file: u8, rank: u8) -> Option<Self> {
         if file < 9 && rank < 10 { Some(Self(rank * 9 + file)) } else { None }
@@ -22,7 +24,7 @@ impl Square {
         if index < Self::COUNT { Some(Self(index as u8)) } else { None }
     }
 
-    /// For callers within the crate that hold an index below ninety by construction.
+    /// The unchecked constructor, for indices below ninety by construction.
     pub(crate) const fn at(index: usize) -> Self {
         debug_assert!(index < Self::COUNT);
         Self(index as u8)
@@ -52,7 +54,7 @@ impl Square {
         Self(self.rank() * 9 + 8 - self.file())
     }
 
-    /// The point as the other side sees it: the board turned upside down, left staying left.
+    /// The point as seen by the other side: the board turned upside down, left staying left.
     #[must_use]
     pub const fn flipped(self) -> Self {
         Self((9 - self.rank()) * 9 + self.file())
@@ -76,7 +78,7 @@ impl fmt::Debug for Square {
     }
 }
 
-/// A text that names no point.
+/// An error: the text names no point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a point is a file a to i and a rank 0 to 9, as in `e0`")]
 pub struct ParseSquareError;

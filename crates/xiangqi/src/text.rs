@@ -1,6 +1,6 @@
-//! What the crate's errors quote and count.
+//! Text helpers for error messages.
 
-/// A text as an error quotes it: cut if it is long (it may be a book), and on one line.
+/// Returns a text as an error quotes it: shortened if long (it may be a book), and on one line.
 #[must_use]
 pub fn shortened(text: &str) -> String {
     const LIMIT: usize = 32;
@@ -12,14 +12,14 @@ pub fn shortened(text: &str) -> String {
                 break;
             }
             '\'' | '"' | '\\' => quoted.push(char),
-            // What does not print is written as `\n` or `\u{2028}`.
+            // Unprintable characters are written as `\n` or `\u{2028}`.
             _ => quoted.extend(char.escape_debug()),
         }
     }
     quoted
 }
 
-/// A number of things, one of which is called `name`.
+/// Returns a number with its noun, singular or plural.
 #[must_use]
 pub fn counted(number: usize, name: &str) -> String {
     match name.strip_suffix('y') {

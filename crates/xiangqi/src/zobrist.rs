@@ -1,10 +1,12 @@
-//! Keys: random numbers whose exclusive or names a position.
+//! Zobrist keys: random numbers whose exclusive or identifies a position.
 //!
-//! They are constants derived by a fixed generator, so that a key means the same in every build and on every machine.
+//! The numbers are constants of a fixed generator, so a key is the same in every build and on every
+//! machine.
 
 use crate::{Piece, PieceKind, Square};
 
-/// The generator known as splitmix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators".
+/// The `SplitMix64` generator (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators").
 const fn mix(index: u64) -> u64 {
     let mut z = 0x43_4855_4845_u64.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,7 +28,7 @@ static PIECES: [[u64; Square::COUNT]; Piece::COUNT] = {
     keys
 };
 
-/// One more than the most of a kind a side can have.
+/// One more than the largest number of a kind that a side can have.
 const COUNTS: usize = 6;
 
 static MATERIAL: [[u64; COUNTS]; Piece::COUNT] = {
@@ -44,16 +46,16 @@ static MATERIAL: [[u64; COUNTS]; Piece::COUNT] = {
     keys
 };
 
-/// Black to move.
+/// The key of Black to move.
 pub(crate) const BLACK_TO_MOVE: u64 = mix(0x2_0000);
 
-/// A piece on a point.
+/// The key of a piece on a point.
 #[inline]
 pub(crate) fn piece(piece: Piece, square: Square) -> u64 {
     PIECES[piece.index()][square.index()]
 }
 
-/// This many of a piece.
+/// The key of a number of equal pieces.
 #[inline]
 pub(crate) fn material(piece: Piece, count: u32) -> u64 {
     debug_assert!(count <= PieceKind::Pawn.max_count());
@@ -77,7 +79,8 @@ mod tests {
 
     #[test]
     fn keys_never_change() {
-        // Shards and tables outlive builds; a changed generator must be a decision, not an accident.
+        // Shards and tables outlive builds: a changed generator must be a decision, not an
+        // accident.
         let fold = PIECES.iter().flatten().fold(0_u64, |sum, key| sum.rotate_left(1) ^ key);
         assert_eq!((mix(0), BLACK_TO_MOVE, fold), KNOWN);
     }

@@ -1,7 +1,7 @@
-//! The arbiter against a second one, slow and written from the rulebook alone, on cycles made to be difficult; and
-//! against itself, where symmetry says that the verdict must be the same.
+//! The arbiter against a second one, slow and written from the rulebook alone, on difficult cycles;
+//! and against itself, where symmetry demands the same verdict.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod referee;
 
@@ -13,7 +13,7 @@ use std::{
 use referee::{
     Judgement, Rules,
     cycles::{
-        Case, LONGEST, SplitMix64, long_case, long_game, many_loops, mirror_case, mutated_case, parse_case,
+        Case, MAX_RING_PLIES, SplitMix64, long_case, long_game, many_loops, mirror_case, mutated_case, parse_case,
         random_case, swap_colours_case,
     },
     examine_ring, wikibook,
@@ -23,7 +23,7 @@ use xiangqi::{
     rules::{Class, CycleVerdict, Ending, Game, Outcome, RuleSet, Status, judge_cycle},
 };
 
-/// How many cases a normal run tries; `CHUHE_CYCLES` asks for more.
+/// The number of cases in a normal run; `CHUHE_CYCLES` overrides it.
 const CASES: usize = 4_000;
 
 fn known_cases() -> Vec<Case> {
@@ -38,8 +38,8 @@ fn known_cases() -> Vec<Case> {
         .collect()
 }
 
-/// The case of a seed: some made from nothing, which takes twenty times as long, most mutated from known ones. One in
-/// four starts so near the natural limit that the limit may come first.
+/// The case of a seed: mostly mutated from known ones, some made from nothing, which takes twenty
+/// times as long. One in four starts so near the natural limit that the limit may come first.
 fn case(seed: u64, known: &[Case]) -> Case {
     let mut rng = SplitMix64::new(seed);
     let mut case = if seed.is_multiple_of(8) { random_case(&mut rng) } else { mutated_case(&mut rng, known) };
@@ -49,7 +49,7 @@ fn case(seed: u64, known: &[Case]) -> Case {
     case
 }
 
-/// Plays the case until the rules end it, in the two ways in which a game can be played.
+/// Plays the case until the rules end it, through both ways of pushing moves.
 fn play(case: &Case, rules: RuleSet) -> Game {
     let fen: Fen = case.fen().parse().unwrap_or_else(|error| panic!("{case}: {error}"));
     let mut game = Game::new(fen, rules);
@@ -67,7 +67,7 @@ fn play(case: &Case, rules: RuleSet) -> Game {
     game
 }
 
-/// The referee's judgement; its levels stay empty where the rules have none.
+/// The referee's judgement; its levels are empty where the rules have none.
 fn expected(case: &Case, rules: RuleSet) -> Judgement {
     let by = |rules| referee::judge(&case.start, case.counter, &case.moves, rules);
     match rules {
@@ -88,7 +88,7 @@ fn level(class: Class) -> u8 {
     }
 }
 
-/// The game's status in the referee's words.
+/// The game's status as the referee's judgement.
 fn translated(game: &Game) -> Judgement {
     let Status::Over(Ending { outcome, reason, ply, cycle }) = *game.status() else {
         return Judgement {
@@ -119,7 +119,7 @@ fn both_arbiters_agree() {
     let known = known_cases();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    // How often each pair of levels came up: a test that saw only harmless cycles has shown nothing.
+    // Frequency of each pair of levels: a run with harmless cycles only would prove nothing.
     let seen: [[AtomicUsize; 4]; 4] = Default::default();
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -150,7 +150,7 @@ fn both_arbiters_agree() {
     }
 }
 
-/// Where the case's third occurrence is judged, the ring and the verdict on it.
+/// The ring and the verdict at the case's third occurrence.
 fn judged_ring(case: &Case, rules: RuleSet) -> Option<(Position, Vec<Move>, CycleVerdict)> {
     let game = play(case, rules);
     let cycle = game.status().ending()?.cycle?;
@@ -158,9 +158,9 @@ fn judged_ring(case: &Case, rules: RuleSet) -> Option<(Position, Vec<Move>, Cycl
     Some((game.position_at(cycle.from)?, moves, cycle))
 }
 
-/// Cycles in which like pieces change places.
+/// Cycles in which equal pieces exchange places.
 #[test]
-fn twins_are_told_apart() {
+fn twins_are_distinguished() {
     for (case, levels) in referee::cycles::twin_cases() {
         let expected = referee::judge(&case.start, 0, &case.moves, Rules::CXR);
         assert_eq!(expected.levels, Some(levels), "{case}");
@@ -168,7 +168,8 @@ fn twins_are_told_apart() {
     }
 }
 
-/// The points of the pieces that the referee found chased: it knows them by where they stood when the ring began.
+/// The end points of the pieces that the referee found chased, which it identifies by their points
+/// at the start of the ring.
 fn victims_at_the_end(victims: &[u8], ring: &[Move]) -> Bitboard {
     let end = |&began: &u8| {
         let began = Square::from_index(usize::from(began)).unwrap();
@@ -198,9 +199,9 @@ fn referees_moves(moves: &[Move]) -> Vec<referee::Move> {
     moves.iter().map(|mv| (mv.from().index() as u8, mv.to().index() as u8)).collect()
 }
 
-/// What an explanation says move by move can be seen on the board after that move.
+/// Each offence of an explanation can be seen on the board after its move.
 #[test]
-fn offences_are_where_they_are_said_to_be() {
+fn offences_are_on_the_board_where_explained() {
     let mut seen = 0;
     for case in known_cases() {
         for rules in [RuleSet::Cxr, RuleSet::Wikibook] {
@@ -229,7 +230,7 @@ fn offences_are_where_they_are_said_to_be() {
     assert!(seen > 4_000, "only {seen} offences were looked at");
 }
 
-/// A judgement of both, which must be the same.
+/// The verdict of both arbiters, which must be equal.
 fn verdict(line: &str, counter: u32, rules: RuleSet) -> (referee::Outcome, &'static str, usize) {
     let case = Case { counter, ..parse_case(line).unwrap() };
     let judged = translated(&play(&case, rules));
@@ -268,14 +269,14 @@ fn mate_goes_before_the_limit_and_repetition_too() {
         assert_eq!(verdict(check, 0, rules), repetition);
         assert_eq!(verdict(check, limit - 8, rules), repetition);
         assert_eq!(verdict(check, limit - 7, rules), (Draw, "move_limit", 7));
-        // The capture that leaves only defenders starts the count anew.
+        // The capture that leaves only defenders resets the counter.
         let bare = "3k5/9/9/9/9/9/9/9/4p4/4K4 w moves e0e1";
         assert_eq!(verdict(bare, limit - 1, rules), (Draw, "bare_defenders", 1));
     }
 }
 
-/// Long games with many checks: the natural limit comes at another ply by other rules, and later than its number of
-/// plies where checks were not counted.
+/// Long games with many checks: the ply of the natural limit depends on the rules, and comes later
+/// than the limit itself where checks were not counted.
 #[test]
 fn both_arbiters_agree_on_long_games() {
     let mut limits = [0; RuleSet::ALL.len()];
@@ -325,11 +326,14 @@ fn rings_of_many_different_loops_are_judged_as_the_referee_judges_them() {
         (longest, most_loops) = (longest.max(ring.len()), most_loops.max(loops));
     }
     println!("up to {longest} plies, {most_loops} different loops; of more than 100 plies, by level: {by_level:?}");
-    assert!(longest > 100 && longest <= LONGEST && most_loops >= 15, "{longest} plies, {most_loops} different loops");
+    assert!(
+        longest > 100 && longest <= MAX_RING_PLIES && most_loops >= 15,
+        "{longest} plies, {most_loops} different loops"
+    );
     assert!(by_level[0] > 0 && by_level[1] > 0 && by_level[3] > 0, "{by_level:?}");
 }
 
-/// Games whose third occurrence comes after a ring of up to as many plies as the natural limit allows.
+/// Games whose third occurrence closes a ring of up to as many plies as the natural limit allows.
 #[test]
 fn long_rings_are_found_and_judged_in_games() {
     let (mut judged, mut longest) = (0, 0);
@@ -367,7 +371,7 @@ fn verdicts_know_neither_left_from_right_nor_red_from_black() {
             };
             judged += 1;
             let (Status::Over(mirrored), Status::Over(swapped)) = (mirrored, swapped) else {
-                panic!("seed {seed}, {rules}: {case} ends one way and goes on another")
+                panic!("seed {seed}, {rules}: {case} ends by one way of pushing but not by the other")
             };
             assert_eq!((mirrored.outcome, mirrored.reason, mirrored.ply), (ending.outcome, ending.reason, ending.ply));
             assert_eq!((swapped.reason, swapped.ply), (ending.reason, ending.ply));
@@ -386,16 +390,16 @@ fn verdicts_know_neither_left_from_right_nor_red_from_black() {
     assert!(judged > 2_000, "only {judged} endings were compared");
 }
 
-/// A ring that is one loop played twice has no place where it begins.
+/// A ring of one loop played twice has no distinguished start.
 #[test]
-fn verdicts_on_a_loop_played_twice_do_not_depend_on_where_one_starts_to_look() {
+fn verdicts_on_a_loop_played_twice_do_not_depend_on_the_starting_point() {
     let known = known_cases();
     let mut shifted = 0;
     for seed in 0..1_500 {
         for rules in [RuleSet::Cxr, RuleSet::Wikibook] {
             let Some((start, moves, verdict)) = judged_ring(&case(seed, &known), rules) else { continue };
             let half = moves.len() / 2;
-            // The same moves twice with pieces that change places are no loop played twice.
+            // Equal moves with pieces that exchange places are not one loop played twice.
             if moves[..half] != moves[half..] || pieces_swap(&start, &moves[..half]) {
                 continue;
             }
@@ -416,7 +420,8 @@ fn verdicts_on_a_loop_played_twice_do_not_depend_on_where_one_starts_to_look() {
     assert!(shifted > 2_000, "only {shifted} starts were tried");
 }
 
-/// Whether some piece ends the loop on another point than it began: like pieces have changed places.
+/// Whether a piece ends the loop on another point than it began: equal pieces have exchanged
+/// places.
 fn pieces_swap(start: &Position, moves: &[Move]) -> bool {
     let mut stands: Vec<_> = Square::all().collect();
     for mv in moves {
@@ -425,7 +430,7 @@ fn pieces_swap(start: &Position, moves: &[Move]) -> bool {
     start.occupied().into_iter().any(|square| stands[square.index()] != square)
 }
 
-/// Rings of a single loop, as a search judges them, and longer ones.
+/// Rings of a single loop, as judged in a search, and longer ones.
 #[test]
 fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {
     let known = known_cases();

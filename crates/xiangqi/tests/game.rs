@@ -1,17 +1,17 @@
-//! What a game with its history promises whoever plays or searches with it.
+//! Guarantees of a game with its history, for players and searches.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use xiangqi::{
     Color, Fen, Move, MoveList, Position,
     rules::{Class, CycleError, Ending, Game, Outcome, PushError, Reason, RuleSet, Status, judge_cycle},
 };
 
-/// Chariots that can walk about, and kings that need not care.
+/// Chariots that can move freely, and kings that are not affected.
 const QUIET: &str = "3k5/9/8r/9/9/9/9/R8/9/5K3 w";
 /// A loop from [`QUIET`] back to it.
 const LOOP: [&str; 4] = ["a2b2", "i7h7", "b2a2", "h7i7"];
-/// A chariot that checks for ever, and what ends that.
+/// A chariot that gives perpetual check, until the verdict.
 const CHECKS: &str = "3k5/9/9/9/9/9/9/9/4R4/5K3 w";
 const CHECKING: [&str; 8] = ["e1d1", "d9e9", "d1e1", "e9d9", "e1d1", "d9e9", "d1e1", "e9d9"];
 
@@ -23,7 +23,7 @@ fn moves(texts: &[&str]) -> Vec<Move> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// The game after these moves, with the arbiter asked after each.
+/// The game after these moves, judged after each.
 fn pushed(fen: &str, rules: RuleSet, texts: &[&str]) -> Game {
     let mut game = game(fen, rules);
     for mv in moves(texts) {
@@ -35,7 +35,7 @@ fn pushed(fen: &str, rules: RuleSet, texts: &[&str]) -> Game {
 fn advance(game: &mut Game, texts: &[&str]) {
     for mv in moves(texts) {
         assert!(game.position().is_legal(mv));
-        game.advance(mv);
+        game.make_unjudged(mv);
     }
 }
 
@@ -70,12 +70,12 @@ fn moves_that_are_no_cycle_are_not_judged_as_one() {
     assert!(judged(&LOOP).is_ok());
     assert_eq!(judged(&[]), Err(CycleError::Open));
     assert_eq!(judged(&LOOP[..2]), Err(CycleError::Open));
-    // All pieces are back, but it is the other side's turn.
+    // All pieces are back, but the other side is to move.
     assert_eq!(judged(&["a2b2", "i7h7", "b2c2", "h7i7", "c2a2"]), Err(CycleError::Open));
     let illegal = |number, text: &str| Err(CycleError::Illegal { number, mv: text.parse().unwrap() });
     assert_eq!(judged(&["a2b2", "i7a0", "b2a2", "a0i7"]), illegal(2, "i7a0"));
     assert_eq!(judged(&["i7h7", "a2b2", "h7i7", "b2a2"]), illegal(1, "i7h7"));
-    // Taking the chariot and coming back does not make the position what it was; nor is it asked.
+    // A capture is not part of a cycle.
     let capture = Err(CycleError::Capture { number: 3, mv: "a7h7".parse().unwrap() });
     assert_eq!(judged(&["a2a7", "i7h7", "a7h7", "d9e9"]), capture);
     let messages = [judged(&[]), illegal(2, "i7a0"), capture].map(|error| error.unwrap_err().to_string());
@@ -102,10 +102,10 @@ fn the_text_of_a_game_carries_its_counters() {
     }
     game.pop();
     assert_eq!(counters(&game), (10, 41));
-    // Black to move first: its move ends the full move that the text names.
+    // Black moves first: its move ends the full move given in the FEN.
     let black = pushed("3k5/9/8r/9/9/9/9/R8/9/5K3 b - - 3 9", RuleSet::Cxr, &["i7h7"]);
     assert_eq!(counters(&black), (4, 10));
-    // A capture starts the counter anew.
+    // A capture resets the counter.
     let capture = pushed("3k5/9/9/9/9/R7r/9/9/9/5K3 w - - 50 60", RuleSet::Cxr, &["a4i4", "d9e9"]);
     assert_eq!(counters(&capture), (1, 61));
 }
@@ -127,7 +127,7 @@ fn a_start_that_is_over_is_over_again_when_all_is_taken_back() {
     let mut game = game(&format!("{QUIET} - - 120 80"), RuleSet::Cxr);
     let over = *game.status();
     assert_eq!(over.ending().map(|ending| ending.reason), Some(Reason::MoveLimit));
-    game.advance("a2b2".parse().unwrap());
+    game.make_unjudged("a2b2".parse().unwrap());
     assert_eq!(game.pop(), Some("a2b2".parse().unwrap()));
     assert_eq!(game.status(), &over);
     assert_eq!(game.pop(), None);
@@ -165,13 +165,13 @@ fn occurrences_are_counted_from_the_first() {
         assert_eq!(game.occurrences(), occurrence);
         advance(&mut game, &LOOP[2..]);
     }
-    // What cannot be taken back ends the count: this pawn's step, then no more.
+    // An irreversible move ends the count: this pawn's step, then no more.
     let mut game = self::game("3k5/9/8r/4P4/9/9/9/R8/9/5K3 w", RuleSet::Cxr);
     advance(&mut game, &LOOP);
     assert_eq!(game.occurrences(), 2);
     advance(&mut game, &["e6e7", "i7h7", "a2b2", "h7i7", "b2a2"]);
     assert_eq!(game.occurrences(), 2);
-    game.retract();
+    game.unmake_unjudged();
     assert_eq!(game.occurrences(), 1);
 }
 
@@ -181,14 +181,14 @@ fn moves_that_close_a_loop_are_foreseen() {
     for (text, may) in LOOP.into_iter().zip([false, false, false, true]) {
         let mv = text.parse().unwrap();
         assert_eq!(game.may_repeat(mv), may, "{text}");
-        game.advance(mv);
+        game.make_unjudged(mv);
     }
     assert!(game.may_repeat("a2b2".parse().unwrap()));
     assert!(!game.may_repeat("a2c2".parse().unwrap()));
 }
 
 #[test]
-fn a_search_hears_of_the_second_occurrence_inside_its_tree_only() {
+fn a_search_judges_the_second_occurrence_only_inside_its_tree() {
     let mut game = game(QUIET, RuleSet::Cxr);
     advance(&mut game, &["a2a3", "i7i6"]);
     advance(&mut game, &["a3b3", "i6h6", "b3a3", "h6i6"]);
@@ -205,13 +205,14 @@ fn a_search_hears_of_the_second_occurrence_inside_its_tree_only() {
     assert_eq!(plies(usize::MAX), Some((2, 10)));
 }
 
-/// Both sides pass between the two halves of the loop: the same position stands again, but not by moves alone.
+/// Both sides pass between the two halves of the loop: the same position recurs, but not by moves
+/// alone.
 #[test]
-fn nothing_counts_as_repeated_across_a_passed_turn() {
+fn nothing_counts_as_repeated_across_a_null_move() {
     let mut game = game(QUIET, RuleSet::Cxr);
     advance(&mut game, &LOOP[..2]);
     let before = game.fen();
-    let nulls = [game.advance_null(), game.advance_null()];
+    let nulls = [game.make_null(), game.make_null()];
     assert_eq!(game.fen(), before);
     advance(&mut game, &LOOP[2..]);
     assert_eq!(game.position(), &before_the_loop());
@@ -220,12 +221,12 @@ fn nothing_counts_as_repeated_across_a_passed_turn() {
     advance(&mut game, &LOOP);
     assert_eq!(game.repetition(0).map(|cycle| (cycle.from, cycle.to)), Some((4, 8)));
     assert_eq!(game.occurrences(), 2);
-    // Taken back, everything counts again.
+    // After the null moves are taken back, everything counts again.
     for _ in 0..6 {
-        game.retract();
+        game.unmake_unjudged();
     }
     for null in nulls.into_iter().rev() {
-        game.retract_null(null);
+        game.unmake_null(null);
     }
     assert_eq!((game.fen(), game.len()), (before, 2));
     assert!(!game.may_repeat("b2a2".parse().unwrap()));
@@ -238,23 +239,23 @@ fn before_the_loop() -> Position {
 }
 
 #[test]
-fn a_move_foreseen_as_closing_a_loop_does_not_reach_over_a_passed_turn() {
+fn a_move_foreseen_as_closing_a_loop_does_not_reach_over_a_null_move() {
     let mut game = game(QUIET, RuleSet::Cxr);
     advance(&mut game, &LOOP[..3]);
-    let _pass = game.advance_null();
-    let _pass_back = game.advance_null();
+    let _pass = game.make_null();
+    let _pass_back = game.make_null();
     assert!(!game.may_repeat("h7i7".parse().unwrap()));
 }
 
 #[test]
-fn positions_before_a_passed_turn_are_what_they_were() {
+fn positions_before_a_null_move_are_what_they_were() {
     let mut game = game(QUIET, RuleSet::Cxr);
     let mut positions = vec![game.position().clone()];
     for mv in moves(&LOOP[..2]) {
-        game.advance(mv);
+        game.make_unjudged(mv);
         positions.push(game.position().clone());
     }
-    let null = game.advance_null();
+    let null = game.make_null();
     let passed = game.position().clone();
     assert_eq!(passed.turn(), Color::Black);
     advance(&mut game, &["h7g7", "b2c2"]);
@@ -263,13 +264,13 @@ fn positions_before_a_passed_turn_are_what_they_were() {
     assert_eq!(game.position_at(2), Some(passed));
     assert_eq!(game.position_at(4).as_ref(), Some(game.position()));
     assert_eq!(game.position_at(5), None);
-    game.retract();
-    game.retract();
-    game.retract_null(null);
+    game.unmake_unjudged();
+    game.unmake_unjudged();
+    game.unmake_null(null);
     assert_eq!(game.position_at(2).as_ref(), Some(&positions[2]));
 }
 
-/// The chariot stands between its own king and a horse of its own colour: pinned by nobody.
+/// The chariot is between its own king and a horse of its own colour, and so not pinned.
 #[test]
 fn a_horse_pins_no_chariot_of_its_own_side() {
     let fen = |horse| format!("3k5/9/9/9/9/9/9/9/1cr2R{horse}2/3AK4 w");
@@ -281,7 +282,8 @@ fn a_horse_pins_no_chariot_of_its_own_side() {
     }
 }
 
-/// `push_listing` on games short enough to say how they end; the long ones are compared in `arbiter` and `properties`.
+/// `push_listing` on games short enough to state their endings; `arbiter` and `properties` compare
+/// the long ones.
 #[test]
 fn listing_the_moves_changes_no_verdict() {
     let ends = |fen: &str, texts: &[&str]| {
@@ -304,7 +306,7 @@ fn listing_the_moves_changes_no_verdict() {
 }
 
 #[test]
-fn an_ending_of_another_game_is_explained_by_what_it_says_itself() {
+fn the_ending_of_another_game_is_explained_by_outcome_and_reason() {
     let mut over = pushed("3k5/9/9/9/9/9/9/9/1cr2Rn2/3AK4 w", RuleSet::Cxr, &[]);
     for mv in moves(&["d0e1", "c1c2", "e1d0", "c2c1", "d0e1", "c1c2", "e1d0", "c2c1"]) {
         over.push(mv).unwrap();

@@ -1,4 +1,5 @@
-//! Every notation on thousands of positions: what is written is read back, and says one move only.
+//! Every notation on thousands of positions: a formatted move is parsed back, and its text means no
+//! other move.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use xiangqi::{
     notation::{Notation, NotationError, parse_any},
 };
 
-/// Steele, Lea and Flood's `SplitMix64`: the same positions on every machine.
+/// `SplitMix64` (Steele, Lea and Flood): the same positions on every machine.
 struct Rng(u64);
 
 impl Rng {
@@ -31,9 +32,10 @@ impl Rng {
 /// The notations whose texts depend on the position.
 const RELATIVE: [Notation; 3] = [Notation::Wxf, Notation::ChineseSimplified, Notation::ChineseTraditional];
 
-/// All that must hold in a position.
+/// Checks every property of a position.
 fn check(position: &Position) {
-    // Neither the colour nor the side of the board matters to the letters: the same game from the other chair.
+    // The letters depend on neither colour nor side of the board: the same game from the other
+    // chair.
     let turned = position.flipped().mirrored();
     for notation in Notation::ALL {
         let mut written = HashMap::new();
@@ -54,7 +56,8 @@ fn check(position: &Position) {
     }
 }
 
-/// `parse_any` takes the text for what it is, but for ranks 1 to 10 that make a legal move as ranks 0 to 9 too.
+/// `parse_any` recognises the notation, except for ranks 1 to 10 that are also a legal move as
+/// ranks 0 to 9.
 fn check_recognition(position: &Position, mv: Move, text: &str, notation: Notation) {
     let expected = match notation {
         Notation::Uci1 => position.parse_move(text).unwrap_or(mv),
@@ -69,7 +72,7 @@ fn check_recognition(position: &Position, mv: Move, text: &str, notation: Notati
     }
 }
 
-/// Other ways to write the same.
+/// Other spellings of the same move.
 fn variants(text: &str, notation: Notation) -> Vec<String> {
     match notation {
         Notation::Uci | Notation::Uci1 | Notation::Ucci => Vec::new(),
@@ -119,7 +122,8 @@ fn games_from_the_start() {
     }
 }
 
-/// A position in which each side's chariots, horses, cannons and pawns crowd on one, two or three files.
+/// A position in which each side's chariots, horses, cannons and pawns crowd on one, two or three
+/// files.
 fn crowded(rng: &mut Rng) -> Option<Position> {
     let mut board = [None; Square::COUNT];
     let palace = |rng: &mut Rng, lowest| Square::new(3 + rng.below(3) as u8, lowest + rng.below(3) as u8);
@@ -141,7 +145,7 @@ fn crowded(rng: &mut Rng) -> Option<Position> {
     }
     let rows: Vec<String> = (0..10).rev().map(|rank| row(&board, rank)).collect();
     let side = rng.pick(&['w', 'b']);
-    // Some have facing kings, or a king that could be taken.
+    // Some have facing kings, or a king that could be captured.
     Position::from_fen(&format!("{} {side}", rows.join("/"))).ok()
 }
 
@@ -170,7 +174,7 @@ fn crowded_files() {
         counts.sort_unstable();
         *pawn_layouts.entry(counts).or_insert(0) += 1;
     }
-    // Every kind of layout that the notations treat apart has been there.
+    // Every kind of layout that the notations distinguish has occurred.
     for crowd in [[0, 0, 2], [0, 0, 3], [0, 0, 4], [0, 0, 5], [0, 2, 2], [0, 2, 3], [1, 2, 2], [1, 1, 3], [0, 1, 4]] {
         let times: i32 =
             pawn_layouts.iter().filter(|(counts, _)| counts.ends_with(&crowd)).map(|(_, times)| times).sum();
@@ -201,7 +205,7 @@ fn illegal_moves_are_refused_with_a_reason() {
     }
 }
 
-/// Whatever is read is legal, and reading never panics.
+/// A parsed move is legal, and parsing never panics.
 fn read_in_all(position: &Position, text: &str) {
     for notation in Notation::ALL {
         if let Ok(mv) = position.parse_move_in(text, notation) {
@@ -244,7 +248,7 @@ proptest! {
         let position = some_position(seed);
         read_in_all(&position, &text);
         for notation in RELATIVE {
-            // What is read in a lenient form has a strict form that is read as the same.
+            // A text parsed in a lenient form has a strict form that is parsed as the same move.
             if let Ok(mv) = position.parse_move_in(&text, notation) {
                 prop_assert_eq!(position.parse_move_in(&position.format_move(mv, notation), notation), Ok(mv));
             }

@@ -1,15 +1,15 @@
-//! Move generation against counts that other programs agree on.
+//! Move generation against counts on which other programs agree.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use xiangqi::{Position, perft};
 
-/// Rows with more nodes are left to the long check, which sets `CHUHE_PERFT_NODES`.
-const MOST_NODES: u64 = 50_000_000;
+/// The limit for rows of a normal run; the long check sets `CHUHE_PERFT_NODES`.
+const MAX_NODES: u64 = 50_000_000;
 
 #[test]
 fn counts_equal_the_reference() {
-    let most_nodes = std::env::var("CHUHE_PERFT_NODES").map_or(MOST_NODES, |nodes| nodes.parse().unwrap());
+    let most_nodes = std::env::var("CHUHE_PERFT_NODES").map_or(MAX_NODES, |nodes| nodes.parse().unwrap());
     let mut checked = 0;
     for row in include_str!("data/perft_sample.csv").lines().skip(1) {
         let mut fields = row.split(',');

@@ -1,7 +1,7 @@
-//! What must hold of every position that a game can reach: the board against an independent one, and what is kept up
-//! move by move against what is worked out afresh.
+//! Properties of every position that a game can reach: the board against an independent one, and
+//! incremental state against state computed afresh.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod referee;
 
@@ -14,7 +14,8 @@ use xiangqi::{
     rules::{Game, Reason, RuleSet, Status},
 };
 
-/// Plays a random game from the start, or from a sparse random position, and calls `visit` at every position.
+/// Plays a random game from the start, or from a sparse random position, and calls `visit` at every
+/// position.
 fn random_game(seed: u64, mut visit: impl FnMut(&mut Game)) {
     let mut rng = SplitMix64::new(seed);
     let start = if seed.is_multiple_of(3) {
@@ -29,7 +30,7 @@ fn random_game(seed: u64, mut visit: impl FnMut(&mut Game)) {
             break;
         }
         let moves = game.position().legal_moves();
-        // Captures now and then, so that all kinds of material come up.
+        // Captures now and then, so that all kinds of material occur.
         let captures = game.position().captures();
         let mv = if !captures.is_empty() && rng.one_in(8) { rng.pick(&captures) } else { rng.pick(&moves) };
         game.push(mv).unwrap();
@@ -44,7 +45,7 @@ fn pairs(moves: impl IntoIterator<Item = Move>) -> BTreeSet<(u8, u8)> {
     moves.into_iter().map(|mv| (mv.from().index() as u8, mv.to().index() as u8)).collect()
 }
 
-/// Some games for every change; `PROPTEST_CASES` asks for more.
+/// The number of games suits every change; `PROPTEST_CASES` overrides it.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").map_or(64, |cases| cases.parse().unwrap());
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -54,7 +55,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn legal_moves_are_the_pseudo_moves_that_the_referee_lets_pass(seed: u64) {
+    fn legal_moves_are_the_referees_legal_pseudo_moves(seed: u64) {
         random_game(seed, |game| {
             let position = game.position();
             let board = board_of(position);
@@ -126,8 +127,8 @@ proptest! {
             for square in Square::all() {
                 let attackers = position.attackers_to(square, position.occupied());
                 for (side, color) in [(referee::Color::Red, Color::Red), (referee::Color::Black, Color::Black)] {
-                    // The referee attacks what it could take: a point where its own side does not stand, and for a
-                    // cannon one that is not empty.
+                    // The referee's attacks are its captures: a point without a piece of its own
+                    // side, and not empty for a cannon.
                     let mut with_target = board.clone();
                     with_target.put(square.index() as u8, Some((side.other(), referee::Kind::Chariot)));
                     let occupied = position.occupied().with(square);
@@ -144,10 +145,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_up_equals_what_is_worked_out_afresh(seed: u64) {
+    fn incremental_state_equals_state_computed_afresh(seed: u64) {
         random_game(seed, |game| {
             let position = game.position();
-            // Reading the text builds every bitboard, the keys and the checkers from nothing.
+            // Parsing the FEN builds every bitboard, the keys and the checkers from scratch.
             let afresh = Position::from_fen(&position.to_string()).unwrap();
             assert_eq!(position, &afresh);
             assert_eq!((position.key(), position.pawn_key()), (afresh.key(), afresh.pawn_key()));
@@ -219,23 +220,23 @@ proptest! {
     }
 
     #[test]
-    fn exchanges_are_what_taking_in_turn_gives(seed: u64) {
+    fn see_equals_capturing_in_turn(seed: u64) {
         random_game(seed, |game| {
             let position = game.position();
             let board = board_of(position);
             for mv in position.legal_moves() {
-                let value = position.exchange(mv);
-                assert_eq!(value, slow_exchange(&board, mv), "{mv} in {position}");
+                let value = position.see(mv);
+                assert_eq!(value, slow_see(&board, mv), "{mv} in {position}");
                 for threshold in [value - 100, value - 1, value, value + 1, value + 100, 0] {
-                    assert_eq!(position.exchange_at_least(mv, threshold), value >= threshold, "{mv} in {position}");
+                    assert_eq!(position.see_ge(mv, threshold), value >= threshold, "{mv} in {position}");
                 }
             }
         });
     }
 }
 
-/// `push_listing` says what `push` says, along games that go to and fro (repetition), begin near the limit, and take what
-/// they can (bareness), under every rule set.
+/// `push_listing` agrees with `push` under every rule set. The games move to and fro (repetition),
+/// begin near the limit, and prefer captures (bare defenders).
 #[test]
 fn both_ways_to_push_say_the_same() {
     let mut reasons = BTreeSet::new();
@@ -277,18 +278,18 @@ fn worth(kind: referee::Kind) -> i32 {
         Kind::Elephant => PieceKind::Elephant,
         Kind::King => PieceKind::King,
     };
-    xiangqi::EXCHANGE_VALUES[kind.index()]
+    xiangqi::SEE_VALUES[kind.index()]
 }
 
-/// The exchange by its definition: make the move on a board, let the other side take back with its least valuable
-/// piece or not, as it prefers.
-fn slow_exchange(board: &referee::Board, mv: Move) -> i32 {
+/// SEE by its definition: make the move on a board; the other side recaptures with its least
+/// valuable attacker, or declines, as it prefers.
+fn slow_see(board: &referee::Board, mv: Move) -> i32 {
     let (from, to) = (mv.from().index() as u8, mv.to().index() as u8);
     let gain = board.at(to).map_or(0, |(_, kind)| worth(kind));
-    gain - best_taking(&board.after((from, to)), to).max(0)
+    gain - best_recapture(&board.after((from, to)), to).max(0)
 }
 
-fn best_taking(board: &referee::Board, to: u8) -> i32 {
+fn best_recapture(board: &referee::Board, to: u8) -> i32 {
     let side = board.turn;
     let Some(taken) = board.at(to) else { return 0 };
     let least = referee::attackers(board, to, side)
@@ -300,10 +301,10 @@ fn best_taking(board: &referee::Board, to: u8) -> i32 {
     if kind == referee::Kind::King && !referee::attackers(&after, to, side.other()).is_empty() {
         return 0;
     }
-    worth(taken.1) - best_taking(&after, to).max(0)
+    worth(taken.1) - best_recapture(&after, to).max(0)
 }
 
-/// Advisors take before elephants, which are worth as much.
+/// Advisors capture before elephants, which have the same value.
 fn order_among_equals(kind: referee::Kind) -> u8 {
     u8::from(kind == referee::Kind::Elephant)
 }

@@ -1,4 +1,5 @@
-//! The referee alone, against the data: before it may judge the library it has to get the known answers right.
+//! The referee against the data: it must get the known answers right before it may judge the
+//! library.
 
 mod referee;
 
@@ -32,7 +33,7 @@ fn judge_record(record: &Record, rules: Rules) -> Judgement {
     judge(&start, fen_counter(&record.fen), &moves, rules)
 }
 
-/// The names of the records judged otherwise than expected, with the judgement.
+/// The names of the misjudged records, with the judgement.
 fn misjudged(text: &str, rules: Rules) -> Vec<String> {
     let mut wrong = Vec::new();
     for record in records(text) {
@@ -141,7 +142,7 @@ fn returns_every_man(case: &Case) -> bool {
 }
 
 #[test]
-fn judges_one_loop_like_two_and_from_wherever_it_is_entered() {
+fn judges_one_loop_like_two_and_from_any_entry() {
     let mut loops = 0;
     for case in known_cases() {
         let (once, again) = case.moves.split_at(case.moves.len() / 2);
@@ -167,7 +168,7 @@ fn keeps_apart_men_that_change_places() {
     }
 }
 
-/// How often each side came to each level, over the cases judged by repetition.
+/// The number of times each side reached each level, over the cases judged by repetition.
 #[derive(Default, Debug)]
 struct Levels {
     red: [u32; 4],
@@ -208,7 +209,7 @@ fn random_cases_come_to_every_level() {
     for [allowed, chase, _, check] in [levels.red, levels.black] {
         assert!(allowed >= 50 && chase >= 50 && check >= 50, "{levels:?}");
     }
-    // A chase of a pinned chariot hardly comes about by chance; mutation has plenty.
+    // A chase of a pinned chariot hardly occurs by chance; mutation yields plenty.
     assert!(levels.red[2] + levels.black[2] >= 1, "{levels:?}");
 }
 

@@ -1,6 +1,6 @@
-//! The rulebooks' examples, generated cycles and long games, each with the verdict it must get.
+//! The rulebooks' examples, generated cycles and long games, each with its required verdict.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use serde_json::Value;
 use xiangqi::{
@@ -8,7 +8,7 @@ use xiangqi::{
     rules::{Class, Game, Outcome, RuleSet, Status},
 };
 
-/// Plays the moves until the rules end the game; the names of the case files for how it stands then.
+/// The status in the words of the case files.
 fn expectation(status: &Status) -> &'static str {
     match status.ending().map(|ending| ending.outcome) {
         None => "none",

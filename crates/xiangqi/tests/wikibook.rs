@@ -1,6 +1,7 @@
-//! The older custom: cases reasoned out by hand, and the arbiter against the referee's second reading of the text.
+//! The older custom: cases reasoned by hand, and the arbiter against the referee's second reading
+//! of the text.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod referee;
 
@@ -17,7 +18,7 @@ use xiangqi::{
     rules::{self, CycleVerdict, Game, Outcome, RuleSet, Status, judge_cycle},
 };
 
-/// How many cases a normal run tries; `CHUHE_CYCLES` asks for more.
+/// The number of cases in a normal run; `CHUHE_CYCLES` overrides it.
 const CASES: usize = 500;
 
 fn lines(text: &str) -> Vec<Value> {
@@ -29,14 +30,15 @@ fn to_case(line: &Value) -> Case {
     parse_case(&format!("{} moves {}", line["fen"].as_str().unwrap(), moves.join(" "))).unwrap()
 }
 
-/// The hand-made cases, the rulebook's, and some of two men that change places.
+/// The hand-made cases, the rulebook's, and some of two men that exchange places.
 fn known_cases() -> Vec<Case> {
     let texts = [include_str!("data/wikibook_cases.jsonl"), include_str!("data/cxr_examples.jsonl")];
     let cases = texts.into_iter().flat_map(lines).map(|line| to_case(&line)).filter(referee::cycles::is_cycle);
     cases.chain(twin_cases().into_iter().map(|(case, _)| case)).collect()
 }
 
-/// The case of a seed: from nothing, from a known one, a siege, or a siege with a piece more or less.
+/// The case of a seed: from nothing, from a known one, a siege, or a siege with a piece more or
+/// less.
 fn case(seed: u64, known: &[Case]) -> Case {
     let mut rng = SplitMix64::new(seed);
     match seed % 4 {
@@ -77,7 +79,7 @@ fn classes(verdict: &CycleVerdict) -> [Class; 2] {
     verdict.conduct.map(|conduct| translated_class(conduct.class))
 }
 
-/// The game's status in the referee's words, and what both sides did if it was a cycle.
+/// The game's status as the referee's judgement, with both classes if it was a cycle.
 fn translated(game: &Game) -> (Judgement, Option<[Class; 2]>) {
     let judgement = |outcome, reason, ply, cycle| Judgement { outcome, reason, ply, cycle, levels: None };
     let Some(ending) = game.status().ending() else {
@@ -92,13 +94,13 @@ fn translated(game: &Game) -> (Judgement, Option<[Class; 2]>) {
     (judgement(outcome, ending.reason.name(), ending.ply, cycle), ending.cycle.map(|cycle| classes(&cycle)))
 }
 
-/// The referee's judgement, and what both sides did if it was a cycle.
+/// The referee's judgement, with both classes if it was a cycle.
 fn expected(case: &Case, fen: &str) -> (Judgement, Option<[Class; 2]>) {
     let (judgement, finding) = wikibook::judge(&case.start, referee::fen_counter(fen), &case.moves);
     (judgement, finding.map(|finding| [finding.red.class, finding.black.class]))
 }
 
-/// The words of the case files for what came out.
+/// The outcome in the words of the case files.
 fn verdict_name(outcome: referee::Outcome) -> &'static str {
     match outcome {
         referee::Outcome::Ongoing => "none",
@@ -140,7 +142,7 @@ fn both_arbiters_agree_on_the_older_custom() {
     let known = known_cases();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    // How often each pair of classes came up, and how often numbers decided between two that offended.
+    // Frequency of each pair of classes, and of decisions by numbers between two offending sides.
     let seen: [[AtomicUsize; 4]; 4] = Default::default();
     let by_numbers = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -177,7 +179,7 @@ fn both_arbiters_agree_on_the_older_custom() {
     assert!(by_numbers >= count / 250, "numbers decided too rarely: {by_numbers} of {count}");
 }
 
-/// The referee's offenders stand, at the end of the ring, where the verdict says.
+/// The referee's offenders are, at the end of the ring, on the points of the verdict.
 #[test]
 fn offenders_are_named_where_numbers_decide() {
     let mut named = 0;
@@ -201,7 +203,7 @@ fn offenders_are_named_where_numbers_decide() {
     assert!(named > 20, "only {named} offenders were named");
 }
 
-/// Rings of a single loop, as a search judges them, and longer ones.
+/// Rings of a single loop, as judged in a search, and longer ones.
 #[test]
 fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {
     let known = known_cases();
@@ -227,7 +229,7 @@ fn rings_of_any_number_of_loops_are_judged_as_the_referee_judges_them() {
     assert!(judged > 800, "only {judged} rings were judged");
 }
 
-/// None if the moves do not lead back to the start.
+/// `None` if the moves do not lead back to the start.
 fn arbiters_verdict(start: &Board, ring: &[referee::Move]) -> Option<CycleVerdict> {
     let start: Position = start.to_string().parse::<Fen>().unwrap().position;
     let mut position = start.clone();
@@ -240,7 +242,7 @@ fn arbiters_verdict(start: &Board, ring: &[referee::Move]) -> Option<CycleVerdic
     judge_cycle(&start, &moves, RuleSet::Wikibook).ok()
 }
 
-/// None if the moves do not lead back to the start.
+/// `None` if the moves do not lead back to the start.
 fn referees_finding(start: &Board, ring: &[referee::Move]) -> Option<wikibook::Finding> {
     let end = ring.iter().fold(start.clone(), |board, &mv| board.after(mv));
     (&end == start).then(|| wikibook::judge_cycle(start, ring))

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use super::{PairResult, sum_of_cells, total, write_cells};
 
-/// How many pairs ended in each of five ways: LL, LD, DD or WL, WD, WW.
+/// The number of pairs with each of five results: LL, LD, DD or WL, WD, WW.
 ///
 /// ```
 /// use stats::{GameResult::{Draw, Loss, Win}, PairResult, Pentanomial};
@@ -21,7 +21,7 @@ use super::{PairResult, sum_of_cells, total, write_cells};
 pub struct Pentanomial([u64; 5]);
 
 impl Pentanomial {
-    /// Counts given in the order LL, LD, DD + WL, WD, WW.
+    /// Counts in the order LL, LD, DD + WL, WD, WW.
     #[must_use]
     pub const fn new(cells: [u64; 5]) -> Self {
         Self(cells)
@@ -33,32 +33,32 @@ impl Pentanomial {
         &self.0
     }
 
-    /// Counts one more pair.
+    /// Counts a pair.
     pub fn add(&mut self, result: PairResult) {
         let cell = &mut self.0[result.half_points()];
         *cell = cell.saturating_add(1);
     }
 
-    /// Both counts together.
+    /// The sum of both counts.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self(sum_of_cells(self.0, other.0))
     }
 
-    /// The same pairs seen from the other side.
+    /// The same pairs as seen by the opponent.
     #[must_use]
     pub const fn reversed(self) -> Self {
         let [ll, ld, even, wd, ww] = self.0;
         Self([ww, wd, even, ld, ll])
     }
 
-    /// How many pairs were counted.
+    /// The number of pairs.
     #[must_use]
     pub fn pairs(self) -> u64 {
         total(&self.0)
     }
 
-    /// How many games were counted: two per pair.
+    /// The number of games: two per pair.
     #[must_use]
     pub fn games(self) -> u64 {
         self.pairs().saturating_mul(2)
@@ -91,7 +91,7 @@ impl FromIterator<PairResult> for Pentanomial {
     }
 }
 
-/// As `chuhe sprt --counts` takes them.
+/// The format of `chuhe sprt --counts`.
 impl fmt::Display for Pentanomial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_cells(f, &self.0)

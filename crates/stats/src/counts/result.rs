@@ -1,6 +1,6 @@
 //! The result of a game, and of a pair of games.
 
-/// How a game ended, seen from the player whose strength is asked for.
+/// The result of a game, as seen by the player under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[repr(u8)]
@@ -17,16 +17,17 @@ impl GameResult {
     /// Every result, the worst first.
     pub const ALL: [Self; 3] = [Self::Loss, Self::Draw, Self::Win];
 
-    /// The half points it is worth, and its cell in a [`Trinomial`](crate::Trinomial): 0, 1 or 2.
+    /// The result in half points, which is also its cell in a [`Trinomial`](crate::Trinomial): 0, 1
+    /// or 2.
     #[must_use]
     pub const fn half_points(self) -> usize {
         self as usize
     }
 }
 
-/// The two results of a pair: two games from the same opening with colours swapped.
+/// The result of a pair: two games from the same opening with colours swapped.
 ///
-/// Two draws and a win with a loss are one cell: they score the same.
+/// Two draws, and a win with a loss, share one cell: they score the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[repr(u8)]
@@ -53,7 +54,8 @@ impl PairResult {
         Self::ALL[one.half_points() + other.half_points()]
     }
 
-    /// The half points it is worth, and its cell in a [`Pentanomial`](crate::Pentanomial): 0 to 4.
+    /// The result in half points, which is also its cell in a [`Pentanomial`](crate::Pentanomial):
+    /// 0 to 4.
     #[must_use]
     pub const fn half_points(self) -> usize {
         self as usize

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use super::{GameResult, sum_of_cells, total, write_cells};
 
-/// How many games were lost, drawn and won.
+/// The numbers of games lost, drawn and won.
 ///
 /// ```
 /// use stats::{GameResult::{Draw, Loss, Win}, Trinomial};
@@ -19,7 +19,7 @@ use super::{GameResult, sum_of_cells, total, write_cells};
 pub struct Trinomial([u64; 3]);
 
 impl Trinomial {
-    /// Counts given in the order losses, draws, wins.
+    /// Counts in the order losses, draws, wins.
     #[must_use]
     pub const fn new(cells: [u64; 3]) -> Self {
         Self(cells)
@@ -31,26 +31,26 @@ impl Trinomial {
         &self.0
     }
 
-    /// Counts one more game.
+    /// Counts a game.
     pub fn add(&mut self, result: GameResult) {
         let cell = &mut self.0[result.half_points()];
         *cell = cell.saturating_add(1);
     }
 
-    /// Both counts together.
+    /// The sum of both counts.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self(sum_of_cells(self.0, other.0))
     }
 
-    /// The same games seen from the other side.
+    /// The same games as seen by the opponent.
     #[must_use]
     pub const fn reversed(self) -> Self {
         let [losses, draws, wins] = self.0;
         Self([wins, draws, losses])
     }
 
-    /// How many games were counted.
+    /// The number of games.
     #[must_use]
     pub fn games(self) -> u64 {
         total(&self.0)
@@ -83,7 +83,7 @@ impl FromIterator<GameResult> for Trinomial {
     }
 }
 
-/// As `chuhe sprt --counts` takes them.
+/// The format of `chuhe sprt --counts`.
 impl fmt::Display for Trinomial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_cells(f, &self.0)

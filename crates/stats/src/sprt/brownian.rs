@@ -1,26 +1,30 @@
 //! The LLR as Brownian motion between two absorbing bounds.
 //!
-//! Everything is measured from where the motion starts: `lower < 0 < upper`. Drift and variance are per unit of time,
-//! γ = drift/variance, s = variance · time, L = upper − lower.
+//! Everything is measured from the start of the motion: `lower < 0 < upper`. Drift and variance are
+//! per unit of time, γ = drift/variance, s = variance · time, L = upper − lower.
 
 use std::f64::consts::PI;
 
 use super::Bounds;
 use crate::normal;
 
-/// Where the series of eigenfunctions gives way to a single reflection at each bound: s/L² below this, or |γL| above.
+/// The limits of the eigenfunction series: for s/L² below the first, or |γL| above the second, a
+/// single reflection at each bound is used instead.
 ///
-/// In theory the series always holds; in floating point it needs ever more terms for small s and cancels for large γL.
-/// Just there the other form is good, for the motion hardly has the time to touch both bounds.
-const SERIES_LEAST_SPREAD: f64 = 1e-2;
-const SERIES_MOST_DRIFT: f64 = 15.0;
+/// In theory the series always holds. In floating point it needs ever more terms for small s, and
+/// cancels for large γL. There the reflection form is good, because the motion hardly has the time
+/// to touch both bounds.
+const SERIES_MIN_SPREAD: f64 = 1e-2;
+const SERIES_MAX_DRIFT: f64 = 15.0;
 
-/// From this exponent on, e^(2γ·bound) · Φ(−w) is taken from the tail of Φ, before the one overflows and the other
-/// underflows. The values of these three constants are those of the reference: with them intervals agree to nine
-/// digits, with better mathematics to four (see the tests).
-const TAIL_LEAST_EXPONENT: f64 = 10.0;
+/// From this exponent on, e^(2γ·bound) · Φ(−w) is computed from the tail of Φ, before one factor
+/// overflows and the other underflows.
+///
+/// These three constants are those of the reference. With them intervals agree to nine digits, with
+/// better mathematics to four (see the tests).
+const TAIL_MIN_EXPONENT: f64 = 10.0;
 
-/// Terms of the series beyond this exponent change nothing.
+/// Terms of the series beyond this exponent are negligible.
 const NEGLIGIBLE_EXPONENT: f64 = -40.0;
 
 /// Brownian motion with drift, absorbed at two bounds.
@@ -32,12 +36,14 @@ pub(super) struct Absorbed {
 }
 
 impl Absorbed {
-    /// The chance that the motion does worse than to be at `value` at `time`: absorbed below before, or on its way and
-    /// lower. (Absorbed below sooner is worse than later, above later is worse than sooner.)
+    /// The probability that the motion does worse than to be at `value` at `time`: absorbed below
+    /// before, or still moving and lower.
+    ///
+    /// Absorption below is worse the sooner it happens, absorption above the later.
     pub(super) fn chance_of_worse(&self, time: f64, value: f64) -> f64 {
         let width = self.bounds.upper - self.bounds.lower;
         let spread = self.variance * time / (width * width);
-        let chance = if spread < SERIES_LEAST_SPREAD || (self.gamma() * width).abs() > SERIES_MOST_DRIFT {
+        let chance = if spread < SERIES_MIN_SPREAD || (self.gamma() * width).abs() > SERIES_MAX_DRIFT {
             self.by_reflection(time, value)
         } else {
             self.by_series(time, value)
@@ -45,12 +51,13 @@ impl Absorbed {
         chance.clamp(0.0, 1.0)
     }
 
-    /// The chance to be absorbed above, ever, and the mean time until absorption at either bound.
+    /// The probability of ever being absorbed above, and the mean time until absorption at either
+    /// bound.
     pub(super) fn exit(&self) -> (f64, f64) {
         let Bounds { lower, upper } = self.bounds;
         let above = self.chance_above();
-        // The mean of the motion at its end is drift · time. That is 0 = 0 without drift, where the mean of its square
-        // is variance · time.
+        // Optional stopping: the mean of the motion at its end is drift · time. Without drift that
+        // is 0 = 0, and the mean of its square is variance · time.
         let time = if (self.gamma() * (upper - lower)).abs() < 1e-6 {
             -lower * upper / self.variance
         } else {
@@ -63,7 +70,8 @@ impl Absorbed {
         self.drift / self.variance
     }
 
-    /// (1 − e^(2γ·lower))/(1 − e^(−2γL)), written so that nothing overflows: the mean of e^(−2γ·motion) stays 1.
+    /// (1 − e^(2γ·lower))/(1 − e^(−2γL)), in a form without overflow: e^(−2γ·motion) is a
+    /// martingale with mean 1.
     fn chance_above(&self) -> f64 {
         let Bounds { lower, upper } = self.bounds;
         let twice_gamma = 2.0 * self.gamma();
@@ -77,8 +85,8 @@ impl Absorbed {
         }
     }
 
-    /// The chance of ever being absorbed below, plus what the eigenfunctions sin(nπ(x − lower)/L) say about the time
-    /// up to now: each decays with (γ² + (nπ/L)²) s/2.
+    /// The probability of ever being absorbed below, plus the terms of the eigenfunctions sin(nπ(x
+    /// − lower)/L) for the time up to now. Each decays with (γ² + (nπ/L)²) s/2.
     fn by_series(&self, time: f64, value: f64) -> f64 {
         let Bounds { lower, upper } = self.bounds;
         let (gamma, spread, width) = (self.gamma(), self.variance * time, upper - lower);
@@ -97,18 +105,19 @@ impl Absorbed {
         1.0 - self.chance_above() + envelope * sum
     }
 
-    /// The chance to be below `value` if there were no bounds, and, by reflection, what each bound changes: a motion
-    /// that touched the lower one counts although it may have come back, one that touched the upper one does not.
+    /// The probability of being below `value` without bounds, corrected for each bound by the
+    /// reflection principle. A motion that touched the lower bound counts although it may have come
+    /// back; one that touched the upper bound does not.
     fn by_reflection(&self, time: f64, value: f64) -> f64 {
         let spread = self.variance * time;
         let z = (value - self.drift * time) / spread.sqrt();
         let reflected = |bound: f64, side: f64| {
             let exponent = 2.0 * self.gamma() * bound;
             let w = side * (z - 2.0 * bound / spread.sqrt());
-            if exponent < TAIL_LEAST_EXPONENT {
+            if exponent < TAIL_MIN_EXPONENT {
                 exponent.exp() * normal::cdf(w)
             } else {
-                // exponent − w²/2 without its cancellation.
+                // exponent − w²/2 without cancellation.
                 let at_z = -z * z / 2.0 - 2.0 * bound * (bound - value) / spread;
                 at_z.exp() * normal::tail(-w)
             }
@@ -121,7 +130,7 @@ impl Absorbed {
 mod tests {
     use super::*;
 
-    /// ln Φ(x), far below where Φ itself underflows.
+    /// ln Φ(x), far below the underflow of Φ itself.
     fn ln_cdf(x: f64) -> f64 {
         if x > -30.0 {
             return normal::cdf(x).ln();
@@ -131,7 +140,8 @@ mod tests {
         -x * x / 2.0 + (series / -x / (2.0 * PI).sqrt()).ln()
     }
 
-    /// The chance of worse by all reflections, which holds for every spread (slowly for large ones).
+    /// The probability of worse by all reflections, which holds for every spread (slowly for large
+    /// ones).
     fn by_all_reflections(motion: &Absorbed, time: f64, value: f64) -> f64 {
         let Bounds { lower, upper } = motion.bounds;
         let (gamma, spread, width) = (motion.gamma(), motion.variance * time, upper - lower);
@@ -172,7 +182,7 @@ mod tests {
     fn the_series_is_exact() {
         for (motion, time, value) in motions() {
             let width = motion.bounds.upper - motion.bounds.lower;
-            if time / (width * width) > SERIES_LEAST_SPREAD && (motion.gamma() * width).abs() < SERIES_MOST_DRIFT {
+            if time / (width * width) > SERIES_MIN_SPREAD && (motion.gamma() * width).abs() < SERIES_MAX_DRIFT {
                 let (series, exact) = (motion.by_series(time, value), by_all_reflections(&motion, time, value));
                 assert!((series - exact).abs() < 1e-9, "{motion:?} {time} {value}: {series}, {exact}");
             }

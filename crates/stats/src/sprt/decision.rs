@@ -1,4 +1,4 @@
-//! When a test ends, and how.
+//! The verdict of a test, and its bounds.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Decision {
-    /// The results do not say yet.
+    /// No verdict yet.
     Continue,
     /// The player is not stronger: a candidate fails.
     AcceptH0,
@@ -24,7 +24,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The interval that the LLR has to leave. Prints as `(-2.944, 2.944)`.
+/// The interval of no verdict. Prints as `(-2.944, 2.944)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bounds {
@@ -37,8 +37,8 @@ pub struct Bounds {
 impl Bounds {
     /// The verdict on an LLR.
     ///
-    /// Should corrected bounds ever have crossed, so that the LLR is beyond both, H0 is accepted: nothing is promoted
-    /// by a correction.
+    /// If corrected bounds have crossed, so that the LLR is beyond both, H0 is accepted: a
+    /// correction promotes nothing.
     #[must_use]
     pub fn decide(&self, llr: f64) -> Decision {
         if llr < self.lower {

@@ -1,44 +1,44 @@
-//! What can be wrong with a test.
+//! Errors of tests.
 
 use thiserror::Error;
 
-use super::LEAST_ERROR_RATE;
-use super::hypotheses::{LEAST_WIDTH, MOST_ELO};
+use super::MIN_ERROR_RATE;
+use super::hypotheses::{MAX_ELO, MIN_WIDTH};
 use crate::EloModel;
 
-/// Why a test cannot be set up.
+/// An error: the test is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum SprtError {
-    /// A hypothesis is not a strength that a player can have.
-    #[error("Elo {elo} is not between -{MOST_ELO} and {MOST_ELO}")]
+    /// A hypothesis beyond the strength that a player can have.
+    #[error("Elo {elo} is not between -{MAX_ELO} and {MAX_ELO}")]
     Elo {
         /// The strength.
         elo: f64,
     },
-    /// H1 is not above H0, or so close that no match could tell them apart.
-    #[error("elo1 {elo1} is not at least {LEAST_WIDTH} above elo0 {elo0}")]
+    /// H1 not above H0, or too close to it for any match to distinguish them.
+    #[error("elo1 {elo1} is not at least {MIN_WIDTH} above elo0 {elo0}")]
     Order {
         /// The strength under H0.
         elo0: f64,
         /// The strength under H1.
         elo1: f64,
     },
-    /// A chance of error is not one.
-    #[error("{name} {rate} is not at least {LEAST_ERROR_RATE} and below 0.5")]
+    /// A value that is no error rate.
+    #[error("{name} {rate} is not at least {MIN_ERROR_RATE} and below 0.5")]
     ErrorRate {
         /// `alpha` or `beta`.
         name: &'static str,
-        /// What was given.
+        /// The rejected value.
         rate: f64,
     },
 }
 
-/// No distribution of results belongs to a hypothesis: it is too extreme to be compared with anything.
+/// An error: no distribution of results has the Elo of a hypothesis, which is too extreme.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("no distribution of results was found with {model} Elo {elo}; the hypothesis is too extreme")]
 pub struct NoSolution {
     /// The scale of the hypothesis.
     pub model: EloModel,
-    /// The strength that was asked for.
+    /// The strength of the hypothesis.
     pub elo: f64,
 }

@@ -1,16 +1,18 @@
-//! The Elo of a match that its own test stopped.
+//! The Elo of a match stopped by its own test.
 //!
-//! Stopping when the LLR is high is stopping when luck was good: the plain estimate is biased, and its interval too
-//! short. So the question is turned round: for which Elo would a test like this one have ended *worse* than it did with
-//! a chance of 50 % (the estimate), 97.5 % and 2.5 % (the interval)? The order of outcomes runs from an early failure
-//! over late ones and late passes to an early pass.
+//! Stopping at a high LLR selects lucky runs: the plain estimate is biased, and its interval too
+//! short. So the question is reversed. For which Elo would such a test have ended *worse* than it
+//! did with probability 50 % (the estimate), 97.5 % and 2.5 % (the interval)? Outcomes are ordered
+//! from an early failure over late ones and late passes to an early pass.
 //!
-//! For that the LLR is taken as Brownian motion, in the form that is good for small steps, with
+//! The LLR is approximated as Brownian motion, in the form for small steps, with
 //!
-//! * drift (s − (s0 + s1)/2)(s1 − s0)/v and variance (s1 − s0)²/v per observation, if the true score is s,
+//! * drift (s − (s0 + s1)/2)(s1 − s0)/v and variance (s1 − s0)²/v per observation, for a true score
+//!   s,
 //! * s0, s1 the scores of the hypotheses and v the observed variance,
 //!
-//! observed until it left a bound or until now. The estimate is logistic Elo, whatever the scale of the hypotheses.
+//! observed until it left a bound or until now. The estimate is logistic Elo, whatever the scale of
+//! the hypotheses.
 
 use super::brownian::Absorbed;
 use super::{Bounds, Sprt};
@@ -18,11 +20,12 @@ use crate::distribution::Distribution;
 use crate::elo::{NORMALIZED_PER_DEVIATION, lead_of_elo};
 use crate::{Counts, EloEstimate, EloModel};
 
-/// The widest estimate; what lies beyond is reported as this.
-const MOST_ELO: f64 = 1000.0;
+/// The bound of all estimates.
+const MAX_ESTIMATE: f64 = 1000.0;
 
 impl Sprt {
-    /// Logistic Elo, its 95 % interval and the likelihood of superiority, given that this test ran along.
+    /// Logistic Elo, its 95 % interval and the likelihood of superiority, for a match run under
+    /// this test.
     ///
     /// Estimates stay within ±1000.
     ///
@@ -31,7 +34,8 @@ impl Sprt {
     ///
     /// let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.5, 2.5)?);
     /// let counts = Counts::from(Pentanomial::new([39, 8843, 26675, 9240, 44]));
-    /// assert_eq!(counts.logistic_elo().to_string(), "1.58 [0.55, 2.61]"); // as if the length had been fixed
+    /// // As if the length had been fixed:
+    /// assert_eq!(counts.logistic_elo().to_string(), "1.58 [0.55, 2.61]");
     /// assert_eq!(test.estimate(counts).to_string(), "1.43 [0.34, 2.49]");
     /// # Ok::<(), stats::SprtError>(())
     /// ```
@@ -47,10 +51,10 @@ impl Sprt {
     }
 }
 
-/// The path of the LLR in the approximation of small steps, cut where it leaves the bounds.
+/// The path of the LLR in the small-step approximation, cut where it leaves the bounds.
 ///
-/// Scores are told by their lead, the part above ½, for in nothing but draws the hypotheses are closer to each other
-/// than the numbers next to ½.
+/// Scores are represented by their lead, the part above ½: in nearly drawn matches the hypotheses
+/// are closer to each other than the numbers next to ½.
 struct Walk {
     leads: [f64; 2],
     score_variance: f64,
@@ -78,13 +82,13 @@ impl Walk {
         walk
     }
 
-    /// The mean step of the LLR if the true score is ½ + `lead`.
+    /// The mean step of the LLR for a true score of ½ + `lead`.
     fn drift(&self, lead: f64) -> f64 {
         let [lead0, lead1] = self.leads;
         (lead - f64::midpoint(lead0, lead1)) * (lead1 - lead0) / self.score_variance
     }
 
-    /// The chance of an outcome worse than this one for a player who is `elo` stronger.
+    /// The probability of an outcome worse than this one for a player who is `elo` stronger.
     fn chance_of_worse(&self, elo: f64) -> f64 {
         let [lead0, lead1] = self.leads;
         let variance = (lead1 - lead0) * (lead1 - lead0) / self.score_variance;
@@ -92,9 +96,10 @@ impl Walk {
         motion.chance_of_worse(self.time, self.llr)
     }
 
-    /// The Elo with which an outcome worse than this one has the given chance, by bisection: the chance falls with Elo.
+    /// The Elo for which a worse outcome has the given probability, by bisection: the probability
+    /// falls with Elo.
     fn elo_at(&self, chance: f64) -> f64 {
-        let (mut low, mut high) = (-MOST_ELO, MOST_ELO);
+        let (mut low, mut high) = (-MAX_ESTIMATE, MAX_ESTIMATE);
         if self.chance_of_worse(low) < chance {
             return low;
         }

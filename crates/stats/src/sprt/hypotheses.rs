@@ -1,16 +1,16 @@
-//! The two strengths a test decides between.
+//! The two hypotheses of a test.
 
 use super::SprtError;
 
-/// No match can show a larger difference. On the logistic scale expected scores up to here still differ by far more
-/// than rounding.
-pub(super) const MOST_ELO: f64 = 2_000.0;
+/// No match can show a larger difference. On the logistic scale, expected scores up to here still
+/// differ by far more than rounding.
+pub(super) const MAX_ELO: f64 = 2_000.0;
 
-/// Hypotheses closer than this would need some 10¹² games, and the difference of their likelihoods would drown in
-/// rounding.
-pub(super) const LEAST_WIDTH: f64 = 1e-3;
+/// Hypotheses closer than this would need some 10¹² games, and the difference of their likelihoods
+/// would drown in rounding.
+pub(super) const MIN_WIDTH: f64 = 1e-3;
 
-/// H0: "the player is `elo0` stronger" against H1: "`elo1` stronger", on the scale of the test's
+/// H0, "the player is `elo0` stronger", against H1, "`elo1` stronger", on the scale of the test's
 /// [`EloModel`](crate::EloModel).
 ///
 /// ```
@@ -31,14 +31,14 @@ impl Hypotheses {
     ///
     /// # Errors
     ///
-    /// When one is not a number within ±2000, or `elo1` is not at least 0.001 above `elo0`.
+    /// If one is not a number within ±2000, or `elo1` is not at least 0.001 above `elo0`.
     pub fn new(elo0: f64, elo1: f64) -> Result<Self, SprtError> {
         for elo in [elo0, elo1] {
-            if !(-MOST_ELO..=MOST_ELO).contains(&elo) {
+            if !(-MAX_ELO..=MAX_ELO).contains(&elo) {
                 return Err(SprtError::Elo { elo });
             }
         }
-        if elo1 - elo0 < LEAST_WIDTH {
+        if elo1 - elo0 < MIN_WIDTH {
             return Err(SprtError::Order { elo0, elo1 });
         }
         Ok(Self { elo0, elo1 })
@@ -56,7 +56,7 @@ impl Hypotheses {
         self.elo1
     }
 
-    /// The same question asked of the opponent: what was H1 for one is H0 for the other.
+    /// The hypotheses of the opponent's test: H1 becomes H0, negated.
     #[must_use]
     pub const fn reversed(&self) -> Self {
         Self { elo0: -self.elo1, elo1: -self.elo0 }

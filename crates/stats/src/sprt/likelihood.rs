@@ -1,27 +1,32 @@
-//! The exact log-likelihood ratio: maximum likelihood under a condition on Elo.
+//! The exact log-likelihood ratio: constrained maximum likelihood.
 //!
-//! For a hypothesis the distribution q is sought that explains the observed one, p, best (it maximises Σ p ln q) among
-//! those whose Elo is as the hypothesis says. Lagrange's condition gives q = p/(1 + xφ) with φ the gradient of the
-//! condition and x such that Σ qφ = 0. The result of one game or pair then moves the LLR by ln(q1/q0) of its cell.
+//! For each hypothesis, the distribution q with the hypothesis' Elo is sought that best explains
+//! the observed one, p: it maximises Σ p ln q. Lagrange's condition gives q = p/(1 + xφ), with φ
+//! the gradient of the constraint and x such that Σ qφ = 0. The result of one game or pair then
+//! moves the LLR by ln(q1/q0) of its cell.
 
 use super::{Hypotheses, NoSolution};
 use crate::EloModel;
 use crate::distribution::{Distribution, PerCell, mean_and_variance};
 use crate::elo::{NORMALIZED_PER_DEVIATION, score_of_elo};
 
-/// The fixed point of the normalised model is reached when no cell of q changes by more than this share of itself.
+/// The convergence limit of the fixed-point iteration of the normalised model: the largest relative
+/// change of a cell of q.
 ///
-/// Usual counts need fewer than ten rounds. Other sites stop after ten, come what may; that is not the maximum yet where
-/// nearly everything is drawn. Of 2,10,191332,10,0 against <-5, 5> ten rounds make an LLR of -1.13, and it is -4.71.
-const FIXED: f64 = 1e-10;
+/// Usual counts need fewer than ten rounds. Other sites always stop after ten; that is not the
+/// maximum yet in nearly drawn matches. For 2,10,191332,10,0 against <-5, 5> ten rounds make an LLR
+/// of -1.13, and it is -4.71.
+const CONVERGENCE_LIMIT: f64 = 1e-10;
 
-/// The most rounds. The slowest of four million random counts and hypotheses within ±120 took 642.
-const MOST_ROUNDS: usize = 10_000;
+/// The limit on rounds. The slowest of four million random counts and hypotheses within ±120
+/// took 642.
+const MAX_ROUNDS: usize = 10_000;
 
-/// The most steps to find x. Newton's method needs about five, and eighteen for counts of 10¹² beside none.
-const MOST_STEPS: usize = 400;
+/// The limit on steps to find x. Newton's method needs about five, and eighteen for counts of 10¹²
+/// beside empty cells.
+const MAX_STEPS: usize = 400;
 
-/// By how much a result in each cell moves the LLR: ln(q1/q0).
+/// The LLR increment of a result in each cell: ln(q1/q0).
 pub(super) fn increments(
     distribution: &Distribution,
     model: EloModel,
@@ -45,18 +50,21 @@ pub(super) fn increments(
     Ok(increments)
 }
 
-/// Divisors p/q of the distribution with mean `score`: the condition Σ q(a − s) = 0 is linear, φ = a − s.
+/// Divisors p/q of the distribution with mean `score`: the condition Σ q(a − s) = 0 is linear, φ =
+/// a − s.
 fn with_score(distribution: &Distribution, score: f64) -> Option<PerCell> {
     divisors(distribution.p(), distribution.scores().iter().map(|a| a - score))
 }
 
-/// Divisors p/q of the distribution with (μ − ½)/σ = t: there φ depends on μ and σ of the distribution that is sought,
-/// so it is found in rounds, each with φ from the round before, the first from the uniform distribution.
+/// Divisors p/q of the distribution with (μ − ½)/σ = t.
+///
+/// Fixed-point iteration: φ depends on μ and σ of the unknown distribution. So each round uses φ of
+/// the round before, and the first that of the uniform distribution.
 fn with_normalized_score(distribution: &Distribution, t: f64) -> Option<PerCell> {
     let (p, scores) = (distribution.p(), distribution.scores());
     let mut q = PerCell::default();
     q[..p.len()].fill(1.0 / p.len() as f64);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let (mean, variance) = mean_and_variance(&q[..p.len()], scores);
         let deviation = variance.sqrt();
         let gradient = |a: &f64| {
@@ -64,29 +72,30 @@ fn with_normalized_score(distribution: &Distribution, t: f64) -> Option<PerCell>
             a - 0.5 - 0.5 * t * deviation * (1.0 + z * z)
         };
         let found = divisors(p, scores.iter().map(gradient))?;
-        let mut settled = true;
+        let mut converged = true;
         for i in 0..p.len() {
             let next = p[i] / found[i];
-            settled &= (next / q[i] - 1.0).abs() < FIXED;
+            converged &= (next / q[i] - 1.0).abs() < CONVERGENCE_LIMIT;
             q[i] = next;
         }
-        if settled {
+        if converged {
             return Some(found);
         }
     }
     None
 }
 
-/// The divisors 1 + xφ for the x at which Σ pφ/(1 + xφ) = 0 and all of them are positive; nothing if φ does not change
-/// sign, for then there is no such x.
+/// The divisors 1 + xφ for the x at which Σ pφ/(1 + xφ) = 0 and all of them are positive. `None` if
+/// φ does not change sign, for then there is no such x.
 ///
-/// That sum falls from +∞ to −∞ between the poles −1/max φ and −1/min φ. For lopsided counts x comes so close to a pole
-/// that 1 + xφ would be all rounding; there the unknown is δ, the distance to the pole.
+/// The sum falls from +∞ to −∞ between the poles −1/max φ and −1/min φ. For lopsided counts x comes
+/// so close to a pole that 1 + xφ would be all rounding; there the unknown is δ, the distance to
+/// the pole.
 fn divisors(p: &[f64], gradient: impl Iterator<Item = f64>) -> Option<PerCell> {
     let mut phi = PerCell::default();
     phi.iter_mut().zip(gradient).for_each(|(cell, value)| *cell = value);
     let phi = &mut phi[..p.len()];
-    // Mirrored if need be, the root is between 0 and the pole 1/|min φ|.
+    // Mirrored if necessary, the root is between 0 and the pole 1/|min φ|.
     if p.iter().zip(&*phi).map(|(p, phi)| p * phi).sum::<f64>() < 0.0 {
         for phi in &mut *phi {
             *phi = -*phi;
@@ -103,12 +112,14 @@ fn divisors(p: &[f64], gradient: impl Iterator<Item = f64>) -> Option<PerCell> {
         return Some(near_zero.root(0.0, pole / 2.0, 0.0));
     }
     let near_pole = Line { p, phi, at_zero: |phi| (phi - lowest) / -lowest, direction: -1.0 };
-    // At the root the cell at the pole, −p/δ, is balanced by the cells with φ > 0, which sum to at most max φ.
+    // At the root the cell at the pole, −p/δ, is balanced by the cells with φ > 0, which sum to at
+    // most max φ.
     let least = 0.5 * p[at_pole] / highest;
     Some(near_pole.root(least, pole / 2.0, pole / 2.0))
 }
 
-/// The way from one end of the range of x inwards: divisors are `at_zero` + `direction`·uφ after a distance u.
+/// A parametrisation of the range of x from one end inwards: at distance u the divisors are
+/// `at_zero` + `direction`·uφ.
 struct Line<'a, F> {
     p: &'a [f64],
     phi: &'a [f64],
@@ -129,11 +140,12 @@ impl<F: Fn(f64) -> f64> Line<'_, F> {
         (divisors, sum, slope)
     }
 
-    /// The divisors where the sum vanishes, by Newton's method from `start`, kept between `low` and `high`.
+    /// The divisors at the root, by Newton's method from `start`, safeguarded by the bracket from
+    /// `low` to `high`.
     fn root(&self, mut low: f64, mut high: f64, start: f64) -> PerCell {
         let mut distance = start;
         let mut found = PerCell::default();
-        for step in 0..MOST_STEPS {
+        for step in 0..MAX_STEPS {
             let (divisors, sum, slope) = self.at(distance);
             found = divisors;
             let newton = distance - sum / slope;
@@ -145,7 +157,8 @@ impl<F: Fn(f64) -> f64> Line<'_, F> {
             } else {
                 high = distance;
             }
-            // Newton's steps alone might wander. The geometric mean halves the open digits, where low has any.
+            // Safeguard: where Newton's step leaves the bracket, the geometric mean halves the
+            // number of open digits, if low is positive.
             let safe = low < newton && newton < high && step % 64 != 63;
             distance = if safe {
                 newton
@@ -183,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_a_distribution_with_the_score_asked_for() {
+    fn solutions_are_distributions_with_the_requested_score() {
         for cells in CASES {
             for t in [-0.1, -0.01, 0.0, 0.004, 0.04] {
                 let (distribution, _, q) = found(cells, t);
@@ -194,7 +207,8 @@ mod tests {
         }
     }
 
-    /// Values found by a search over every σ, with the best distribution of that mean and variance for each.
+    /// Values found by a search over every σ, with the best distribution of that mean and variance
+    /// for each.
     #[test]
     fn nearly_nothing_but_draws_is_judged_by_the_true_maximum() {
         for (cells, elo0, elo1, expected) in [
@@ -208,9 +222,9 @@ mod tests {
         }
     }
 
-    /// Lagrange's condition at the distribution found itself: p/q − 1 is a multiple of φ.
+    /// Lagrange's condition at the solution: p/q − 1 is a multiple of φ.
     #[test]
-    fn what_is_found_is_most_likely() {
+    fn solutions_are_most_likely() {
         for cells in CASES {
             for t in [-0.1, -0.01, 0.004, 0.04] {
                 let (distribution, divisors, q) = found(cells, t);

@@ -1,29 +1,29 @@
-//! How long a test will still take.
+//! The expected remaining length of a test.
 //!
-//! The LLR is a sum of independent steps, one per observation, whose mean and variance are known from the results so
-//! far: no formula for small differences is needed, and lopsided matches are right as well. Between the bounds the sum
-//! is taken as Brownian motion.
+//! The LLR is a sum of independent steps, one per observation. Their mean and variance are known
+//! from the results so far, so no small-difference formula is needed, and lopsided matches are
+//! handled. Between the bounds the sum is approximated as Brownian motion.
 
 use super::brownian::Absorbed;
 use super::{Bounds, NoSolution, Sprt, likelihood};
 use crate::Counts;
 use crate::distribution::Distribution;
 
-/// What a test has before it, if results go on as they did.
+/// The outlook of a test, if the observed strength is the true one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outlook {
-    /// How many more games the test will take on average; 0 once it is decided.
+    /// The expected number of further games; 0 once decided.
     pub games_to_go: f64,
-    /// The chance that it ends with H1, from 0 to 1.
+    /// The probability of ending with H1, from 0 to 1.
     pub chance_of_h1: f64,
 }
 
 impl Sprt {
-    /// What the test has before it, if the true strength is the one observed so far.
+    /// Returns the outlook of the test, if the true strength is the one observed so far.
     ///
-    /// After few results this says little, for then the observed strength does not: a live table better waits for the
-    /// first batches.
+    /// After few results the observed strength is unreliable, and so is the outlook: a live table
+    /// better waits for the first batches.
     ///
     /// ```
     /// use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
@@ -51,9 +51,9 @@ impl Sprt {
         Ok(Outlook { games_to_go: observations * distribution.games_per_observation(), chance_of_h1 })
     }
 
-    /// How many games the test takes on average from beginning to end, if results are distributed as in `like`.
+    /// The expected number of games from beginning to end, if results are distributed as in `like`.
     ///
-    /// For counts with just the Elo of a hypothesis this is the planned cost of the test.
+    /// For counts with the Elo of a hypothesis this is the planned cost of the test.
     ///
     /// ```
     /// use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
@@ -74,7 +74,7 @@ impl Sprt {
         Ok(observations * distribution.games_per_observation())
     }
 
-    /// Mean and variance of what one observation adds to the LLR.
+    /// Mean and variance of the LLR increment of one observation.
     fn step(&self, distribution: &Distribution) -> Result<(f64, f64), NoSolution> {
         let increments = likelihood::increments(distribution, self.model, self.hypotheses)?;
         let mean = distribution.mean_of(&increments);
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// A steady lead: after half of the games that the test will take, half remain.
+    /// A steady lead: after half of the games of the test, half remain.
     #[test]
     fn at_a_steady_lead_time_left_is_lead_left() {
         let test = normalized(0.0, 10.0);

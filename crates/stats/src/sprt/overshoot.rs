@@ -1,16 +1,17 @@
-//! Correction of the bounds for overshoot, after Siegmund.
+//! Overshoot correction of the bounds, after Siegmund.
 //!
-//! Wald's bounds suppose that the LLR stops exactly on a bound. Looked at once per batch it stops beyond, so the test
-//! errs less often than it was told to and plays longer than it need. The mean overshoot is estimated from the test
-//! itself, from the steps by which the LLR exceeded its own records, and each bound is moved inwards by it.
+//! Wald's bounds assume that the LLR stops exactly on a bound. Evaluated once per batch it stops
+//! beyond, so the test errs less often than it may and plays longer than it needs. The mean
+//! overshoot is estimated from the test itself: from the steps by which the LLR exceeded its own
+//! records. Each bound is moved inwards by it.
 //!
-//! The state depends on the order of results and on where batches end: it belongs to tests with fixed batches,
-//! evaluated in the order of pair numbers.
+//! The state depends on the order of results and on the ends of batches: it is for tests with fixed
+//! batches, evaluated in the order of pair numbers.
 
 use super::Bounds;
 
-/// What a test has learnt about its overshoot. Feed it the LLR after every batch, then ask
-/// [`Sprt::decide_corrected`](super::Sprt::decide_corrected).
+/// The overshoot estimate of a test. Call [`observe`](Self::observe) with the LLR after every
+/// batch, then [`Sprt::decide_corrected`](super::Sprt::decide_corrected).
 ///
 /// ```
 /// use stats::{Decision, EloModel, Hypotheses, Overshoot, PairResult, Pentanomial, Sprt};
@@ -48,7 +49,7 @@ struct Records {
 }
 
 impl Overshoot {
-    /// Takes note of the LLR after one more batch. An LLR that is not finite is passed over.
+    /// Records the LLR after a batch. An LLR that is not finite is ignored.
     pub fn observe(&mut self, llr: f64) {
         if llr.is_finite() {
             if llr < self.down.record {
@@ -60,19 +61,19 @@ impl Overshoot {
         }
     }
 
-    /// The mean overshoot to expect at the lower bound; 0 as long as the LLR was never below zero.
+    /// The expected overshoot at the lower bound; 0 as long as the LLR was never below zero.
     #[must_use]
     pub fn below(&self) -> f64 {
         self.down.mean_overshoot()
     }
 
-    /// The mean overshoot to expect at the upper bound; 0 as long as the LLR was never above zero.
+    /// The expected overshoot at the upper bound; 0 as long as the LLR was never above zero.
     #[must_use]
     pub fn above(&self) -> f64 {
         self.up.mean_overshoot()
     }
 
-    /// The bounds, each moved inwards by the overshoot to expect there.
+    /// The bounds, each moved inwards by its expected overshoot.
     #[must_use]
     pub fn narrow(&self, bounds: Bounds) -> Bounds {
         Bounds { lower: bounds.lower + self.below(), upper: bounds.upper - self.above() }
@@ -87,7 +88,8 @@ impl Records {
         self.record = llr;
     }
 
-    /// E\[d²\]/(2 E\[d\]): how far a walk with such steps goes on average beyond a distant bound (renewal theory).
+    /// E\[d²\]/(2 E\[d\]), the mean excess of a walk with such steps over a distant bound (renewal
+    /// theory).
     fn mean_overshoot(&self) -> f64 {
         if self.sum_of_steps > 0.0 { self.sum_of_squares / (2.0 * self.sum_of_steps) } else { 0.0 }
     }

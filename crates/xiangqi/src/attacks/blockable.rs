@@ -1,9 +1,9 @@
-//! Horses and elephants: four blocking points, each closing one or two targets.
+//! Horses and elephants: leapers with four blocking points, each closing one or two targets.
 
 use super::steps::{HOME, offset};
 use crate::{Bitboard, Color, Piece, PieceKind, Square};
 
-/// The four blockers of one point and what is reached under each of their sixteen occupancies.
+/// The four blockers of one point, and the reached points for each of their sixteen occupancies.
 pub(super) struct Blockable {
     blockers: Bitboard,
     /// Multipliers that bring a bank's blockers to the top four bits.
@@ -20,18 +20,18 @@ impl Blockable {
         self.reach[((south | north) >> 60) as usize]
     }
 
-    /// What is reached when nothing blocks.
+    /// The reached points when nothing blocks.
     pub(super) const fn all(&self) -> Bitboard {
         self.reach[0]
     }
 
-    /// `ways` lists, for each of the four blockers, its offset and the offsets it closes. `from_board` are the points
-    /// the piece may stand on and `to_board` those it may reach.
+    /// Builds the entry of one point. `ways` lists each blocker's offset and the offsets it closes;
+    /// `board` is the set of points the piece can reach.
     ///
-    /// The order of `ways` matters to the gathering. Blocker k goes to bit 60 + k; another blocker that lies d above
-    /// the k-th goes to 60 + k + d through the same multiplier and must fall out of the top four bits. The blockers
-    /// used here lie at least eight apart but for two pairs of neighbours two apart: the right one of a pair must be
-    /// number 0 or 1 and the left one 2 or 3.
+    /// The order of `ways` matters to the gathering. Blocker k goes to bit 60 + k. A blocker d
+    /// above the k-th goes to 60 + k + d through the same multiplier. It must fall out of the top
+    /// four bits. The blockers lie at least eight apart, except for two pairs of neighbours two
+    /// apart. The right one of a pair must be number 0 or 1, the left one 2 or 3.
     const fn new(square: Square, ways: &[Way; 4], board: Bitboard) -> Self {
         let mut blockers = Bitboard::EMPTY;
         let mut gather = Bitboard::EMPTY;
@@ -130,7 +130,8 @@ mod tests {
     fn check(table: &[Blockable; Square::COUNT], ways: &[Way; 4], board: Bitboard) {
         for square in board {
             for subset in 0..16_u32 {
-                // Blockers of the subset, and everything that is no blocker, so that strangers are seen to be ignored.
+                // Once the subset alone, once with every non-blocker occupied: those must be
+                // ignored.
                 let blockers: Vec<_> = ways.iter().map(|way| offset(square, way.0.0, way.0.1)).collect();
                 let strangers = blockers.iter().flatten().fold(Bitboard::ALL, |set, blocker| set.without(*blocker));
                 let blocking = (0..4).filter(|way| subset >> way & 1 == 1).filter_map(|way| blockers[way]).collect();

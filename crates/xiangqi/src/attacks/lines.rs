@@ -1,9 +1,11 @@
-//! Ranks and files: what chariots and cannons reach along them.
+//! Sliders: the reach of chariots and cannons along ranks and files.
 
 use crate::{Bitboard, Square};
 
-/// What a piece reaches along one rank and along one file, by its place there and the occupancy of the line's inner
-/// points. The two end points need no look: a piece there stops nothing that would go further.
+/// The points reached along one rank and along one file, by position on the line and occupancy of
+/// its inner points.
+///
+/// The two end points are not part of the index: a piece there blocks nothing.
 pub(super) struct Reach {
     rank: [[u16; 128]; 9],
     file: [[u16; 256]; 10],
@@ -13,7 +15,7 @@ pub(super) static CHARIOT: Reach = Reach { rank: line_table(0), file: line_table
 
 pub(super) static CANNON: Reach = Reach { rank: line_table(1), file: line_table(1) };
 
-/// For each place and inner occupancy, the points behind exactly `screens` pieces.
+/// For each position on the line and inner occupancy, the points behind exactly `screens` pieces.
 const fn line_table<const PLACES: usize, const OCCUPANCIES: usize>(screens: u32) -> [[u16; OCCUPANCIES]; PLACES] {
     let mut table = [[0; OCCUPANCIES]; PLACES];
     let mut place = 0;
@@ -46,8 +48,8 @@ const fn line_table<const PLACES: usize, const OCCUPANCIES: usize>(screens: u32)
 /// The first file's points of one bank.
 const FILE: u64 = 0x10_0804_0201;
 
-/// Five bits that lie nine apart, side by side: bit 9i goes to 36 + i through the term 36 - 8i, and no two products
-/// meet, since 9i - 8j tells i and j apart.
+/// Gathers five bits that lie nine apart. Bit 9i goes to 36 + i through the term 36 - 8i; no two
+/// products meet, since 9i - 8j identifies i and j.
 #[inline]
 const fn gather(spread: u64) -> u64 {
     spread.wrapping_mul(0x10_1010_1010) >> 36 & 0x1f
@@ -96,7 +98,7 @@ const CROSS: [Bitboard; Square::COUNT] = {
     cross
 };
 
-/// The points strictly between two points of one line; empty for points of no common line.
+/// The points strictly between two points of one line; empty if they share none.
 #[must_use]
 #[inline]
 pub fn between(a: Square, b: Square) -> Bitboard {
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn between_is_what_a_chariot_crosses() {
+    fn between_holds_the_points_a_chariot_crosses() {
         for a in Square::all() {
             for b in Square::all() {
                 let expected = if cross(a).contains(b) {

@@ -1,4 +1,4 @@
-//! Pieces that step one point and cannot be blocked, and where each piece can ever stand.
+//! Steppers (king, advisor, pawn), and the home points of every piece.
 
 use crate::{Bitboard, Color, Piece, PieceKind, Square};
 
@@ -7,7 +7,7 @@ pub(super) const fn offset(square: Square, files: i8, ranks: i8) -> Option<Squar
     Square::new((square.file() as i8 + files) as u8, (square.rank() as i8 + ranks) as u8)
 }
 
-/// Where each piece can stand, in a game from the starting position.
+/// The points each piece can reach in a game from the starting position.
 pub(super) const HOME: [Bitboard; Piece::COUNT] = {
     let mut home = [Bitboard::EMPTY; Piece::COUNT];
     let mut piece = 0;
@@ -89,7 +89,7 @@ const fn pawn_steps(color: Color) -> [Bitboard; Square::COUNT] {
     table
 }
 
-/// [`PAWN`] read backwards.
+/// The inverse of [`PAWN`].
 pub(super) const PAWN_TO: [[Bitboard; Square::COUNT]; 2] = [reversed(&PAWN[0]), reversed(&PAWN[1])];
 
 const fn reversed(table: &[Bitboard; Square::COUNT]) -> [Bitboard; Square::COUNT] {

@@ -1,8 +1,8 @@
 //! The notation of Chinese books: 炮二平五, 马8进7.
 //!
-//! Four characters: the piece, its file, the direction (进 forward, 退 back, 平 sideways), the number. Red's numbers are
-//! Chinese, Black's are Arabic. Where two of a kind stand on one file, the first character says which, and the piece
-//! comes second: 前炮平五, 后马进八. Pawns can be more:
+//! Four characters: piece, file, direction (进 forward, 退 back, 平 sideways), number. Red's numbers
+//! are Chinese, Black's are Arabic. Where two of a kind are on one file, the first character tells
+//! them apart, and the piece comes second: 前炮平五, 后马进八. Pawns can be more:
 //!
 //! | pawns on the file       | front to rear             |
 //! |-------------------------|---------------------------|
@@ -12,15 +12,20 @@
 //! | 5                       | 前兵 二兵 三兵 四兵 后兵  |
 //! | 2 or 3, on two files    | 前三 中三 后三 (the file) |
 //!
-//! That is the competition rulebook's chapter on records, and what is written. Read are also both scripts whatever is
-//! asked for, the characters of either side, either numerals, full-width digits, 上 and 下, the signs `+-=` of the
-//! rulebooks in English, the place after the piece (炮前平五), the last of four counted as 四, the piece's name together
-//! with file and place (前兵九平八) or in place of one of them where that leaves one legal move.
+//! This is the form of the competition rulebook's chapter on records, and the one written.
+//!
+//! Also parsed:
+//!
+//! * both scripts, the characters of either side, both numerals, full-width digits,
+//! * 上 and 下, and the signs `+-=` of the rulebooks in English,
+//! * the place after the piece (炮前平五), and the last of four counted as 四,
+//! * the piece's name together with file and place (前兵九平八), or in place of one of them where one
+//!   legal move remains.
 
-use super::relative::{Description, Direction, Pattern, Place, Selector, Subject, Word, split};
+use super::relative::{Description, Direction, Pattern, Place, Selector, Subject, Token, split};
 use crate::{Color, Piece, PieceKind};
 
-/// Which characters are written.
+/// A script of Chinese characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     Simplified,
@@ -39,7 +44,7 @@ pub(crate) const fn simplified_name(piece: Piece) -> char {
     SIMPLIFIED[piece.index()]
 }
 
-/// Writes a move.
+/// Formats a move.
 pub(super) fn write(Description { subject, step }: Description, script: Script) -> String {
     let direction = match (step.direction, script) {
         (Direction::Forward, Script::Simplified) => '进',
@@ -86,13 +91,13 @@ fn numeral(number: u8) -> char {
     NUMERALS[usize::from(number) - 1]
 }
 
-/// Reads what a text says; `None` if it does not have the notation's form.
+/// Parses a text; `None` if it does not have the notation's form.
 pub(super) fn read(text: &str) -> Option<Pattern> {
-    use Word::{Digit, Kind, Place as At};
+    use Token::{Digit, Kind, Place as At};
 
-    let (words, step) = split(text, word, direction)?;
-    let (kind, file, place) = match words[..] {
-        // With digits and signs alone it would be the WXF's.
+    let (tokens, step) = split(text, token, direction)?;
+    let (kind, file, place) = match tokens[..] {
+        // Digits and signs alone would be WXF.
         _ if text.is_ascii() => return None,
         [Kind(kind), Digit(file)] => (kind, Some(file), None),
         [At(place), Kind(kind)] | [Kind(kind), At(place)] => (kind, None, Some(place)),
@@ -106,22 +111,22 @@ pub(super) fn read(text: &str) -> Option<Pattern> {
     Some(Pattern { kind, file, place, step })
 }
 
-fn word(char: char) -> Option<Word> {
+fn token(char: char) -> Option<Token> {
     use PieceKind::{Advisor, Cannon, Chariot, Elephant, Horse, King, Pawn};
     Some(match char {
-        '车' | '車' | '俥' => Word::Kind(Chariot),
-        '马' | '馬' | '傌' => Word::Kind(Horse),
-        '炮' | '砲' | '包' => Word::Kind(Cannon),
-        '兵' | '卒' => Word::Kind(Pawn),
-        '仕' | '士' => Word::Kind(Advisor),
-        '相' | '象' => Word::Kind(Elephant),
-        '帅' | '帥' | '将' | '將' => Word::Kind(King),
-        '前' => Word::Place(Place::Front),
-        '中' => Word::Place(Place::Middle),
-        '后' | '後' => Word::Place(Place::Rear),
-        '1'..='9' => Word::Digit(char as u8 - b'0'),
-        '１'..='９' => Word::Digit((char as u32 - '０' as u32) as u8),
-        _ => Word::Digit(1 + NUMERALS.iter().position(|&numeral| numeral == char)? as u8),
+        '车' | '車' | '俥' => Token::Kind(Chariot),
+        '马' | '馬' | '傌' => Token::Kind(Horse),
+        '炮' | '砲' | '包' => Token::Kind(Cannon),
+        '兵' | '卒' => Token::Kind(Pawn),
+        '仕' | '士' => Token::Kind(Advisor),
+        '相' | '象' => Token::Kind(Elephant),
+        '帅' | '帥' | '将' | '將' => Token::Kind(King),
+        '前' => Token::Place(Place::Front),
+        '中' => Token::Place(Place::Middle),
+        '后' | '後' => Token::Place(Place::Rear),
+        '1'..='9' => Token::Digit(char as u8 - b'0'),
+        '１'..='９' => Token::Digit((char as u32 - '０' as u32) as u8),
+        _ => Token::Digit(1 + NUMERALS.iter().position(|&numeral| numeral == char)? as u8),
     })
 }
 

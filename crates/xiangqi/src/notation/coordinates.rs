@@ -1,6 +1,6 @@
-//! Notations that name two points: UCI with ranks 0 to 9 or 1 to 10, UCCI, ICCS.
+//! Coordinate notations: UCI with ranks 0 to 9 or 1 to 10, UCCI, ICCS.
 //!
-//! Texts are read as bytes: every character that counts is ASCII, and nothing is cut inside another.
+//! Texts are parsed as bytes: all significant characters are ASCII, and no other character is cut.
 
 use super::{Notation, NotationError};
 use crate::{Move, Position, Square, text::shortened};
@@ -8,12 +8,12 @@ use crate::{Move, Position, Square, text::shortened};
 /// The longest text: ICCS with its hyphen, or `a10b10`.
 const MAX_LEN: usize = 6;
 
-/// Reads a legal move. Legality is asked of this one move; no others are generated.
+/// Parses a legal move. Only this move is checked; no others are generated.
 #[inline]
 pub(super) fn parse(position: &Position, text: &str, notation: Notation) -> Result<Move, NotationError> {
     match read(text, notation) {
         Some(mv) if position.is_legal(mv) => Ok(mv),
-        Some(mv) => Err(why_illegal(position, mv, text, notation)),
+        Some(mv) => Err(explain_illegal(position, mv, text, notation)),
         None => Err(NotationError::not_a_move(text, notation)),
     }
 }
@@ -40,7 +40,8 @@ fn read_iccs(bytes: &[u8]) -> Option<Move> {
     rest.is_empty().then_some(Move::new(from, to))
 }
 
-/// The point a text begins with, and the rest of the text. Ranks are counted from `first_rank`.
+/// Parses a point off the front of a text; returns it and the rest. Ranks are counted from
+/// `first_rank`.
 #[inline]
 fn take_point(bytes: &[u8], first_rank: u8) -> Option<(Square, &[u8])> {
     let (file, rank, rest) = match bytes {
@@ -56,13 +57,13 @@ const fn first_rank(notation: Notation) -> u8 {
     matches!(notation, Notation::Uci1) as u8
 }
 
-/// A point as a notation writes it. The relative notations have no points; for them it is UCI's.
+/// Formats a point. Relative notations have no points of their own and use UCI's.
 pub(super) fn point(square: Square, notation: Notation) -> String {
     let file = char::from(if notation == Notation::Iccs { b'A' } else { b'a' } + square.file());
     format!("{file}{}", square.rank() + first_rank(notation))
 }
 
-/// Writes a move.
+/// Formats a move.
 pub(super) fn write(mv: Move, notation: Notation) -> String {
     match notation {
         Notation::Uci1 => point(mv.from(), notation) + &point(mv.to(), notation),
@@ -72,14 +73,14 @@ pub(super) fn write(mv: Move, notation: Notation) -> String {
 }
 
 #[cold]
-fn why_illegal(position: &Position, mv: Move, text: &str, notation: Notation) -> NotationError {
+fn explain_illegal(position: &Position, mv: Move, text: &str, notation: Notation) -> NotationError {
     let (side, from, to) = (position.turn(), mv.from(), mv.to());
     let own = |square| position.piece_at(square).filter(|piece| piece.color() == side);
     let text = shortened(text);
     match (own(from), own(to)) {
         (None, _) => NotationError::NothingThere { text, notation, side, from },
         (Some(_), Some(piece)) => NotationError::OwnPieceThere { text, notation, side, kind: piece.kind(), to },
-        (Some(_), None) if position.can_reach(mv) => NotationError::KingInCheck { text, side },
+        (Some(_), None) if position.is_pseudo_legal(mv) => NotationError::KingInCheck { text, side },
         (Some(piece), None) => NotationError::OutOfReach { text, notation, side, kind: piece.kind(), from, to },
     }
 }

@@ -1,9 +1,10 @@
-//! Why a text is no legal move.
+//! Errors of move parsing.
 
 use super::{Notation, coordinates};
 use crate::{Color, Move, PieceKind, Square, text::shortened};
 
-/// Why a text is no legal move of a position. Each message is one line and quotes the text, shortened if it is huge.
+/// An error: the text is no legal move of the position. Each message is one line and quotes the
+/// text, shortened if it is long.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum NotationError {
@@ -31,13 +32,13 @@ pub enum NotationError {
 }
 
 impl NotationError {
-    /// For a text that does not have the notation's form.
+    /// The text does not have the notation's form.
     #[cold]
     pub(super) fn not_a_move(text: &str, notation: Notation) -> Self {
         Self::NotAMove { text: shortened(text), notation }
     }
 
-    /// For a text that has no notation's form.
+    /// The text has no notation's form.
     #[cold]
     pub(super) fn not_recognized(text: &str) -> Self {
         Self::NotRecognized { text: shortened(text) }

@@ -1,9 +1,8 @@
-//! What the Chinese notation and the WXF's have in common: a piece as its player sees it, and what it does.
+//! The common part of the Chinese and WXF notations: a piece as its player sees it, and its step.
 //!
-//! Writing turns a move into a [`Description`], and the notation's words follow from that. Reading goes the other way
-//! round: the notation turns a text into a [`Pattern`], which may leave open what a description has, and the legal move
-//! that fits it is the one meant. Both notations differ in their words alone, so the words are all that their modules
-//! hold.
+//! Formatting: a move becomes a [`Description`], from which the notation derives its text. Parsing:
+//! the notation turns a text into a [`Pattern`], which may leave parts of a description open, and
+//! the one legal move that fits is returned. The notations' own modules hold only their vocabulary.
 //!
 //! Files are counted 1 to 9 from the player's right; forward is towards the enemy.
 
@@ -18,22 +17,22 @@ pub(super) struct Subject {
     pub(super) piece: Piece,
     /// 1 to 9 from the player's right.
     pub(super) file: u8,
-    /// How many of the player's pieces of this kind stand on the file, itself among them.
+    /// The number of the player's pieces of this kind on the file, itself included.
     pub(super) count: u8,
-    /// How many of these stand before it.
+    /// The number of these in front of it.
     pub(super) ahead: u8,
     /// Whether it is a pawn and its player has two or more pawns on each of two files.
     pub(super) crowded: bool,
 }
 
-/// What a notation must say to tell a piece from its fellows.
+/// The information that distinguishes a piece from others of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Selector {
     /// Kind and file.
     File,
-    /// Kind and place, as there is but one file with several.
+    /// Kind and place, as only one file holds several.
     Place,
-    /// File and place; only pawns can need both, so the kind goes without saying.
+    /// File and place. Only pawns need both, so the kind is implied.
     FileAndPlace,
 }
 
@@ -56,8 +55,8 @@ impl Subject {
         })
     }
 
-    /// How the piece is told from its fellows. Two advisors or two elephants on one file never need it: only one of
-    /// them can go forward, and only the other back.
+    /// The selector the piece needs. Two advisors or two elephants on one file never need a place:
+    /// only one of them can go forward, and only the other back.
     pub(super) fn selector(self) -> Selector {
         match self.piece.kind() {
             PieceKind::Advisor | PieceKind::Elephant => Selector::File,
@@ -74,7 +73,7 @@ pub(super) fn has_two_files_of_pawns(position: &Position, side: Color) -> bool {
     (0..9).filter(|&file| (pawns & Bitboard::file(file)).count() >= 2).count() >= 2
 }
 
-/// How many pawns a side has on a file that it sees as this number.
+/// The number of a side's pawns on a file that it sees as this number.
 pub(super) fn count_pawns(position: &Position, side: Color, file: u8) -> u32 {
     let pawns = position.pieces(side, PieceKind::Pawn);
     pawns.into_iter().filter(|&pawn| file_seen_by(side, pawn) == file).count() as u32
@@ -94,11 +93,11 @@ pub(super) enum Direction {
     Sideways,
 }
 
-/// What a piece does.
+/// The direction and length of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) direction: Direction,
-    /// The points it goes, if it stays on its file; the file it goes to, if not.
+    /// The number of points along the file, or else the file of the target.
     pub(super) number: u8,
 }
 
@@ -116,7 +115,7 @@ impl Step {
     }
 }
 
-/// All that the relative notations can say about a move.
+/// The full description of a move in relative notations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Description {
     pub(super) subject: Subject,
@@ -131,18 +130,18 @@ impl Description {
     }
 }
 
-/// Where a piece stands among its fellows on its file.
+/// A piece's place among its kind on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Front,
-    /// Of three or five.
+    /// The middle one of three or five.
     Middle,
     Rear,
     /// Counted from the front, which is 1.
     Nth(u8),
-    /// The WXF's `+`: the front one of two or three, the second of four or five.
+    /// WXF `+`: the front one of two or three, the second of four or five.
     Plus,
-    /// The WXF's `-`: the rear one of two or three, the last but one of four or five.
+    /// WXF `-`: the rear one of two or three, the last but one of four or five.
     Minus,
 }
 
@@ -161,7 +160,7 @@ impl Place {
     }
 }
 
-/// What a text says of a move.
+/// A parsed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) kind: PieceKind,
@@ -184,26 +183,26 @@ impl Pattern {
     }
 }
 
-/// The one legal move that a pattern fits.
+/// Returns the one legal move that a pattern fits.
 pub(super) fn find(position: &Position, text: &str, pattern: Pattern) -> Result<Move, NotationError> {
     let mut moves = position.legal_moves();
     moves.retain(|mv| pattern.fits(position, *mv));
     match moves[..] {
         [mv] => Ok(mv),
         [one, other, ..] => Err(NotationError::Ambiguous { text: shortened(text), one, other }),
-        [] => Err(why_none(position, text, pattern)),
+        [] => Err(explain_no_match(position, text, pattern)),
     }
 }
 
 #[cold]
-fn why_none(position: &Position, text: &str, pattern: Pattern) -> NotationError {
+fn explain_no_match(position: &Position, text: &str, pattern: Pattern) -> NotationError {
     let (text, side) = (shortened(text), position.turn());
     let own = position.by_color(side).into_iter();
     let meant: Vec<_> =
         own.filter(|&from| Subject::of(position, from).is_some_and(|subject| pattern.selects(subject))).collect();
     let goes = |from| {
         let moves = Square::all().map(move |to| Move::new(from, to));
-        moves.into_iter().any(|mv| Step::of(side, mv) == pattern.step && position.can_reach(mv))
+        moves.into_iter().any(|mv| Step::of(side, mv) == pattern.step && position.is_pseudo_legal(mv))
     };
     if meant.is_empty() {
         NotationError::NoSuchPiece { text, side }
@@ -214,29 +213,29 @@ fn why_none(position: &Position, text: &str, pattern: Pattern) -> NotationError 
     }
 }
 
-/// A character's meaning in the part of a text that names the piece.
+/// The meaning of a character in the selector part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum Token {
     Kind(PieceKind),
     Place(Place),
     Digit(u8),
 }
 
-/// The words that name the piece: two, or three in books that leave nothing out.
-pub(super) type Words = ArrayVec<Word, 3>;
+/// The tokens of the selector: two, or three in books that leave nothing out.
+pub(super) type Tokens = ArrayVec<Token, 3>;
 
-/// Takes a text apart: the words that name the piece, then the direction, then the number.
+/// Splits a text into selector, direction and number.
 pub(super) fn split(
     text: &str,
-    word: impl Fn(char) -> Option<Word>,
+    token: impl Fn(char) -> Option<Token>,
     direction: impl Fn(char) -> Option<Direction>,
-) -> Option<(Words, Step)> {
+) -> Option<(Tokens, Step)> {
     let mut chars = text.chars();
-    let Word::Digit(number) = word(chars.next_back()?)? else { return None };
+    let Token::Digit(number) = token(chars.next_back()?)? else { return None };
     let direction = direction(chars.next_back()?)?;
-    let mut words = Words::new();
+    let mut tokens = Tokens::new();
     for char in chars {
-        words.try_push(word(char)?).ok()?;
+        tokens.try_push(token(char)?).ok()?;
     }
-    Some((words, Step { direction, number }))
+    Some((tokens, Step { direction, number }))
 }

@@ -1,4 +1,5 @@
-//! Positions on which both relative notations are tried, and the proof that their selectors tell all pawns apart.
+//! Sample positions for both relative notations, and the proof that their selectors distinguish all
+//! pawns.
 
 use super::{
     Notation, chinese,
@@ -20,19 +21,19 @@ pub(super) const FIVE: &str = "3k2P2/6P2/6P2/6P2/6P2/9/9/9/9/4K4 w";
 /// Pawns on g5 to g7, c5 and c6.
 pub(super) const THREE_AND_TWO: &str = "3k5/9/6P2/2P3P2/2P3P2/9/9/9/9/4K4 w";
 
-/// The move that a text is read as, in UCI.
+/// The parsed move, in UCI.
 pub(super) fn read(fen: &str, text: &str, notation: Notation) -> String {
     let position = Position::from_fen(fen).expect(fen);
     position.parse_move_in(text, notation).unwrap_or_else(|error| panic!("{error} in {fen}")).to_string()
 }
 
-/// Why a text is not read.
+/// The parse error.
 pub(super) fn error(fen: &str, text: &str, notation: Notation) -> String {
     let position = Position::from_fen(fen).expect(fen);
     position.parse_move_in(text, notation).expect_err(text).to_string()
 }
 
-/// Each text is how its move is written, and is read as that move.
+/// Checks that each move is formatted as its text, and the text parsed as its move.
 pub(super) fn check(fen: &str, notation: Notation, moves: &[(&str, &str)]) {
     let position = Position::from_fen(fen).expect(fen);
     for &(text, uci) in moves {
@@ -42,7 +43,7 @@ pub(super) fn check(fen: &str, notation: Notation, moves: &[(&str, &str)]) {
     }
 }
 
-/// Every way to put up to `left` pawns on the files from `file` on.
+/// Visits every distribution of up to `left` pawns over the files from `file` on.
 fn layouts(file: usize, left: usize, counts: &mut [usize; 9], visit: &mut impl FnMut(&[usize; 9])) {
     if file == counts.len() {
         return visit(counts);
@@ -53,11 +54,11 @@ fn layouts(file: usize, left: usize, counts: &mut [usize; 9], visit: &mut impl F
     }
 }
 
-/// A position with so many red pawns on each file, Red to move.
+/// A position with these numbers of red pawns on the files, Red to move.
 fn with_pawns(counts: &[usize; 9]) -> Position {
     let mut rows = [[b'1'; 9]; 10];
     for (file, &count) in counts.iter().enumerate() {
-        // On the files of the starting position there is room below the river.
+        // On the files of the starting position pawns may also be below the river.
         let lowest = if file % 2 == 0 { 3 } else { 5 };
         (lowest..lowest + count).for_each(|rank| rows[rank][file] = b'P');
     }
@@ -86,9 +87,9 @@ fn pattern(position: &Position, text: &str, notation: Notation) -> Pattern {
     pattern.unwrap_or_else(|| panic!("{text} is not read"))
 }
 
-/// Whatever the pawns can do, what is written of each selects it and no other piece.
+/// For every layout of pawns, the text of each pawn selects it and no other piece.
 #[test]
-fn every_pawn_is_told_from_every_other() {
+fn every_pawn_is_distinguished_from_every_other() {
     let step = Step { direction: Direction::Sideways, number: 5 };
     let mut seen = 0;
     layouts(0, PieceKind::Pawn.max_count() as usize, &mut [0; 9], &mut |counts| {

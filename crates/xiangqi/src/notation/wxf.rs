@@ -1,8 +1,8 @@
 //! The World Xiangqi Federation's notation: `C2=5`, `P7+1`, `H2+3`.
 //!
-//! Four characters: the piece's letter, its file, the direction (`+` forward, `-` back, `=` sideways), the number. Where
-//! two of a kind stand on one file, a sign takes the file's place: `+R+2` the front one, `-R=4` the rear one. Pawns can
-//! be more:
+//! Four characters: the piece's letter, its file, the direction (`+` forward, `-` back, `=`
+//! sideways), the number. Where two of a kind are on one file, a sign replaces the file: `+R+2` is
+//! the front one, `-R=4` the rear one. Pawns can be more:
 //!
 //! | pawns on the file    | front to rear              |
 //! |----------------------|----------------------------|
@@ -13,18 +13,21 @@
 //! | 2, on two files each | `3+` `3-`                  |
 //! | 3, and 2 on another  | `3+` `33` `3-`             |
 //!
-//! `P3` is the middle one by the number of its file. This is the scheme of 1980, in which the sign comes second (`R+.2`,
-//! sideways is `.`); both orders and both signs are read. The World rules of 2018 number three pawns on a file from the
-//! front and let the file follow: `16=5`, `26=5`, `36=5`; that is read too. The two schemes collide in one text, `33`
-//! for pawns on file 3 (and so on), which is the middle pawn where the scheme of 1980 would write it, on one of two
-//! crowded files, and else the third.
+//! `P3` is the middle one, by the number of its file.
+//!
+//! This is the scheme of 1980, in which the sign comes second (`R+.2`, sideways is `.`); both
+//! orders and both signs are parsed. The World rules of 2018 number three pawns on a file from the
+//! front, followed by the file: `16=5`, `26=5`, `36=5`. That is parsed too.
+//!
+//! The two schemes collide in one text: `33` for pawns on file 3 (and so on). It is the middle pawn
+//! where the scheme of 1980 would write it, on one of two crowded files, and else the third.
 
 use super::relative::{
-    Description, Direction, Pattern, Place, Selector, Subject, Word, count_pawns, has_two_files_of_pawns, split,
+    Description, Direction, Pattern, Place, Selector, Subject, Token, count_pawns, has_two_files_of_pawns, split,
 };
 use crate::{PieceKind, Position};
 
-/// Writes a move.
+/// Formats a move.
 pub(super) fn write(Description { subject, step }: Description) -> String {
     let direction = match step.direction {
         Direction::Forward => '+',
@@ -46,7 +49,7 @@ fn selector(subject: Subject) -> String {
     }
 }
 
-/// What marks a place; nothing marks the middle of three or five.
+/// The sign of a place; the middle of three or five has none.
 fn sign(Subject { count, ahead, .. }: Subject) -> Option<&'static str> {
     let behind = count - 1 - ahead;
     match (ahead, behind) {
@@ -66,14 +69,14 @@ const fn letter(kind: PieceKind) -> char {
     }
 }
 
-/// Reads what a text says; `None` if it does not have the notation's form.
+/// Parses a text; `None` if it does not have the notation's form.
 pub(super) fn read(position: &Position, text: &str) -> Option<Pattern> {
     use PieceKind::Pawn;
-    use Word::{Digit, Kind, Place as At};
+    use Token::{Digit, Kind, Place as At};
     let side = position.turn();
 
-    let (words, step) = split(text, word, direction)?;
-    let (kind, file, place) = match words[..] {
+    let (tokens, step) = split(text, token, direction)?;
+    let (kind, file, place) = match tokens[..] {
         [Kind(Pawn), Digit(file)] => {
             let has_middle = matches!(count_pawns(position, side, file), 3 | 5);
             (Pawn, Some(file), has_middle.then_some(Place::Middle))
@@ -87,26 +90,26 @@ pub(super) fn read(position: &Position, text: &str) -> Option<Pattern> {
             let middle = number == file && has_two_files_of_pawns(position, side);
             (Pawn, Some(file), Some(if middle { Place::Middle } else { Place::Nth(number) }))
         }
-        // The letter kept where the file takes its place.
+        // The letter is kept although the file is given.
         [Kind(kind), Digit(file), At(place)] | [At(place), Kind(kind), Digit(file)] => (kind, Some(file), Some(place)),
         _ => return None,
     };
     Some(Pattern { kind, file, place, step })
 }
 
-fn word(char: char) -> Option<Word> {
+fn token(char: char) -> Option<Token> {
     Some(match char {
-        '1'..='9' => Word::Digit(char as u8 - b'0'),
+        '1'..='9' => Token::Digit(char as u8 - b'0'),
         _ => match direction(char) {
-            Some(Direction::Forward) => Word::Place(Place::Plus),
-            Some(Direction::Back) => Word::Place(Place::Minus),
+            Some(Direction::Forward) => Token::Place(Place::Plus),
+            Some(Direction::Back) => Token::Place(Place::Minus),
             Some(Direction::Sideways) => return None,
-            None => Word::Kind(PieceKind::from_letter(char)?),
+            None => Token::Kind(PieceKind::from_letter(char)?),
         },
     })
 }
 
-/// The signs, with the dashes that typesetters make of a hyphen.
+/// The signs, including the dashes that typesetters make of a hyphen.
 fn direction(char: char) -> Option<Direction> {
     Some(match char {
         '+' => Direction::Forward,

@@ -1,11 +1,11 @@
-//! Who attacks a point.
+//! Attackers of a point.
 
 use super::Position;
 use crate::{Bitboard, Color, Move, PieceKind, Square, attacks};
 
 impl Position {
-    /// The pieces of both sides that could take on a point if these points were occupied, kings' safety left out of
-    /// account. A piece that stands outside `occupied` is not there.
+    /// The pieces of both sides that attack a point under a given occupancy, pins ignored. A piece
+    /// outside `occupied` counts as removed.
     #[must_use]
     pub fn attackers_to(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let chariots = self.by_kind(PieceKind::Chariot);
@@ -29,14 +29,15 @@ impl Position {
         attackers & occupied
     }
 
-    /// The enemy pieces that give check to a side's king.
+    /// The pieces that give check to a side's king.
     #[inline]
     pub(super) fn attackers_of_king(&self, color: Color) -> Bitboard {
         self.attackers_in_palace(self.king(color), color, self.occupied(), self.by_color(!color))
     }
 
-    /// The pieces among `enemies` that would attack `color`'s king on a point of its palace, were these points
-    /// occupied; the enemy king along an open file among them. Advisors and elephants never reach the other palace.
+    /// The pieces among `enemies` that would attack `color`'s king on a point of its palace under
+    /// this occupancy. They include the enemy king on an open file. Advisors and elephants never
+    /// reach the other palace.
     #[inline]
     pub(crate) fn attackers_in_palace(
         &self,
@@ -60,16 +61,15 @@ impl Position {
         attackers & enemies
     }
 
-    /// Whether making the move would leave the mover's king unattacked. The move must be one its piece can make: with
-    /// that known, it is legal.
+    /// Whether a pseudo-legal move leaves the mover's king unattacked, and so is legal.
     #[must_use]
     #[inline]
     pub fn keeps_king_safe(&self, mv: Move) -> bool {
         let Some(piece) = self.piece_at(mv.from()) else { return false };
         let color = piece.color();
         let king = if piece.kind() == PieceKind::King { mv.to() } else { self.king(color) };
-        let concerns = attacks::concerns(king);
-        if color == self.turn && !self.in_check() && !concerns.contains(mv.from()) && !concerns.contains(mv.to()) {
+        let zone = attacks::king_zone(king);
+        if color == self.turn && !self.in_check() && !zone.contains(mv.from()) && !zone.contains(mv.to()) {
             return true;
         }
         let occupied = self.occupied().without(mv.from()).with(mv.to());
@@ -84,12 +84,12 @@ impl Position {
         let (from, to) = (mv.from(), mv.to());
         let king = self.king(!color);
         let occupied = self.occupied().without(from).with(to);
-        // From where it stands now.
+        // Direct check: by the moved piece.
         if attacks::captures(piece, to, occupied).contains(king) && piece.kind() != PieceKind::King {
             return true;
         }
-        // By what stood still. A king that steps off a file may uncover a line, but its own stare is no check: the
-        // rules forbid it.
+        // Discovered check: by the other pieces. A king that leaves a file may uncover a line;
+        // facing kings are illegal and so no check.
         let others = self.by_color(color).without(from) - self.by_kind(PieceKind::King);
         self.attackers_in_palace(king, !color, occupied, others).any()
     }

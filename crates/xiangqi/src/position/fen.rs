@@ -1,4 +1,4 @@
-//! Positions as text.
+//! Positions as text (FEN).
 
 use std::{fmt, str::FromStr};
 
@@ -8,13 +8,15 @@ use crate::{
     text::{counted, shortened},
 };
 
-/// A position with the two counters that its text carries.
+/// A position with the two counters of its FEN.
 ///
-/// The text is the engines' dialect: `board side - - counter number`. Board and side are required; `E` and `H` are read
-/// as `B` and `N`, side `r` as `w`. The counter is the natural limit's (plies since the last capture, as the rules count
-/// them), 0 if absent; the number that of the full move, 1 if absent.
+/// The format is the one used by engines: `board side - - counter number`.
 ///
-/// Only sound positions are read (see [`Position`]): what is refused is named with its field, rank and file.
+/// * Board and side are required. `E` and `H` are read as `B` and `N`, side `r` as `w`.
+/// * The counter is the natural limit's: counted plies since the last capture, 0 if absent.
+/// * The number is that of the full move, 1 if absent.
+///
+/// Only valid positions are accepted (see [`Position`]); an error names field, rank and file.
 ///
 /// ```
 /// let fen: xiangqi::Fen = "4k4/9/9/9/9/9/9/9/4R4/3K5 b - - 7 40".parse()?;
@@ -26,15 +28,15 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fen {
-    /// What stands where, and whose turn it is.
+    /// Pieces and side to move.
     pub position: Position,
     /// The natural limit's counter; written as at most [`Fen::MAX_COUNTER`].
     pub limit_counter: u32,
-    /// The number of the full move, counted from the start of the game; written as at most [`Fen::MAX_COUNTER`].
+    /// The full-move number; written as at most [`Fen::MAX_COUNTER`].
     pub move_number: u32,
 }
 
-/// Why a text is no sound position.
+/// An error: the text is no valid position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum FenError {
@@ -75,17 +77,17 @@ fn file_letter(square: Square) -> char {
 }
 
 impl Position {
-    /// Reads a position, dropping the counters of its [`Fen`].
+    /// Reads a position and drops the counters of its [`Fen`].
     ///
     /// # Errors
     ///
-    /// If the text is not a sound position.
+    /// If the text is no valid position.
     pub fn from_fen(text: &str) -> Result<Self, FenError> {
         text.parse().map(|fen: Fen| fen.position)
     }
 
-    /// Whether a position of the class that [`Position`] promises.
-    fn check_soundness(&self) -> Result<(), FenError> {
+    /// Checks the invariants of [`Position`].
+    fn validate(&self) -> Result<(), FenError> {
         let (red, black) = (self.king(Color::Red), self.king(Color::Black));
         if red.file() == black.file() && !attacks::between(red, black).intersects(self.occupied()) {
             return Err(FenError::KingsFacing { square: red });
@@ -99,11 +101,11 @@ impl Position {
 }
 
 impl Fen {
-    /// The greatest counter and move number that are read: far more plies than any game has, and no trouble for whoever
-    /// adds to it.
+    /// The largest accepted counter and move number: far more plies than any game has, and far from
+    /// overflow.
     pub const MAX_COUNTER: u32 = 99_999;
 
-    /// The starting position with both counters at their start.
+    /// The starting position with initial counters.
     #[must_use]
     pub fn start() -> Self {
         Self::from(Position::start())
@@ -141,7 +143,7 @@ impl FromStr for Fen {
             return Err(FenError::TooLong { text: shortened(text) });
         }
         let position = Position::from_board(board, turn);
-        position.check_soundness()?;
+        position.validate()?;
         Ok(Self { position, limit_counter, move_number })
     }
 }
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn written_fens_can_be_read() {
         let fen = Fen { limit_counter: u32::MAX, move_number: u32::MAX, ..Fen::start() };
         let read: Fen = fen.to_string().parse().unwrap();
         assert_eq!((read.limit_counter, read.move_number), (Fen::MAX_COUNTER, Fen::MAX_COUNTER));

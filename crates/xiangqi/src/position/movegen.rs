@@ -1,4 +1,4 @@
-//! Legal moves.
+//! Legal move generation.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use super::Position;
 use crate::{Bitboard, Color, Move, MoveList, Piece, PieceKind, Square, attacks};
 
 impl Position {
-    /// The legal moves, in an order that is the same on every machine: by kind, then origin, then target.
+    /// The legal moves in a reproducible order: by kind, then origin, then target.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
         let mut moves = MoveList::new();
@@ -14,12 +14,12 @@ impl Position {
         moves
     }
 
-    /// [`legal_moves`](Self::legal_moves) into a list that is already there.
+    /// [`legal_moves`](Self::legal_moves) into an existing list.
     pub fn list_legal_moves(&self, moves: &mut MoveList) {
         self.list_moves_to(Bitboard::ALL, moves);
     }
 
-    /// The legal moves that take something.
+    /// The legal captures.
     #[must_use]
     pub fn captures(&self) -> MoveList {
         let mut moves = MoveList::new();
@@ -27,7 +27,7 @@ impl Position {
         moves
     }
 
-    /// The legal moves that take nothing.
+    /// The legal moves without a capture.
     #[must_use]
     pub fn quiets(&self) -> MoveList {
         let mut moves = MoveList::new();
@@ -44,7 +44,7 @@ impl Position {
         });
     }
 
-    /// How many legal moves there are, without listing them.
+    /// The number of legal moves, without listing them.
     #[must_use]
     pub fn count_legal_moves(&self) -> usize {
         let mut count = 0;
@@ -67,18 +67,20 @@ impl Position {
                 .is_break()
     }
 
-    /// Whether some pawn, chariot or cannon can step ahead, or a chariot or cannon back, where neither its leaving nor
-    /// its coming can concern the king. Says nothing when false; when true, which it is in nearly all positions
-    /// without check, it spares looking at what concerns him.
+    /// Whether a pawn, chariot or cannon can step ahead, or a chariot or cannon back, between
+    /// points that do not matter to the king's safety.
+    ///
+    /// A fast path: true in nearly all positions without check, and then the king's safety need not
+    /// be computed. False proves nothing.
     #[inline]
     pub(crate) fn has_obvious_move(&self) -> bool {
         if self.in_check() {
             return false;
         }
-        let unconcerned = !attacks::concerns(self.king(self.turn));
+        let outside_zone = !attacks::king_zone(self.king(self.turn));
         let lines = self.by_kind(PieceKind::Chariot) | self.by_kind(PieceKind::Cannon);
-        let movers = self.by_color(self.turn) & unconcerned;
-        let free = unconcerned - self.occupied();
+        let movers = self.by_color(self.turn) & outside_zone;
+        let free = outside_zone - self.occupied();
         attacks::ahead(self.turn, movers & (lines | self.by_kind(PieceKind::Pawn))).intersects(free)
             || attacks::ahead(!self.turn, movers & lines).intersects(free)
     }
@@ -87,21 +89,20 @@ impl Position {
     #[must_use]
     pub fn is_legal(&self, mv: Move) -> bool {
         self.piece_at(mv.from()).is_some_and(|piece| piece.color() == self.turn)
-            && self.can_reach(mv)
+            && self.is_pseudo_legal(mv)
             && self.keeps_king_safe(mv)
     }
 
-    /// Whether the piece on the move's origin, of whichever side, can go to its target if its king is left out of
-    /// account.
+    /// Whether a move of either side is pseudo-legal: possible if the mover's king is ignored.
     #[inline]
-    pub(crate) fn can_reach(&self, mv: Move) -> bool {
+    pub(crate) fn is_pseudo_legal(&self, mv: Move) -> bool {
         let Some(piece) = self.piece_at(mv.from()) else { return false };
-        self.reached(piece, mv.from()).contains(mv.to())
+        self.pseudo_legal_targets(piece, mv.from()).contains(mv.to())
     }
 
-    /// Where a piece can go if its king is left out of account.
+    /// The pseudo-legal targets of a piece.
     #[inline]
-    fn reached(&self, piece: Piece, from: Square) -> Bitboard {
+    fn pseudo_legal_targets(&self, piece: Piece, from: Square) -> Bitboard {
         let occupied = self.occupied();
         let reached = match piece.kind() {
             PieceKind::Cannon => {
@@ -112,7 +113,7 @@ impl Position {
         reached - self.by_color(piece.color())
     }
 
-    /// Calls `visit` with each piece of the side to move that has legal moves to `wanted` points, and these points,
+    /// Calls `visit` with each piece of the side to move and its legal targets among `wanted`,
     /// until it breaks.
     #[inline(always)]
     fn visit_legal(
@@ -135,8 +136,8 @@ impl Position {
         }
         for from in own & self.by_kind(PieceKind::Cannon) {
             let quiet = attacks::chariot(from, occupied) - occupied;
-            let taking = attacks::cannon(from, occupied) & enemies;
-            visit(from, (quiet | taking) & wanted & safety.targets(from))?;
+            let captures = attacks::cannon(from, occupied) & enemies;
+            visit(from, (quiet | captures) & wanted & safety.targets(from))?;
         }
         for from in own & self.by_kind(PieceKind::Pawn) {
             visit(from, attacks::pawn(color, from) & wanted & safety.targets(from))?;
@@ -150,7 +151,8 @@ impl Position {
         visit(self.king(color), self.king_targets(color, wanted))
     }
 
-    /// Where a king may go. The points a rook's line behind him are seen through him: he has left his point.
+    /// The legal targets of a king. He is removed from the occupancy, so that sliders see through
+    /// his origin.
     #[inline]
     fn king_targets(&self, color: Color, wanted: Bitboard) -> Bitboard {
         let from = self.king(color);
@@ -166,8 +168,8 @@ impl Position {
         targets
     }
 
-    /// The legal captures that `pieces` of one side would have if it were its turn: calls `visit` with each piece that
-    /// has any, its point, and its targets among `victims`.
+    /// Calls `visit` with each of `pieces`, its point, and its legal captures among `victims`, as
+    /// if it were `color`'s turn. Pieces without such captures are skipped.
     pub(crate) fn visit_captures(
         &self,
         color: Color,

@@ -1,14 +1,14 @@
-//! Which pieces are chased in a position.
+//! Chases: the chased pieces of a position.
 
 use crate::{Bitboard, Color, Move, Piece, PieceKind, Position, Square, attacks};
 
 impl Position {
-    /// The pieces among `victims` that `chaser` chases here, as if it were its turn: those it could legally take with
-    /// more than a king or a pawn, and that are not
+    /// The pieces among `victims` that `chaser` chases, as if it were its turn: those with a legal
+    /// capture by a piece other than king or pawn, except
     ///
     /// * pawns on their own bank,
-    /// * protected by a legal recapture, unless a horse or a cannon attacks a chariot,
-    /// * able to take their attacker in turn, being of its kind.
+    /// * pieces protected by a legal recapture, unless a horse or a cannon attacks a chariot,
+    /// * pieces that can capture their attacker in turn, being of its kind.
     pub(super) fn chased(&self, chaser: Color, victims: Bitboard) -> Bitboard {
         let mut chased = Bitboard::EMPTY;
         self.visit_chases(chaser, victims, |_, victim| {
@@ -36,27 +36,28 @@ impl Position {
         });
     }
 
-    /// Whether a legal capture by a piece other than king and pawn makes its target a chased one.
+    /// Whether a legal capture, by a piece other than king and pawn, is a chase.
     fn is_chase(&self, attacker: Piece, capture: Move) -> bool {
         let Some(victim) = self.piece_at(capture.to()) else { return false };
         let by_lesser = matches!(attacker.kind(), PieceKind::Horse | PieceKind::Cannon);
         if by_lesser && victim.kind() == PieceKind::Chariot {
             return true;
         }
-        if self.is_answered(capture) {
+        if self.has_recapture(capture) {
             return false;
         }
         let back = Move::new(capture.to(), capture.from());
-        !(attacker.kind() == victim.kind() && self.can_reach(back) && self.keeps_king_safe(back))
+        !(attacker.kind() == victim.kind() && self.is_pseudo_legal(back) && self.keeps_king_safe(back))
     }
 
-    /// Whether the other side, after this capture, could legally take back.
-    fn is_answered(&self, capture: Move) -> bool {
+    /// Whether the other side has a legal recapture.
+    fn has_recapture(&self, capture: Move) -> bool {
         let (from, to) = (capture.from(), capture.to());
         let Some(attacker) = self.piece_at(from) else { return false };
         let defender = !attacker.color();
         let occupied = self.occupied().without(from);
-        // The capturing piece is the one that would be taken: what is left of its side is all that could punish it.
+        // The capturing piece would be captured: only the rest of its side can make the recapture
+        // illegal.
         let left = self.by_color(attacker.color()).without(from);
         let takers = self.attackers_to(to, occupied) & self.by_color(defender).without(to);
         takers.into_iter().any(|taker| {
@@ -65,7 +66,7 @@ impl Position {
         })
     }
 
-    /// The chariots of the side whose king `holder`'s horses would attack but for them: they stand on the leg.
+    /// The chariots pinned by `holder`'s horses: they block the leg towards their own king.
     pub(super) fn chariots_on_leg(&self, holder: Color) -> Bitboard {
         let king = self.king(!holder);
         let chariots = self.pieces(!holder, PieceKind::Chariot);

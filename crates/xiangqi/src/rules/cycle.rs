@@ -1,33 +1,38 @@
-//! What both sides did in a cycle, and who loses by it.
+//! The judgement of cycles: the conduct of both sides, and the loser.
 //!
-//! A cycle is a ring: a position, the moves from it back to it (one loop, or two that need not be the same), and after
-//! the last move the first again. Everything that counts is what holds after every move of a side, all round the ring.
-//! Pieces are followed from the first position to the last: a piece's *identity* is the point on which it stood first.
+//! A cycle is a ring: a position, the moves from it back to it, and after the last move the first
+//! again. It consists of one loop, or of two that may differ.
+//!
+//! An offence counts only if it holds after every move of a side, all round the ring.
+//!
+//! Pieces are followed from the first position to the last: a piece's *identity* is the point on
+//! which it stood first.
 
 use crate::{Bitboard, Color, Move, Position, Square};
 
 use super::RuleSet;
 
-/// What a side did in a cycle, the gravest last. For all rule sets but `Wikibook`, of two sides the one with the graver
-/// class loses.
+/// A side's conduct in a cycle, ordered by gravity.
+///
+/// The side with the graver class loses, for all rule sets except `Wikibook`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Class {
-    /// Nothing that could lose.
+    /// No offence.
     #[default]
     Allowed,
-    /// Chased the same piece on every move.
+    /// Perpetual chase: every move chases the same piece.
     Chase,
-    /// Chased, on every move, a chariot that stood pinned on the leg of the chaser's horse.
+    /// Perpetual chase of a chariot that is pinned on the leg of the chaser's horse.
     ChasePinnedChariot,
-    /// Threatened mate on every move that did not give check. Only `Wikibook` asks.
+    /// Every move gives check or threatens mate, and not all give check. Only in `Wikibook`.
     MateThreat,
-    /// Gave check on every move.
+    /// Perpetual check: every move gives check.
     Check,
 }
 
 impl Class {
-    /// The word used in commands and files.
+    /// The name used in commands and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,47 +44,49 @@ impl Class {
         }
     }
 
-    /// Whether the king was what was attacked.
+    /// Whether the offence is against the king.
     #[must_use]
     pub const fn is_against_king(self) -> bool {
         matches!(self, Self::Check | Self::MateThreat)
     }
 }
 
-/// One side's part in a cycle.
+/// One side's conduct in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {
-    /// What it did.
+    /// The class of the conduct.
     pub class: Class,
-    /// The pieces it chased on every move, where they stand at the end of the cycle.
+    /// The pieces chased on every move, on their points at the end of the cycle.
     pub victims: Bitboard,
 }
 
 /// A judged cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleVerdict {
-    /// After which ply the repeated position stood first.
+    /// The ply after which the repeated position occurred first.
     pub from: usize,
-    /// After which ply it stood last.
+    /// The ply after which it occurred last.
     pub to: usize,
-    /// What each side did, by [`Color::index`].
+    /// The conduct of each side, by [`Color::index`].
     pub conduct: [Conduct; 2],
-    /// The pieces that each side offended with, where they stand at the end of the cycle, by [`Color::index`]; if their
-    /// numbers decided, which they do only for `Wikibook`, between two sides that offended.
+    /// The offending pieces of each side, by [`Color::index`], on their points at the end of the
+    /// cycle.
+    ///
+    /// Present only if their numbers decided: in `Wikibook`, between two offending sides.
     pub offenders: Option<[Bitboard; 2]>,
-    /// Who loses by it; nobody if it is a draw.
+    /// The loser; `None` for a draw.
     pub loser: Option<Color>,
 }
 
 impl CycleVerdict {
-    /// What this side did.
+    /// The conduct of this side.
     #[must_use]
     pub const fn conduct(&self, color: Color) -> &Conduct {
         &self.conduct[color.index()]
     }
 }
 
-/// Moves that are no cycle.
+/// An error: the moves are no cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CycleError {
@@ -91,11 +98,11 @@ pub enum CycleError {
     Open,
 }
 
-/// Judges a cycle by itself: `moves` lead from `start` back to it.
+/// Judges a single cycle: `moves` lead from `start` back to it.
 ///
 /// # Errors
 ///
-/// If they do not, or one is not legal.
+/// If a move is illegal or a capture, or the moves do not return to `start`.
 pub fn judge_cycle(start: &Position, moves: &[Move], rules: RuleSet) -> Result<CycleVerdict, CycleError> {
     let mut position = start.clone();
     for (index, &mv) in moves.iter().enumerate() {
@@ -113,7 +120,7 @@ pub fn judge_cycle(start: &Position, moves: &[Move], rules: RuleSet) -> Result<C
     Ok(judge(&Ring { start: position, from: 0, length: moves.len(), mv: |index| moves[index] }, rules))
 }
 
-/// A cycle as the arbiter walks it: the moves numbered from 0.
+/// A cycle as the arbiter walks it, with the moves numbered from 0.
 pub(super) struct Ring<F> {
     pub(super) start: Position,
     pub(super) from: usize,
@@ -121,20 +128,20 @@ pub(super) struct Ring<F> {
     pub(super) mv: F,
 }
 
-/// A moment of the walk: a move of the ring has just been made.
-pub(super) struct Moment<'a> {
+/// The state after one move of the ring.
+pub(super) struct RingPly<'a> {
     pub(super) position: &'a mut Position,
     pub(super) identities: &'a Identities,
-    /// The number of the move just made.
+    /// The index of the last move.
     pub(super) index: usize,
     pub(super) mover: Color,
-    /// The move that answers it; the first one answers the last.
+    /// The reply to the last move; the ring's first move replies to its last.
     pub(super) reply: Move,
 }
 
 impl<F: Fn(usize) -> Move> Ring<F> {
-    /// Goes round once; returns the identities at the end.
-    pub(super) fn walk(&self, mut visit: impl FnMut(Moment<'_>)) -> Identities {
+    /// Walks the ring once; returns the identities at the end.
+    pub(super) fn walk(&self, mut visit: impl FnMut(RingPly<'_>)) -> Identities {
         let mut position = self.start.clone();
         let mut identities = Identities::new();
         for index in 0..self.length {
@@ -143,13 +150,13 @@ impl<F: Fn(usize) -> Move> Ring<F> {
             let _ = position.make(mv);
             identities.follow(mv);
             let reply = (self.mv)((index + 1) % self.length);
-            visit(Moment { position: &mut position, identities: &identities, index, mover, reply });
+            visit(RingPly { position: &mut position, identities: &identities, index, mover, reply });
         }
         identities
     }
 }
 
-/// Which piece stands where.
+/// The identity of the piece on each point.
 #[derive(Clone)]
 pub(super) struct Identities([u8; Square::COUNT]);
 
@@ -167,7 +174,7 @@ impl Identities {
         squares.into_iter().map(|square| Square::at(usize::from(self.0[square.index()]))).collect()
     }
 
-    /// Those of the given points on which pieces of these identities stand.
+    /// The points among `among` that hold pieces of these identities.
     pub(super) fn squares(&self, identities: Bitboard, among: Bitboard) -> Bitboard {
         among
             .into_iter()
@@ -176,38 +183,38 @@ impl Identities {
     }
 }
 
-/// What can still be said of all of a side's moves so far.
-struct Account {
+/// The offences that hold for all moves of one side so far.
+struct SideTally {
     checks: bool,
-    /// Every move a check or a threat of mate.
+    /// Every move gave check or threatened mate.
     attacks_king: bool,
     /// The pieces chased by every move, by identity.
     chased: Bitboard,
-    /// The enemy chariots that after every move stood on the leg of this side's horses, by identity.
+    /// The enemy chariots pinned after every move by this side's horses, by identity.
     pinned: Bitboard,
 }
 
-impl Account {
+impl SideTally {
     fn new(rules: RuleSet) -> Self {
         let attacks_king = rules == RuleSet::Wikibook;
         Self { checks: true, attacks_king, chased: Bitboard::ALL, pinned: Bitboard::ALL }
     }
 
-    fn enter(&mut self, moment: &mut Moment<'_>) {
-        if moment.position.in_check() {
+    fn record(&mut self, ring_ply: &mut RingPly<'_>) {
+        if ring_ply.position.in_check() {
             self.chased = Bitboard::EMPTY;
             return;
         }
         self.checks = false;
-        self.attacks_king = self.attacks_king && moment.threatens_mate();
+        self.attacks_king = self.attacks_king && ring_ply.threatens_mate();
         if self.chased.is_empty() {
             return;
         }
-        let identities = moment.identities;
-        let candidates = identities.squares(self.chased, moment.position.by_color(!moment.mover));
-        self.chased &= identities.of(moment.chases(candidates));
+        let identities = ring_ply.identities;
+        let candidates = identities.squares(self.chased, ring_ply.position.by_color(!ring_ply.mover));
+        self.chased &= identities.of(ring_ply.chases(candidates));
         if self.pinned.any() {
-            self.pinned &= identities.of(moment.position.chariots_on_leg(moment.mover));
+            self.pinned &= identities.of(ring_ply.position.chariots_on_leg(ring_ply.mover));
         }
     }
 
@@ -226,8 +233,8 @@ impl Account {
     }
 }
 
-impl Moment<'_> {
-    /// The pieces among these points that the mover chases, and that the reply saves.
+impl RingPly<'_> {
+    /// The pieces among `candidates` that the mover chases and the reply saves.
     pub(super) fn chases(&mut self, candidates: Bitboard) -> Bitboard {
         let chased = self.position.chased(self.mover, candidates);
         if chased.is_empty() {
@@ -243,12 +250,12 @@ impl Moment<'_> {
         chased - still
     }
 
-    /// Whether the mover threatens mate, and the reply parries.
+    /// Whether the mover threatens mate and the reply parries it.
     fn threatens_mate(&mut self) -> bool {
         self.threatening().any()
     }
 
-    /// The pieces with which the mover threatens mate, if the reply parries.
+    /// The pieces with which the mover threatens mate, if the reply parries it.
     pub(super) fn threatening(&mut self) -> Bitboard {
         let pieces = self.position.mating_pieces(self.mover);
         if pieces.is_empty() {
@@ -261,19 +268,19 @@ impl Moment<'_> {
     }
 }
 
-/// Judges a cycle that is known to be one.
+/// Judges a valid cycle.
 pub(super) fn judge<F: Fn(usize) -> Move>(ring: &Ring<F>, rules: RuleSet) -> CycleVerdict {
     let (from, to) = (ring.from, ring.from + ring.length);
     if rules == RuleSet::Simple {
         return CycleVerdict { from, to, conduct: [Conduct::default(); 2], offenders: None, loser: None };
     }
-    let mut accounts = Color::ALL.map(|_| Account::new(rules));
-    let identities = ring.walk(|mut moment| accounts[moment.mover.index()].enter(&mut moment));
+    let mut tallies = Color::ALL.map(|_| SideTally::new(rules));
+    let identities = ring.walk(|mut ring_ply| tallies[ring_ply.mover.index()].record(&mut ring_ply));
     let conduct = Color::ALL.map(|color| {
-        let account = &accounts[color.index()];
-        let class = account.class(rules);
+        let tally = &tallies[color.index()];
+        let class = tally.class(rules);
         let victims = match class {
-            Class::Chase | Class::ChasePinnedChariot => identities.squares(account.chased, ring.start.by_color(!color)),
+            Class::Chase | Class::ChasePinnedChariot => identities.squares(tally.chased, ring.start.by_color(!color)),
             _ => Bitboard::EMPTY,
         };
         Conduct { class, victims }
@@ -292,7 +299,7 @@ fn loser_by_class([red, black]: &[Conduct; 2]) -> Option<Color> {
     }
 }
 
-/// The older custom: of two sides that offend, the one that offends with more pieces loses.
+/// The older custom: of two offending sides, the one with more offending pieces loses.
 fn loser_by_number([red, black]: [Bitboard; 2]) -> Option<Color> {
     match red.count().cmp(&black.count()) {
         std::cmp::Ordering::Greater => Some(Color::Red),
@@ -301,22 +308,22 @@ fn loser_by_number([red, black]: [Bitboard; 2]) -> Option<Color> {
     }
 }
 
-/// The pieces that each side offended with on any of its moves, where they stand at the end.
+/// The pieces of each side that took part in its offence, on their points at the end.
 fn offenders<F: Fn(usize) -> Move>(ring: &Ring<F>, conduct: &[Conduct; 2]) -> [Bitboard; 2] {
     let mut offenders = [Bitboard::EMPTY; 2];
-    let identities = ring.walk(|mut moment| {
-        let class = conduct[moment.mover.index()].class;
-        let victims = moment.victims(ring, conduct);
-        let by = moment.offenders(class, victims);
-        offenders[moment.mover.index()] |= moment.identities.of(by);
+    let identities = ring.walk(|mut ring_ply| {
+        let class = conduct[ring_ply.mover.index()].class;
+        let victims = ring_ply.victims(ring, conduct);
+        let by = ring_ply.offenders(class, victims);
+        offenders[ring_ply.mover.index()] |= ring_ply.identities.of(by);
     });
     Color::ALL.map(|color| identities.squares(offenders[color.index()], ring.start.by_color(color)))
 }
 
-impl Moment<'_> {
-    /// Where the pieces that the mover chases all round the ring stand now.
+impl RingPly<'_> {
+    /// The points of the pieces that the mover chases all round the ring.
     pub(super) fn victims<F: Fn(usize) -> Move>(&self, ring: &Ring<F>, conduct: &[Conduct; 2]) -> Bitboard {
-        // Known by where they end; the same pieces may have begun elsewhere.
+        // Identified by their end points; the same pieces may have begun elsewhere.
         let ends = conduct[self.mover.index()].victims;
         if ends.is_empty() {
             return ends;
@@ -326,7 +333,7 @@ impl Moment<'_> {
         self.identities.squares(last.of(ends), self.position.by_color(!self.mover))
     }
 
-    /// The mover's pieces that offend here: those that check, that threaten to mate, or that chase the victims.
+    /// The mover's offending pieces: those that check, threaten mate, or chase the victims.
     pub(super) fn offenders(&mut self, class: Class, victims: Bitboard) -> Bitboard {
         match class {
             Class::Allowed => Bitboard::EMPTY,

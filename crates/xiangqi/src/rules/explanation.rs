@@ -6,38 +6,38 @@ mod english;
 use super::{Class, CycleVerdict, Ending, Game, Status};
 use crate::{Bitboard, Color, PieceKind, Square};
 
-/// Why a game ended: one sentence in two languages, and move by move what the sentence says in sum.
+/// The explanation of an ending: one sentence in two languages, and the offences move by move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The sentence in English.
     pub english: String,
     /// The sentence in Chinese.
     pub chinese: String,
-    /// What was done on each move of the cycle by a side that did the same on all of its moves; in the order of plies.
+    /// The moves of the offending sides in the cycle, in the order of plies.
     pub offences: Vec<Offence>,
 }
 
-/// A move that did what its side did throughout a cycle.
+/// A move of a side that did the same on all its moves of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offence {
-    /// After which ply.
+    /// The ply after the move, from 1.
     pub ply: usize,
-    /// Whose move.
+    /// The mover.
     pub side: Color,
-    /// What the move did: give check, threaten mate, or chase.
+    /// The offence: check, threat of mate, or chase.
     pub class: Class,
-    /// The pieces that check, that would give mate, or that chase; where they stand after the move.
+    /// The offending pieces, on their points after the move.
     pub by: Bitboard,
-    /// The chased pieces, or the attacked king; where they stand after the move.
+    /// The chased pieces, or the attacked king, on their points after the move.
     pub victims: Bitboard,
 }
 
 impl Game {
-    /// Explains the ending of this game, as [`Game::status`] gave it. Of an ending that is not the one of the game as it
-    /// stands, only outcome and reason are told.
+    /// Explains the ending of this game as given by [`Game::status`]. For the ending of another
+    /// game only outcome and reason are stated.
     #[must_use]
     pub fn explain(&self, ending: &Ending) -> Explanation {
-        if self.close_judgement() != Status::Over(*ending) {
+        if self.full_judgement() != Status::Over(*ending) {
             let (english, chinese) = (english::sentence_elsewhere(ending), chinese::sentence_elsewhere(ending));
             return Explanation { english, chinese, offences: Vec::new() };
         }
@@ -50,19 +50,19 @@ impl Game {
     fn offences(&self, cycle: &CycleVerdict) -> Vec<Offence> {
         let ring = self.ring(cycle.from);
         let mut offences = Vec::new();
-        ring.walk(|mut moment| {
-            let side = moment.mover;
+        ring.walk(|mut ring_ply| {
+            let side = ring_ply.mover;
             let class = cycle.conduct(side).class;
             if class == Class::Allowed {
                 return;
             }
-            let chased = moment.victims(&ring, &cycle.conduct);
-            let by = moment.offenders(class, chased);
-            let king = moment.position.king(!side);
+            let chased = ring_ply.victims(&ring, &cycle.conduct);
+            let by = ring_ply.offenders(class, chased);
+            let king = ring_ply.position.king(!side);
             offences.push(Offence {
-                ply: cycle.from + 1 + moment.index,
+                ply: cycle.from + 1 + ring_ply.index,
                 side,
-                class: if moment.position.in_check() { Class::Check } else { class },
+                class: if ring_ply.position.in_check() { Class::Check } else { class },
                 by,
                 victims: if class.is_against_king() { king.into() } else { chased },
             });
@@ -70,18 +70,19 @@ impl Game {
         offences
     }
 
-    /// The plies of this side's first and last moves in a cycle that the last move closed.
+    /// The plies of this side's first and last moves in a cycle closed by the last move.
     fn turns(&self, cycle: &CycleVerdict, side: Color) -> (usize, usize) {
         if self.position().turn() == side { (cycle.from + 1, cycle.to - 1) } else { (cycle.from + 2, cycle.to) }
     }
 
-    /// The kind of a victim in the verdict on this game. A cycle takes nothing, so its victims stand where it says.
+    /// The kind of a victim in this game's verdict. Cycles have no captures, so victims stay on the
+    /// board.
     fn kind_at(&self, victim: Square) -> PieceKind {
         self.position().piece_at(victim).expect("a victim stands where the verdict says").kind()
     }
 }
 
-/// Whether a side whose moves all check or threaten mate gave check with some.
+/// Whether some of the side's moves, which all check or threaten mate, gave check.
 fn checks_too(offences: &[Offence], side: Color) -> bool {
     offences.iter().any(|offence| offence.side == side && offence.class == Class::Check)
 }
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_ask_nothing_claim_nothing() {
+    fn simple_rules_claim_nothing() {
         check(
             RuleSet::Simple,
             "5k3/9/9/9/9/9/9/9/4R4/3K5 w",
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_older_custom_says_how_many_pieces_offended() {
-        // Two chase, one checks.
+        // Two pieces chase, one checks.
         check(
             RuleSet::Wikibook,
             "R2c1k3/9/2N6/9/9/9/3n5/4K4/9/9 b",
@@ -164,7 +165,7 @@ mod tests {
             "红方自第2步至第8步每步均捉黑炮（d9），对方每步逃捉，是长捉；黑方自第1步至第7步每步均将军，是长将；\
              红方违规2子，黑方违规1子，红方判负。",
         );
-        // One checks, one chases.
+        // One piece checks, one chases.
         check(
             RuleSet::Wikibook,
             "3k5/2R6/9/9/9/9/9/9/6r2/4K1N2 w",

@@ -1,4 +1,4 @@
-//! A position with its history.
+//! Games: a position with its history.
 
 use crate::{Color, Fen, Move, MoveList, PieceKind, Position, Undo};
 
@@ -8,26 +8,28 @@ use super::{
     repetition::Filter,
 };
 
-/// A game: where it began, the moves since, and what the rules say of it.
+/// A game: start, moves and status.
 ///
-/// [`push`](Self::push) and [`pop`](Self::pop) keep the status; [`advance`](Self::advance) and
-/// [`retract`](Self::retract) move without asking the arbiter, for searches, which ask what they want to know:
-/// [`repetition`](Self::repetition), [`limit_reached`](Self::limit_reached), [`Position::is_bare`]. None of these
-/// allocates while nothing has repeated.
+/// [`push`](Self::push) and [`pop`](Self::pop) update the status.
+///
+/// Searches use [`make_unjudged`](Self::make_unjudged) and
+/// [`unmake_unjudged`](Self::unmake_unjudged), which skip the verdict, and query
+/// [`repetition`](Self::repetition), [`limit_reached`](Self::limit_reached) and
+/// [`Position::is_bare`]. None of these allocates while nothing has repeated.
 #[derive(Clone, Debug)]
 pub struct Game {
     rules: RuleSet,
     start: Fen,
     position: Position,
     limit: LimitCounter,
-    /// Plies since the last move that no later one can take back: no earlier position can stand again.
+    /// Plies since the last irreversible move: no earlier position can recur.
     reversible: u32,
     plies: Vec<Ply>,
     filter: Filter,
     status: Status,
 }
 
-/// A move made, and what stood before it.
+/// A move with the state before it.
 #[derive(Clone, Copy, Debug)]
 struct Ply {
     mv: Move,
@@ -36,7 +38,7 @@ struct Ply {
     reversible: u32,
 }
 
-/// What [`Game::retract_null`] needs.
+/// The state that [`Game::unmake_null`] restores.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a passed turn is taken back with it"]
 pub struct NullMove {
@@ -44,7 +46,7 @@ pub struct NullMove {
     reversible: u32,
 }
 
-/// A move that cannot be made.
+/// An error: the move cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum PushError {
@@ -55,7 +57,7 @@ pub enum PushError {
 }
 
 impl Game {
-    /// A game that begins here. The rules apply at once: it may be over.
+    /// Starts a game. It may be over at once.
     #[must_use]
     pub fn new(start: impl Into<Fen>, rules: RuleSet) -> Self {
         let start = start.into();
@@ -74,27 +76,27 @@ impl Game {
         game
     }
 
-    /// The rule set that decides.
+    /// The rule set.
     #[must_use]
     pub const fn rules(&self) -> RuleSet {
         self.rules
     }
 
-    /// Where the game began.
+    /// The start of the game.
     #[must_use]
     pub const fn start(&self) -> &Fen {
         &self.start
     }
 
-    /// The position reached.
+    /// The current position.
     #[must_use]
     #[inline]
     pub const fn position(&self) -> &Position {
         &self.position
     }
 
-    /// The position reached, with its counters, as text would give it: none is beyond [`Fen::MAX_COUNTER`]. Checks already
-    /// counted by the natural limit do not go with it.
+    /// The current position with its counters, none above [`Fen::MAX_COUNTER`]. Checks already
+    /// counted by the natural limit are not included.
     #[must_use]
     pub fn fen(&self) -> Fen {
         let black_moves = match self.start.position.turn() {
@@ -114,7 +116,7 @@ impl Game {
         self.plies.iter().map(|ply| ply.mv)
     }
 
-    /// How many moves were made.
+    /// The number of moves made.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.plies.len()
@@ -133,24 +135,25 @@ impl Game {
         self.limit
     }
 
-    /// Whether the natural limit is reached. The side to move has still lost if it has no legal move.
+    /// Whether the natural limit is reached. The side to move has still lost if it has no legal
+    /// move.
     #[must_use]
     #[inline]
     pub const fn limit_reached(&self) -> bool {
         self.limit.counted() >= self.rules.limit()
     }
 
-    /// What the rules say, after the last [`push`](Self::push) or [`pop`](Self::pop).
+    /// The status after the last [`push`](Self::push) or [`pop`](Self::pop).
     #[must_use]
     pub const fn status(&self) -> &Status {
         &self.status
     }
 
-    /// Makes a move and asks the arbiter.
+    /// Makes a move and judges the game.
     ///
     /// # Errors
     ///
-    /// If the game is over, or the move not legal; then nothing has changed.
+    /// If the game is over or the move is illegal; the game is then unchanged.
     pub fn push(&mut self, mv: Move) -> Result<&Status, PushError> {
         let ply = self.plies.len() + 1;
         if let Status::Over(ending) = self.status {
@@ -162,21 +165,21 @@ impl Game {
         Ok(self.push_legal(mv))
     }
 
-    /// Makes a move that is known to be legal, in a game that is known to go on, and asks the arbiter.
+    /// Makes a legal move in an ongoing game and judges the game; neither condition is checked.
     #[inline]
     pub fn push_legal(&mut self, mv: Move) -> &Status {
-        self.advance(mv);
+        self.make_unjudged(mv);
         self.judge();
         &self.status
     }
 
-    /// [`push_legal`](Self::push_legal) for players that want the legal moves of the position reached anyway: `moves`
-    /// become these, and what is left to judge is nearly free.
+    /// [`push_legal`](Self::push_legal) for players that need the next legal moves anyway: they are
+    /// written to `moves`, and the verdict is nearly free.
     #[inline]
     pub fn push_listing(&mut self, mv: Move, moves: &mut MoveList) -> &Status {
-        self.advance(mv);
+        self.make_unjudged(mv);
         self.position.list_legal_moves(moves);
-        if moves.is_empty() || !self.obviously_goes_on() {
+        if moves.is_empty() || !self.clearly_ongoing() {
             self.status = self.judgement(!moves.is_empty());
         } else {
             self.status = Status::Ongoing;
@@ -184,17 +187,17 @@ impl Game {
         &self.status
     }
 
-    /// Takes the last move back and asks the arbiter; `None` if there is none.
+    /// Takes back the last move and judges the game; `None` if there is none.
     pub fn pop(&mut self) -> Option<Move> {
-        let mv = self.retract()?;
-        // Not simply "it went on": moves may have been made without asking.
+        let mv = self.unmake_unjudged()?;
+        // Not always ongoing: unjudged moves may have been made.
         self.judge();
         Some(mv)
     }
 
-    /// Makes a legal move without asking the arbiter; [`status`](Self::status) stays as it was.
+    /// Makes a legal move without judging the game; [`status`](Self::status) stays unchanged.
     #[inline]
-    pub fn advance(&mut self, mv: Move) {
+    pub fn make_unjudged(&mut self, mv: Move) {
         let mover = self.position.turn();
         let answers_check = self.position.in_check();
         let steps_ahead =
@@ -207,25 +210,27 @@ impl Game {
         self.filter.add(self.position.key());
     }
 
-    /// Passes the turn; no move of the game, but of searches. The natural limit is not advanced, and no position
-    /// before counts as repeated by one after. The side to move must not be in check.
+    /// Makes a null move (passes the turn), for searches.
+    ///
+    /// The natural limit does not advance, and no position before the null move counts as repeated
+    /// after it. The side to move must not be in check.
     #[inline]
-    pub fn advance_null(&mut self) -> NullMove {
+    pub fn make_null(&mut self) -> NullMove {
         let before = NullMove { undo: self.position.make_null(), reversible: self.reversible };
         self.reversible = 0;
         before
     }
 
-    /// Takes back a passed turn, after everything that came behind it.
+    /// Takes back a null move, after all moves made since.
     #[inline]
-    pub fn retract_null(&mut self, null: NullMove) {
+    pub fn unmake_null(&mut self, null: NullMove) {
         self.position.unmake_null(null.undo);
         self.reversible = null.reversible;
     }
 
-    /// Takes back the last move without asking the arbiter; `None` if there is none.
+    /// Takes back the last move without judging the game; `None` if there is none.
     #[inline]
-    pub fn retract(&mut self) -> Option<Move> {
+    pub fn unmake_unjudged(&mut self) -> Option<Move> {
         let ply = self.plies.pop()?;
         self.filter.remove(self.position.key());
         self.position.unmake(ply.mv, ply.undo);
@@ -234,12 +239,14 @@ impl Game {
         Some(ply.mv)
     }
 
-    /// The cycle that the last move closed, if it closed one that is to be judged.
+    /// Returns the verdict on the cycle closed by the last move, if it closed one that is to be
+    /// judged.
     ///
-    /// In a game that is the third occurrence of a position: ask with `tree` beyond the last ply, such as
-    /// `usize::MAX`. A search asks with the ply of its root: then the second occurrence suffices if the first is not
-    /// older than the root, and the loop between them is judged as if it went on for ever; one that reaches behind
-    /// the root waits for the third.
+    /// In a game that is the third occurrence of a position: pass `usize::MAX` as `tree`.
+    ///
+    /// A search passes the ply of its root. Then the second occurrence suffices if the first is not
+    /// before the root, and the loop between them is judged as if repeated for ever. A loop that
+    /// reaches behind the root needs the third occurrence.
     #[must_use]
     #[inline]
     pub fn repetition(&self, tree: usize) -> Option<CycleVerdict> {
@@ -252,10 +259,10 @@ impl Game {
         let key = self.position.key();
         let last = self.plies.len();
         let mut seen = 0;
-        // No two plies lead back, and four are the least that do.
+        // A cycle has at least four plies.
         for back in (4..=self.reversible as usize).step_by(2) {
             let index = last - back;
-            // The keys almost never lie; the boards never do.
+            // Equal keys almost prove a repetition; equal boards do.
             if self.plies[index].undo.key() == key && self.position_at(index).as_ref() == Some(&self.position) {
                 seen += 1;
                 if seen == 2 || index >= tree {
@@ -266,16 +273,17 @@ impl Game {
         None
     }
 
-    /// Whether a move may lead back to a position that has occurred. Never false for one that does; true for few others.
+    /// Whether a move may lead back to an earlier position. There are no false negatives and few
+    /// false positives.
     #[must_use]
     #[inline]
     pub fn may_repeat(&self, mv: Move) -> bool {
-        // Two plies never lead back, three and this one can.
+        // A cycle has at least four plies: three and this one.
         self.reversible >= 3 && self.filter.at_most(self.position.key_after(mv)) > 0
     }
 
-    /// How often the position has occurred since the last move that cannot be taken back, this time included. For
-    /// tables that must tell first visits from later ones; keys alone are compared.
+    /// The number of occurrences of the position since the last irreversible move, the current one
+    /// included. Only keys are compared.
     #[must_use]
     #[inline]
     pub fn occurrences(&self) -> u32 {
@@ -290,7 +298,7 @@ impl Game {
         1 + before.filter(|back| self.plies[last - back].undo.key() == key).count() as u32
     }
 
-    /// The moves since ply `from`, as a ring; the position then must be the position now.
+    /// The moves since ply `from` as a ring; the position at `from` must equal the current one.
     pub(super) fn ring(&self, from: usize) -> Ring<impl Fn(usize) -> Move + '_> {
         Ring {
             start: self.position.clone(),
@@ -300,7 +308,8 @@ impl Game {
         }
     }
 
-    /// The position after this many moves; `None` if there were fewer. If the turn was passed then, it is passed.
+    /// The position after `ply` moves; `None` if there were fewer. A null move in effect stays in
+    /// effect.
     #[must_use]
     pub fn position_at(&self, ply: usize) -> Option<Position> {
         let since = self.plies.get(ply..)?;
@@ -311,20 +320,22 @@ impl Game {
         Some(position)
     }
 
-    /// Asks the arbiter.
+    /// Judges the game.
     #[inline]
     fn judge(&mut self) {
-        if self.obviously_goes_on() && self.position.has_obvious_move() {
+        if self.clearly_ongoing() && self.position.has_obvious_move() {
             self.status = Status::Ongoing;
         } else {
-            self.judge_closely();
+            self.judge_in_full();
         }
     }
 
-    /// Whether, if there is a legal move, the game goes on: the limit is far, the position is new or stands for the
-    /// second time, and not bare. Nearly always true; if not, a closer look may say the same.
+    /// A fast path: the game is ongoing if there is a legal move.
+    ///
+    /// The limit is far, the position has occurred at most twice, and it is not bare. True for
+    /// nearly all positions; false proves nothing.
     #[inline]
-    fn obviously_goes_on(&self) -> bool {
+    fn clearly_ongoing(&self) -> bool {
         !self.limit_reached()
             && self.filter.at_most(self.position.key()) < 3
             && (self.reversible > 0 || !self.may_be_newly_bare())
@@ -339,12 +350,12 @@ impl Game {
 
     #[cold]
     #[inline(never)]
-    fn judge_closely(&mut self) {
-        self.status = self.close_judgement();
+    fn judge_in_full(&mut self) {
+        self.status = self.full_judgement();
     }
 
-    /// What the rules say of the game as it stands, whatever was said before.
-    pub(super) fn close_judgement(&self) -> Status {
+    /// Judges the current position, whatever the stored status.
+    pub(super) fn full_judgement(&self) -> Status {
         self.judgement(self.position.has_legal_move())
     }
 

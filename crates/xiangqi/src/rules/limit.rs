@@ -1,21 +1,22 @@
-//! The natural limit: how long a game may go on without a capture.
+//! The natural limit: the longest run of plies without a capture.
 
 use crate::{Color, Fen};
 
-/// How many checks of each side are counted; further ones, and their answers, do not bring the limit nearer.
+/// The number of counted checks of each side. Further checks, and the replies to them, do not bring
+/// the limit nearer.
 const COUNTED_CHECKS: u8 = 10;
 
-/// Plies since the last capture as the natural limit counts them. Pawn moves reset nothing.
+/// The natural limit's counter of plies since the last capture. Pawn moves do not reset it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LimitCounter {
     counted: u32,
-    /// Checks given by each side since the last capture; eleven stands for all that are more than ten.
+    /// Checks given by each side since the last capture; eleven means more than ten.
     checks: [u8; 2],
 }
 
 impl LimitCounter {
-    /// A counter that starts as a FEN gives it: the checks before are not known and count as none, and what no FEN can
-    /// give counts as [`Fen::MAX_COUNTER`].
+    /// A counter with the value of a FEN, at most [`Fen::MAX_COUNTER`]. Earlier checks are unknown
+    /// and count as none.
     #[must_use]
     pub const fn from_fen(counted: u32) -> Self {
         let counted = if counted < Fen::MAX_COUNTER { counted } else { Fen::MAX_COUNTER };
@@ -28,7 +29,7 @@ impl LimitCounter {
         self.counted
     }
 
-    /// The checks this side has given since the last capture, at most eleven.
+    /// The number of checks this side has given since the last capture, at most eleven.
     #[must_use]
     pub const fn checks(self, color: Color) -> u8 {
         self.checks[color.index()]
@@ -69,10 +70,10 @@ mod tests {
         let eleventh = counter.after(Color::Red, false, true, false);
         assert_eq!(eleventh.counted(), 25);
         assert_eq!(eleventh.after(Color::Black, false, false, true).counted(), 25);
-        // An answer that is itself a check, one of the first ten.
+        // A reply that is itself a check, one of the first ten.
         assert_eq!(eleventh.after(Color::Black, false, true, true).counted(), 25);
         assert_eq!(eleventh.after(Color::Black, false, true, true).checks(Color::Black), 1);
-        // A quiet move counts again.
+        // A quiet move counts.
         assert_eq!(counter.after(Color::Red, false, false, false).counted(), 26);
         assert_eq!(eleventh.after(Color::Black, true, true, true), LimitCounter::default());
     }

@@ -1,10 +1,12 @@
-//! Threats of mate, which only the older custom forbids.
+//! Threats of mate, forbidden only by the older custom.
 
 use crate::{Bitboard, Color, Position};
 
 impl Position {
-    /// The pieces with which `attacker` could give mate in one if it were its turn. Empty if the defender is to move and in
-    /// check: what was given then is a check, and no threat. The attacker is never in check while the defender is to move.
+    /// The pieces with which `attacker` could mate in one if it were its turn.
+    ///
+    /// Empty if the defender is to move and in check: that is a check, not a threat. The attacker
+    /// is never in check while the defender is to move.
     pub(super) fn mating_pieces(&mut self, attacker: Color) -> Bitboard {
         if self.turn() == attacker {
             return self.mating_origins();

@@ -1,11 +1,11 @@
-//! How games end.
+//! Outcomes of games and their reasons.
 
 use std::{fmt, str::FromStr};
 
 use super::CycleVerdict;
 use crate::Color;
 
-/// Who won.
+/// The outcome of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Outcome {
@@ -13,7 +13,7 @@ pub enum Outcome {
     RedWins,
     /// Black won.
     BlackWins,
-    /// Nobody won.
+    /// Neither side won.
     Draw,
 }
 
@@ -30,7 +30,7 @@ impl Outcome {
         }
     }
 
-    /// Who lost, if somebody did.
+    /// The loser; `None` for a draw.
     #[must_use]
     pub const fn loser(self) -> Option<Color> {
         match self {
@@ -40,7 +40,7 @@ impl Outcome {
         }
     }
 
-    /// The word used in commands and files.
+    /// The name used in commands and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,24 +57,24 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// By which rule a game ended.
+/// The rule that ended a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Reason {
     /// No legal move, in check.
     Checkmate,
-    /// No legal move, not in check: lost too.
+    /// No legal move, not in check; a loss too.
     Stalemate,
-    /// The loser attacked the king on every move of a repeated cycle: by checks, or where the rules forbid them too by
-    /// threats of mate.
+    /// The loser attacked the king on every move of a repeated cycle: by checks or, where the rules
+    /// forbid it, by threats of mate.
     PerpetualCheck,
     /// The loser attacked the same piece on every move of a repeated cycle.
     PerpetualChase,
-    /// A repeated cycle in which neither side did worse than the other.
+    /// A repeated cycle in which neither side offended more than the other.
     Repetition,
     /// Too many plies without a capture.
     MoveLimit,
-    /// Nothing is left that could attack a king.
+    /// Neither side has a piece left that could attack a king.
     BareDefenders,
 }
 
@@ -90,7 +90,7 @@ impl Reason {
         Self::BareDefenders,
     ];
 
-    /// The word used in commands and files.
+    /// The name used in commands and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A text that names no outcome.
+/// An error: the text names no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the outcomes are red_wins, black_wins and draw")]
 pub struct ParseOutcomeError;
@@ -124,7 +124,7 @@ impl FromStr for Outcome {
     }
 }
 
-/// A text that names no reason.
+/// An error: the text names no reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the reasons are checkmate, stalemate, perpetual_check, perpetual_chase, repetition, move_limit and bare_defenders"
@@ -139,30 +139,30 @@ impl FromStr for Reason {
     }
 }
 
-/// A decided game.
+/// The ending of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// Who won.
+    /// The outcome.
     pub outcome: Outcome,
-    /// By which rule.
+    /// The rule that ended the game.
     pub reason: Reason,
-    /// After how many moves.
+    /// The number of moves made.
     pub ply: usize,
-    /// The repeated cycle and what both sides did in it, if it was one that ended the game.
+    /// The verdict on the repeated cycle, if one ended the game.
     pub cycle: Option<CycleVerdict>,
 }
 
-/// What the rules say of a game.
+/// The status of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It goes on.
+    /// Not over.
     Ongoing,
-    /// It is over.
+    /// Over.
     Over(Ending),
 }
 
 impl Status {
-    /// How the game ended, if it did.
+    /// The ending; `None` if the game is ongoing.
     #[must_use]
     pub const fn ending(&self) -> Option<&Ending> {
         match self {

@@ -1,11 +1,12 @@
-//! How often a position may have stood before, cheaply.
+//! A cheap upper bound on the occurrences of a position.
 
 /// Slots of the filter. A game has some two hundred positions: few share a slot.
 const SLOTS: usize = 4096;
 
-/// Counts positions by the low bits of their keys. Its count of a position is never too low, so "has not stood before"
-/// is certain and costs one look; "may have" is settled by comparing keys. A slot counts to 65,535: a game that the
-/// arbiter is asked about ends long before.
+/// A counting filter over the low bits of position keys.
+///
+/// Its count is never too low, so "has not occurred" is certain and costs one load. "May have
+/// occurred" is settled by comparing keys. A slot counts to 65,535; judged games end long before.
 #[derive(Clone, Debug)]
 pub(super) struct Filter(Box<[u16; SLOTS]>);
 
@@ -24,7 +25,7 @@ impl Filter {
         self.0[slot(key)] -= 1;
     }
 
-    /// How often the position stood, at most.
+    /// The upper bound on the occurrences of a position.
     #[inline]
     pub(super) fn at_most(&self, key: u64) -> u32 {
         u32::from(self.0[slot(key)])

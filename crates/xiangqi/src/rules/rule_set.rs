@@ -1,21 +1,23 @@
-//! Which rulebook decides.
+//! Rule sets.
 
 use std::{fmt, str::FromStr};
 
-/// A rulebook, as a program applies it. `docs/RULES.md` says how each was made exact.
+/// A rulebook as implemented here. The project's `docs/RULES.md` describes how each was made exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum RuleSet {
     /// The rulebook of computer competitions (象棋程序竞赛规则, 2023).
     #[default]
     Cxr,
-    /// The World Xiangqi Federation's rules (2018): the classes of `Cxr`, a natural limit of 100 plies.
+    /// The World Xiangqi Federation's rules (2018): the classes of `Cxr`, a natural limit of 100
+    /// plies.
     Wxf,
-    /// The Asian Xiangqi Federation's rules, from which the World rules were made: the same for a program.
+    /// The Asian Xiangqi Federation's rules, the source of the World rules: the same for a program.
     Axf,
-    /// The older custom of the Wikibook: perpetual threats of mate lose too, and offenders are counted.
+    /// The older custom of the Wikibook: perpetual threats of mate lose too, and offending pieces
+    /// are counted.
     Wikibook,
-    /// Every threefold repetition is a draw; to measure what right verdicts are worth.
+    /// Every threefold repetition is a draw; a baseline for measurements.
     Simple,
 }
 
@@ -35,7 +37,8 @@ impl RuleSet {
         }
     }
 
-    /// The natural limit: after how many counted plies without a capture the game is drawn.
+    /// The natural limit: the number of counted plies without a capture after which the game is
+    /// drawn.
     #[must_use]
     pub const fn limit(self) -> u32 {
         const LIMITS: [u32; RuleSet::ALL.len()] = [120, 100, 100, 120, 120];
@@ -49,7 +52,7 @@ impl fmt::Display for RuleSet {
     }
 }
 
-/// A text that names no rule set.
+/// An error: the text names no rule set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the rule sets are cxr, wxf, axf, wikibook and simple")]
 pub struct ParseRuleSetError;

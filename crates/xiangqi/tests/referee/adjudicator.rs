@@ -1,7 +1,7 @@
 //! The arbiter: decides a game by the `cxr` procedure, from the record alone.
 //!
-//! The history is kept as full boards. Order at every position: mate and stalemate, repetition, natural limit,
-//! bare defenders. What each side did in a cycle is for [`super::ring`] to say.
+//! The history is kept as full boards. Order at every position: mate and stalemate, repetition,
+//! natural limit, bare defenders. [`super::ring`] judges the conduct of each side in a cycle.
 
 use super::board::{Board, Color, Kind, Move};
 use super::moves::{in_check, is_legal, legal_moves, move_text};
@@ -9,9 +9,10 @@ use super::ring::judge_ring;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Counted plies without a capture after which the game is drawn: 120 in `cxr`, 100 in `wxf` and `axf`.
+    /// Counted plies without a capture after which the game is drawn: 120 in `cxr`, 100 in `wxf`
+    /// and `axf`.
     pub limit: u32,
-    /// Every third occurrence is a draw, whoever checks or chases.
+    /// Every third occurrence is a draw, even by perpetual check or chase.
     pub simple: bool,
 }
 
@@ -40,9 +41,9 @@ impl Outcome {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judgement {
     pub outcome: Outcome,
-    /// One of the closed list of reasons; empty while the game goes on.
+    /// One of the closed list of reasons; empty while the game is ongoing.
     pub reason: &'static str,
-    /// After how many of the moves the game was judged.
+    /// The number of moves after which the game was judged.
     pub ply: usize,
     /// The plies of the first and the third occurrence.
     pub cycle: Option<(usize, usize)>,
@@ -56,9 +57,10 @@ impl Judgement {
     }
 }
 
-/// Plays the moves and judges at the first position, the start included, at which the rules end the game.
+/// Plays the moves and judges at the first position, the start included, at which the rules end the
+/// game.
 ///
-/// Panics on an illegal move before that: a test has no use for a verdict on it.
+/// Panics on an illegal move before that: a test needs no verdict on it.
 pub fn judge(start: &Board, limit_counter: u32, moves: &[Move], rules: Rules) -> Judgement {
     let mut history = vec![start.clone()];
     let mut limit = NaturalLimit { counted: limit_counter, checks: [0, 0] };
@@ -130,7 +132,8 @@ fn loss_reason(level: u8) -> &'static str {
     if level == 3 { "perpetual_check" } else { "perpetual_chase" }
 }
 
-/// The counter of the natural limit and the checks given by Red and by Black since the last capture.
+/// The counter of the natural limit, and the checks given by Red and by Black since the last
+/// capture.
 struct NaturalLimit {
     counted: u32,
     checks: [u32; 2],

@@ -1,7 +1,8 @@
-//! The board as one sees it: ninety points, each empty or holding a piece, and whose turn it is.
+//! The board: ninety points, each empty or with a piece, and the side to move.
 //!
-//! Reads FEN tolerantly (only the board is required, `h`/`e` are read as `n`/`b`) and writes it back in one form.
-//! Knows nothing of how pieces move; [`Board::can_stand`] is about where they can ever have come to.
+//! Reads FEN tolerantly (only the board is required, `h`/`e` are read as `n`/`b`) and writes it
+//! back in one form. It does not know how pieces move; [`Board::can_stand`] is about the points
+//! they can ever have reached.
 
 use std::fmt;
 
@@ -104,7 +105,7 @@ impl Board {
         self.points.iter().filter(|&&at| at == Some(piece)).count()
     }
 
-    /// The board after the move, which is carried out as told, legal or not.
+    /// The board after the move, which is made as given, legal or not.
     #[must_use]
     pub fn after(&self, (from, to): Move) -> Board {
         let mut next = self.clone();
@@ -116,7 +117,7 @@ impl Board {
 
     /// Whether a piece of this kind can have reached the point from the start of a game.
     pub fn can_stand((color, kind): Piece, at: u8) -> bool {
-        // As Red sees it: Black's side of the board is Red's turned upside down.
+        // As seen by Red: Black's side of the board is Red's turned upside down.
         let (f, r) = match color {
             Color::Red => (file(at), rank(at)),
             Color::Black => (file(at), 9 - rank(at)),
@@ -196,7 +197,7 @@ fn letter_of_piece((color, kind): Piece) -> char {
     if color == Color::Red { letter.to_ascii_uppercase() } else { letter }
 }
 
-/// Board and side; the other fields are constants, since a board knows no history.
+/// Board and side; the other fields are constants, since a board has no history.
 impl fmt::Display for Board {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for r in (0..10).rev() {

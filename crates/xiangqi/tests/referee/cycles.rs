@@ -1,10 +1,13 @@
-//! Cases to try an arbiter on: random and adversarial cycles.
+//! Test cases for an arbiter: random and adversarial cycles.
 //!
-//! [`random_case`] makes them from nothing, [`siege_case`] from positions near mate, [`mutated_case`] from known ones
-//! (some are in [`twin_cases`]). All are functions of the generator they are given, so a failing case is named by its
-//! seed; a [`Case`] prints as `FEN moves …`, which [`parse_case`] reads. Every case consists of legal moves and comes
-//! to a third occurrence of a position, but the rules may end the game sooner, and moves may follow the end: that too
-//! is worth judging. The sides of a case have no more men than a game gives them, on points those can have reached.
+//! [`random_case`] makes them from nothing, [`siege_case`] from positions near mate,
+//! [`mutated_case`] from known ones (some are in [`twin_cases`]). All are functions of their
+//! generator, so a failing case is identified by its seed. A [`Case`] prints as `FEN moves …`,
+//! which [`parse_case`] reads.
+//!
+//! Every case consists of legal moves and reaches a third occurrence of a position. The rules may
+//! end the game sooner, and moves may follow the end: that too is worth judging. The sides have no
+//! more men than a game gives them, on points those can have reached.
 
 mod hunts;
 mod long;
@@ -18,7 +21,7 @@ mod twins;
 use std::fmt;
 
 pub use hunts::find_hunt;
-pub use long::{LONGEST, long_case, long_game, many_loops};
+pub use long::{MAX_RING_PLIES, long_case, long_game, many_loops};
 pub use loops::{find_loop, there_and_back};
 pub use mutate::mutated_case;
 pub use random::{random_case, random_position};
@@ -63,7 +66,7 @@ pub fn parse_case(line: &str) -> Result<Case, String> {
     Ok(Case { start: Board::from_fen(fen)?, counter: fen_counter(fen), moves })
 }
 
-/// The same case seen in a mirror: left and right exchanged.
+/// The mirrored case: left and right exchanged.
 pub fn mirror_case(case: &Case) -> Case {
     map_case(case, |p| (rank(p) * 9 + 8 - file(p)) as u8, |color| color)
 }
@@ -82,8 +85,9 @@ fn map_case(case: &Case, point: impl Fn(u8) -> u8, color: impl Fn(Color) -> Colo
     Case { start, counter: case.counter, moves }
 }
 
-/// Whether a game could show this position, as far as one can see without playing it: a king each, not too many
-/// men, everyone where they can stand, the kings apart, and nobody left in check.
+/// Whether a game could show this position, as far as can be seen without playing it: a king each,
+/// not too many men, every man where it can stand, the kings apart, and the side that has moved not
+/// in check.
 pub fn is_sound(board: &Board) -> bool {
     let most = |kind| match kind {
         Kind::King => 1,
@@ -99,7 +103,8 @@ pub fn is_sound(board: &Board) -> bool {
         && !in_check(board, board.turn.other())
 }
 
-/// Whether the start is sound, all moves are legal, and a position comes up three times with no capture between.
+/// Whether the start is sound, all moves are legal, and a position occurs three times with no
+/// capture between.
 pub fn is_cycle(case: &Case) -> bool {
     if !is_sound(&case.start) {
         return false;

@@ -1,8 +1,9 @@
-//! How pieces move, and which moves are legal.
+//! Piece movement and legality.
 //!
-//! A *pseudo-move* follows the piece's own rule and does not land on a friend. It is *legal* if, carried out on a
-//! copy of the board, it leaves the mover's king neither capturable by any pseudo-move nor facing the other king.
-//! A king counts as attacked by a pinned piece too: who takes the king first has won.
+//! A *pseudo-move* follows the piece's own rule and does not land on a friend. It is *legal* if,
+//! made on a copy of the board, it leaves the mover's king safe: not capturable by any pseudo-move,
+//! and not facing the other king. A pinned piece attacks a king too: the first capture of a king
+//! wins.
 
 use super::board::{Board, Color, Kind, Move, Piece, file, in_palace, is_home, point, rank};
 
@@ -13,7 +14,7 @@ fn step(from: u8, (df, dr): (i32, i32)) -> Option<u8> {
     point(file(from) + df, rank(from) + dr)
 }
 
-/// The pseudo-moves of the piece on `from`, whoever's turn it is.
+/// The pseudo-moves of the piece on `from`, of either side.
 pub fn pseudo_moves_from(board: &Board, from: u8) -> Vec<Move> {
     let Some((color, kind)) = board.at(from) else {
         return Vec::new();
@@ -113,7 +114,7 @@ fn pawn(color: Color, from: u8) -> Vec<u8> {
     steps.into_iter().filter_map(|s| step(from, s)).collect()
 }
 
-/// All pseudo-moves of `color`, whoever's turn it is.
+/// All pseudo-moves of `color`, as if it were its turn.
 pub fn pseudo_moves_of(board: &Board, color: Color) -> Vec<Move> {
     board.pieces_of(color).into_iter().flat_map(|from| pseudo_moves_from(board, from)).collect()
 }
@@ -150,7 +151,7 @@ pub fn leaves_king_safe(board: &Board, mv: Move) -> bool {
     !in_check(&next, color) && !kings_face(&next)
 }
 
-/// Whether the piece on the first point, whoever's turn it is, may go to the second.
+/// Whether the piece on the first point, of either side, may go to the second.
 pub fn is_legal(board: &Board, mv: Move) -> bool {
     pseudo_moves_from(board, mv.0).contains(&mv) && leaves_king_safe(board, mv)
 }
@@ -166,8 +167,8 @@ pub fn legal_moves(board: &Board) -> Vec<Move> {
     legal_moves_of(board, board.turn)
 }
 
-/// The points of `by`'s pieces that could by a pseudo-move capture an enemy standing on `target`, whatever stands
-/// there now: so on a point of `by`'s own the answer is its protectors.
+/// The points of `by`'s pieces that could capture an enemy on `target` by a pseudo-move, whatever
+/// its occupant now. On a point of `by`'s own these are its protectors.
 pub fn attackers(board: &Board, target: u8, by: Color) -> Vec<u8> {
     let mut probe = board.clone();
     let dummy: Piece = (by.other(), Kind::Pawn);

@@ -1,24 +1,24 @@
 //! The levels of the two sides in a cycle.
 //!
-//! A *ring* is a start and moves that lead back to it. Every piece is named after the point it stood on when the
-//! ring began, and the names travel with the pieces. Attacks are legal captures, found by trying them on copies.
-//! Nothing outside the ring is looked at.
+//! A *ring* is a start and moves that lead back to it. Every piece is named after its point at the
+//! start of the ring, and the names travel with the pieces. Attacks are legal captures, found by
+//! trying them on copies. Only the ring itself is examined.
 
 use super::board::{Board, Color, Kind, Move, is_home};
 use super::moves::{horse_jumps, in_check, is_legal, leaves_king_safe, pseudo_moves_of};
 
-/// A position of a ring; `names[p]` is the point the piece on `p` stood on when the ring began.
+/// A position of a ring; `names[p]` is the starting point of the piece on `p`.
 struct Frame {
     board: Board,
     names: [Option<u8>; 90],
 }
 
-/// What one side did in a ring.
+/// One side's conduct in a ring.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SideFinding {
     /// 3 perpetual check, 2 chase of a chariot pinned by a horse, 1 chase, 0 allowed.
     pub level: u8,
-    /// The points on which the perpetually chased pieces stood when the ring began.
+    /// The starting points of the perpetually chased pieces.
     pub victims: Vec<u8>,
 }
 
@@ -28,14 +28,14 @@ pub struct RingFinding {
     pub black: SideFinding,
 }
 
-/// Red's and Black's level in one ring: legal moves without a capture that lead from `start` back to it, in one
-/// loop or several.
+/// Red's and Black's level in one ring: legal moves without a capture that lead from `start` back
+/// to it, in one loop or several.
 pub fn judge_ring(start: &Board, moves: &[Move]) -> (u8, u8) {
     let finding = examine_ring(start, moves);
     (finding.red.level, finding.black.level)
 }
 
-/// As [`judge_ring`], with the pieces that were chased.
+/// As [`judge_ring`], with the chased pieces.
 pub fn examine_ring(start: &Board, moves: &[Move]) -> RingFinding {
     let mut names = [None; 90];
     for p in 0..90 {
@@ -54,7 +54,7 @@ pub fn examine_ring(start: &Board, moves: &[Move]) -> RingFinding {
 }
 
 fn examine_side(frames: &[Frame], side: Color) -> SideFinding {
-    // The positions that side's moves led to.
+    // The positions after that side's moves.
     let reached: Vec<usize> = (1..frames.len()).filter(|&i| frames[i].board.turn != side).collect();
     if reached.iter().all(|&i| in_check(&frames[i].board, side.other())) {
         return SideFinding { level: 3, victims: Vec::new() };
@@ -80,14 +80,15 @@ fn examine_side(frames: &[Frame], side: Color) -> SideFinding {
     SideFinding { level, victims }
 }
 
-/// The names of the pieces that `side` chases in frame `i`, which its move led to, and that the reply makes safe.
+/// The names of the pieces that `side` chases in frame `i`, which its move led to, and that the
+/// reply makes safe.
 fn hit(frames: &[Frame], i: usize, side: Color) -> Vec<u8> {
     let after = &frames[i];
     if in_check(&after.board, side.other()) {
         return Vec::new();
     }
-    // At the seam the last frame is the first over again. A piece then goes into the reply under the name that its
-    // point has in the first frame, though its own name, run on since then, may be another.
+    // At the seam the last frame is the first over again. A piece then enters the reply under the
+    // name that its point has in the first frame, though its own name may have changed since.
     let (before_reply, reply) = if i + 1 < frames.len() { (after, &frames[i + 1]) } else { (&frames[0], &frames[1]) };
     let still_chased: Vec<Option<u8>> =
         chased(&reply.board, side).iter().map(|&p| reply.names[usize::from(p)]).collect();
@@ -124,7 +125,8 @@ pub fn is_chase(board: &Board, (from, to): Move) -> bool {
     !(hunter == prey && is_legal(board, (to, from)))
 }
 
-/// Whether the chariot on `at` stands on the leg between a horse of `side` and the other side's king.
+/// Whether the chariot on `at` stands on the leg between a horse of `side` and the other side's
+/// king.
 fn is_chariot_pinned_by_horse(board: &Board, at: u8, side: Color) -> bool {
     let Some(king) = board.king(side.other()) else {
         return false;

@@ -1,15 +1,16 @@
 //! The older custom, as `docs/RULES.md` makes the Wikibook's few lines exact.
 //!
-//! Third occurrences, the natural limit and the rest are [`adjudicator::judge`]'s; which pieces are chased all round
-//! is [`examine_ring`]'s. What is added here: threats of mate, and the comparison by numbers instead of by levels.
+//! Third occurrences, the natural limit and the rest are [`adjudicator::judge`]'s; the perpetually
+//! chased pieces are [`examine_ring`]'s. Added here: threats of mate, and the comparison by numbers
+//! instead of by levels.
 
 use super::adjudicator::{self, Judgement, Outcome, Rules};
 use super::board::{Board, Color, Move};
 use super::moves::{in_check, leaves_king_safe, pseudo_moves_from, pseudo_moves_of};
 use super::ring::{examine_ring, is_chase};
 
-/// What a side did in a cycle. Where several apply, the last of them: whoever attacks a piece and the king at once
-/// has attacked the king.
+/// A side's conduct in a cycle. If several classes apply, the last of them: an attack on a piece
+/// and the king at once is an attack on the king.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
     Allowed,
@@ -37,8 +38,8 @@ impl Class {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conduct {
     pub class: Class,
-    /// The points on which the pieces that took part in the offence stood when the cycle began; none of a side that
-    /// did nothing.
+    /// The starting points of the pieces that took part in the offence; none if the side did not
+    /// offend.
     pub offenders: Vec<u8>,
 }
 
@@ -49,10 +50,10 @@ pub struct Finding {
     pub loser: Option<Color>,
 }
 
-/// Plays the moves and judges at the first position at which the rules end the game; with what both sides did if it
-/// is a third occurrence. The judgement's levels stay empty.
+/// Plays the moves and judges at the first position at which the rules end the game; with the
+/// finding on both sides if it is a third occurrence. The judgement's levels stay empty.
 pub fn judge(start: &Board, limit_counter: u32, moves: &[Move]) -> (Judgement, Option<Finding>) {
-    // Simple rules end the game at the same moment, and say nothing of the cycle.
+    // Simple rules end the game at the same ply and do not judge the cycle.
     let judgement = adjudicator::judge(start, limit_counter, moves, Rules { limit: 120, simple: true });
     let Some((first, third)) = judgement.cycle else {
         return (judgement, None);
@@ -71,7 +72,7 @@ pub fn judge(start: &Board, limit_counter: u32, moves: &[Move]) -> (Judgement, O
     (judgement, Some(finding))
 }
 
-/// What both sides did in a ring of legal moves without a capture, and which of them has lost by it.
+/// The conduct of both sides in a ring of legal moves without a capture, and the loser.
 pub fn judge_cycle(start: &Board, moves: &[Move]) -> Finding {
     let ring = examine_ring(start, moves);
     let frames = frames(start, moves);
@@ -90,7 +91,7 @@ pub fn judge_cycle(start: &Board, moves: &[Move]) -> Finding {
     Finding { red, black, loser }
 }
 
-/// A position of the ring, and for each point where the piece on it stood when the ring began.
+/// A position of the ring, with the starting point of the piece on each point.
 struct Frame {
     board: Board,
     names: Vec<Option<u8>>,
@@ -119,7 +120,7 @@ fn examine_side(frames: &[Frame], side: Color, victims: &[u8]) -> Conduct {
         if board.turn == side {
             continue;
         }
-        // After the last move comes the first again.
+        // After the last move the first follows.
         let reply = frames.get(i + 1).unwrap_or(&frames[1]);
         let mut guilty = checkers(board, side);
         if guilty.is_empty() {

@@ -129,7 +129,7 @@ fn pawns_on_one_file() {
     check(BLACK_THREE, Simplified, &[("前卒平4", "c2d2"), ("中卒平4", "c3d3"), ("后卒平4", "c4d4")]);
     check(BLACK_THREE, Traditional, &[("後卒平4", "c4d4")]);
 
-    // As the Wikibook counts, the last has a number too.
+    // The Wikibook numbers the last one too.
     assert_eq!(read(samples::FOUR, "四兵平四", Simplified), "g5f5");
     assert_eq!(read(samples::FOUR, "4兵平4", Simplified), "g5f5");
     assert_eq!(read(samples::FIVE, "五兵平四", Simplified), "g5f5");

@@ -1,4 +1,4 @@
-//! The two schemes, and what else players write.
+//! The two schemes, and the variants of players.
 
 use crate::{
     Position,
@@ -69,7 +69,7 @@ fn two_of_a_kind_on_a_file() {
     for (text, uci) in [("R++2", "e5e7"), ("R+-1", "e5e4"), ("R-+1", "e3e4"), ("r-.4", "e3f3"), ("N+-5", "c2e1")] {
         assert_eq!(read(samples::PAIRS, text, Wxf), uci, "{text}");
     }
-    // The file alone is enough where one of the two can do it.
+    // The file suffices where only one of the two has such a move.
     assert_eq!(read(samples::PAIRS, "H7-5", Wxf), "c2e1");
     assert_eq!(error(samples::PAIRS, "R5=4", Wxf), "`R5=4`: it could be e3f3 or e5f5");
 }
@@ -100,7 +100,7 @@ fn pawns_on_one_file() {
     // Four have no middle.
     assert_eq!(error(samples::FOUR, "P3=4", Wxf), "`P3=4`: it could be g5f5 or g6f6");
     assert_eq!(read(samples::FOUR, "P3+1", Wxf), "g8g9");
-    // Three have: it cannot step onto the front one, and nobody else is meant.
+    // Three have: it cannot step onto the front one, and no other is meant.
     assert_eq!(error(samples::THREE, "P3+1", Wxf), "`P3+1`: the piece does not go there");
 }
 

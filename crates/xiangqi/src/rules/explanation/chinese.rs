@@ -23,7 +23,7 @@ pub(super) fn sentence(game: &Game, ending: &Ending, offences: &[Offence]) -> St
     }
 }
 
-/// The sentence for an ending that the game does not show.
+/// The sentence for the ending of another game.
 pub(super) fn sentence_elsewhere(ending: &Ending) -> String {
     let reason = match ending.reason {
         Reason::Checkmate => "被将死",

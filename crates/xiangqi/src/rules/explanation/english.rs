@@ -28,7 +28,7 @@ pub(super) fn sentence(game: &Game, ending: &Ending, offences: &[Offence]) -> St
     }
 }
 
-/// The sentence for an ending that the game does not show.
+/// The sentence for the ending of another game.
 pub(super) fn sentence_elsewhere(ending: &Ending) -> String {
     let end = match ending.outcome.loser() {
         Some(loser) => format!("{} loses", loser.name()),

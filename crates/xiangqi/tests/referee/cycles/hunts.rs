@@ -1,5 +1,6 @@
-//! The search for a perpetual chase: one side attacks the same man with every move, the other saves it with every
-//! reply, and the board comes back. Longer and less regular than what [`super::there_and_back`] finds.
+//! The search for a perpetual chase: one side attacks the same man with every move, the other saves
+//! it with every reply, and the board recurs. Longer and less regular than the loops of
+//! [`super::there_and_back`].
 
 use super::super::board::{Board, Color, Kind, Move};
 use super::super::moves::{in_check, leaves_king_safe, pseudo_moves, pseudo_moves_of};
@@ -7,14 +8,14 @@ use super::super::ring::is_chase;
 use super::SplitMix64;
 use super::loops::leads_back;
 
-/// Where a search is: the board, the point of the chased man, the plies left.
-struct Place {
+/// The state of a search: the board, the point of the chased man, the plies left.
+struct HuntState {
     now: Board,
     victim: u8,
     left: usize,
 }
 
-/// A loop of that many plies from `start` in which one side, drawn by lot, chases a man drawn by lot. Mostly none.
+/// A loop of `plies` plies from `start` in which a random side chases a random man. Mostly `None`.
 pub fn find_hunt(rng: &mut SplitMix64, start: &Board, plies: usize) -> Option<Vec<Move>> {
     let chaser = rng.pick(&Color::BOTH);
     let victim = rng.pick(&start.pieces_of(chaser.other()));
@@ -22,18 +23,18 @@ pub fn find_hunt(rng: &mut SplitMix64, start: &Board, plies: usize) -> Option<Ve
         return None;
     }
     let mut path = Vec::new();
-    let place = Place { now: start.clone(), victim, left: plies };
+    let place = HuntState { now: start.clone(), victim, left: plies };
     extend(rng, (start, chaser), &place, &mut 60, &mut path).then_some(path)
 }
 
 fn extend(
     rng: &mut SplitMix64,
     (start, chaser): (&Board, Color),
-    place: &Place,
+    place: &HuntState,
     nodes: &mut usize,
     path: &mut Vec<Move>,
 ) -> bool {
-    let Place { now, victim, left } = place;
+    let HuntState { now, victim, left } = place;
     if *left == 0 {
         return now == start;
     }
@@ -47,14 +48,15 @@ fn extend(
     for mv in moves {
         let next = now.after(mv);
         let victim = if mv.0 == *victim { mv.1 } else { *victim };
-        // The chaser's move must leave the man chased, and with no check; the reply must leave it safe.
+        // The chaser's move must leave the man chased, and give no check; the reply must leave it
+        // safe.
         let chases = now.turn == chaser;
         if is_chased(&next, chaser, victim) == chases
             && !(chases && in_check(&next, next.turn))
             && leaves_king_safe(now, mv)
         {
             path.push(mv);
-            let place = Place { now: next, victim, left: left - 1 };
+            let place = HuntState { now: next, victim, left: left - 1 };
             if extend(rng, (start, chaser), &place, nodes, path) {
                 return true;
             }

@@ -1,5 +1,5 @@
-//! Long rings: many loops from one position, and loops that are long in themselves. And long games, for the natural
-//! limit.
+//! Long rings (many loops from one position, and loops that are long in themselves), and long games
+//! for the natural limit.
 
 use super::super::board::{Board, Color, Kind, Move};
 use super::super::moves::{in_check, leaves_king_safe, legal_moves, pseudo_moves_from};
@@ -8,12 +8,15 @@ use super::hunts::is_chased;
 use super::random::place_near;
 use super::{Case, SplitMix64, find_hunt, find_loop, is_sound, random_position, there_and_back};
 
-/// The most plies of a ring that a game can come to before the natural limit ends it, if it counts every ply.
-pub const LONGEST: usize = 120;
+/// The upper bound on a ring's plies before the natural limit ends the game, if it counts every
+/// ply.
+pub const MAX_RING_PLIES: usize = 120;
 
-/// A ring of one to thirty loops from this position, no more than [`LONGEST`] plies in all. Mostly they are loops in
-/// which both sides do what they do in `first`, so that not everything comes out as harmless, and often all but one: the
-/// last or any. Also says how many of the loops are different ones.
+/// A ring of one to thirty loops from this position, of at most [`MAX_RING_PLIES`] plies in all,
+/// and the number of different loops.
+///
+/// Mostly they are loops with the conduct of `first`, so that not every ring is harmless, and often
+/// all but one: the last or any.
 pub fn many_loops(rng: &mut SplitMix64, start: &Board, first: &[Move]) -> Option<(Vec<Move>, usize)> {
     let mut found = vec![first.to_vec()];
     found.extend(there_and_back(rng, start));
@@ -27,14 +30,14 @@ pub fn many_loops(rng: &mut SplitMix64, start: &Board, first: &[Move]) -> Option
     let from = if rng.one_in(4) { [alike.as_slice(), &other].concat() } else { alike };
     let mut loops: Vec<usize> = (0..=rng.below(30)).map(|_| rng.pick(&from)).collect();
     let plies = |loops: &[usize]| loops.iter().map(|&index| found[index].len()).sum::<usize>();
-    while plies(&loops) > LONGEST {
+    while plies(&loops) > MAX_RING_PLIES {
         loops.pop();
     }
     if !other.is_empty() && !loops.is_empty() && rng.one_in(2) {
         let at = if rng.one_in(2) { loops.len() - 1 } else { rng.below(loops.len()) };
         loops[at] = rng.pick(&other);
     }
-    while plies(&loops) > LONGEST {
+    while plies(&loops) > MAX_RING_PLIES {
         loops.remove(0);
     }
     let ring = loops.iter().flat_map(|&index| &found[index]).copied().collect();
@@ -43,7 +46,7 @@ pub fn many_loops(rng: &mut SplitMix64, start: &Board, first: &[Move]) -> Option
     (!loops.is_empty()).then_some((ring, loops.len()))
 }
 
-/// What the hunter does with every move of a long loop.
+/// The hunter's offence on every move of a long loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Offence {
     Nothing,
@@ -51,16 +54,16 @@ enum Offence {
     Chase,
 }
 
-/// A moment of a long loop, in which one man of each side moves, and no other.
+/// The state of a long loop, in which one man of each side moves, and no other.
 #[derive(Clone)]
-struct Place {
+struct LoopState {
     board: Board,
     hunter: u8,
     prey: u8,
 }
 
-/// A long loop, no position of which stands twice in it, played twice, or once and then a short one: the third
-/// occurrence comes after up to [`LONGEST`] plies. Often none.
+/// A long loop without a repeated position, played twice, or once and then a short one. The third
+/// occurrence comes after up to [`MAX_RING_PLIES`] plies. Often `None`.
 pub fn long_case(rng: &mut SplitMix64) -> Option<Case> {
     let offence = rng.pick(&[Offence::Nothing, Offence::Check, Offence::Chase, Offence::Chase]);
     let (start, attacker) = hunting_ground(rng, offence)?;
@@ -71,7 +74,7 @@ pub fn long_case(rng: &mut SplitMix64) -> Option<Case> {
 }
 
 /// Kings, a hunter about to move, its prey (for checks the king), and perhaps some more men.
-fn hunting_ground(rng: &mut SplitMix64, offence: Offence) -> Option<(Place, Color)> {
+fn hunting_ground(rng: &mut SplitMix64, offence: Offence) -> Option<(LoopState, Color)> {
     let attacker = rng.pick(&Color::BOTH);
     let mut board = Board::empty(attacker);
     for color in Color::BOTH {
@@ -88,17 +91,17 @@ fn hunting_ground(rng: &mut SplitMix64, offence: Offence) -> Option<(Place, Colo
         place_near(rng, &mut board, piece, None);
     }
     let prey = if offence == Offence::Check { board.king(attacker.other()) } else { prey };
-    let place = Place { hunter: hunter?, prey: prey?, board };
-    is_sound(&place.board).then_some((place, attacker))
+    let state = LoopState { hunter: hunter?, prey: prey?, board };
+    is_sound(&state.board).then_some((state, attacker))
 }
 
-/// Wanders about until it comes by a position again; what lies between is a loop.
-fn long_loop(rng: &mut SplitMix64, start: Place, attacker: Color, offence: Offence) -> Option<(Board, Vec<Move>)> {
-    let least = rng.below(LONGEST / 2);
+/// A random walk until a position recurs; the moves since its first visit are a loop.
+fn long_loop(rng: &mut SplitMix64, start: LoopState, attacker: Color, offence: Offence) -> Option<(Board, Vec<Move>)> {
+    let least = rng.below(MAX_RING_PLIES / 2);
     let mut visited = vec![start.board.clone()];
     let mut path = Vec::new();
     let mut now = start;
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_RING_PLIES {
         let mut steps = steps(&now, attacker, offence);
         if steps.is_empty() {
             return None;
@@ -107,7 +110,7 @@ fn long_loop(rng: &mut SplitMix64, start: Place, attacker: Color, offence: Offen
         // A short way back is not taken.
         let again = visited.iter().position(|board| board == &next.board);
         if let Some(first) = again
-            && (path.len() - first < least || path.len() - first >= LONGEST / 2)
+            && (path.len() - first < least || path.len() - first >= MAX_RING_PLIES / 2)
         {
             continue;
         }
@@ -121,9 +124,9 @@ fn long_loop(rng: &mut SplitMix64, start: Place, attacker: Color, offence: Offen
     None
 }
 
-/// The quiet moves of hunter or prey that go on with the offence, or save from it.
-fn steps(place: &Place, attacker: Color, offence: Offence) -> Vec<(Move, Place)> {
-    let Place { board, hunter, prey } = place;
+/// The quiet moves of hunter or prey that continue the offence, or save from it.
+fn steps(state: &LoopState, attacker: Color, offence: Offence) -> Vec<(Move, LoopState)> {
+    let LoopState { board, hunter, prey } = state;
     let attacks = board.turn == attacker;
     let mut moves = pseudo_moves_from(board, if attacks { *hunter } else { *prey });
     moves.retain(|&mv| board.at(mv.1).is_none() && leaves_king_safe(board, mv));
@@ -136,20 +139,20 @@ fn steps(place: &Place, attacker: Color, offence: Offence) -> Vec<(Move, Place)>
             Offence::Check => checks == attacks,
             Offence::Chase => !checks && is_chased(&next, attacker, prey) == attacks,
         };
-        fits.then_some((mv, Place { board: next, hunter, prey }))
+        fits.then_some((mv, LoopState { board: next, hunter, prey }))
     };
     moves.into_iter().filter_map(step).collect()
 }
 
-/// A long game: random moves, many of them checks, few captures, from a counter of the natural limit that is not far
-/// from it. Positions are not sought out again, but may be.
+/// A long game: random moves, many of them checks, few captures, with the natural limit's counter
+/// not far from the limit. Repetitions are possible but not sought.
 pub fn long_game(rng: &mut SplitMix64) -> Case {
     let start = random_position(rng);
     let counter = rng.below(125) as u32;
     let mut case = Case { start, counter, moves: Vec::new() };
     let mut board = case.start.clone();
     let mut last: [Option<Move>; 2] = [None; 2];
-    // More than the limit asks for, since checks past the tenth are not counted.
+    // More than the limit requires, since checks past the tenth are not counted.
     for _ in 0..220 - counter.min(100) {
         let legal = legal_moves(&board);
         let quiet: Vec<Move> = legal.iter().copied().filter(|&mv| board.at(mv.1).is_none()).collect();

@@ -1,7 +1,8 @@
-//! The search for moves that lead back to where they began.
+//! The search for moves that lead back to their start.
 //!
-//! [`find_loop`] finds loops of any shape and goes for lively moves first (checks, attacks, rescues), for a loop of
-//! idle moves tests little. [`there_and_back`] finds the commonest offence, one piece driving another to and fro.
+//! [`find_loop`] finds loops of any shape and prefers lively moves (checks, attacks, rescues), for
+//! a loop of idle moves tests little. [`there_and_back`] finds the commonest offence, one piece
+//! driving another to and fro.
 
 use std::cmp::Reverse;
 
@@ -9,8 +10,8 @@ use super::super::board::{Board, Color, Kind, Move};
 use super::super::moves::{in_check, is_legal, leaves_king_safe, pseudo_moves, pseudo_moves_of};
 use super::SplitMix64;
 
-/// A loop of that many plies: legal moves without a capture after which the board is `start` again. None if a
-/// short search finds none.
+/// A loop of `plies` plies: legal moves without a capture after which the board is `start` again.
+/// `None` if a short search finds none.
 pub fn find_loop(rng: &mut SplitMix64, start: &Board, plies: usize) -> Option<Vec<Move>> {
     let mut path = Vec::new();
     let mut nodes = 60;
@@ -49,20 +50,21 @@ fn extend_loop(
     false
 }
 
-/// Whether `now` can still become `start` in `left` plies if the first of them is this move, and it captures nothing.
+/// Whether `now` can still become `start` in `left` plies if the first of them is this move, and it
+/// captures nothing.
 pub(super) fn leads_back(start: &Board, now: &Board, mv: Move, left: usize) -> bool {
-    // A move changes two points, so with `n` own moves to come no more than `2 n` points may differ.
+    // A move changes two points, so with `n` own moves to come at most `2 n` points may differ.
     let own_moves_after_this = (left - 1) / 2;
     now.at(mv.1).is_none() && differing(start, &now.after(mv), now.turn) <= 2 * own_moves_after_this
 }
 
-/// The number of points where `color`'s men stand differently.
+/// The number of points where `color`'s men differ.
 fn differing(a: &Board, b: &Board, color: Color) -> usize {
     let own = |board: &Board, p: u8| board.at(p).filter(|&(c, _)| c == color);
     (0..90).filter(|&p| own(a, p) != own(b, p)).count()
 }
 
-/// How much a move threatens, and how much it rescues.
+/// The score of a move for its threats and rescues.
 fn liveliness(now: &Board, mv: Move) -> usize {
     let next = now.after(mv);
     let rescued = attacked(now, now.turn).saturating_sub(attacked(&next, now.turn));
@@ -70,24 +72,25 @@ fn liveliness(now: &Board, mv: Move) -> usize {
     (check + attacked(&next, next.turn)).min(4) + 3 * rescued.min(1)
 }
 
-/// How many of `color`'s men, the king apart, the other side could take by a pseudo-move.
+/// The number of `color`'s men, except the king, that the other side could capture by a
+/// pseudo-move.
 fn attacked(board: &Board, color: Color) -> usize {
     let king = board.king(color);
     targets(board, color).into_iter().filter(|&p| Some(p) != king).count()
 }
 
-/// The points of `color`'s men that the other side could take by a pseudo-move.
+/// The points of `color`'s men that the other side could capture by a pseudo-move.
 fn targets(board: &Board, color: Color) -> Vec<u8> {
     let moves = pseudo_moves_of(board, color.other());
     board.pieces_of(color).into_iter().filter(|&p| moves.iter().any(|&(_, to)| to == p)).collect()
 }
 
-/// Loops of four plies, a move and a reply and both taken back, in which the same man, or the king, is attacked
-/// after both moves of the side to move. Some of them, in random order.
+/// Loops of four plies: a move and a reply, and both taken back. The same man, or the king, is
+/// attacked after both moves of the side to move. Some of them, in random order.
 pub fn there_and_back(rng: &mut SplitMix64, start: &Board) -> Vec<Vec<Move>> {
     let defender = start.turn.other();
-    // What is attacked after each first move; and after each reply, were the first move taken back, with the man
-    // that made the reply under the point it came from.
+    // The attacked men after each first move; and after each reply, if the first move is taken
+    // back, with the replying man under the point it came from.
     let threats = |(from, to): Move, end: Board| {
         let name = move |p: u8| if p == to { from } else { p };
         let names: Vec<u8> = targets(&end, defender).into_iter().map(name).collect();

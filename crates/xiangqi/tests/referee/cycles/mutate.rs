@@ -1,7 +1,7 @@
-//! Cycles from known ones: the same moves on a board that is a little different.
+//! Cycles from known ones: the same moves on a slightly different board.
 //!
-//! A rulebook's example stands on the edge of its rule; one piece more or less, and the verdict may tip. Levels
-//! that chance hardly finds (the pinned chariot) survive here.
+//! A rulebook's example is on the edge of its rule; with one piece more or less the verdict may
+//! tip. Levels that chance hardly finds (the pinned chariot) survive here.
 
 use super::super::board::{Board, Color, Kind};
 use super::random::place_near;
@@ -9,8 +9,8 @@ use super::{Case, SplitMix64, find_loop, is_cycle, mirror_case, swap_colours_cas
 
 const KINDS: [Kind; 6] = [Kind::Chariot, Kind::Cannon, Kind::Horse, Kind::Advisor, Kind::Elephant, Kind::Pawn];
 
-/// A case of `known`, changed by one to three pieces, perhaps mirrored and with colours exchanged, whose moves are
-/// all still legal and still come to a third occurrence. `known` must hold such cases.
+/// A case of `known`, changed by one to three pieces, perhaps mirrored and with colours exchanged.
+/// Its moves are still legal and still reach a third occurrence. `known` must hold such cases.
 pub fn mutated_case(rng: &mut SplitMix64, known: &[Case]) -> Case {
     loop {
         let base = &known[rng.below(known.len())];
@@ -34,7 +34,7 @@ pub fn mutated_case(rng: &mut SplitMix64, known: &[Case]) -> Case {
     }
 }
 
-/// Moves, adds, removes or transforms a piece. The board may come out unsound.
+/// Moves, adds, removes or transforms a piece. The result may be unsound.
 fn change_piece(rng: &mut SplitMix64, board: &mut Board) {
     let men: Vec<u8> = (0..90).filter(|&p| board.at(p).is_some()).collect();
     let at = rng.pick(&men);
@@ -55,7 +55,7 @@ fn change_piece(rng: &mut SplitMix64, board: &mut Board) {
     }
 }
 
-/// Puts another loop in the place of the second, if the case is one loop played twice.
+/// Replaces the second loop, if the case is one loop played twice.
 fn with_other_loop(rng: &mut SplitMix64, case: Case) -> Case {
     let half = case.moves.len() / 2;
     let once = &case.moves[..half];

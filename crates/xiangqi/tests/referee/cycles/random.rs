@@ -1,14 +1,16 @@
-//! Cycles from nothing: a sparse position with pieces in each other's way, and a search for moves that lead back.
+//! Cycles from nothing: a sparse position with pieces in each other's way, and a search for moves
+//! that lead back.
 //!
-//! Most loops of most positions are harmless, so several are tried and the referee's own levels choose between
-//! them. That makes the interesting frequent; it does not decide what the right verdict is.
+//! Most loops of most positions are harmless, so several are tried and the referee's own levels
+//! choose between them. That makes the interesting ones frequent; it does not decide the right
+//! verdict.
 
 use super::super::board::{Board, Color, Kind, Move, file, rank};
 use super::super::moves::{horse_jumps, legal_moves};
 use super::super::ring::judge_ring;
 use super::{Case, SplitMix64, find_hunt, find_loop, is_sound, there_and_back};
 
-/// Kinds a random position is filled with, as often as they are worth having.
+/// The kinds of a random position, weighted by their use.
 const KINDS: [Kind; 18] = [
     Kind::Chariot,
     Kind::Chariot,
@@ -53,7 +55,8 @@ pub fn random_position(rng: &mut SplitMix64) -> Board {
     }
 }
 
-/// Puts the piece on a free point where it can stand, if there is one (near the anchor, if one is given).
+/// Puts the piece on a free point where it can stand, if there is one (near the anchor, if one is
+/// given).
 pub(super) fn place_near(rng: &mut SplitMix64, board: &mut Board, piece: (Color, Kind), anchor: Option<u8>) {
     let is_near = |p: u8| anchor.is_none_or(|a| (file(a) - file(p)).abs() <= 3 && (rank(a) - rank(p)).abs() <= 3);
     let fits = |&p: &u8| board.at(p).is_none() && Board::can_stand(piece, p) && is_near(p);
@@ -87,7 +90,8 @@ fn plant_pinned_chariot(rng: &mut SplitMix64, board: &mut Board) {
     place_near(rng, board, (side.other(), Kind::Advisor), Some(king));
 }
 
-/// A random position, perhaps a few moves from it, and a loop played twice or two loops from one position.
+/// A random position, perhaps after a few moves, and a loop played twice or two loops from one
+/// position.
 pub fn random_case(rng: &mut SplitMix64) -> Case {
     let any_will_do = rng.one_in(8);
     loop {
@@ -110,8 +114,8 @@ pub fn random_case(rng: &mut SplitMix64) -> Case {
     }
 }
 
-/// Two loops in a row, the same or two different ones. Of the loops found that comes first which is rarest: a chase
-/// before mere checks, two guilty sides before one.
+/// Two loops in a row, equal or different. The rarest loops come first: a chase before mere checks,
+/// two guilty sides before one.
 fn choose_loops(rng: &mut SplitMix64, board: &Board, any_will_do: bool) -> Option<Vec<Move>> {
     let mut found = there_and_back(rng, board);
     let plies = rng.pick(&[6, 8]);
@@ -133,8 +137,8 @@ fn choose_loops(rng: &mut SplitMix64, board: &Board, any_will_do: bool) -> Optio
     Some([found[first].as_slice(), &found[second]].concat())
 }
 
-/// Now and then plays the loops once more and leaves the first moves out, so that the third occurrence comes
-/// elsewhere in the loops and a seam lies within one.
+/// Now and then repeats the loops and omits the first moves. The third occurrence then comes
+/// elsewhere in the loops, and a seam lies within one.
 pub(super) fn entered_late(rng: &mut SplitMix64, case: Case, loops: &[Move]) -> Case {
     if !rng.one_in(4) {
         return case;

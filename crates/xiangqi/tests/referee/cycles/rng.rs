@@ -1,4 +1,5 @@
-//! A small seeded generator (`SplitMix64`, Steele, Lea and Flood 2014): the same seed gives the same cases anywhere.
+//! A small seeded generator (`SplitMix64`, Steele, Lea and Flood 2014): the same seed gives the
+//! same cases everywhere.
 
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
@@ -16,7 +17,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`. The remainder's bias is of no account for numbers this small.
+    /// A number below `n`. The remainder's bias does not matter for numbers this small.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next_u64() % n as u64) as usize
     }

@@ -1,9 +1,10 @@
-//! Cycles in which a side threatens mate, or gives check, with every move: chance alone hardly finds them.
+//! Cycles in which a side threatens mate, or gives check, with every move: chance alone hardly
+//! finds them.
 //!
-//! The besieged king stands among few defenders and many attackers. A move that threatens mate, a reply that parries
-//! it and both taken back are a loop, if each of the two boards between is a threat or a check too. Loops of other
-//! shapes come from a short search for moves that lead back. Here too the referee's judgement only chooses what is
-//! worth trying; it does not decide what the right verdict is.
+//! The besieged king has few defenders and many attackers around him. A move that threatens mate, a
+//! reply that parries it and both taken back are a loop. Each of the two boards between must be a
+//! threat or a check too. Loops of other shapes come from a short search for moves that lead back.
+//! Here too the referee's judgement only chooses cases; it does not decide the right verdict.
 
 use super::super::board::{Board, Color, Kind, Move};
 use super::super::moves::{in_check, is_legal, leaves_king_safe, legal_moves_of, pseudo_moves};
@@ -12,7 +13,7 @@ use super::loops::leads_back;
 use super::random::{entered_late, place_near};
 use super::{Case, SplitMix64, find_loop, is_sound};
 
-/// The attackers, as often as they are worth having.
+/// The attackers, weighted by their use.
 const ATTACKERS: [Kind; 9] = [
     Kind::Chariot,
     Kind::Chariot,
@@ -60,13 +61,14 @@ fn siege_position(rng: &mut SplitMix64) -> (Board, Color) {
     }
 }
 
-/// Whether the besieger, who has just moved on the first of these boards or has its pieces as if it had, checks or
-/// could mate.
+/// Whether the besieger, who has just moved on the first of these boards or has its pieces as if it
+/// had, checks or could mate.
 fn presses(board: &Board, besieger: Color) -> bool {
     in_check(board, besieger.other()) || !mating_pieces(board, besieger).is_empty()
 }
 
-/// Loops of four plies in which each of the besieger's moves checks or threatens mate. All there are, up to a few.
+/// Loops of four plies in which each of the besieger's moves checks or threatens mate; all there
+/// are, up to a few.
 fn there_and_back(rng: &mut SplitMix64, start: &Board, besieger: Color) -> Vec<Vec<Move>> {
     let quiet = |color: Color| {
         let mut moves = legal_moves_of(start, color);
@@ -103,8 +105,8 @@ fn there_and_back(rng: &mut SplitMix64, start: &Board, besieger: Color) -> Vec<V
     loops
 }
 
-/// A loop of that many plies in which each of the besieger's moves checks or threatens mate and each reply parries
-/// it. Mostly none.
+/// A loop of `plies` plies in which each of the besieger's moves checks or threatens mate and each
+/// reply parries it. Mostly `None`.
 fn find_siege(rng: &mut SplitMix64, start: &Board, besieger: Color, plies: usize) -> Option<Vec<Move>> {
     let mut path = Vec::new();
     extend(rng, (start, besieger), start, plies, &mut 24, &mut path).then_some(path)

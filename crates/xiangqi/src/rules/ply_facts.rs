@@ -1,49 +1,51 @@
-//! What each move of a cycle did: the facts behind a verdict, ply by ply.
+//! Ply facts: the checks, threats and chases behind a verdict, ply by ply.
 
-use super::{CycleVerdict, Game, RuleSet, cycle::Moment};
+use super::{CycleVerdict, Game, RuleSet, cycle::RingPly};
 use crate::{Bitboard, Color, Move, Piece, PieceKind, Position, Square, notation::simplified_name};
 
-/// What a move of a cycle did, as the arbiter counts it: a check, or threats and chases. Unlike an
-/// [`Offence`](super::Offence) it is told of every move, also of one that its side may repeat for ever.
+/// The facts about one move of a cycle: a check, or threats and chases.
+///
+/// Unlike an [`Offence`](super::Offence) they are given for every move, offending or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
-    /// After which ply.
+pub struct PlyFacts {
+    /// The ply after the move, from 1.
     pub ply: usize,
-    /// Whose move.
+    /// The mover.
     pub side: Color,
     /// The move.
     pub mv: Move,
-    /// The pieces that give check, if it is one. Then nothing else counts.
+    /// The checking pieces. If there are any, threats and chases are not recorded.
     pub checkers: Bitboard,
     /// The attacked king.
     pub king: Square,
-    /// The pieces that threaten mate, where the rules ask for them.
+    /// The pieces that threaten mate, under rule sets that forbid it.
     pub threats: Bitboard,
-    /// Who chases whom.
+    /// The chases.
     pub chases: Vec<Chase>,
 }
 
-/// A piece that attacks another as the rules call chasing.
+/// An attack that counts as a chase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chase {
-    /// Who.
+    /// The point of the chasing piece.
     pub by: Square,
-    /// What it is.
-    pub chaser: PieceKind,
-    /// Whom; where it stands after the move.
+    /// The kind of the chasing piece.
+    pub chaser_kind: PieceKind,
+    /// The point of the chased piece after the move.
     pub victim: Square,
-    /// What that is.
-    pub prey: PieceKind,
-    /// Where the victim stands at the end of the cycle, by which it is known from move to move.
+    /// The kind of the chased piece.
+    pub victim_kind: PieceKind,
+    /// The victim's point at the end of the cycle, which identifies it from move to move.
     pub ends_on: Square,
-    /// Whether the reply saves the victim. If not, the chase does not count.
+    /// Whether the reply saves the victim; otherwise the chase does not count.
     pub saved: bool,
 }
 
 impl Game {
-    /// What each move of a cycle did, which must be that of this game's ending. Nothing, where the rules do not ask.
+    /// Returns the facts of each move of a cycle, which must be that of this game's ending. Empty
+    /// for rule sets that do not judge cycles.
     #[must_use]
-    pub fn deeds(&self, cycle: &CycleVerdict) -> Vec<Deed> {
+    pub fn ply_facts(&self, cycle: &CycleVerdict) -> Vec<PlyFacts> {
         let is_whole = cycle.from < cycle.to && cycle.to == self.len();
         if self.rules() == RuleSet::Simple
             || !is_whole
@@ -52,67 +54,67 @@ impl Game {
             return Vec::new();
         }
         let ring = self.ring(cycle.from);
-        let mut deeds = Vec::with_capacity(ring.length);
-        let end = ring.walk(|mut moment| {
-            let mut deed = self.deed(cycle, &mut moment);
-            // By identity, until it is known where the cycle ends.
-            let identities = moment.identities;
-            for chase in &mut deed.chases {
+        let mut plies = Vec::with_capacity(ring.length);
+        let end = ring.walk(|mut ring_ply| {
+            let mut facts = self.facts_of_ply(cycle, &mut ring_ply);
+            // The identity, replaced below by the point at the end of the cycle.
+            let identities = ring_ply.identities;
+            for chase in &mut facts.chases {
                 if let Some(identity) = identities.of(chase.victim.into()).into_iter().next() {
                     chase.ends_on = identity;
                 }
             }
-            deeds.push(deed);
+            plies.push(facts);
         });
-        for chase in deeds.iter_mut().flat_map(|deed| &mut deed.chases) {
+        for chase in plies.iter_mut().flat_map(|facts| &mut facts.chases) {
             let ends_on = end.squares(chase.ends_on.into(), Bitboard::ALL);
-            // A point that was left keeps the name of who left it: the piece is where one stands.
+            // A point that was left keeps its last identity: only occupied points count.
             let ends_on = (ends_on & self.position().occupied()).into_iter().next();
             chase.ends_on = ends_on.unwrap_or(chase.victim);
         }
-        deeds
+        plies
     }
 
-    fn deed(&self, cycle: &CycleVerdict, moment: &mut Moment<'_>) -> Deed {
-        let (side, ply) = (moment.mover, cycle.from + 1 + moment.index);
-        let king = moment.position.king(!side);
+    fn facts_of_ply(&self, cycle: &CycleVerdict, ring_ply: &mut RingPly<'_>) -> PlyFacts {
+        let (side, ply) = (ring_ply.mover, cycle.from + 1 + ring_ply.index);
+        let king = ring_ply.position.king(!side);
         let mv = self.moves().nth(ply - 1).expect("a cycle's plies are the game's");
-        let mut deed = Deed {
+        let mut facts = PlyFacts {
             ply,
             side,
             mv,
-            checkers: moment.position.checkers(),
+            checkers: ring_ply.position.checkers(),
             king,
             threats: Bitboard::EMPTY,
             chases: Vec::new(),
         };
-        if moment.position.in_check() {
-            return deed;
+        if ring_ply.position.in_check() {
+            return facts;
         }
         if self.rules() == RuleSet::Wikibook {
-            deed.threats = moment.threatening();
+            facts.threats = ring_ply.threatening();
         }
-        let saved = moment.chases(Bitboard::ALL);
-        let position = &*moment.position;
+        let saved = ring_ply.chases(Bitboard::ALL);
+        let position = &*ring_ply.position;
         position.visit_chases(side, Bitboard::ALL, |by, victim| {
             let kind = |square| position.piece_at(square).map(Piece::kind);
-            if let (Some(chaser), Some(prey)) = (kind(by), kind(victim)) {
+            if let (Some(chaser_kind), Some(victim_kind)) = (kind(by), kind(victim)) {
                 let saved = saved.contains(victim);
-                deed.chases.push(Chase { by, chaser, victim, prey, ends_on: victim, saved });
+                facts.chases.push(Chase { by, chaser_kind, victim, victim_kind, ends_on: victim, saved });
             }
         });
-        deed
+        facts
     }
 }
 
-impl Deed {
-    /// Whether it is nothing that could count against its side.
+impl PlyFacts {
+    /// Whether the move has nothing that could count against its side.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.checkers.is_empty() && self.threats.is_empty() && !self.chases.iter().any(|chase| chase.saved)
     }
 
-    /// What it did, in English; `after` is the position after the move.
+    /// Describes the move in English; `after` is the position after it.
     #[must_use]
     pub fn english(&self, after: &Position) -> String {
         let named = |square: Square| format!("{} on {square}", kind_at(after, square).map_or("piece", PieceKind::name));
@@ -131,9 +133,13 @@ impl Deed {
             ));
         }
         for chase in &self.chases {
-            let Chase { by, chaser, victim, prey, saved, .. } = chase;
+            let Chase { by, chaser_kind, victim, victim_kind, saved, .. } = chase;
             let vain = if *saved { "" } else { ", which the reply does not save" };
-            parts.push(format!("{own}'s {} on {by} chases {other}'s {} on {victim}{vain}", chaser.name(), prey.name()));
+            parts.push(format!(
+                "{own}'s {} on {by} chases {other}'s {} on {victim}{vain}",
+                chaser_kind.name(),
+                victim_kind.name()
+            ));
         }
         if parts.is_empty() {
             return "nothing is checked, threatened or chased".to_owned();
@@ -141,7 +147,7 @@ impl Deed {
         parts.join("; ")
     }
 
-    /// What it did, in Chinese; `after` is the position after the move.
+    /// Describes the move in Chinese; `after` is the position after it.
     #[must_use]
     pub fn chinese(&self, after: &Position) -> String {
         let name = |side, kind| simplified_name(Piece::new(side, kind));
@@ -160,8 +166,8 @@ impl Deed {
             parts.push(format!("{own}{}要杀", listed(self.threats)));
         }
         for chase in &self.chases {
-            let Chase { by, chaser, victim, prey, saved, .. } = chase;
-            let (chaser, prey) = (name(self.side, *chaser), name(!self.side, *prey));
+            let Chase { by, chaser_kind, victim, victim_kind, saved, .. } = chase;
+            let (chaser, prey) = (name(self.side, *chaser_kind), name(!self.side, *victim_kind));
             let vain = if *saved { "" } else { "，对方应着未解捉" };
             parts.push(format!("{own}{chaser}（{by}）捉{other}{prey}（{victim}）{vain}"));
         }
@@ -184,71 +190,72 @@ mod tests {
         rules::{Class, Status},
     };
 
-    fn told(rules: RuleSet, fen: &str, moves: &str) -> (Vec<Deed>, Vec<(String, String)>, CycleVerdict) {
+    fn facts_of(rules: RuleSet, fen: &str, moves: &str) -> (Vec<PlyFacts>, Vec<(String, String)>, CycleVerdict) {
         let mut game = Game::new(fen.parse::<Fen>().unwrap(), rules);
         for text in moves.split(' ') {
             game.push(game.position().parse_move(text).unwrap()).unwrap();
         }
-        let Status::Over(ending) = *game.status() else { panic!("the game goes on") };
+        let Status::Over(ending) = *game.status() else { panic!("the game is ongoing") };
         let cycle = ending.cycle.expect("a cycle ended it");
-        let deeds = game.deeds(&cycle);
-        let words = deeds.iter().map(|deed| {
-            let after = game.position_at(deed.ply).unwrap();
-            (deed.english(&after), deed.chinese(&after))
+        let plies = game.ply_facts(&cycle);
+        let words = plies.iter().map(|facts| {
+            let after = game.position_at(facts.ply).unwrap();
+            (facts.english(&after), facts.chinese(&after))
         });
-        (deeds.clone(), words.collect(), cycle)
+        (plies.clone(), words.collect(), cycle)
     }
 
     #[test]
     fn a_perpetual_chase_names_chaser_and_prey_on_each_ply() {
-        let (deeds, words, cycle) =
-            told(RuleSet::Cxr, "3a1kb2/4a4/4r3b/7c1/9/9/9/8R/7CC/3K5 w", "i2h2 h6i6 h2i2 i6h6 i2h2 h6i6 h2i2 i6h6");
+        let (plies, words, cycle) =
+            facts_of(RuleSet::Cxr, "3a1kb2/4a4/4r3b/7c1/9/9/9/8R/7CC/3K5 w", "i2h2 h6i6 h2i2 i6h6 i2h2 h6i6 h2i2 i6h6");
         assert_eq!(cycle.conduct(Color::Red).class, Class::Chase);
-        assert_eq!(deeds.iter().map(|deed| deed.ply).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
+        assert_eq!(plies.iter().map(|facts| facts.ply).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
         assert_eq!(words[0].0, "Red's chariot on h2 chases Black's cannon on h6");
         assert_eq!(words[0].1, "红车（h2）捉黑炮（h6）");
         assert_eq!(words[1].0, "nothing is checked, threatened or chased");
         assert_eq!(words[2].1, "红车（i2）捉黑炮（i6）");
-        assert!(deeds.iter().all(|deed| deed.is_idle() == (deed.side == Color::Black)));
-        // The victim is the same piece all round, wherever it stands.
-        let ends: Vec<_> = deeds.iter().flat_map(|deed| &deed.chases).map(|chase| chase.ends_on.to_string()).collect();
+        assert!(plies.iter().all(|facts| facts.is_idle() == (facts.side == Color::Black)));
+        // The victim is the same piece all round the ring.
+        let ends: Vec<_> =
+            plies.iter().flat_map(|facts| &facts.chases).map(|chase| chase.ends_on.to_string()).collect();
         assert_eq!(ends, ["h6", "h6", "h6", "h6"]);
     }
 
     #[test]
-    fn a_perpetual_check_names_who_checks() {
-        let (deeds, words, _) =
-            told(RuleSet::Cxr, "5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w", "e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9");
+    fn a_perpetual_check_names_the_checking_piece() {
+        let (plies, words, _) =
+            facts_of(RuleSet::Cxr, "5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w", "e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9");
         assert_eq!(words[0], ("Red's chariot on f0 gives check".to_owned(), "红车（f0）将军".to_owned()));
-        assert!(deeds.iter().all(|deed| deed.chases.is_empty() || deed.side == Color::Black));
+        assert!(plies.iter().all(|facts| facts.chases.is_empty() || facts.side == Color::Black));
     }
 
-    /// Neither side offends, and what they do in between is told all the same.
+    /// Neither side offends; the facts are reported anyway.
     #[test]
-    fn an_allowed_repetition_tells_what_there_was() {
-        let (deeds, words, cycle) =
-            told(RuleSet::Cxr, "3ak1b2/4a4/4b3r/4C4/5R3/9/9/9/9/4KA3 w", "f5g5 e9f9 g5f5 f9e9 f5g5 e9f9 g5f5 f9e9");
+    fn an_allowed_repetition_reports_its_facts() {
+        let (plies, words, cycle) =
+            facts_of(RuleSet::Cxr, "3ak1b2/4a4/4b3r/4C4/5R3/9/9/9/9/4KA3 w", "f5g5 e9f9 g5f5 f9e9 f5g5 e9f9 g5f5 f9e9");
         assert_eq!(cycle.loser, None);
         assert_eq!(words.len(), 8);
-        for deed in &deeds {
-            assert!(deed.checkers.is_empty() || deed.chases.is_empty());
+        for facts in &plies {
+            assert!(facts.checkers.is_empty() || facts.chases.is_empty());
         }
-        assert!(deeds.iter().any(Deed::is_idle));
+        assert!(plies.iter().any(PlyFacts::is_idle));
     }
 
     #[test]
-    fn rules_that_ask_nothing_are_told_nothing() {
-        let (deeds, ..) =
-            told(RuleSet::Simple, "5k3/9/9/9/9/9/9/9/4R4/3K5 w", "e1f1 f9e9 f1e1 e9f9 e1f1 f9e9 f1e1 e9f9");
-        assert!(deeds.is_empty());
+    fn simple_rules_yield_no_facts() {
+        let (plies, ..) =
+            facts_of(RuleSet::Simple, "5k3/9/9/9/9/9/9/9/4R4/3K5 w", "e1f1 f9e9 f1e1 e9f9 e1f1 f9e9 f1e1 e9f9");
+        assert!(plies.is_empty());
         let game = Game::new(Fen::start(), RuleSet::Cxr);
         let cycle = CycleVerdict { from: 0, to: 4, conduct: Default::default(), offenders: None, loser: None };
-        assert!(game.deeds(&cycle).is_empty());
+        assert!(game.ply_facts(&cycle).is_empty());
     }
 
-    /// A side's class is what its deeds have in common.
+    /// A side's class follows from the facts common to its moves.
     #[test]
-    fn deeds_agree_with_the_classes() {
+    fn ply_facts_agree_with_the_classes() {
         for line in include_str!("../../tests/data/cxr_examples.jsonl").lines() {
             let field = |name: &str| {
                 let from = line.find(&format!("\"{name}\": ")).unwrap() + name.len() + 4;
@@ -257,7 +264,7 @@ mod tests {
             let fen = field("fen").trim_start_matches('"').split('"').next().unwrap();
             let moves = field("moves").trim_start_matches('[').split(']').next().unwrap();
             let mut game = Game::new(fen.parse::<Fen>().unwrap(), RuleSet::Cxr);
-            // Some examples give one loop; it is gone round until the arbiter says something.
+            // Some examples give one loop; it is repeated until the game is over.
             let moves: Vec<_> = moves.split(", ").map(|text| text.trim_matches('"')).collect();
             for text in moves.iter().cycle().take(60) {
                 if game.status().ending().is_none() {
@@ -266,12 +273,12 @@ mod tests {
                 }
             }
             let Some(cycle) = game.status().ending().and_then(|ending| ending.cycle) else { continue };
-            let deeds = game.deeds(&cycle);
+            let plies = game.ply_facts(&cycle);
             for side in Color::ALL {
-                let own: Vec<_> = deeds.iter().filter(|deed| deed.side == side).collect();
-                let checks = own.iter().all(|deed| deed.checkers.any());
-                let common = own.iter().fold(Bitboard::ALL, |common, deed| {
-                    common & deed.chases.iter().filter(|chase| chase.saved).map(|chase| chase.ends_on).collect()
+                let own: Vec<_> = plies.iter().filter(|facts| facts.side == side).collect();
+                let checks = own.iter().all(|facts| facts.checkers.any());
+                let common = own.iter().fold(Bitboard::ALL, |common, facts| {
+                    common & facts.chases.iter().filter(|chase| chase.saved).map(|chase| chase.ends_on).collect()
                 });
                 let conduct = cycle.conduct(side);
                 assert_eq!(checks, conduct.class == Class::Check, "{line}");
