@@ -19,7 +19,7 @@ pub(super) struct Optional {
     pub(super) skipped: &'static str,
 }
 
-/// Why a missing opponent is no failure: docs/decisions.
+/// Why a missing opponent is no failure: docs/decisions/032-skip-tests-of-missing-tools-visibly.md.
 pub(super) const TOOLS: [Optional; 4] = [
     Optional {
         title: "an engine to play against",

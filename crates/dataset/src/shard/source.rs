@@ -1,7 +1,7 @@
 //! Bytes that can be read from any place: files, memory.
 //!
 //! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file
-//! that somebody cuts kills its reader. `docs/DECISIONS.md` says what was measured.
+//! that is truncated kills its reader: `docs/decisions/022-read-files-without-mapping.md`.
 
 use std::{fs::File, io, path::Path, sync::Arc};
 
