@@ -1,4 +1,4 @@
-//! Tells programs where libtorch lies; a library path in the environment goes before it.
+//! Links libtorch and embeds its path; a library path in the environment takes precedence.
 
 fn main() {
     println!("cargo:rerun-if-env-changed=LIBTORCH");
@@ -8,7 +8,8 @@ fn main() {
     if let Some(folder) = std::env::var_os("LIBTORCH") {
         let libraries = std::path::Path::new(&folder).join("lib");
         println!("cargo:rustc-link-arg=-Wl,-rpath,{}", libraries.display());
-        // The card's part registers itself when it is loaded; no symbol of it is named, so a linker would leave it out.
+        // The CUDA library registers itself when it is loaded. No symbol of it is referenced, so a
+        // linker would drop it.
         if libraries.join("libtorch_cuda.so").is_file() {
             println!("cargo:rustc-link-arg=-L{}", libraries.display());
             println!("cargo:rustc-link-arg=-Wl,--no-as-needed");

@@ -1,17 +1,19 @@
-//! `scripts/bench-trainer`: positions a second, ours beside libtorch's in the same run. Figures: docs/BENCHMARKS.md.
+//! `scripts/bench-trainer`: positions per second, ours beside libtorch's in the same run. Figures:
+//! docs/BENCHMARKS.md.
 //!
-//! * *The shape*: 512 per side from 32 active of 20,000 inputs, joined 1,024, then 32, then 1, clipped, `AdamW`, batch
-//!   16,384. Once as plain tch has it (`embedding_bag`, autograd, its own optimiser), once with our input layer under
-//!   tch's dense layers. Inputs are drawn evenly, which no real position's are.
-//! * *Our net* on the games that the recipe in `CHUHE_RECIPE` names, with the reader and without; they lie beside their
-//!   manifests, or in the folder `CHUHE_SHARDS`.
+//! * *The shape*: 512 per side from 32 active of 20,000 inputs, joined 1,024, then 32, then 1,
+//!   clipped, `AdamW`, batch 16,384. Once in plain tch (`embedding_bag`, autograd, its own
+//!   optimiser), once with our input layer under tch's dense layers. Inputs are drawn uniformly,
+//!   unlike those of real positions.
+//! * *Our net* on the games of the recipe in `CHUHE_RECIPE`, with the reader and without. The
+//!   shards lie beside their manifests, or in the folder `CHUHE_SHARDS`.
 //!
-//! * *A graphics card*, if `CARD` is its number: our net 512 and 1,024 wide, batches of 16,384 and 65,536, in single and
-//!   mixed precision, on the same games, with the reader and without.
+//! * *A graphics card*, if `CARD` is its number: our net 512 and 1,024 wide, batches of 16,384 and
+//!   65,536, in single and mixed precision, on the same games, with the reader and without.
 //!
-//! Rounds alternate, so that what else the machine does falls on both.
+//! Rounds alternate, so that other load of the machine affects both.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and stops where it cannot go on")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and panics on failure")]
 #![allow(clippy::disallowed_methods, reason = "it measures time")]
 
 use std::{
@@ -74,11 +76,11 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
     let loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
     let mut loader = data.load(batch, Place::default(), 1, 4 << 30).unwrap();
     let held: Vec<_> = (0..16).map(|_| loader.next().unwrap().batch).collect();
-    // A round through all games, so that what can be kept is kept, as it is in all epochs but the first.
+    // One pass over all games fills the cache, as in all epochs but the first.
     let positions: u64 = data.summary().iter().map(|source| source.positions).sum();
     for _ in 0..positions / batch as u64 {
         let used = loader.next().unwrap().batch;
-        loader.give_back(used);
+        loader.recycle(used);
     }
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -91,7 +93,7 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
             for _ in 0..steps {
                 let ready = loader.next().unwrap();
                 cpu.step(&ready.batch, loss, 1e-3);
-                loader.give_back(ready.batch);
+                loader.recycle(ready.batch);
             }
         }));
     }
@@ -103,7 +105,7 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
 
 #[cfg(feature = "torch")]
 mod card {
-    //! Nets of 512 and 1,024 on a graphics card, by real games, with the reader and without.
+    //! Nets of 512 and 1,024 on a graphics card, on real games, with the reader and without.
 
     use std::{collections::BTreeSet, env, path::Path};
 
@@ -115,14 +117,14 @@ mod card {
         loss::Loss,
         model::{Arrays, Head},
         run::Plan,
-        torch::{Precision, Torch, Where},
+        torch::{DeviceKind, Precision, Torch},
     };
 
     use super::{report, timed};
 
-    /// `card` is its number, or `processor`, which shows that this runs.
+    /// `card` is the card's number, or `processor` for a smoke test.
     pub(super) fn measure(card: &str, rounds: usize, steps: usize) {
-        let place = if card == "processor" { Where::Processor } else { Where::Card(card.parse().unwrap()) };
+        let place = if card == "processor" { DeviceKind::Cpu } else { DeviceKind::Cuda(card.parse().unwrap()) };
         let path = env::var("CHUHE_RECIPE").expect("CARD needs a recipe for its games");
         let text = std::fs::read_to_string(&path).unwrap();
         let shards = env::var_os("CHUHE_SHARDS");
@@ -144,7 +146,7 @@ mod card {
                     let mut loader = data.load(batch, Place::default(), readers, 16 << 30).unwrap();
                     let held: Vec<_> = (0..4).map(|_| loader.next().unwrap().batch).collect();
                     let (mut with, mut without) = (Vec::new(), Vec::new());
-                    // The first round is for what a card does once.
+                    // The first round warms the card up.
                     for round in 0..=rounds {
                         let bare = timed(steps * batch, || {
                             for step in 0..steps {
@@ -156,7 +158,7 @@ mod card {
                             for _ in 0..steps {
                                 let next = loader.next().unwrap();
                                 torch.step_ahead(&ready.batch, Some(&next.batch), loss, 1e-3);
-                                loader.give_back(ready.batch);
+                                loader.recycle(ready.batch);
                                 ready = next;
                             }
                         });
@@ -176,7 +178,7 @@ mod card {
 
 #[cfg(feature = "torch")]
 mod shape {
-    //! The shape that trainers are compared by.
+    //! The shape by which trainers are compared.
 
     use dataset::random::{Stream, Use};
     use rayon::prelude::*;
@@ -200,19 +202,19 @@ mod shape {
     const HIDDEN: i64 = 32;
     const RATE: f64 = 1e-3;
     const BIAS: f64 = 0.3;
-    /// Batches that are drawn beforehand and gone round.
+    /// Number of batches that are drawn beforehand and reused in turn.
     const BATCHES: usize = 4;
 
     pub(super) fn compare(threads: usize, rounds: usize, steps: usize) {
         tch::set_num_threads(threads as i32);
         let mut ours = Ours::new(threads);
         let mut plain = Plain::like(&ours);
-        // Both learn the same from the same: three times one batch, whose loss falls with each.
+        // Both train equally: the losses of three steps on one batch agree.
         for _ in 0..3 {
             let (one, other) = (ours.step(0), plain.step(0));
             assert!(
                 (one - other).abs() < 1e-5 * other,
-                "the losses are {one} and {other}: one of the two learns otherwise"
+                "the losses are {one} and {other}: one of the two trains differently"
             );
         }
         let (mut plain_rates, mut our_rates) = (Vec::new(), Vec::new());
@@ -244,7 +246,7 @@ mod shape {
             value.sigmoid().mse_loss(targets, Reduction::Mean)
         }
 
-        /// The same hidden layer, where the joined sides lie block by block.
+        /// The same hidden layer for inputs laid out block by block.
         fn hidden(&self, blocks: &[Tensor]) -> Tensor {
             let (lanes, blocks_there) = (LANES as i64, blocks.len() as i64);
             let weights = self.hidden.ws.view([HIDDEN, 2, blocks_there, lanes]).permute([2, 1, 3, 0]);
@@ -269,7 +271,7 @@ mod shape {
     }
 
     impl Plain {
-        /// The same net and batches, before a step was made.
+        /// The same net and batches, before the first step.
         fn like(ours: &Ours) -> Self {
             let store = nn::VarStore::new(Device::Cpu);
             let root = store.root();
@@ -327,7 +329,7 @@ mod shape {
         _store: nn::VarStore,
     }
 
-    /// Numbers that a thread takes at once.
+    /// Numbers per task.
     const PART: usize = 1 << 14;
     const BLOCKS: usize = WIDTH / LANES;
 
@@ -372,8 +374,8 @@ mod shape {
             let leaves: Vec<_> = sums
                 .chunks_exact(BATCH)
                 .map(|sums| {
-                    // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its graph, which end with
-                    // this function, and is not written while they live.
+                    // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its
+                    // graph, which end with this function, and is not written while they live.
                     let leaf = unsafe {
                         Tensor::from_blob(sums.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu)
                     };
@@ -388,7 +390,8 @@ mod shape {
                 .iter()
                 .map(|gradient| {
                     assert!(gradient.is_contiguous() && gradient.kind() == Kind::Float && gradient.size() == size);
-                    // SAFETY: contiguous floats of `size`, as asserted, which live as long as `gradients`.
+                    // SAFETY: contiguous floats of `size`, as asserted, which live as long as
+                    // `gradients`.
                     unsafe {
                         std::slice::from_raw_parts(gradient.data_ptr().cast::<f32>().cast_const(), BATCH * 2 * LANES)
                     }

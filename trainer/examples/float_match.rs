@@ -1,10 +1,10 @@
-//! What rounding a net to integers costs in strength: the integer net against the model it was rounded from, evaluated in
-//! floating point without any rounding, at equal nodes. Figures: docs/TRAINING.md.
+//! The cost of quantisation in strength: a match at equal nodes between the integer net and its
+//! model, evaluated in floating point without any rounding. Figures: docs/TRAINING.md.
 //!
-//! `cargo run --release -p chuhe-trainer --example float_match -- RECIPE RUN PAIRS NODES [THREADS [SEED]]`, where `RUN` is the
-//! folder of a run of the recipe. A is the integer net.
+//! `cargo run --release -p chuhe-trainer --example float_match -- RECIPE RUN PAIRS NODES [THREADS
+//! [SEED]]`, where `RUN` is the folder of a run of the recipe. A is the integer net.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an experiment prints, and stops where it cannot go on")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an experiment prints, and panics on failure")]
 
 use std::{collections::BTreeSet, env, fs, ops::ControlFlow, path::Path, sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ fn main() {
     let mut plan = Plan::new(&recipe, &data).unwrap();
     let learned = Checkpoint::read(&folder.checkpoint(Kept::Last), &plan.shape).unwrap().state.values;
     let net = Arc::new(Net::new(&export::quantise(&plan.shape, &learned, "").unwrap()).unwrap());
-    // Whatever it learned with: nothing is rounded here.
+    // Nothing is rounded here, even if training used fake quantisation.
     plan.shape.fake_quantisation = false;
     let model = Model::new(plan.shape, &learned);
     compare(&plan, &data, &learned, &model, &net);
@@ -78,7 +78,7 @@ fn main() {
     .unwrap();
 }
 
-/// The model's evaluator here is the trainer's model; and how far the integers are from it.
+/// Checks this evaluator against the trainer's model, and prints the error of quantisation.
 fn compare(plan: &Plan, data: &TrainingData, learned: &Arrays, model: &Model, net: &Arc<Net>) {
     let samples = data.quiet_samples(10_000).unwrap();
     let mut batch = Batch::default();
@@ -86,7 +86,7 @@ fn compare(plan: &Plan, data: &TrainingData, learned: &Arrays, model: &Model, ne
         batch.push(sample, Features::of(plan.shape.sizes), 1.0);
     }
     let values = run::values_of(plan, learned, &batch, 1).unwrap();
-    let mut evaluator = Line::new(Arc::new(model.clone()));
+    let mut evaluator = Accumulator::new(Arc::new(model.clone()));
     for (sample, value) in samples.iter().zip(&values) {
         let position = Position::from_fen(&sample.position.to_fen()).unwrap();
         assert!((evaluator.value(&position) - value).abs() < 1e-3, "the same model");
@@ -100,9 +100,9 @@ fn compare(plan: &Plan, data: &TrainingData, learned: &Arrays, model: &Model, ne
 struct Model {
     shape: Shape,
     values: Arrays,
-    /// With the rows that are shared.
+    /// The merged rows.
     rows: Vec<f32>,
-    /// The first layer's weights of all stacks, for each input those of all neurons.
+    /// The first layer's weights of all stacks, transposed: for each input those of all neurons.
     columns: Vec<f32>,
 }
 
@@ -126,18 +126,18 @@ impl Model {
 
 impl Experiment for Model {
     fn evaluator(&self) -> Box<dyn FnMut(&Position) -> i32 + Send> {
-        let mut line = Line::new(Arc::new(self.clone()));
+        let mut line = Accumulator::new(Arc::new(self.clone()));
         Box::new(move |position| (line.value(position) * VALUE_ONE).round() as i32)
     }
 }
 
-/// One thread's evaluator: it goes from each position to the next by what has changed.
-struct Line {
+/// One thread's evaluator, which updates its sums incrementally (an accumulator).
+struct Accumulator {
     model: Arc<Model>,
     sides: [Side; 2],
 }
 
-/// How a side sees the board, and its sums.
+/// One side's view of the board, and its sums.
 #[derive(Clone)]
 struct Side {
     view: Option<View>,
@@ -146,10 +146,10 @@ struct Side {
     changes: u32,
 }
 
-/// After so many changes sums are taken anew, for every change rounds.
-const MOST_CHANGES: u32 = 1_000;
+/// Changes after which sums are refreshed, because every change rounds.
+const MAX_CHANGES: u32 = 1_000;
 
-impl Line {
+impl Accumulator {
     fn new(model: Arc<Model>) -> Self {
         let sums = vec![0.0; model.shape.sizes.width()];
         let side = Side { view: None, board: [None; 90], sums, changes: 0 };
@@ -179,7 +179,7 @@ impl Line {
         }
         let (first, second) = (sizes.first(), sizes.second());
         let half = width / 2;
-        // What activations are in integers is up to 127, and 1 here is the same: 255 · 255 / 512.
+        // An integer activation of 127 corresponds to 1 here: 255 · 255 / 512.
         let one =
             f32::from(TRANSFORMER_ONE).powi(2) / (1_u32 << PAIR_SHIFT) as f32 / architecture::ACTIVATION_ONE as f32;
         assert!((one - 1.0).abs() < 0.01);
@@ -214,7 +214,7 @@ impl Line {
 impl Side {
     fn move_to(&mut self, model: &Model, color: Color, view: View, board: &[Option<Piece>; 90]) {
         let width = self.sums.len();
-        if self.view != Some(view) || self.changes > MOST_CHANGES {
+        if self.view != Some(view) || self.changes > MAX_CHANGES {
             self.sums.copy_from_slice(&model.values[Array::TransformerBias]);
             (self.view, self.board, self.changes) = (Some(view), [None; 90], 0);
         }

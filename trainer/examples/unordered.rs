@@ -1,9 +1,9 @@
-//! The net of a run with its neurons in the order in which they were learned, to be held against the exported one, whose
-//! neurons are ordered by how often they are on. Figures: docs/BENCHMARKS.md.
+//! Exports a run's net with its neurons in the order of training, to be compared with the exported
+//! net, whose neurons are ordered by activity. Figures: docs/BENCHMARKS.md.
 //!
 //! `cargo run --release -p chuhe-trainer --example unordered -- RUN FILE`
 
-#![allow(clippy::unwrap_used, reason = "an experiment stops where it cannot go on")]
+#![allow(clippy::unwrap_used, reason = "an experiment panics on failure")]
 
 use std::{env, fs};
 

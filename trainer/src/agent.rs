@@ -1,24 +1,26 @@
-//! Takes trainings on from a coordinator, does them, and hands in what came of it.
+//! A trainer agent: acquires trainings from a coordinator, runs them and uploads the nets.
 //!
-//! * A training is a function of its recipe and its training sets, so it has one folder here, named after both. Whoever
-//!   was killed gets the same training again by the same name and token, and goes on from the folder's checkpoint to the
-//!   same bytes.
-//! * `lease`: while a training is at hand, a thread shows its progress, whatever else is done; who lost it stops.
-//! * `errand`: what is asked of the coordinator is asked until it answers, or until somebody wants the agent to end.
-//! * `folder`, `files`: where things are; recipes and training sets are brought there. A recipe names no other files.
-//! * `learning`: the run itself, in this process.
+//! * A training is a function of its recipe and its training sets, so its folder is named after
+//!   both. A killed agent acquires the same training again, by its name and token, and resumes from
+//!   the folder's checkpoint to the same bytes.
+//! * `lease`: a thread reports progress as a heartbeat while a training runs. A lost lease stops
+//!   the training.
+//! * `retrying_call`: retries a request until the coordinator responds or the agent is stopped.
+//! * `folder`, `files`: the work folder, and the recipes and training sets in it. A recipe names no
+//!   other files.
+//! * `training_run`: the run itself, in this process.
 //!
-//! What cannot succeed anywhere is given up for good, with a sentence for people; what is wrong with this machine is given
-//! back for others, and the agent ends.
+//! A training that cannot succeed anywhere is given up for good, with a sentence for people. A
+//! fault of this machine releases the training for other agents, and the agent ends.
 
-mod errand;
 mod files;
 mod folder;
-mod halt;
-mod learning;
 mod lease;
-mod screen;
-mod wish;
+mod retrying_call;
+mod status_log;
+mod stop_reason;
+mod stop_signal;
+mod training_run;
 
 use std::{
     path::{Path, PathBuf},
@@ -31,183 +33,192 @@ use client::{Client, Clock, ServerAddress, Token};
 use protocol::api::training::{Abandon, Claim, Completion, Offer, Training};
 
 use crate::run::{self, Conditions};
-use errand::Errand;
 use folder::Folder;
-use halt::Halt;
 use lease::Lease;
-use screen::Screen;
-pub use wish::Wish;
+use retrying_call::RetryingCall;
+use status_log::StatusLog;
+use stop_reason::StopReason;
+pub use stop_signal::StopSignal;
 
-/// Who lost a training waits before it asks for another.
-const AFTER_LOSS: Duration = Duration::from_secs(20);
+/// Delay before the next claim after a lost lease.
+const LEASE_LOSS_DELAY: Duration = Duration::from_secs(20);
 
-/// What an agent's owner allows.
+/// Settings of an agent.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who has trainings.
+    /// The coordinator.
     pub server: ServerAddress,
-    /// Whose agent it is.
+    /// The token of the agent's account.
     pub token: Token,
-    /// What its owner calls it.
+    /// The agent's name.
     pub name: String,
-    /// What learns, as people call it.
+    /// The backend's name for people.
     pub backend: String,
-    /// How it learns.
+    /// How runs are made.
     pub conditions: Conditions,
-    /// Where everything is kept.
+    /// The work folder.
     pub work: PathBuf,
-    /// How many bytes of shards are kept that no training at hand needs.
+    /// Byte limit for shards that the current training does not need.
     pub spare_bytes: u64,
-    /// Whether it ends after one training.
+    /// Whether the agent ends after one training.
     pub once: bool,
 }
 
-/// How an agent ended that had nothing to complain of.
+/// How an agent ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Somebody wanted it to.
+    /// A stop was requested.
     Stopped,
-    /// It was to do one training, and did it.
+    /// With [`once`](Settings::once): the training was completed.
     Done,
-    /// It was to do one training, and gave that up.
+    /// With [`once`](Settings::once): the training was given up.
     GivenUp,
 }
 
-/// What became of a training.
-enum Fate {
+/// The outcome of a training.
+enum Outcome {
     Done,
     GivenUp,
     Lost,
 }
 
-/// Takes trainings on until somebody wants it to end.
+/// Runs trainings until a stop is requested.
 ///
 /// # Errors
 ///
-/// If the coordinator will have nothing to do with it, or something is wrong with this machine.
-pub fn run(settings: &Settings, wish: &Wish, clock: &Arc<dyn Clock>) -> Result<Ending> {
-    let folder = Folder::take(&settings.work)?;
-    let mut asking = client::Settings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(clock));
-    asking.program = "chuhe-trainer";
-    let client = Client::new(asking)?;
-    let mut screen = Screen::new(Arc::clone(clock));
+/// If the coordinator rejects this agent, or this machine fails.
+pub fn run(settings: &Settings, stop: &StopSignal, clock: &Arc<dyn Clock>) -> Result<Ending> {
+    let folder = Folder::lock(&settings.work)?;
+    let mut client_settings =
+        client::Settings::new(settings.server.clone(), Some(settings.token.clone()), Arc::clone(clock));
+    client_settings.program = "chuhe-trainer";
+    let client = Client::new(client_settings)?;
+    let mut log = StatusLog::new(Arc::clone(clock));
     loop {
-        let ended = match next(settings, wish, &client, clock, &mut screen) {
+        let ended = match claim_next(settings, stop, &client, clock, &mut log) {
             Ok(training) => {
-                let agent = Agent { settings, wish, client: &client, clock, folder: &folder };
-                agent.take_on(&training, &mut screen)
+                let agent = Agent { settings, stop, client: &client, clock, folder: &folder };
+                agent.run_training(&training, &mut log)
             }
-            Err(halt) => Err(halt),
+            Err(reason) => Err(reason),
         };
         let ended = match ended {
-            Ok(Fate::Done) if settings.once => return Ok(Ending::Done),
-            Ok(Fate::GivenUp) if settings.once => return Ok(Ending::GivenUp),
-            // Two agents of one name would take it from each other in turns, and do nothing else.
-            Ok(Fate::Lost) => wish.wait(&**clock, AFTER_LOSS).map(|()| Fate::Lost),
+            Ok(Outcome::Done) if settings.once => return Ok(Ending::Done),
+            Ok(Outcome::GivenUp) if settings.once => return Ok(Ending::GivenUp),
+            // Without a delay, two agents of one name would take the lease from each other in
+            // turns.
+            Ok(Outcome::Lost) => stop.wait(&**clock, LEASE_LOSS_DELAY).map(|()| Outcome::Lost),
             fate => fate,
         };
         match ended {
             Ok(_) => {}
-            Err(Halt::Stopped) => return Ok(Ending::Stopped),
-            Err(halt) => return Err(halt.into_error()),
+            Err(StopReason::Requested) => return Ok(Ending::Stopped),
+            Err(reason) => return Err(reason.into_error()),
         }
     }
 }
 
-/// Waits until there is something to train.
-fn next(
+/// Waits until the coordinator offers a training.
+fn claim_next(
     settings: &Settings,
-    wish: &Wish,
+    stop: &StopSignal,
     client: &Client,
     clock: &Arc<dyn Clock>,
-    screen: &mut Screen,
-) -> Result<Training, Halt> {
+    log: &mut StatusLog,
+) -> Result<Training, StopReason> {
     let claim = Claim {
         name: settings.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         backend: settings.backend.clone(),
     };
     loop {
-        match Errand::new(wish, clock, screen).of(None, || client.claim(&claim))? {
+        match RetryingCall::new(stop, clock, log).run(None, || client.claim(&claim))? {
             Offer::Train(training) => return Ok(training),
             Offer::Wait { seconds, reason } => {
-                screen.state(&format!("waiting: {reason}"));
-                wish.wait(&**clock, Duration::from_secs(seconds.clamp(1, 600).into()))?;
+                log.state(&format!("waiting: {reason}"));
+                stop.wait(&**clock, Duration::from_secs(seconds.clamp(1, 600).into()))?;
             }
         }
     }
 }
 
-/// Somebody who has a training at hand.
+/// The context of one training.
 struct Agent<'a> {
     settings: &'a Settings,
-    wish: &'a Wish,
+    stop: &'a StopSignal,
     client: &'a Client,
     clock: &'a Arc<dyn Clock>,
     folder: &'a Folder,
 }
 
 impl Agent<'_> {
-    /// Does a training, or says why not.
-    fn take_on(&self, training: &Training, screen: &mut Screen) -> Result<Fate, Halt> {
-        let what = format!("generation {} of {}", training.generation, training.campaign);
+    /// Runs a training and reports its outcome.
+    fn run_training(&self, training: &Training, log: &mut StatusLog) -> Result<Outcome, StopReason> {
+        let title = format!("generation {} of {}", training.generation, training.campaign);
         let lease = Lease::begin(self.client.clone(), training.token.clone());
-        let done = self.do_it(training, &lease, screen);
+        let result = self.train(training, &lease, log);
         drop(lease);
-        match done {
+        match result {
             Ok(net) => {
-                screen.state(&format!("handed in: {net}, a candidate for {what}"));
-                Ok(Fate::Done)
+                log.state(&format!("handed in: {net}, a candidate for {title}"));
+                Ok(Outcome::Done)
             }
-            Err(Halt::Lost(why)) => {
-                screen.state(&format!("lost: {what} is no longer for this trainer: {why}"));
-                Ok(Fate::Lost)
+            Err(StopReason::LeaseLost(why)) => {
+                log.state(&format!("lost: {title} is no longer for this trainer: {why}"));
+                Ok(Outcome::Lost)
             }
-            Err(Halt::Impossible(why)) => {
-                let why = self.folder.without_places(&why);
-                screen.state(&format!("giving {what} up: {why}"));
-                self.abandon(training, &why, false, screen)?;
-                Ok(Fate::GivenUp)
+            Err(StopReason::Impossible(why)) => {
+                let why = self.folder.redact_paths(&why);
+                log.state(&format!("giving {title} up: {why}"));
+                self.abandon(training, &why, false, log)?;
+                Ok(Outcome::GivenUp)
             }
-            Err(Halt::Broken(error)) => {
-                let why = self.folder.without_places(&format!("the trainer's machine failed: {error:#}"));
-                // What is wrong here is said by whoever hears the error.
-                let _ = self.abandon(training, &why, true, screen);
-                Err(Halt::Broken(error))
+            Err(StopReason::LocalFailure(error)) => {
+                let why = self.folder.redact_paths(&format!("the trainer's machine failed: {error:#}"));
+                // The caller reports the local error.
+                let _ = self.abandon(training, &why, true, log);
+                Err(StopReason::LocalFailure(error))
             }
-            Err(halt) => Err(halt),
+            Err(reason) => Err(reason),
         }
     }
 
-    fn do_it(&self, training: &Training, lease: &Lease, screen: &mut Screen) -> Result<String, Halt> {
+    fn train(&self, training: &Training, lease: &Lease, log: &mut StatusLog) -> Result<String, StopReason> {
         let recipe = files::recipe(training)?;
-        lease.is_to_make(recipe.schedule.steps());
-        let place = self.folder.training(&recipe, training)?;
-        screen.state(&format!(
+        lease.set_steps(recipe.schedule.steps());
+        let folder = self.folder.training(&recipe, training)?;
+        log.state(&format!(
             "training {} for generation {} of {} in {}",
             recipe.name,
             training.generation,
             training.campaign,
-            self.folder.name_of(&recipe, training).display()
+            self.folder.training_path(&recipe, training).display()
         ));
-        self.bring(training, &place, lease, screen)?;
-        let (wish, conditions) = (self.wish, &self.settings.conditions);
-        let work = learning::Work { recipe: &recipe, place: &place, shards: &self.folder.shards(), conditions };
-        let made = work.run(lease, wish, self.clock, screen)?;
-        let net = self.hand_in(training, &made, lease, screen)?;
-        work.forget();
+        self.download(training, &folder, lease, log)?;
+        let (stop, conditions) = (self.stop, &self.settings.conditions);
+        let run =
+            training_run::TrainingRun { recipe: &recipe, folder: &folder, shards: &self.folder.shards(), conditions };
+        let artifacts = run.run(lease, stop, self.clock, log)?;
+        let net = self.upload(training, &artifacts, lease, log)?;
+        run.remove_checkpoints();
         Ok(net)
     }
 
-    /// Brings the training sets.
-    fn bring(&self, training: &Training, place: &run::Folder, lease: &Lease, screen: &mut Screen) -> Result<(), Halt> {
+    /// Downloads the manifests and shards of the training sets.
+    fn download(
+        &self,
+        training: &Training,
+        folder: &run::Folder,
+        lease: &Lease,
+        log: &mut StatusLog,
+    ) -> Result<(), StopReason> {
         let mut needed = Vec::new();
         for named in &training.manifests {
-            let path = place.file(&named.name);
+            let path = folder.file(&named.name);
             let fetch = || self.client.fetch_manifest(named.sha256, &path, None);
-            let manifest = Errand::new(self.wish, self.clock, screen).of(Some(lease), fetch)?;
+            let manifest = RetryingCall::new(self.stop, self.clock, log).run(Some(lease), fetch)?;
             let (count, bytes) = (manifest.shards.len(), manifest.shards.iter().map(|entry| entry.bytes).sum::<u64>());
-            screen.state(&format!(
+            log.state(&format!(
                 "training set {}: {} positions in {count} shards, {:.1} MiB",
                 named.sha256,
                 manifest.positions,
@@ -215,49 +226,49 @@ impl Agent<'_> {
             ));
             needed.extend(manifest.shards);
         }
-        self.folder.make_room(&needed, self.settings.spare_bytes)?;
+        self.folder.evict_shards(&needed, self.settings.spare_bytes)?;
         let (folder, mut fetched) = (self.folder.shards(), 0_u64);
         for (number, entry) in needed.iter().enumerate() {
             let fetch = || self.client.fetch_shard(entry, &folder, None);
-            let came = Errand::new(self.wish, self.clock, screen).of(Some(lease), fetch)?;
+            let came = RetryingCall::new(self.stop, self.clock, log).run(Some(lease), fetch)?;
             fetched += u64::from(came == client::Came::Now);
-            screen.now_and_then(|| format!("fetching: {} of {} shards are here", number + 1, needed.len()));
+            log.throttled(|| format!("fetching: {} of {} shards are here", number + 1, needed.len()));
         }
-        self.folder.were_used(&needed, self.clock.since_1970());
-        screen.state(&format!("all {} shards are here, {fetched} of them fetched now", needed.len()));
+        self.folder.touch(&needed, self.clock.since_1970());
+        log.state(&format!("all {} shards are here, {fetched} of them fetched now", needed.len()));
         Ok(())
     }
 
-    fn hand_in(
+    fn upload(
         &self,
         training: &Training,
-        made: &learning::Made,
+        artifacts: &training_run::Artifacts,
         lease: &Lease,
-        screen: &mut Screen,
-    ) -> Result<String, Halt> {
+        log: &mut StatusLog,
+    ) -> Result<String, StopReason> {
         let read = |path: &Path| std::fs::read(path).with_context(|| path.display().to_string());
         let (token, client) = (&*training.token, self.client);
-        let manifest = String::from_utf8(read(&made.manifest)?).context("a net's manifest")?;
-        let (net, curves) = (read(&made.net)?, read(&made.curves)?);
-        screen.state(&format!("handing in a net of {:.1} MiB", net.len() as f64 / f64::from(1 << 20)));
-        let mut ask = |put: &dyn Fn() -> Result<(), client::Error>| {
-            Errand::new(self.wish, self.clock, screen).of(Some(lease), put)
+        let manifest = String::from_utf8(read(&artifacts.manifest)?).context("a net's manifest")?;
+        let (net, curves) = (read(&artifacts.net)?, read(&artifacts.curves)?);
+        log.state(&format!("handing in a net of {:.1} MiB", net.len() as f64 / f64::from(1 << 20)));
+        let mut retry = |put: &dyn Fn() -> Result<(), client::Error>| {
+            RetryingCall::new(self.stop, self.clock, log).run(Some(lease), put)
         };
-        ask(&|| client.put_candidate(token, net.clone()))?;
-        ask(&|| client.put_curves(token, curves.clone()))?;
+        retry(&|| client.put_candidate(token, net.clone()))?;
+        retry(&|| client.put_curves(token, curves.clone()))?;
         let completion = Completion { manifest };
         let accepted =
-            Errand::new(self.wish, self.clock, screen).of(Some(lease), || client.complete(token, &completion))?;
+            RetryingCall::new(self.stop, self.clock, log).run(Some(lease), || client.complete(token, &completion))?;
         Ok(accepted.net.to_string())
     }
 
-    /// Gives a training up. If the coordinator has it no more that is just as well.
-    fn abandon(&self, training: &Training, reason: &str, again: bool, screen: &mut Screen) -> Result<(), Halt> {
+    /// Aborts a training. A lease that is already lost needs no abort.
+    fn abandon(&self, training: &Training, reason: &str, again: bool, log: &mut StatusLog) -> Result<(), StopReason> {
         let abandon = Abandon { reason: reason.to_owned(), again };
         let give_up = || self.client.abandon(&training.token, &abandon);
-        match Errand::new(self.wish, self.clock, screen).of(None, give_up) {
-            Err(Halt::Lost(_)) => Ok(()),
-            given_up => given_up,
+        match RetryingCall::new(self.stop, self.clock, log).run(None, give_up) {
+            Err(StopReason::LeaseLost(_)) => Ok(()),
+            result => result,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can learn: one interface for the processor and for libtorch.
+//! The interface of training backends: the CPU's and libtorch's.
 
 use crate::{
     batch::Batch,
@@ -7,44 +7,44 @@ use crate::{
     optimizer::Optimizer,
 };
 
-/// A net in the middle of being learned: everything that the next step depends on, but for the data.
+/// The state of a training: everything that the next step depends on, except the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// The numbers.
+    /// The parameters.
     pub values: Arrays,
-    /// Their mean gradients.
+    /// Adam's first moments: moving averages of the gradients.
     pub first: Arrays,
-    /// The means of their squares.
+    /// Adam's second moments: moving averages of the squared gradients.
     pub second: Arrays,
-    /// The slow weights of a lookahead.
+    /// Lookahead's slow weights.
     pub slow: Option<Arrays>,
-    /// How many steps were made.
+    /// Steps so far.
     pub steps: u64,
 }
 
 impl State {
-    /// Before the first step.
+    /// The state before the first step.
     #[must_use]
     pub fn new(shape: &Shape, values: Arrays, optimizer: &Optimizer) -> Self {
         let slow = optimizer.lookahead.map(|_| values.clone());
         Self { values, first: Arrays::zero(shape), second: Arrays::zero(shape), slow, steps: 0 }
     }
 
-    /// Whether all of it are numbers.
+    /// Whether all values are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         [&self.values, &self.first, &self.second].into_iter().chain(&self.slow).all(Arrays::is_finite)
     }
 }
 
-/// What is counted over a batch.
+/// Totals over a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// The sum of the losses of all positions.
     pub loss: f64,
 }
 
-/// Why a backend cannot work.
+/// An error of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum BackendError {
@@ -54,19 +54,19 @@ pub enum BackendError {
     NoCard { number: usize, cards: usize },
 }
 
-/// Something that learns.
+/// A backend that trains a net.
 pub trait Backend {
-    /// Learns from a batch. The loss is that before the step.
+    /// Trains on a batch. The returned loss is from before the step.
     fn step(&mut self, batch: &Batch, loss: Loss, learning_rate: f64) -> Totals;
 
-    /// Learns from a batch while the one that follows is brought to where the net is, where that takes time. What follows
-    /// must be what is learned from next, unchanged.
+    /// Trains on a batch while `next` is copied to the device (prefetch), where that takes time.
+    /// `next` must be the next batch that is trained on, unchanged.
     fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
         let _ = next;
         self.step(batch, loss, learning_rate)
     }
 
-    /// The loss of a batch; its values are appended.
+    /// Returns the loss of a batch and appends its values.
     fn evaluate(&mut self, batch: &Batch, loss: Loss, values: &mut Vec<f32>) -> Totals;
 
     /// Everything that the next step depends on.

@@ -1,33 +1,33 @@
-//! What a step learns from: positions as the inputs that are on, and what is known of how they end.
+//! Batches of positions: active inputs and training targets.
 
 use dataset::training::Sample;
 use nnue::architecture::{Attackers, Inputs, Sizes, View, stack_of_pieces};
 use protocol::recipe;
 use xiangqi::{Color, Piece, PieceKind, Square};
 
-/// No position has more pieces.
-pub const MOST_ACTIVE: usize = 32;
+/// Pieces on a full board.
+pub const MAX_ACTIVE: usize = 32;
 
-/// The inputs that are on in one position: the side to move's first.
-pub type Active = [[u16; MOST_ACTIVE]; 2];
+/// The active inputs of one position: the side to move's first.
+pub type Active = [[u16; MAX_ACTIVE]; 2];
 
-/// What of a net decides which numbers a position becomes.
+/// The properties of a net that determine a position's inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
-    /// What it tells apart.
+    /// The feature set.
     pub inputs: Inputs,
-    /// How many stacks it has.
+    /// The number of layer stacks.
     pub stacks: usize,
 }
 
 impl Features {
-    /// Those of a net of these sizes.
+    /// The features of a net of these sizes.
     #[must_use]
     pub const fn of(sizes: Sizes) -> Self {
         Self { inputs: sizes.inputs(), stacks: sizes.stacks() }
     }
 
-    /// Those of the net that a recipe asks for.
+    /// The features of a recipe's net.
     #[must_use]
     pub const fn of_recipe(architecture: &recipe::Architecture) -> Self {
         let inputs = match architecture.inputs {
@@ -38,60 +38,60 @@ impl Features {
     }
 }
 
-/// Positions side by side, each kind of fact in an array of its own.
+/// Positions as a structure of arrays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// Which inputs are on; the first `counts` of each side's count.
+    /// The active inputs; only the first `counts` of each side are valid.
     pub active: Vec<Active>,
-    /// How many inputs are on, the same for both sides.
+    /// The number of active inputs, equal for both sides.
     pub counts: Vec<u8>,
-    /// The stack of each position.
+    /// The layer stack of each position.
     pub stacks: Vec<u8>,
-    /// The share of the point that the score promises the side to move, on its source's own scale.
-    pub promised: Vec<f32>,
-    /// The share that it got: 0, ½ or 1.
+    /// The expected result for the side to move, from the score on its source's own scale.
+    pub score_targets: Vec<f32>,
+    /// The result for the side to move: 0, ½ or 1.
     pub results: Vec<f32>,
 }
 
 impl Batch {
-    /// How many positions there are.
+    /// The number of positions.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether there is none.
+    /// Whether the batch is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Forgets all positions and keeps the memory.
+    /// Removes all positions and keeps the memory.
     pub fn clear(&mut self) {
         self.active.clear();
         self.counts.clear();
         self.stacks.clear();
-        self.promised.clear();
+        self.score_targets.clear();
         self.results.clear();
     }
 
-    /// Adds a position; `scale` is that of its source, in hundredths of a pawn.
+    /// Adds a position; `scale` is the scale of its source, in centipawns.
     pub fn push(&mut self, sample: &Sample, features: Features, scale: f32) {
         let (active, count, stack) = active(sample, features);
         self.active.push(active);
         self.counts.push(count);
         self.stacks.push(stack);
-        self.promised.push(crate::loss::share(f32::from(sample.score) / scale));
+        self.score_targets.push(crate::loss::wdl_from_score(f32::from(sample.score) / scale));
         self.results.push(f32::midpoint(f32::from(sample.result), 1.0));
     }
 }
 
-/// The inputs that are on in a position, how many, and its stack.
+/// The active inputs of a position, their number, and its layer stack.
 #[must_use]
 fn active(sample: &Sample, features: Features) -> (Active, u8, u8) {
     let position = &sample.position;
     let nowhere = Square::from_index(0).expect("there is a first point");
-    let mut pieces = [(nowhere, Piece::RedKing); MOST_ACTIVE];
+    let mut pieces = [(nowhere, Piece::RedKing); MAX_ACTIVE];
     let mut count = 0;
     let mut kings = [nowhere; 2];
     for (slot, (square, piece)) in pieces.iter_mut().zip(position.pieces()) {
@@ -107,7 +107,7 @@ fn active(sample: &Sample, features: Features) -> (Active, u8, u8) {
         Attackers::of_pieces(own.map(|(_, piece)| piece.kind()))
     };
     let turn = position.turn();
-    let mut active = [[0; MOST_ACTIVE]; 2];
+    let mut active = [[0; MAX_ACTIVE]; 2];
     for (active, side) in active.iter_mut().zip([turn, !turn]) {
         let mut view = View::from_kings(side, kings[side.index()], kings[(!side).index()]);
         if features.inputs.tell_attackers() {
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// What a net learns from is what an engine sees, through all kinds of material.
+    /// The trainer's inputs equal the engine's, through all kinds of material.
     #[test]
     fn inputs_are_the_engines() {
         let mut stream = Stream::new(Use::BookOrder, 3, 0);

@@ -1,6 +1,6 @@
-//! What is said of a net: its manifest for programs, its card for people.
+//! The manifest of a net for programs, and its card for people.
 //!
-//! Both say what made the net, and nothing of when or how fast: whoever repeats the run gets the same texts.
+//! Both describe the run, and neither its time nor its speed: a repeated run gets the same texts.
 
 use std::fmt::{self, Write as _};
 
@@ -16,23 +16,23 @@ use crate::{
     batch::Features,
     data::{SourceSummary, TrainingData},
     export::Difference,
-    run::{Finished, Kept, Learner, Views},
+    run::{BackendKind, Finished, Kept, Views},
     simd::Level,
 };
 
-/// What learned, and on what.
+/// The backend and the machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maker {
     /// The backend, with its version where that is not the trainer's.
     pub backend: String,
     /// The instruction set.
     pub instruction_set: String,
-    /// How many threads learned.
+    /// The number of training threads.
     pub threads: usize,
 }
 
 impl Maker {
-    /// What learned, on this machine.
+    /// A backend on this machine.
     #[must_use]
     pub fn here(backend: String, threads: usize) -> Self {
         let instruction_set = format!("{:?}", Level::best()).to_lowercase();
@@ -40,25 +40,25 @@ impl Maker {
     }
 }
 
-/// A net that came of a run.
+/// A net and the run that made it.
 pub struct Work<'a> {
-    /// How it was made.
+    /// The recipe.
     pub recipe: &'a Recipe,
-    /// Of what.
+    /// The data.
     pub data: &'a TrainingData,
-    /// What came of it.
+    /// The finished run.
     pub finished: &'a Finished,
-    /// The scale of its scores, in hundredths of a pawn.
+    /// The scale of the net's scores, in centipawns.
     pub scale: f32,
-    /// The SHA-256 of its file.
+    /// The SHA-256 of the net's file.
     pub net: [u8; 32],
-    /// The last mean of the training loss.
+    /// The training loss of the last line of metrics.
     pub training_loss: Option<f64>,
-    /// What rounding cost.
+    /// The error of quantisation.
     pub difference: Difference,
 }
 
-/// The manifest of a net.
+/// Builds the manifest of a net.
 #[must_use]
 pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
     let Work { recipe, data, finished, .. } = work;
@@ -94,7 +94,8 @@ pub fn manifest(work: &Work<'_>, maker: Maker) -> NetManifest {
     }
 }
 
-/// The card of a net: its manifest in Markdown. `description` is what its file says where that is not its name.
+/// Renders a net's card: its manifest in Markdown. `description` is the file's own, where it
+/// differs from the name.
 ///
 /// # Panics
 ///
@@ -197,7 +198,7 @@ fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descrip
     } else if it.steps < recipe.schedule.steps() {
         writeln!(card, "This net is of step {}, where the run was stopped or looked at.", grouped(it.steps))?;
     }
-    if it.versions.backend == Learner::PROCESSOR {
+    if it.versions.backend == BackendKind::CPU {
         writeln!(card, "Any machine gets the same bytes, whatever its instruction set and number of threads.\n")?;
     } else {
         writeln!(card, "Another machine gets a net like it, not the same bytes.\n")?;
@@ -210,7 +211,7 @@ fn how(card: &mut String, it: &NetManifest, recipe: &Recipe, kept: Kept, descrip
     writeln!(card, "```toml\n{}```", it.recipe.text)
 }
 
-/// A count with its digits in groups.
+/// A count with digits grouped by thousands.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();

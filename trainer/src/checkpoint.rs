@@ -1,7 +1,7 @@
-//! A run on disk: everything that its next step depends on, in one file that is there whole or not at all.
+//! Checkpoints: everything that a run's next step depends on, in one atomically written file.
 //!
-//! It is a safetensors file, which other tools read too; its metadata say what run it is of and how far that is, and have a
-//! check of everything: a bit that the disk turned over is found.
+//! The file is in the safetensors format, which other tools read too. Its metadata name the run and
+//! its progress, and hold a checksum of everything, which detects flipped bits.
 
 mod progress;
 
@@ -23,24 +23,25 @@ use crate::{
     model::{Array, Arrays, Shape},
 };
 
-pub use progress::{Best, Progress, Stretch};
+pub use progress::{Best, LossSum, Progress};
 
 const FORMAT: &str = "chuhe checkpoint 2";
 
-/// A run as it is after some steps.
+/// A run after some steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// The net.
+    /// The net and the optimiser's state.
     pub state: State,
-    /// Where the next batch begins.
+    /// The position of the next batch in the data.
     pub place: Place,
-    /// What the run is of: its recipe, its data, what it began with. A run goes on only from a checkpoint of its own.
+    /// The identity of the run: a digest of its recipe, data and parents. A run resumes only from
+    /// its own checkpoint.
     pub run: String,
-    /// What else the run remembers.
+    /// The rest of the run's state.
     pub progress: Progress,
 }
 
-/// Why there is no checkpoint.
+/// An error of reading or writing a checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CheckpointError {
@@ -56,11 +57,11 @@ pub enum CheckpointError {
     Altered { path: PathBuf, found: u32, said: u32 },
 }
 
-/// What a checkpoint has of each array.
+/// The tensors of each array: values, Adam's moments, Lookahead's slow weights.
 const KINDS: [&str; 4] = ["", ".first-moment", ".second-moment", ".slow"];
 
 impl Checkpoint {
-    /// Writes it in place of the one before, which is there until this one is safe on disk.
+    /// Replaces the checkpoint atomically: the old one stays until the new one is durable.
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ impl Checkpoint {
         for (name, dimensions, bytes) in &tensors {
             views.push((name, TensorView::new(Dtype::F32, dimensions.clone(), bytes)?));
         }
-        let mut facts = Facts {
+        let mut header = Header {
             format: FORMAT.to_owned(),
             check: 0,
             run: self.run.clone(),
@@ -95,12 +96,12 @@ impl Checkpoint {
             sample: self.place.sample,
             progress: self.progress.clone(),
         };
-        facts.check = facts.check_with(tensors.iter().map(|(_, _, bytes)| &bytes[..]));
-        // A map without an order would give another file each time: all of it is one text.
-        safetensors::serialize(views, Some(HashMap::from([("chuhe".to_owned(), facts.to_text())])))
+        header.check = header.check_with(tensors.iter().map(|(_, _, bytes)| &bytes[..]));
+        // Metadata of several keys would be written in an unstable order, so all of it is one text.
+        safetensors::serialize(views, Some(HashMap::from([("chuhe".to_owned(), header.to_text())])))
     }
 
-    /// What kind of net a checkpoint has. Whether rounding was simulated is not in it.
+    /// Reads the shape of a checkpoint's net. Fake quantisation is not recorded in it.
     ///
     /// # Errors
     ///
@@ -109,7 +110,7 @@ impl Checkpoint {
         let foreign = |what: String| CheckpointError::Foreign { path: path.to_owned(), what };
         let bytes = fs::read(path).map_err(|cause| CheckpointError::Unreadable { path: path.to_owned(), cause })?;
         let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| foreign(error.to_string()))?;
-        facts_of(&metadata).map_err(foreign)?;
+        parse_header(&metadata).map_err(foreign)?;
         let last = |array: Array, dimensions: usize| {
             let found = metadata.info(array.name()).map(|info| info.shape.clone()).unwrap_or_default();
             if found.len() == dimensions { Ok(found) } else { Err(foreign(format!("it has no {}", array.name()))) }
@@ -124,7 +125,7 @@ impl Checkpoint {
         Ok(Shape { sizes, factorised: last(Array::Shared, 2)?[0] > 0, fake_quantisation: false })
     }
 
-    /// Reads one of a net of this shape.
+    /// Reads a checkpoint of a net of this shape.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl Checkpoint {
         Self::from_bytes(path, &bytes, shape)
     }
 
-    /// Reads one that was read from `path`.
+    /// Parses the bytes of a checkpoint that were read from `path`.
     ///
     /// # Errors
     ///
@@ -142,7 +143,7 @@ impl Checkpoint {
     pub fn from_bytes(path: &Path, bytes: &[u8], shape: &Shape) -> Result<Self, CheckpointError> {
         let foreign = |what: String| CheckpointError::Foreign { path: path.to_owned(), what };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| foreign(error.to_string()))?;
-        let facts = facts_of(&metadata).map_err(foreign)?;
+        let header = parse_header(&metadata).map_err(foreign)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| foreign(error.to_string()))?;
         let mut data = Vec::new();
         let mut arrays_of = |kind: &str| {
@@ -167,25 +168,26 @@ impl Checkpoint {
         let has_slow = tensors.tensor(&format!("{}{slow}", Array::Head.name())).is_ok();
         let (values, first, second) = (arrays_of(values)?, arrays_of(first)?, arrays_of(second)?);
         let slow = if has_slow { Some(arrays_of(slow)?) } else { None };
-        let (found, said) = (facts.check_with(data.into_iter()), facts.check);
+        let (found, said) = (header.check_with(data.into_iter()), header.check);
         if found != said {
             return Err(CheckpointError::Altered { path: path.to_owned(), found, said });
         }
-        let state = State { values, first, second, slow, steps: facts.steps };
+        let state = State { values, first, second, slow, steps: header.steps };
         if !state.is_finite() {
             return Err(foreign("it has a number that is none".to_owned()));
         }
-        let place = Place { pool: facts.pool, sample: facts.sample };
-        Ok(Self { state, place, run: facts.run, progress: facts.progress })
+        let place = Place { pool: header.pool, sample: header.sample };
+        Ok(Self { state, place, run: header.run, progress: header.progress })
     }
 }
 
-/// What a checkpoint says of itself.
+/// The metadata of a checkpoint.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Facts {
+struct Header {
     format: String,
-    /// A CRC-32C of these facts with a zero in its place, and of all tensors in the order of [`KINDS`] and [`Array::ALL`].
+    /// A CRC-32C of this metadata with `check` set to 0, then of all tensors in the order of
+    /// [`KINDS`] and [`Array::ALL`].
     check: u32,
     run: String,
     steps: u64,
@@ -194,30 +196,30 @@ struct Facts {
     progress: Progress,
 }
 
-impl Facts {
+impl Header {
     fn to_text(&self) -> String {
         serde_json::to_string(self).expect("its keys are words")
     }
 
     fn check_with<'a>(&self, tensors: impl Iterator<Item = &'a [u8]>) -> u32 {
-        let facts = Self { check: 0, ..self.clone() }.to_text();
-        tensors.fold(crc32c::crc32c(facts.as_bytes()), crc32c::crc32c_append)
+        let header = Self { check: 0, ..self.clone() }.to_text();
+        tensors.fold(crc32c::crc32c(header.as_bytes()), crc32c::crc32c_append)
     }
 }
 
-fn facts_of(metadata: &Metadata) -> Result<Facts, String> {
+fn parse_header(metadata: &Metadata) -> Result<Header, String> {
     let text = metadata.metadata().as_ref().and_then(|metadata| metadata.get("chuhe"));
     let text = text.ok_or("it says nothing of a run of Chuhe")?;
-    // What it is first: another format has other facts.
-    let named: Named = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if named.format != FORMAT {
-        return Err(format!("its format is `{}`, not `{FORMAT}`", named.format));
+    // The format is checked first: other formats have other fields.
+    let tag: FormatTag = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if tag.format != FORMAT {
+        return Err(format!("its format is `{}`, not `{FORMAT}`", tag.format));
     }
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// What every format says.
+/// The field that all formats share.
 #[derive(serde::Deserialize)]
-struct Named {
+struct FormatTag {
     format: String,
 }

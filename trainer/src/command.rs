@@ -17,8 +17,8 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use export::Export;
 
-/// Makes nets from games: learns what a recipe says from shards, and rounds what it learned to the integers that engines
-/// run.
+/// Trains NNUE nets on games: learns a recipe's net from shards, and quantises it to the integers
+/// that engines run.
 #[derive(Debug, Parser)]
 #[command(name = "chuhe-trainer", version, term_width = 100)]
 struct Arguments {
@@ -34,7 +34,7 @@ enum Command {
     Agent(agent::Arguments),
 }
 
-/// Runs the program; the process's exit status comes back: 0 done, 1 learning failed, 2 bad input.
+/// Runs the program. Exit status: 0 done, 1 training diverged, 2 bad input.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -54,20 +54,20 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Reads a recipe's file.
+/// Reads a recipe.
 fn read_recipe(path: &std::path::Path) -> Result<protocol::recipe::Recipe> {
     use anyhow::Context as _;
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     protocol::recipe::Recipe::from_text(&text).with_context(|| path.display().to_string())
 }
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| (1..=1024).contains(number));
     number.ok_or_else(|| "the number of threads is between 1 and 1024".to_owned())
 }
 
-/// As many as the machine has cores.
+/// The number of cores of this machine.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
 }

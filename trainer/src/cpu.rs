@@ -1,8 +1,10 @@
-//! Learning on the processor, in Rust alone.
+//! The CPU backend, in Rust alone.
 //!
-//! A batch is cut into `PARTS` parts, whatever the number of threads. Each goes forward and through the layers on one
-//! thread; then each block of the transformer's columns is moved by one thread, with the gradients of all parts in their
-//! order. Every sum is taken in an order that the batch decides, so the same batches give the same bits on every
+//! Data parallelism: a batch is split into `PARTS` parts, whatever the number of threads; each runs
+//! forward and backward through the layers on one thread. Then each block of the transformer's
+//! columns is updated by one thread, with the gradients of all parts in their order.
+//!
+//! Every summation order is fixed by the batch, so the same batches give the same bits on every
 //! machine, with any number of threads and any instruction set.
 
 mod layers;
@@ -23,14 +25,14 @@ use crate::{
 use layers::{Layers, Scratch};
 pub use transformer::{Gradients, LANES, Limits, Sums, Table, Transformer};
 
-/// Into how many parts a batch is cut.
+/// Parts that a batch is split into.
 const PARTS: usize = 32;
 
-/// The layers above the transformer, which are small: their gradients are summed up over the parts.
+/// The small layers above the transformer: their gradients are reduced over the parts.
 const SMALL: [Array; 6] =
     [Array::FirstBias, Array::First, Array::SecondBias, Array::Second, Array::OutputBias, Array::Output];
 
-/// A net that is learned on the processor.
+/// A net that is trained on the CPU.
 pub struct Cpu {
     shape: Shape,
     optimizer: Optimizer,
@@ -38,19 +40,19 @@ pub struct Cpu {
     transformer: Transformer,
     head: Group,
     head_gradient: Vec<f32>,
-    /// By place in [`SMALL`].
+    /// Indexed as [`SMALL`].
     small: Vec<Group>,
     layers: Layers,
     parts: Vec<Part>,
     steps: u64,
 }
 
-/// What a thread needs for a part of a batch.
+/// The working memory of one part of a batch.
 struct Part {
     sums: Vec<Sums>,
     scratch: Scratch,
     gradients: Arrays,
-    /// The gradient of each position's value.
+    /// The gradient of the loss in each position's value.
     slopes: Vec<f32>,
     values: Vec<f32>,
     loss: f64,
@@ -74,11 +76,11 @@ impl Range {
 }
 
 impl Cpu {
-    /// Takes up a net where its state says it is.
+    /// Resumes a net from its state.
     ///
     /// # Errors
     ///
-    /// If the threads cannot be had.
+    /// If the thread pool cannot be started.
     pub fn new(shape: Shape, optimizer: Optimizer, state: &State, threads: usize) -> Result<Self, BackendError> {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let threads = threads.map_err(|error| BackendError::Threads(error.to_string()))?;
@@ -92,7 +94,7 @@ impl Cpu {
         let part = || Part {
             sums: Vec::new(),
             scratch: layers.scratch(),
-            gradients: small_zero(&shape),
+            gradients: zero_gradients(&shape),
             slopes: Vec::new(),
             values: Vec::new(),
             loss: 0.0,
@@ -109,10 +111,10 @@ impl Cpu {
             layers,
             steps: state.steps,
         };
-        cpu.put(&state.first, |group| &mut group.first);
-        cpu.put(&state.second, |group| &mut group.second);
+        cpu.set_arrays(&state.first, |group| &mut group.first);
+        cpu.set_arrays(&state.second, |group| &mut group.second);
         if let Some(slow) = &state.slow {
-            cpu.put(slow, |group| &mut group.slow);
+            cpu.set_arrays(slow, |group| &mut group.slow);
         }
         Ok(cpu)
     }
@@ -122,7 +124,7 @@ impl Cpu {
         self.transformer.set_level(level);
     }
 
-    fn put(&mut self, arrays: &Arrays, pick: impl Fn(&mut Group) -> &mut Vec<f32>) {
+    fn set_arrays(&mut self, arrays: &Arrays, pick: impl Fn(&mut Group) -> &mut Vec<f32>) {
         self.transformer.scatter(&table(arrays), &pick);
         pick(&mut self.head).clone_from(&arrays[Array::Head]);
         for (group, array) in self.small.iter_mut().zip(SMALL) {
@@ -130,7 +132,7 @@ impl Cpu {
         }
     }
 
-    fn take(&self, pick: impl Fn(&Group) -> &[f32]) -> Arrays {
+    fn arrays(&self, pick: impl Fn(&Group) -> &[f32]) -> Arrays {
         let mut arrays = Arrays::zero(&self.shape);
         (arrays[Array::Transformer], arrays[Array::Shared], arrays[Array::TransformerBias]) =
             self.transformer.gather(&pick);
@@ -141,7 +143,8 @@ impl Cpu {
         arrays
     }
 
-    /// Every part of a batch forward, and back through the layers if `learn`.
+    /// Forward pass of all parts of a batch; with `learn` also the backward pass through the
+    /// layers.
     fn pass(&mut self, batch: &Batch, loss: Loss, learn: bool) {
         let Self { transformer, layers, head, parts, threads, shape, .. } = self;
         let (transformer, layers, head, stacks) = (&*transformer, &*layers, &*head.values, shape.sizes.stacks());
@@ -159,7 +162,7 @@ impl Cpu {
     }
 
     fn totals(&self) -> Totals {
-        // In the order of the parts.
+        // Summed in the order of the parts.
         Totals { loss: self.parts.iter().map(|part| part.loss).sum() }
     }
 }
@@ -168,8 +171,8 @@ fn table(arrays: &Arrays) -> Table<'_> {
     Table { rows: &arrays[Array::Transformer], shared: &arrays[Array::Shared], bias: &arrays[Array::TransformerBias] }
 }
 
-/// Arrays that have numbers only for the small layers.
-fn small_zero(shape: &Shape) -> Arrays {
+/// Zeroed gradients of the small layers; the other arrays are empty.
+fn zero_gradients(shape: &Shape) -> Arrays {
     let mut arrays = Arrays::empty();
     for array in SMALL {
         arrays[array] = vec![0.0; array.len(shape)];
@@ -208,7 +211,7 @@ impl Loops for Pass<'_> {
             let sums = &mut part.sums[place..];
             let mut value = layers.forward(stack, sums, count, &mut part.scratch);
             value += head_value(head, stacks, stack, &batch.active[position], batch.counts[position]);
-            let target = loss.target(batch.promised[position], batch.results[position]);
+            let target = loss.target(batch.score_targets[position], batch.results[position]);
             let (wrong, slope) = loss.of(value, target);
             part.loss += f64::from(wrong);
             part.values.push(value);
@@ -221,7 +224,7 @@ impl Loops for Pass<'_> {
     }
 }
 
-/// What the piece-square head adds to a position's value.
+/// The piece-square head's share of a position's value.
 #[inline(always)]
 fn head_value(head: &[f32], stacks: usize, stack: usize, active: &Active, count: u8) -> f32 {
     let side = |active: &[u16]| -> f32 { active.iter().map(|input| head[usize::from(*input) * stacks + stack]).sum() };
@@ -268,10 +271,10 @@ impl Backend for Cpu {
 
     fn state(&self) -> State {
         State {
-            values: self.take(|group| &group.values),
-            first: self.take(|group| &group.first),
-            second: self.take(|group| &group.second),
-            slow: self.optimizer.lookahead.map(|_| self.take(|group| &group.slow)),
+            values: self.arrays(|group| &group.values),
+            first: self.arrays(|group| &group.first),
+            second: self.arrays(|group| &group.second),
+            slow: self.optimizer.lookahead.map(|_| self.arrays(|group| &group.slow)),
             steps: self.steps,
         }
     }

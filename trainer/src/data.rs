@@ -1,5 +1,4 @@
-//! The data of a run: the shards that a recipe names, each on its own scale, and batches that are ready before they are
-//! asked for.
+//! The data of a run: the recipe's shards, each on its own scale, and prefetched batches.
 
 mod loader;
 
@@ -20,7 +19,7 @@ use protocol::recipe;
 use crate::batch::{Batch, Features};
 pub use loader::{Loader, Ready};
 
-/// Why a recipe's data cannot be learned from.
+/// An error of a recipe's data.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum DataError {
@@ -44,19 +43,19 @@ pub enum DataError {
     NothingHeldOut,
 }
 
-/// A source of a recipe, opened.
+/// An opened source of a recipe.
 struct Source {
-    /// The name of its training set.
+    /// The hash of its training set.
     manifest: Digest,
     entries: Vec<Entry>,
     weight: u32,
-    /// The scale of each shard, in hundredths of a pawn.
+    /// The score-to-result scale of each shard, in centipawns.
     scales: Vec<f32>,
 }
 
-/// The data that a recipe names.
+/// The opened data of a recipe.
 pub struct TrainingData {
-    /// Where the recipe's files are named from.
+    /// The folder of the recipe's files.
     folder: PathBuf,
     sources: Vec<Source>,
     sets: Vec<WeightedSet<FileSource>>,
@@ -67,21 +66,22 @@ pub struct TrainingData {
     features: Features,
 }
 
-/// What is known of a source, for a net's manifest.
+/// A source, summarised for a net's manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSummary {
-    /// The name of its training set.
+    /// The hash of its training set.
     pub manifest: Digest,
-    /// How many shards of it were read.
+    /// The number of its shards that were read.
     pub shards: usize,
-    /// Their positions.
+    /// The number of their positions.
     pub positions: u64,
-    /// The source's weight.
+    /// The source's sampling weight.
     pub weight: u32,
 }
 
 impl TrainingData {
-    /// Opens everything. What the recipe names is named from `folder`; shards lie beside their manifest or in `shards`.
+    /// Opens all sources. The recipe's names are relative to `folder`; shards lie beside their
+    /// manifest or in `shards`.
     ///
     /// # Errors
     ///
@@ -94,11 +94,11 @@ impl TrainingData {
     ) -> Result<Self, DataError> {
         let mut sources: Vec<Source> = Vec::new();
         let mut sets = Vec::new();
-        // Where each shard was named first.
+        // The manifest that named each shard first.
         let mut named: BTreeMap<String, PathBuf> = BTreeMap::new();
         for source in &recipe.data.sources {
             let path = folder.join(&source.manifest);
-            // Some errors of files name them already.
+            // Some errors already name the file.
             let failed = |source| match source {
                 ManifestError::In { cause, .. } => DataError::Manifest { manifest: path.clone(), source: *cause },
                 ManifestError::Unreadable { path, source } => DataError::Unreadable { path, source },
@@ -129,7 +129,7 @@ impl TrainingData {
                 scales,
             });
         }
-        // What has no weight is not learned from.
+        // Sources of weight 0 are not trained on.
         let learned = sources.iter().filter(|source| source.weight > 0).flat_map(|source| &source.entries);
         let found = learned.map(|entry| entry.positions).sum();
         let least = recipe.data.least_positions;
@@ -148,13 +148,13 @@ impl TrainingData {
         })
     }
 
-    /// Where a file is that the recipe names.
+    /// The path of a file that the recipe names.
     #[must_use]
     pub fn named(&self, file: &Path) -> PathBuf {
         self.folder.join(file)
     }
 
-    /// What was opened.
+    /// Summaries of the sources.
     #[must_use]
     pub fn summary(&self) -> Vec<SourceSummary> {
         let summary = |source: &Source| SourceSummary {
@@ -166,7 +166,7 @@ impl TrainingData {
         self.sources.iter().map(summary).collect()
     }
 
-    /// The mean scale of what is drawn, in hundredths of a pawn: sources by their weights, shards by their positions.
+    /// The mean scale of drawn positions, in centipawns: sources by weight, shards by positions.
     #[must_use]
     pub fn mean_scale(&self) -> f32 {
         let mut sum = 0.0;
@@ -182,7 +182,7 @@ impl TrainingData {
         (sum / weight) as f32
     }
 
-    /// Positions of games that are held out, at most so many, in batches of so many; always the same ones.
+    /// Batches of at most `most` positions of held-out games; always the same ones.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl TrainingData {
             .collect())
     }
 
-    /// Samples of games that are held out, at most so many and none twice; always the same ones.
+    /// At most `most` distinct samples of held-out games; always the same ones.
     ///
     /// # Errors
     ///
@@ -211,7 +211,8 @@ impl TrainingData {
         self.samples(most, self.filter)
     }
 
-    /// The same without those in check and those whose move takes something, whatever the recipe's filter leaves in.
+    /// As [`held_out_samples`](Self::held_out_samples), but only quiet positions: neither in check
+    /// nor with a capture as their move, whatever the recipe's filter.
     ///
     /// # Errors
     ///
@@ -222,7 +223,7 @@ impl TrainingData {
 
     fn samples(&self, most: usize, filter: Filter) -> Result<Vec<dataset::training::Sample>, DataError> {
         let blocks: usize = self.sets.iter().flat_map(|set| &set.shards).map(|shard| shard.index().len()).sum();
-        // A block has about 9,000 positions, of which a filter leaves perhaps half.
+        // A block has about 9,000 positions, of which a filter keeps perhaps half.
         let wanted = most.saturating_mul(self.one_in.get() as usize) / 4_000 + 16;
         let plan = Plan {
             seed: self.seed,
@@ -239,7 +240,8 @@ impl TrainingData {
         if samples.is_empty() { Err(DataError::NothingHeldOut) } else { Ok(samples) }
     }
 
-    /// Batches of so many positions, from a place on.
+    /// Loads batches from a place on, in block-shuffled order: positions are shuffled within pools
+    /// of randomly drawn blocks.
     ///
     /// # Errors
     ///
@@ -272,7 +274,7 @@ impl Scales {
     }
 }
 
-/// The scales of shards; one that says nothing of its own has the mean of the others.
+/// The scales of shards. A shard without a scale gets the mean of the others.
 fn scales(entries: &[Entry]) -> Option<Vec<f32>> {
     let known = || entries.iter().filter_map(|entry| entry.scale_tenths.map(|scale| (scale, entry.positions)));
     let weight: u64 = known().map(|(_, positions)| positions).sum();

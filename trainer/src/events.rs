@@ -1,22 +1,23 @@
-//! The figures of a run as TensorBoard reads them.
+//! The metrics of a run as a TensorBoard event file.
 //!
-//! The file is a row of records: a length in eight bytes, its check in four, as many bytes, their check in four. A check is
-//! a CRC-32C that is turned and shifted, so that the CRC of data with checks in them is not always the same. The bytes
-//! are an `Event` in the encoding of protocol buffers; the few fields that are used are written by hand, for a
-//! compiler of schemas would be the largest dependency of the trainer.
+//! The file is a sequence of records: a length in eight bytes, its checksum in four, the data,
+//! their checksum in four. A checksum is a masked CRC-32C (rotated and offset), so that the CRC of
+//! data with embedded checksums is not constant. The data are an `Event` in the encoding of
+//! protocol buffers. The few fields in use are written by hand: a schema compiler would be the
+//! trainer's largest dependency.
 //!
-//! An event must have a time. It is not the day's, which a repeated run could not have again, but the number of steps in
-//! seconds.
+//! An event must have a wall time. It is the number of steps in seconds, so that a repeated run
+//! writes the same bytes.
 
 use crate::run::Line;
 
-/// What TensorBoard looks for begins like this.
+/// The file's name, with the prefix that TensorBoard looks for.
 pub const FILE: &str = "events.out.tfevents.chuhe";
 
-/// The form of the file, which its first event names.
+/// The file version, in the first event.
 const VERSION: &str = "brain.Event:2";
 
-/// The whole file of a run's figures.
+/// Encodes a run's metrics.
 #[must_use]
 pub fn of_lines(lines: &[Line]) -> Vec<u8> {
     let mut file = Vec::new();
@@ -46,33 +47,33 @@ pub fn of_lines(lines: &[Line]) -> Vec<u8> {
     file
 }
 
-// How a field is written, in the lowest three bits of its key.
-const VARIABLE: u8 = 0;
+// Wire types, in the lowest three bits of a field's key.
+const VARINT: u8 = 0;
 const EIGHT_BYTES: u8 = 1;
-const WITH_LENGTH: u8 = 2;
+const LENGTH_DELIMITED: u8 = 2;
 const FOUR_BYTES: u8 = 5;
 
-/// The beginning of an event: its time and its step.
+/// Begins an event with its wall time and its step.
 fn event(step: u64) -> Vec<u8> {
     let mut event = vec![1 << 3 | EIGHT_BYTES];
     event.extend((step as f64).to_le_bytes());
-    // What is zero is left out.
+    // Default values are omitted.
     if step > 0 {
-        event.push(2 << 3 | VARIABLE);
-        variable(&mut event, step);
+        event.push(2 << 3 | VARINT);
+        varint(&mut event, step);
     }
     event
 }
 
-/// A field of bytes, a text or a message.
+/// Appends a length-delimited field: bytes, a text or a message.
 fn field(message: &mut Vec<u8>, number: u8, bytes: &[u8]) {
-    message.push(number << 3 | WITH_LENGTH);
-    variable(message, bytes.len() as u64);
+    message.push(number << 3 | LENGTH_DELIMITED);
+    varint(message, bytes.len() as u64);
     message.extend(bytes);
 }
 
-/// Seven bits a byte, the lowest first; the eighth says that more follow.
-fn variable(message: &mut Vec<u8>, mut number: u64) {
+/// Appends a varint: seven bits a byte, the lowest first; the eighth bit continues.
+fn varint(message: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         message.push(number as u8 | 0x80);
         number >>= 7;
@@ -83,12 +84,12 @@ fn variable(message: &mut Vec<u8>, mut number: u64) {
 fn record(file: &mut Vec<u8>, bytes: &[u8]) {
     let length = (bytes.len() as u64).to_le_bytes();
     file.extend(length);
-    file.extend(check(&length));
+    file.extend(masked_crc(&length));
     file.extend(bytes);
-    file.extend(check(bytes));
+    file.extend(masked_crc(bytes));
 }
 
-fn check(bytes: &[u8]) -> [u8; 4] {
+fn masked_crc(bytes: &[u8]) -> [u8; 4] {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
 }
 
@@ -96,7 +97,7 @@ fn check(bytes: &[u8]) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    /// These bytes were read by TensorBoard's own reader, which found in them the figures of the line.
+    /// TensorBoard's own reader read the line's figures from these bytes.
     #[test]
     fn the_bytes_are_what_tensorboard_has_read() {
         let line = Line {
@@ -140,7 +141,7 @@ mod tests {
     fn long_numbers_take_more_bytes() {
         for (number, bytes) in [(0, &[0_u8][..]), (127, &[127]), (128, &[0x80, 1]), (300, &[0xac, 2])] {
             let mut written = Vec::new();
-            variable(&mut written, number);
+            varint(&mut written, number);
             assert_eq!(written, bytes);
         }
     }

@@ -1,4 +1,5 @@
-//! From floating point to the integers of a net's file, and what was lost on the way.
+//! Quantisation: from floating point to the integers of a net's file, and the error that this
+//! causes.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use xiangqi::Position;
 
 use crate::model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape, VALUE_ONE};
 
-/// Why there is no net.
+/// An error of quantisation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum ExportError {
@@ -23,9 +24,9 @@ pub enum ExportError {
     Refused(NetError),
 }
 
-/// What 1.0 is in an array's integers.
+/// The quantisation scale of an array: the integer that stands for 1.0.
 #[must_use]
-pub fn one(array: Array) -> f64 {
+pub fn scale(array: Array) -> f64 {
     match array {
         Array::TransformerBias | Array::Transformer | Array::Shared => f64::from(TRANSFORMER_ONE),
         Array::Head | Array::OutputBias => f64::from(OUTPUT_ONE) * f64::from(VALUE_ONE),
@@ -35,7 +36,7 @@ pub fn one(array: Array) -> f64 {
     }
 }
 
-/// Rounds a net to integers.
+/// Quantises a net.
 ///
 /// # Errors
 ///
@@ -44,7 +45,7 @@ pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Par
     let sizes = shape.sizes;
     let round = |array: Array, values: &[f32], least: i64, most: i64| -> Result<Vec<i64>, ExportError> {
         let numbers = values.iter().enumerate().map(|(place, value)| {
-            let rounded = (f64::from(*value) * one(array)).round_ties_even();
+            let rounded = (f64::from(*value) * scale(array)).round_ties_even();
             if rounded.is_nan() {
                 Err(ExportError::NotANumber { array, place })
             } else if rounded < least as f64 || rounded > most as f64 {
@@ -61,7 +62,7 @@ pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Par
     let wide = |array, values: &[f32]| -> Result<Vec<i32>, ExportError> {
         Ok(round(array, values, i32::MIN.into(), i32::MAX.into())?.into_iter().map(|it| it as i32).collect())
     };
-    // −128 is left out: kernels negate weights.
+    // −128 is excluded, because kernels negate weights.
     let tiny = |array, values: &[f32]| -> Result<Vec<i8>, ExportError> {
         Ok(round(array, values, -127, 127)?.into_iter().map(|it| it as i8).collect())
     };
@@ -91,12 +92,12 @@ pub fn quantise(shape: &Shape, values: &Arrays, description: &str) -> Result<Par
     Ok(parameters)
 }
 
-/// What integers mean: a net whose rows share nothing. Rounding it again gives the same
-/// integers, as long as they have no more than 22 bits.
+/// Dequantises a net, without shared rows. Quantising the result gives the same integers, if these
+/// have at most 22 bits.
 #[must_use]
 pub fn dequantise(parameters: &Parameters) -> (Shape, Arrays) {
     fn float<T: Copy + Into<f64>>(array: Array, numbers: &[T]) -> impl Iterator<Item = f32> {
-        numbers.iter().map(move |number| ((*number).into() / one(array)) as f32)
+        numbers.iter().map(move |number| ((*number).into() / scale(array)) as f32)
     }
     let shape = Shape { sizes: parameters.sizes, factorised: false, fake_quantisation: false };
     let mut arrays = Arrays::empty();
@@ -114,17 +115,18 @@ pub fn dequantise(parameters: &Parameters) -> (Shape, Arrays) {
     (shape, arrays)
 }
 
-/// Puts neurons that are often on beside each other, so that more of the chunks that inference visits are all zero.
+/// Orders neurons by activity, so that more of the chunks that inference visits are all zero.
 ///
-/// `on` says how often each pair of the transformer was on. The net means the same, to the bit.
+/// `on` is the activity of each pair of the transformer. The net's outputs stay equal, to the bit.
 #[must_use]
 pub fn order_by_activity(shape: &Shape, values: &Arrays, on: &[f64]) -> Arrays {
     let (width, half) = (shape.sizes.width(), shape.sizes.width() / 2);
     let mut order: Vec<usize> = (0..half).collect();
     order.sort_by(|one, other| on[*other].total_cmp(&on[*one]));
     let mut ordered = values.clone();
-    // The first layer's columns are the pairs of the side to move, then those of the other; the transformer's are the
-    // lower halves of all pairs, then the upper ones. Both move alike.
+    // The first layer's columns are the pairs of the side to move, then those of the other. The
+    // transformer's are the lower halves of all pairs, then the upper ones. Both are permuted
+    // alike.
     for array in [Array::TransformerBias, Array::Transformer, Array::Shared, Array::First] {
         for (to, from) in ordered[array].chunks_exact_mut(width).zip(values[array].chunks_exact(width)) {
             for (place, pair) in order.iter().enumerate() {
@@ -136,24 +138,24 @@ pub fn order_by_activity(shape: &Shape, values: &Arrays, on: &[f64]) -> Arrays {
     ordered
 }
 
-/// How far the integers are from the model.
+/// The error of quantisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Difference {
-    /// How many positions were compared.
+    /// The number of compared positions.
     pub positions: usize,
-    /// The mean distance, in hundredths of a pawn.
+    /// The mean absolute error, in centipawns.
     pub mean: f64,
-    /// The greatest.
+    /// The greatest absolute error.
     pub most: f64,
-    /// The mean of the differences, which is zero unless rounding leans to one side.
+    /// The mean signed error (bias of rounding).
     pub lean: f64,
 }
 
-/// Compares a net with the model's values of the same positions.
+/// Compares a quantised net with the model's values of the same positions.
 ///
 /// # Panics
 ///
-/// If a sample is no position: shards hold none such.
+/// If a sample is not a valid position; shards hold none such.
 #[must_use]
 pub fn compare(net: &Arc<Net>, samples: &[Sample], values: &[f32]) -> Difference {
     let mut evaluator = Evaluator::new(Arc::clone(net), Kernel::best());
@@ -180,7 +182,7 @@ mod tests {
     use crate::model::Head;
 
     #[test]
-    fn what_integers_mean_becomes_the_same_integers() {
+    fn dequantised_integers_become_the_same_integers() {
         for seed in 0..4 {
             let mut parameters = Parameters::random(Sizes::new(128, 8, 16, 3).unwrap(), seed);
             let stacks = parameters.stacks.iter_mut();
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn a_number_that_does_not_fit_is_rejected() {
         let shape = shape();
         let values = Arrays::initial(&shape, Head::Zero, 5);
         let with = |array: Array, value: f32| {

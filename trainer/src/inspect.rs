@@ -1,7 +1,7 @@
-//! What a net looks like from within: its weights, what of it can work at all, and what works on real positions.
+//! Inspection of a net: its weights, its reachable neurons, and their activity on real positions.
 //!
-//! Weights are measured as the model has them; whether a neuron is on is asked of the integers, for theirs is what an
-//! engine computes.
+//! Weights are measured in floating point. Activity is measured on the integers, which engines
+//! compute.
 
 mod activity;
 mod reach;
@@ -17,27 +17,27 @@ pub use subject::{Kind, Subject, SubjectError};
 
 use crate::{batch::Batch, model::Array};
 
-/// Everything that is found out about a net.
+/// The statistics of a net.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
-    /// What was looked into.
+    /// The kind of file.
     pub kind: Kind,
-    /// The sizes of the net, in words.
+    /// The layer sizes, in words.
     pub sizes: String,
-    /// The steps that were made, where that is known.
+    /// The training steps, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// The numbers of each array.
+    /// Statistics of each array.
     pub arrays: Vec<Statistics>,
-    /// Neurons that no position can turn on.
+    /// Neurons that no position can activate.
     pub unreachable: Unreachable,
-    /// What happens on positions, where there were any.
+    /// The activity on positions, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<Activity>,
 }
 
 impl Inspection {
-    /// Looks into a net; at work on positions if there are any.
+    /// Inspects a net, and its activity if there are positions.
     #[must_use]
     pub fn of(subject: &Subject, positions: Option<&Batch>) -> Self {
         let (shape, parameters) = (&subject.shape, &subject.parameters);

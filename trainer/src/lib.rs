@@ -1,4 +1,4 @@
-//! Makes nets from games.
+//! The trainer: trains NNUE nets on games.
 
 pub mod agent;
 mod command;

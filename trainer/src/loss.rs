@@ -1,33 +1,34 @@
-//! How wrong a score is.
+//! The loss: the distance of a net's expected result from its target, in WDL space.
 
-/// What the score of a net is compared with, and how.
+/// The parameters of the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// The difference counts to the power of this.
+    /// The exponent of the absolute error.
     pub exponent: f32,
-    /// How much of what is aimed at is what the score promised; the rest is what came of it.
+    /// The weight of the score in the target; the rest is the weight of the game's result.
     pub lambda: f32,
-    /// A score of 1 in the net's own unit, divided by this, is the logarithm of the odds.
+    /// The sigmoid's scale: a value divided by it is the log-odds.
     pub scale: f32,
 }
 
-/// The share of the point that odds promise: 1 / (1 + e⁻ˣ). In software, so that it is the same everywhere.
+/// The expected result of a score (WDL sigmoid): 1 / (1 + e⁻ˣ). Computed in software, so that every
+/// machine gets the same bits.
 #[must_use]
-pub fn share(logarithm: f32) -> f32 {
-    1.0 / (1.0 + libm::expf(-logarithm))
+pub fn wdl_from_score(log_odds: f32) -> f32 {
+    1.0 / (1.0 + libm::expf(-log_odds))
 }
 
 impl Loss {
-    /// What is aimed at.
+    /// The target: a blend of the score's expected result and the game's result.
     #[must_use]
-    pub fn target(&self, promised: f32, result: f32) -> f32 {
-        self.lambda * promised + (1.0 - self.lambda) * result
+    pub fn target(&self, score_target: f32, result: f32) -> f32 {
+        self.lambda * score_target + (1.0 - self.lambda) * result
     }
 
-    /// How wrong a value is, and how that grows with it.
+    /// Returns the loss of a value, and its derivative.
     #[must_use]
     pub fn of(&self, value: f32, target: f32) -> (f32, f32) {
-        let share = share(value / self.scale);
+        let share = wdl_from_score(value / self.scale);
         let difference = share - target;
         let size = difference.abs();
         if size == 0.0 {

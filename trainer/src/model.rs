@@ -1,7 +1,7 @@
-//! The net in floating point: what a backend learns, and the form in which checkpoints and export have it.
+//! The net in floating point, as backends train it and checkpoints store it.
 //!
-//! It follows [`nnue::architecture`] number by number, with 1.0 for what the integers call [`TRANSFORMER_ONE`] or
-//! [`ACTIVATION_ONE`]; scores are in units of [`VALUE_ONE`].
+//! It follows [`nnue::architecture`] number by number. 1.0 stands for the integers'
+//! [`TRANSFORMER_ONE`] or [`ACTIVATION_ONE`]; scores are in units of [`VALUE_ONE`].
 
 use dataset::random::{Stream, Use};
 use nnue::{
@@ -11,71 +11,71 @@ use nnue::{
 
 use crate::sharing::Sharing;
 
-/// How many hundredths of a pawn a value of 1 is: large enough that weights of about one make scores of games.
+/// Centipawns of a value of 1: large enough that weights of about one make scores of games.
 pub const VALUE_ONE: f32 = 400.0;
 
-/// A weight of the transformer is no further from zero: whatever stands on the board, sums of 16 bits hold it.
-/// Where rows are shared, each of the parts that are added up has its share of it.
+/// Clipping bound of the transformer's weights: sums of any board fit 16 bits. With factorised
+/// features, the parts that are added share the bound.
 pub const TRANSFORMER_LIMIT: f32 = i16::MAX as f32 / (TRANSFORMER_ONE as f32 * 34.0);
 
-/// A weight of the layers is no further from zero.
+/// Clipping bound of the layers' weights.
 pub const LAYER_LIMIT: f32 = 127.0 / WEIGHT_ONE as f32;
 
-/// A weight of the output is no further from zero.
+/// Clipping bound of the output weights.
 pub const OUTPUT_LIMIT: f32 = i16::MAX as f32 / OUTPUT_WEIGHT_ONE;
 
-/// What 1.0 is in an integer output weight.
+/// Quantisation scale of the output weights.
 pub const OUTPUT_WEIGHT_ONE: f32 = VALUE_ONE * OUTPUT_ONE as f32 / ACTIVATION_ONE as f32;
 
-/// What 1.0 is in an integer sum of a layer.
+/// Quantisation scale of a layer's sums.
 pub const SUM_ONE: f32 = (ACTIVATION_ONE * WEIGHT_ONE) as f32;
 
-/// What kind of net is learned.
+/// The architecture of a trained net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What inputs it has, and how wide its layers are.
+    /// The feature set and the layer sizes.
     pub sizes: Sizes,
-    /// Whether buckets share rows that are added to their own ([`Sharing`]).
+    /// Whether input features are factorised ([`Sharing`]).
     pub factorised: bool,
-    /// Whether rounding is simulated while it is learned.
+    /// Whether training simulates rounding (fake quantisation).
     pub fake_quantisation: bool,
 }
 
 impl Shape {
-    /// Which rows learn together: none where nothing is factorised.
+    /// The shared rows; none without factorisation.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
         if self.factorised { Sharing::of(self.sizes.inputs()) } else { Sharing::default() }
     }
 }
 
-/// The arrays of a net, in their order. A row is of the last dimension.
+/// The arrays of a net, in their order. The last dimension is contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Array {
-    /// A bias for each of the transformer's sums.
+    /// `[width]`: the transformer's biases.
     TransformerBias,
-    /// A row of weights for each input.
+    /// `[inputs, width]`: the transformer's weights.
     Transformer,
-    /// A row of weights for each piece on a point in each plane; only where rows are shared.
+    /// `[planes × points, width]`: shared rows of factorised features.
     Shared,
-    /// For each input a weight in each stack.
+    /// `[inputs, stacks]`: the piece-square head.
     Head,
-    /// For each stack a bias for each sum.
+    /// `[stacks, first]`: the first layer's biases.
     FirstBias,
-    /// For each stack a row for each sum.
+    /// `[stacks, first, width]`: the first layer's weights.
     First,
-    /// For each stack a bias for each sum.
+    /// `[stacks, second]`: the second layer's biases.
     SecondBias,
-    /// For each stack a row for each sum: squares, then clipped values.
+    /// `[stacks, second, 2 × first]`: the second layer's weights: squared inputs, then clipped.
     Second,
-    /// For each stack a bias.
+    /// `[stacks]`: the output biases.
     OutputBias,
-    /// For each stack a row.
+    /// `[stacks, second]`: the output weights.
     Output,
 }
 
 impl Array {
-    /// All arrays that a net can have.
+    /// All arrays of a net.
     pub const ALL: [Self; 10] = [
         Self::TransformerBias,
         Self::Transformer,
@@ -89,7 +89,7 @@ impl Array {
         Self::Output,
     ];
 
-    /// Its name in checkpoints.
+    /// The array's name in checkpoints.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Array {
         }
     }
 
-    /// Its dimensions.
+    /// The array's shape.
     #[must_use]
     pub fn dimensions(self, shape: &Shape) -> Vec<usize> {
         let sizes = shape.sizes;
@@ -125,13 +125,13 @@ impl Array {
         }
     }
 
-    /// How many numbers it has.
+    /// The number of elements.
     #[must_use]
     pub fn len(self, shape: &Shape) -> usize {
         self.dimensions(shape).iter().product()
     }
 
-    /// How far from zero its numbers may go.
+    /// The weight clipping bound.
     #[must_use]
     pub fn limit(self, shape: &Shape) -> f32 {
         match self {
@@ -139,31 +139,31 @@ impl Array {
             Self::TransformerBias => TRANSFORMER_LIMIT,
             Self::First | Self::Second => LAYER_LIMIT,
             Self::Output => OUTPUT_LIMIT,
-            // Far beyond anything that can be learned, far within 32 bits.
+            // Far beyond any learned value, far within 32 bits.
             Self::Head | Self::OutputBias => 100.0,
             Self::FirstBias | Self::SecondBias => 1_000.0,
         }
     }
 }
 
-/// A number for each place of each array.
+/// The elements of all arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrays([Vec<f32>; Array::ALL.len()]);
 
 impl Arrays {
-    /// Without any number.
+    /// Arrays without elements.
     #[must_use]
     pub fn empty() -> Self {
         Self(Array::ALL.map(|_| Vec::new()))
     }
 
-    /// All zero.
+    /// Arrays of zeros.
     #[must_use]
     pub fn zero(shape: &Shape) -> Self {
         Self(Array::ALL.map(|array| vec![0.0; array.len(shape)]))
     }
 
-    /// Whether all of them are numbers.
+    /// Whether all elements are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.0.iter().flatten().all(|number| number.is_finite())
@@ -184,22 +184,22 @@ impl std::ops::IndexMut<Array> for Arrays {
     }
 }
 
-/// What the piece-square head begins with.
+/// The initial piece-square head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// What pieces are worth.
+    /// The values of the pieces.
     PieceValues,
-    /// Nothing.
+    /// Zeros.
     Zero,
 }
 
 impl Arrays {
-    /// The numbers with which learning begins.
+    /// The initial parameters: weights uniform in a range by fan-in, biases constant.
     #[must_use]
     pub fn initial(shape: &Shape, head: Head, seed: u64) -> Self {
         let sizes = shape.sizes;
         let mut arrays = Self::zero(shape);
-        // About thirty inputs are on: sums of half the range around its middle.
+        // With about thirty active inputs, sums cover half the range around its middle.
         arrays[Array::TransformerBias].fill(0.4);
         let layers = [
             (Array::Transformer, 0.1),
@@ -211,7 +211,7 @@ impl Arrays {
             let mut stream = Stream::new(Use::TrainingWeights, seed, array as u64);
             arrays[array].fill_with(|| (stream.below(1 << 24) as f32 / f32::from(1_u16 << 15) / 256.0 - 1.0) * limit);
         }
-        // Somewhat to the living side, so that no neuron begins dead.
+        // Slightly positive, so that no neuron starts dead.
         arrays[Array::SecondBias].fill(0.05);
         if head == Head::PieceValues {
             let one = OUTPUT_ONE as f32 * VALUE_ONE;
@@ -223,7 +223,7 @@ impl Arrays {
         arrays
     }
 
-    /// The transformer's rows as they are used: with what they share.
+    /// The transformer's rows with the shared rows added.
     #[must_use]
     pub fn merged_transformer(&self, shape: &Shape) -> Vec<f32> {
         let mut merged = self[Array::Transformer].clone();

@@ -1,137 +1,141 @@
-//! From gradients to numbers.
+//! Optimisers: AdamW, RAdam, and Lookahead around either.
 //!
-//! Every operation is exact IEEE arithmetic on one element, so that a step gives the same bits on every machine.
+//! Every operation is exact IEEE arithmetic on one element, so a step gives the same bits on every
+//! machine.
 
-/// Which optimiser.
+/// The update rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// Adam with decoupled weight decay.
     AdamW,
-    /// The same with a rectified variance in the first steps.
+    /// RAdam: `AdamW` with a rectified variance in the first steps.
     RAdam,
 }
 
-/// An optimiser and its numbers.
+/// An optimiser and its hyperparameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimizer {
-    /// Which.
+    /// The update rule.
     pub method: Method,
-    /// How much of the mean gradient is kept.
+    /// Decay of the first moment.
     pub beta1: f64,
-    /// How much of the mean square is kept.
+    /// Decay of the second moment.
     pub beta2: f64,
-    /// What keeps divisors from zero.
+    /// Added to the divisor to keep it from zero.
     pub epsilon: f64,
-    /// How much of a weight is lost in a step, as a part of the learning rate.
+    /// Decoupled weight decay per step, in units of the learning rate.
     pub weight_decay: f64,
-    /// Every so many steps the weights go back part of the way to where they were then.
+    /// Lookahead, if used.
     pub lookahead: Option<Lookahead>,
 }
 
 impl Default for Optimizer {
-    /// `AdamW` with the field's usual numbers, which are also a recipe's.
+    /// `AdamW` with the usual hyperparameters, which are also a recipe's defaults.
     fn default() -> Self {
         Self { method: Method::AdamW, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.01, lookahead: None }
     }
 }
 
-/// A second, slower set of weights.
+/// Lookahead: every `steps` steps the slow weights move towards the fast ones, which restart there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lookahead {
-    /// How many steps the fast weights are ahead.
+    /// Steps between synchronisations.
     pub steps: u64,
-    /// How far the slow weights follow them.
+    /// The share of the way that the slow weights move.
     pub blend: f32,
 }
 
-/// What one step does to every number.
+/// The coefficients of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    keep: f32,
+    weight_scale: f32,
     beta1: f32,
     beta2: f32,
     epsilon: f32,
-    rate: f32,
-    /// What a root of a mean square is divided by; none if the step is along the mean gradient alone.
-    root: Option<f32>,
+    step_size: f32,
+    /// Square root of the second moment's bias correction; none if RAdam steps along the first
+    /// moment alone.
+    bias_correction: Option<f32>,
     blend: Option<f32>,
 }
 
-/// A step's numbers, for backends that do it in their own way.
+/// A step's coefficients in 64 bits, for other backends.
 #[cfg(feature = "torch")]
-pub(crate) struct Numbers {
-    pub(crate) keep: f64,
+pub(crate) struct Coefficients {
+    pub(crate) weight_scale: f64,
     pub(crate) beta1: f64,
     pub(crate) beta2: f64,
     pub(crate) epsilon: f64,
-    pub(crate) rate: f64,
-    pub(crate) root: Option<f64>,
+    pub(crate) step_size: f64,
+    pub(crate) bias_correction: Option<f64>,
     pub(crate) blend: Option<f64>,
 }
 
 #[cfg(feature = "torch")]
 impl Step {
-    pub(crate) fn numbers(&self) -> Numbers {
-        Numbers {
-            keep: self.keep.into(),
+    pub(crate) fn coefficients(&self) -> Coefficients {
+        Coefficients {
+            weight_scale: self.weight_scale.into(),
             beta1: self.beta1.into(),
             beta2: self.beta2.into(),
             epsilon: self.epsilon.into(),
-            rate: self.rate.into(),
-            root: self.root.map(Into::into),
+            step_size: self.step_size.into(),
+            bias_correction: self.bias_correction.map(Into::into),
             blend: self.blend.map(Into::into),
         }
     }
 }
 
 impl Optimizer {
-    /// The step with this number, counted from 1.
+    /// Computes the coefficients of a step, counted from 1.
     #[must_use]
     pub fn step(&self, number: u64, learning_rate: f64) -> Step {
         let time = number as f64;
         let (decay1, decay2) = (libm::pow(self.beta1, time), libm::pow(self.beta2, time));
         let root = libm::sqrt(1.0 - decay2);
-        let mean = learning_rate / (1.0 - decay1);
-        let (rate, root) = match self.method {
-            Method::AdamW => (mean, Some(root)),
+        // Bias correction of both moments.
+        let unrectified = learning_rate / (1.0 - decay1);
+        let (step_size, correction) = match self.method {
+            Method::AdamW => (unrectified, Some(root)),
+            // Variance rectification; `rho` is the length of the approximated moving average.
             Method::RAdam => {
-                let most = 2.0 / (1.0 - self.beta2) - 1.0;
-                let length = most - 2.0 * time * decay2 / (1.0 - decay2);
-                if length > 5.0 {
-                    let rectified = ((length - 4.0) * (length - 2.0) * most) / ((most - 4.0) * (most - 2.0) * length);
-                    (mean * libm::sqrt(rectified), Some(root))
+                let rho_inf = 2.0 / (1.0 - self.beta2) - 1.0;
+                let rho = rho_inf - 2.0 * time * decay2 / (1.0 - decay2);
+                if rho > 5.0 {
+                    let rectified = ((rho - 4.0) * (rho - 2.0) * rho_inf) / ((rho_inf - 4.0) * (rho_inf - 2.0) * rho);
+                    (unrectified * libm::sqrt(rectified), Some(root))
                 } else {
-                    (mean, None)
+                    (unrectified, None)
                 }
             }
         };
         Step {
-            keep: (1.0 - learning_rate * self.weight_decay) as f32,
+            weight_scale: (1.0 - learning_rate * self.weight_decay) as f32,
             beta1: self.beta1 as f32,
             beta2: self.beta2 as f32,
             epsilon: self.epsilon as f32,
-            rate: rate as f32,
-            root: root.map(|root| root as f32),
+            step_size: step_size as f32,
+            bias_correction: correction.map(|root| root as f32),
             blend: self.lookahead.filter(|it| number.is_multiple_of(it.steps)).map(|it| it.blend),
         }
     }
 }
 
-/// Numbers that are learned, with what the optimiser remembers of each.
+/// A group of parameters with the optimiser's state of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    /// The numbers.
+    /// The parameters.
     pub values: Vec<f32>,
-    /// Their mean gradients.
+    /// First moments: moving averages of the gradients.
     pub first: Vec<f32>,
-    /// The means of their squares.
+    /// Second moments: moving averages of the squared gradients.
     pub second: Vec<f32>,
-    /// The slow weights, where there are any.
+    /// Lookahead's slow weights, if used.
     pub slow: Vec<f32>,
 }
 
 impl Group {
-    /// Numbers of which nothing is remembered.
+    /// A group with fresh optimiser state.
     #[must_use]
     pub fn new(values: Vec<f32>, optimizer: &Optimizer) -> Self {
         let zeros = vec![0.0; values.len()];
@@ -139,33 +143,35 @@ impl Group {
         Self { values, first: zeros.clone(), second: zeros, slow }
     }
 
-    /// A step; no number ends further from zero than `limit`.
+    /// Steps all parameters; weight clipping keeps them within ±`limit`.
     #[inline(always)]
     pub(crate) fn step(&mut self, step: &Step, gradient: &[f32], limit: f32) {
         self.step_part(0, step, gradient, limit);
     }
 
-    /// A step of the numbers from a place on, as many as there are gradients.
+    /// Steps the parameters from a place on, as many as there are gradients.
     #[inline(always)]
     pub(crate) fn step_part(&mut self, from: usize, step: &Step, gradient: &[f32], limit: f32) {
-        let Step { keep, beta1, beta2, epsilon, rate, root, blend } = *step;
+        let Step { weight_scale, beta1, beta2, epsilon, step_size, bias_correction, blend } = *step;
         let part = from..from + gradient.len();
         let (values, first) = (&mut self.values[part.clone()], &mut self.first[part.clone()]);
         let numbers = values.iter_mut().zip(first).zip(&mut self.second[part.clone()]).zip(gradient);
-        if let Some(root) = root {
+        // Adam with decoupled weight decay, then weight clipping.
+        if let Some(root) = bias_correction {
             for (((value, first), second), gradient) in numbers {
                 *first = beta1 * *first + (1.0 - beta1) * gradient;
                 *second = beta2 * *second + (1.0 - beta2) * (gradient * gradient);
-                let moved = *value * keep - rate * *first / (second.sqrt() / root + epsilon);
+                let moved = *value * weight_scale - step_size * *first / (second.sqrt() / root + epsilon);
                 *value = moved.clamp(-limit, limit);
             }
         } else {
             for (((value, first), second), gradient) in numbers {
                 *first = beta1 * *first + (1.0 - beta1) * gradient;
                 *second = beta2 * *second + (1.0 - beta2) * (gradient * gradient);
-                *value = (*value * keep - rate * *first).clamp(-limit, limit);
+                *value = (*value * weight_scale - step_size * *first).clamp(-limit, limit);
             }
         }
+        // Lookahead: synchronise the slow and the fast weights.
         if let Some(blend) = blend {
             for (value, slow) in self.values[part.clone()].iter_mut().zip(&mut self.slow[part]) {
                 *slow += blend * (*value - *slow);

@@ -1,7 +1,7 @@
-//! Pictures of runs and nets, as SVG that can be read on a light page and on a dark one.
+//! SVG pictures of runs and nets, for light and dark pages.
 //!
-//! The colours are in one style sheet, which asks the reader's preference: that, and that equal figures give equal
-//! bytes on every machine, is why pictures are written here and not by a charting library. No font is carried along.
+//! Colours are in one style sheet that follows the reader's preference, and equal figures give
+//! equal bytes on every machine. A charting library offers neither. No font is embedded.
 
 mod boards;
 mod curves;
@@ -27,7 +27,7 @@ text{font:12px system-ui,sans-serif;fill:#3a3a38}.title{font-size:17px;font-weig
 .axis{stroke:#6d6f75}.frame{stroke:#4a4c52}.one{stroke:#6fb0f2}.two{stroke:#f0916a}.three{stroke:#7cc78b}\
 .four{stroke:#c39bea}.bar{fill:#6fb0f2}.mark{stroke:#f0916a}.dot{fill:#f0916a}.plus{fill:#f0916a}.minus{fill:#6fb0f2}}";
 
-/// A picture that is being drawn, from the left and the top.
+/// A picture under construction; coordinates from the left and the top.
 struct Page {
     body: String,
 }
@@ -64,7 +64,7 @@ impl Page {
         self.add(format_args!("<circle class=\"dot\" cx=\"{}\" cy=\"{}\" r=\"3\"/>", at(x), at(y)));
     }
 
-    /// The whole picture; `name` is what a reader hears who cannot see it.
+    /// Returns the picture; `name` is its accessible name.
     fn finish(self, name: &str, width: f64, height: f64) -> String {
         let (body, name) = (self.body, escaped(&name));
         format!(
@@ -75,7 +75,7 @@ impl Page {
     }
 }
 
-/// A place to a tenth, without a sign before zero.
+/// Rounds a coordinate to a tenth, without a sign before zero.
 fn at(place: f64) -> f64 {
     (place * 10.0).round() / 10.0 + 0.0
 }
@@ -84,7 +84,7 @@ fn escaped(text: &impl Display) -> String {
     text.to_string().replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-/// A count in few letters.
+/// A count with a unit prefix.
 fn short(count: f64) -> String {
     let (divided, unit) = match count {
         1e9.. => (count / 1e9, " G"),

@@ -1,22 +1,23 @@
-//! A run: from a recipe to a net.
+//! A run: trains a net by a recipe.
 //!
-//! All that a run is lies in one folder:
+//! The whole run is one folder:
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `recipe.toml` | the recipe with every default written out |
-//! | `checkpoint.safetensors` | where it stands |
-//! | `best.safetensors` | where it stood when it knew the held-out positions best |
-//! | `metrics.jsonl` | a line for each stretch of steps, and one for each epoch |
-//! | `curves.svg`, `events.out.tfevents.chuhe` | the same to look at: as a picture, and for TensorBoard |
-//! | `net.nnue`, `net.json`, `net.md` | what came of it: the net, its manifest, its card |
-//! | `best.nnue`, `best.json`, `best.md` | the same of the best |
+//! | `checkpoint.safetensors` | the last checkpoint |
+//! | `best.safetensors` | the checkpoint with the least held-out loss |
+//! | `metrics.jsonl` | a line every [`METRICS_INTERVAL_STEPS`] steps, and one at the end of each epoch |
+//! | `curves.svg`, `events.out.tfevents.chuhe` | the metrics as a picture, and for TensorBoard |
+//! | `net.nnue`, `net.json`, `net.md` | the exported net, its manifest, its card |
+//! | `best.nnue`, `best.json`, `best.md` | the same of the best checkpoint |
 //!
-//! Killed at any time, it goes on from its checkpoint and ends with the bytes it would have ended with.
+//! Killed at any time, a run resumes from its checkpoint and ends with the same bytes as an
+//! unbroken one.
 
+mod backend_kind;
 mod error;
 mod folder;
-mod learner;
 mod metrics;
 mod observer;
 mod plan;
@@ -35,59 +36,60 @@ use crate::{
     loss::Loss,
     model::Arrays,
 };
+pub use backend_kind::BackendKind;
 pub use error::RunError;
 pub use folder::{Folder, Kept};
-pub use learner::Learner;
 pub use metrics::{Line, Metrics, MetricsError};
 pub use observer::{Observer, Silent};
 pub use plan::{Plan, PlanError};
 use training::Training;
 pub use views::Views;
 
-/// A line of metrics stands for so many steps.
-const STRETCH: u64 = 50;
+/// Steps between two lines of metrics.
+const METRICS_INTERVAL_STEPS: u64 = 50;
 
-/// Held-out positions that a net is measured by, at most.
-const HELD_OUT: usize = 1 << 17;
+/// Maximum of held-out positions for validation.
+const MAX_HELD_OUT_POSITIONS: usize = 1 << 17;
 
-/// What came of a run.
+/// The result of a run.
 pub struct Finished {
-    /// The net.
+    /// The net and the optimiser's state.
     pub state: State,
-    /// The files that learning began with.
+    /// The checkpoints that the run started from.
     pub parents: Vec<Digest>,
-    /// What learned.
-    pub learner: String,
-    /// The loss of the held-out positions.
+    /// The backend's name.
+    pub backend: String,
+    /// The held-out loss.
     pub validation_loss: f64,
-    /// How many these are.
+    /// The number of held-out positions.
     pub held_out: usize,
-    /// The end of an epoch at which that was least, so far.
+    /// The epoch with the least held-out loss so far.
     pub best: Option<Best>,
     /// The step of the last checkpoint.
     pub saved: u64,
 }
 
-/// How a run is made, beside its recipe. On the processor nothing of this changes a bit of it.
+/// The conditions of a run, beside its recipe. On the CPU backend none of them changes a bit of the
+/// result.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// What learns.
-    pub learner: Learner,
-    /// How many threads learn.
+    /// The backend.
+    pub backend: BackendKind,
+    /// The number of training threads.
     pub threads: usize,
-    /// How many threads read.
+    /// The number of reading threads.
     pub readers: usize,
-    /// How many bytes of decoded positions may be kept in memory.
+    /// Memory for decoded positions, in bytes.
     pub cache_bytes: usize,
-    /// After how many steps a checkpoint is written, at the latest.
+    /// Maximum steps between checkpoints.
     pub checkpoint_steps: u64,
 }
 
-/// Learns what a recipe says; from the folder's checkpoint on, if there is one.
+/// Trains by a recipe, from the folder's checkpoint on if there is one.
 ///
 /// # Errors
 ///
-/// If something is wrong with data or disk, or the loss says that learning has failed.
+/// If data or disk fail, or training diverges.
 pub fn train(
     recipe: &Recipe,
     data: &TrainingData,
@@ -98,7 +100,7 @@ pub fn train(
     let plan = Plan::new(recipe, data)?;
     let mut training = Training::begin(recipe, data, plan, folder, conditions)?;
     let batch = recipe.schedule.batch as usize;
-    let held_out = data.held_out(HELD_OUT, batch)?;
+    let held_out = data.held_out(MAX_HELD_OUT_POSITIONS, batch)?;
     let mut loader = data.load(batch, training.place(), conditions.readers, conditions.cache_bytes)?;
     let (steps, per_epoch) = (recipe.schedule.steps(), recipe.schedule.steps_per_epoch());
     observer.begins(training.steps(), steps);
@@ -107,16 +109,17 @@ pub fn train(
     while let Some(ready) = ahead {
         ahead = if training.steps() + 1 < steps { Some(loader.next()?) } else { None };
         training.learn(&ready, ahead.as_ref())?;
-        loader.give_back(ready.batch);
+        loader.recycle(ready.batch);
         let step = training.steps();
         let epoch_ends = step.is_multiple_of(per_epoch);
         validation_loss = None;
+        // Validation, and a copy of the best checkpoint.
         if epoch_ends {
             let loss = training.validate(&held_out)?;
-            training.weigh(loss)?;
+            training.keep_if_best(loss)?;
             validation_loss = Some(loss);
         }
-        if epoch_ends || step.is_multiple_of(STRETCH) {
+        if epoch_ends || step.is_multiple_of(METRICS_INTERVAL_STEPS) {
             training.report(validation_loss, observer)?;
         }
         let stops = observer.wants_to_stop();
@@ -131,7 +134,7 @@ pub fn train(
         }
     }
     Views::write(folder, &recipe.name)?;
-    // A run that had ended already, or was stopped, is measured again.
+    // A stopped run, or one that had already ended, is validated now.
     let validation_loss = match validation_loss {
         Some(loss) => loss,
         None => training.validate(&held_out)?,
@@ -139,15 +142,16 @@ pub fn train(
     let saved = training.saved();
     let (state, progress) = training.finish();
     let held_out = held_out.iter().map(Batch::len).sum();
-    let (parents, learner, best) = (progress.parents, progress.learner, progress.best);
-    Ok(Finished { state, parents, learner, validation_loss, held_out, best, saved })
+    let (parents, backend, best) = (progress.parents, progress.backend, progress.best);
+    Ok(Finished { state, parents, backend, validation_loss, held_out, best, saved })
 }
 
-/// What came of a run so far, from one of its checkpoints.
+/// The result of a run so far, from one of its checkpoints.
 ///
 /// # Errors
 ///
-/// If there is no such checkpoint of this recipe and these data, or the held-out positions cannot be read.
+/// If there is no such checkpoint of this recipe and these data, or the held-out positions cannot
+/// be read.
 pub fn finished(
     recipe: &Recipe,
     data: &TrainingData,
@@ -157,21 +161,21 @@ pub fn finished(
 ) -> Result<Finished, RunError> {
     let plan = Plan::new(recipe, data)?;
     let checkpoint = training::read(recipe, data, &plan, folder, kept)?;
-    let held_out = data.held_out(HELD_OUT, recipe.schedule.batch as usize)?;
+    let held_out = data.held_out(MAX_HELD_OUT_POSITIONS, recipe.schedule.batch as usize)?;
     let (state, progress) = (checkpoint.state, checkpoint.progress);
     let mut backend = Cpu::new(plan.shape, plan.optimizer, &state, threads)?;
     let validation_loss = training::mean_loss(&mut backend, plan.validation_loss(recipe), &held_out);
     let held_out = held_out.iter().map(Batch::len).sum();
-    let (parents, learner, best) = (progress.parents, progress.learner, progress.best);
+    let (parents, backend, best) = (progress.parents, progress.backend, progress.best);
     let saved = state.steps;
-    Ok(Finished { state, parents, learner, validation_loss, held_out, best, saved })
+    Ok(Finished { state, parents, backend, validation_loss, held_out, best, saved })
 }
 
-/// The model's values of samples, in its own unit.
+/// The model's values of a batch, in its own unit.
 ///
 /// # Errors
 ///
-/// If the threads cannot be had.
+/// If the thread pool cannot be started.
 pub fn values_of(plan: &Plan, values: &Arrays, batch: &Batch, threads: usize) -> Result<Vec<f32>, RunError> {
     let state = State::new(&plan.shape, values.clone(), &plan.optimizer);
     let mut cpu = Cpu::new(plan.shape, plan.optimizer, &state, threads)?;

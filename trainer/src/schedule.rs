@@ -1,43 +1,46 @@
-//! The learning rate, step by step.
+//! Learning rate schedules: constant, cosine annealing, step decay, one-cycle, each with linear
+//! warm-up.
 
 use protocol::recipe::{Schedule, ScheduleKind};
 
-/// Of a single cycle the learning rate rises over this part, where no warm-up says otherwise.
-const RISE: f64 = 0.3;
+/// One-cycle: the rising part of the run, unless warm-up steps are set.
+const ONE_CYCLE_RISE: f64 = 0.3;
 
-/// It begins with this part of its greatest.
-const CYCLE_BEGINS: f64 = 0.04;
+/// One-cycle: the initial rate, as a part of the greatest.
+const ONE_CYCLE_INITIAL: f64 = 0.04;
 
-/// The learning rate of a step, the first being 0. In software, so that it is the same everywhere.
+/// The learning rate of a step, counted from 0. Computed in software, so that every machine gets
+/// the same bits.
 #[must_use]
 pub fn learning_rate(schedule: &Schedule, step: u64) -> f64 {
-    let (steps, most) = (schedule.steps(), schedule.learning_rate);
+    let (steps, max) = (schedule.steps(), schedule.learning_rate);
     let warm_up = schedule.warm_up_steps;
     let rate = match schedule.kind {
-        ScheduleKind::Constant => most,
-        ScheduleKind::Cosine { final_learning_rate } => cosine(most, final_learning_rate, part(step, steps)),
+        ScheduleKind::Constant => max,
+        ScheduleKind::Cosine { final_learning_rate } => cosine_anneal(max, final_learning_rate, fraction(step, steps)),
         ScheduleKind::Step { decay, decay_epochs } => {
             let times = step / schedule.steps_per_epoch() / u64::from(decay_epochs);
-            most * libm::pow(decay, times as f64)
+            max * libm::pow(decay, times as f64)
         }
         ScheduleKind::OneCycle { final_learning_rate } => {
-            let rise = if warm_up > 0 { warm_up } else { (steps as f64 * RISE) as u64 };
+            let rise = if warm_up > 0 { warm_up } else { (steps as f64 * ONE_CYCLE_RISE) as u64 };
             return if step < rise {
-                cosine(most * CYCLE_BEGINS, most, part(step, rise))
+                cosine_anneal(max * ONE_CYCLE_INITIAL, max, fraction(step, rise))
             } else {
-                cosine(most, final_learning_rate, part(step - rise, steps - rise))
+                cosine_anneal(max, final_learning_rate, fraction(step - rise, steps - rise))
             };
         }
     };
+    // Linear warm-up.
     if step < warm_up { rate * (step + 1) as f64 / warm_up as f64 } else { rate }
 }
 
-fn part(step: u64, steps: u64) -> f64 {
+fn fraction(step: u64, steps: u64) -> f64 {
     step as f64 / steps.max(1) as f64
 }
 
-/// From one value to another along half a cosine.
-fn cosine(from: f64, to: f64, part: f64) -> f64 {
+/// Cosine annealing from one value to another.
+fn cosine_anneal(from: f64, to: f64, part: f64) -> f64 {
     to + (from - to) * (1.0 + libm::cos(std::f64::consts::PI * part)) / 2.0
 }
 
@@ -86,7 +89,7 @@ mod tests {
     fn one_cycle_rises_and_falls() {
         for (warm_up, rise) in [(0, 30), (10, 10)] {
             let rates = rates(ScheduleKind::OneCycle { final_learning_rate: 0.0 }, warm_up);
-            near(rates[0], CYCLE_BEGINS);
+            near(rates[0], ONE_CYCLE_INITIAL);
             assert!(rates[..=rise].is_sorted_by(|one, next| one < next));
             near(rates[rise], 1.0);
             assert!(rates[rise..].is_sorted_by(|one, next| one > next));

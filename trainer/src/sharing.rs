@@ -1,18 +1,23 @@
-//! Which rows of the transformer learn together.
+//! Factorised input features.
 //!
-//! What a piece on a point is worth is much the same in many buckets, and most buckets are rare. So, where a recipe says
-//! `factorised`, there are *planes* of shared rows, one row for each piece on a point, and a bucket's rows are its own
-//! plus those of its planes: one for all places of the king, given the attackers that are left; and, where attackers are
-//! told apart, one for whatever attackers are left, given the king's place. At export they are added up.
+//! A piece on a point is worth much the same in many buckets, and most buckets are rare. So with
+//! `factorised` in the recipe there are *planes* of shared rows (virtual features), one row for
+//! each piece on a point. A bucket's effective rows are its own plus those of its planes:
+//!
+//! * one plane for all points of the king, given the remaining attackers;
+//! * where attackers are distinguished, one for all remaining attackers, given the king's point.
+//!
+//! Export merges them.
 
 use nnue::architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS};
 
-/// The planes whose rows are added to those of each bucket.
+/// The planes of each bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sharing(Vec<Vec<usize>>);
 
 impl Sharing {
-    /// The planes of a net with these inputs: those that the king's places share, then those that attackers share.
+    /// The planes of a feature set: first those shared by the king's points, then those shared by
+    /// attackers.
     #[must_use]
     pub fn of(inputs: Inputs) -> Self {
         let planes = |bucket: usize| match inputs.attackers_in(bucket) {
@@ -22,7 +27,7 @@ impl Sharing {
         Self((0..inputs.buckets()).map(planes).collect())
     }
 
-    /// How many planes there are.
+    /// The number of planes.
     #[must_use]
     pub fn planes(&self) -> usize {
         self.0.iter().flatten().max().map_or(0, |last| last + 1)
@@ -34,13 +39,13 @@ impl Sharing {
         &self.0
     }
 
-    /// How many planes each bucket has.
+    /// The number of planes per bucket.
     #[must_use]
     pub fn planes_of_each(&self) -> usize {
         self.0.first().map_or(0, Vec::len)
     }
 
-    /// Adds to rows those that they share; a row is so many numbers.
+    /// Merges: adds the shared rows to the buckets' rows of `width` numbers.
     #[inline(always)]
     pub(crate) fn add(&self, rows: &mut [f32], shared: &[f32], width: usize) {
         let plane = PIECE_POINTS * width;
@@ -53,7 +58,8 @@ impl Sharing {
         }
     }
 
-    /// The sums of what is in rows, for those that they share.
+    /// Transpose of [`add`](Self::add): sums the gradients of the buckets' rows for the shared
+    /// rows.
     #[inline(always)]
     pub(crate) fn sums(&self, rows: &[f32], width: usize) -> Vec<f32> {
         let plane = PIECE_POINTS * width;
@@ -77,12 +83,12 @@ mod tests {
     fn buckets_share_with_their_king_and_with_their_attackers() {
         let kings = Sharing::of(Inputs::Kings);
         assert_eq!((kings.planes(), kings.planes_of_each()), (1, 1));
-        let told = Sharing::of(Inputs::KingsAttackers);
-        assert_eq!((told.planes(), told.planes_of_each()), (10, 2));
-        // A chariot is left, the king stands on e1: the fourth of six places.
-        assert_eq!(told.buckets()[KING_PLACES + 3], [1, 4 + 3]);
-        for (place, planes) in told.buckets().iter().enumerate() {
-            let alike = |plane: usize| told.buckets().iter().filter(|other| other.contains(&plane)).count();
+        let attackers = Sharing::of(Inputs::KingsAttackers);
+        assert_eq!((attackers.planes(), attackers.planes_of_each()), (10, 2));
+        // A chariot is left, the king stands on e1: the fourth of six points.
+        assert_eq!(attackers.buckets()[KING_PLACES + 3], [1, 4 + 3]);
+        for (place, planes) in attackers.buckets().iter().enumerate() {
+            let alike = |plane: usize| attackers.buckets().iter().filter(|other| other.contains(&plane)).count();
             assert_eq!((alike(planes[0]), alike(planes[1])), (KING_PLACES, Attackers::COUNT), "{place}");
         }
         assert_eq!((Sharing::default().planes(), Sharing::default().planes_of_each()), (0, 0));
@@ -91,7 +97,7 @@ mod tests {
     #[test]
     fn sums_go_where_rows_came_from() {
         for sharing in Inputs::ALL.map(Sharing::of) {
-            // What a shared row is worth to all rows is what they ask of it.
+            // Adjointness: ⟨add(shared), asked⟩ = ⟨shared, sums(asked)⟩.
             let plane = PIECE_POINTS * 2;
             let shared: Vec<f32> = (0..sharing.planes() * plane).map(|place| (place % 13) as f32).collect();
             let mut rows = vec![0.0; sharing.buckets().len() * plane];

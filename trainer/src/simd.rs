@@ -1,9 +1,9 @@
-//! The same loops compiled for several instruction sets, chosen while the program runs.
+//! Loops compiled for several instruction sets, with dispatch at run time.
 //!
-//! The loops are written element by element, and Rust never merges or reorders floating-point operations: all sets give
-//! the same bits.
+//! The loops are written element by element, and Rust never fuses or reorders floating-point
+//! operations. So all sets give the same bits.
 
-/// An instruction set that this processor has.
+/// An instruction set of this processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Baseline,
@@ -14,12 +14,12 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The best that is here.
+    /// The best instruction set available.
     pub(crate) fn best() -> Self {
         Self::all().pop().unwrap_or(Self::Baseline)
     }
 
-    /// Those that are here, the best last.
+    /// All available instruction sets, the best last.
     pub(crate) fn all() -> Vec<Self> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut, reason = "other processors have more"))]
         let mut levels = vec![Self::Baseline];
@@ -36,12 +36,12 @@ impl Level {
     }
 }
 
-/// Loops that are worth it. `run` must be `#[inline(always)]`, or it is compiled for the least of all processors.
+/// Hot loops. `run` must be `#[inline(always)]`, or it is compiled for the baseline.
 pub(crate) trait Loops {
     fn run(self);
 }
 
-/// Runs loops on an instruction set.
+/// Runs loops with an instruction set.
 #[allow(unsafe_code, reason = "a level exists only where its instructions do")]
 pub(crate) fn run(level: Level, loops: impl Loops) {
     match level {

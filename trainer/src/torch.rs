@@ -1,12 +1,16 @@
-//! Learning with libtorch: on a graphics card, or on the processor as something to hold our own loops against.
+//! The libtorch backend: for graphics cards, and on the CPU as a reference for our own loops.
 //!
-//! The whole net is one graph and autograd makes the gradients; the optimiser is the same arithmetic as
-//! [`optimizer`](crate::optimizer), in tensors. Results agree with the processor's to rounding, not to the bit.
+//! The whole net is one graph, differentiated by autograd. The optimiser is the arithmetic of
+//! [`optimizer`](crate::optimizer) in tensors. Results agree with the CPU backend to rounding, not
+//! to the bit.
 //!
-//! With mixed precision the two layers above the transformer multiply in bfloat16. Its eight bits hold an activation of
-//! the integers (a whole number up to 127) and a weight (as many 64ths) exactly, so that where rounding is simulated
-//! the factors are what engines multiply; sums lose what is below their eighth bit. Everything else, and all that
-//! the optimiser remembers, stays in 32 bits.
+//! Mixed precision: the two layers above the transformer multiply in bfloat16. Its eight
+//! significant bits hold an integer activation (up to 127) and a weight (in 64ths) exactly. So
+//! under fake quantisation the factors are those of engines, and only sums are rounded. Everything
+//! else, and the optimiser's state, stays in 32 bits.
+//!
+//! Tensor shapes in comments: `B` positions of a batch, `W` the transformer's width, `F` and `G`
+//! the outputs of the first and second layer, `S` stacks.
 
 mod inputs;
 pub mod settings;
@@ -24,18 +28,18 @@ use crate::{
     optimizer::Optimizer,
 };
 
-use inputs::{Inputs, Sent};
+use inputs::{Inputs, Prefetched};
 
-/// A net that libtorch learns.
+/// A net that is trained by libtorch.
 pub struct Torch {
     shape: Shape,
     optimizer: Optimizer,
     device: Device,
     precision: Precision,
-    /// By place in [`Array::ALL`].
+    /// Indexed as [`Array::ALL`].
     parameters: Vec<Parameter>,
-    /// The batch that is learned from next, if it is known.
-    sent: Option<Sent>,
+    /// The prefetched next batch.
+    prefetched: Option<Prefetched>,
     steps: u64,
 }
 
@@ -47,27 +51,27 @@ struct Parameter {
     slow: Option<Tensor>,
 }
 
-/// Where to learn.
+/// The device to train on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
-    /// On the processor.
-    Processor,
-    /// On the graphics card with this number.
-    Card(usize),
+pub enum DeviceKind {
+    /// The CPU.
+    Cpu,
+    /// The graphics card with this number.
+    Cuda(usize),
 }
 
-/// How exactly the layers above the transformer count.
+/// The precision of the layers above the transformer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// In floats of 32 bits, as everything.
+    /// Floats of 32 bits, as everywhere else.
     #[default]
     Single,
-    /// In bfloat16.
+    /// bfloat16.
     Mixed,
 }
 
 impl Torch {
-    /// Takes up a net where its state says it is.
+    /// Resumes a net from its state.
     ///
     /// # Errors
     ///
@@ -76,12 +80,12 @@ impl Torch {
         shape: Shape,
         optimizer: Optimizer,
         state: &State,
-        place: Where,
+        kind: DeviceKind,
         precision: Precision,
     ) -> Result<Self, BackendError> {
-        let device = match place {
-            Where::Processor => Device::Cpu,
-            Where::Card(number) => {
+        let device = match kind {
+            DeviceKind::Cpu => Device::Cpu,
+            DeviceKind::Cuda(number) => {
                 let cards = if tch::Cuda::is_available() { tch::Cuda::device_count() as usize } else { 0 };
                 if number >= cards {
                     return Err(BackendError::NoCard { number, cards });
@@ -100,25 +104,34 @@ impl Torch {
             second: tensor(&state.second, array),
             slow: state.slow.as_ref().map(|slow| tensor(slow, array)),
         });
-        Ok(Self { shape, optimizer, device, precision, parameters: parameters.into(), sent: None, steps: state.steps })
+        Ok(Self {
+            shape,
+            optimizer,
+            device,
+            precision,
+            parameters: parameters.into(),
+            prefetched: None,
+            steps: state.steps,
+        })
     }
 
     fn value(&self, array: Array) -> &Tensor {
         &self.parameters[array as usize].value
     }
 
-    /// The numbers of an array as they count: rounded, where rounding is simulated.
-    fn counted(&self, value: &Tensor, one: f32) -> Tensor {
+    /// Fake quantisation with a straight-through estimator: the forward pass rounds to multiples of
+    /// `1 / scale`, the backward pass treats that as the identity.
+    fn fake_quantize(&self, value: &Tensor, scale: f32) -> Tensor {
         if !self.shape.fake_quantisation {
             return value.shallow_clone();
         }
-        let rounded = (value * f64::from(one)).round() / f64::from(one);
-        // The gradient passes as if nothing had been rounded.
+        let rounded = (value * f64::from(scale)).round() / f64::from(scale);
+        // The residual is detached, so the gradient passes unchanged.
         value + (rounded - value).detach()
     }
 
-    /// The sums of a layer.
-    fn product(&self, input: &Tensor, rows: &Tensor, bias: &Tensor) -> Tensor {
+    /// A fully connected layer: `[B, in]` and `[out, in]` give `[B, out]`.
+    fn linear(&self, input: &Tensor, rows: &Tensor, bias: &Tensor) -> Tensor {
         match self.precision {
             Precision::Single => input.linear(rows, Some(bias)),
             Precision::Mixed => {
@@ -129,19 +142,21 @@ impl Torch {
         }
     }
 
-    /// The values of positions.
+    /// Forward pass: the values of a batch, `[B]`.
     fn forward(&self, inputs: &Inputs) -> Tensor {
         const ONE: f64 = TRANSFORMER_ONE as f64;
         let sizes = self.shape.sizes;
         let (width, stacks) = (sizes.width() as i64, sizes.stacks() as i64);
-        let floor = |value: Tensor, one: f64| {
+        // Fake quantisation of activations: floors as the integers do.
+        let floor = |value: Tensor, scale: f64| {
             if self.shape.fake_quantisation {
-                let rounded = (&value * one).floor() / f64::from(ACTIVATION_ONE);
+                let rounded = (&value * scale).floor() / f64::from(ACTIVATION_ONE);
                 &value + (rounded - &value).detach()
             } else {
                 value
             }
         };
+        // Factorised features: shared rows are added to each bucket's rows, [inputs, W].
         let mut table = self.value(Array::Transformer).shallow_clone();
         let sharing = self.shape.sharing();
         for number in 0..sharing.planes_of_each() {
@@ -150,26 +165,27 @@ impl Torch {
             let shared = shared.index_select(0, &Tensor::from_slice(&planes).to_device(self.device));
             table = &table + shared.view([-1, width]);
         }
-        let table = self.counted(&table, TRANSFORMER_ONE.into());
-        let bias = self.counted(self.value(Array::TransformerBias), TRANSFORMER_ONE.into());
+        let table = self.fake_quantize(&table, TRANSFORMER_ONE.into());
+        let bias = self.fake_quantize(self.value(Array::TransformerBias), TRANSFORMER_ONE.into());
         let bag = |table: &Tensor, active: &Tensor| {
-            // Mode 0 sums the rows of a bag.
+            // Mode 0 sums the rows of a bag: [B, columns of the table].
             Tensor::embedding_bag(table, active, &inputs.offsets, false, 0, false, None::<Tensor>, false).0
         };
         let pairs = inputs.active.each_ref().map(|active| {
-            let sums = (bag(&table, active) + &bias).clamp(0.0, 1.0);
-            let halves = sums.chunk(2, 1);
+            let sums = (bag(&table, active) + &bias).clamp(0.0, 1.0); // [B, W]
+            let halves = sums.chunk(2, 1); // 2 × [B, W / 2]
             floor(&halves[0] * &halves[1], ONE * ONE / f64::from(1_u32 << PAIR_SHIFT))
         });
-        let head = inputs.active.each_ref().map(|active| bag(self.value(Array::Head), active));
-        let pairs = Tensor::cat(&pairs, 1);
-        let at = inputs.stacks.view([-1, 1, 1]);
-        // Every stack's sums, of which each position takes its own.
+        let head = inputs.active.each_ref().map(|active| bag(self.value(Array::Head), active)); // 2 × [B, S]
+        let pairs = Tensor::cat(&pairs, 1); // [B, W]
+        let at = inputs.stacks.view([-1, 1, 1]); // [B, 1, 1]
+        // Sums of every stack, of which each position selects its own: [B, S, outputs] to [B,
+        // outputs].
         let layer = |input: &Tensor, rows: Array, bias: Array, outputs: usize| {
             let outputs = outputs as i64;
-            let rows = self.counted(self.value(rows), WEIGHT_ONE as f32).view([stacks * outputs, -1]);
-            let bias = self.counted(self.value(bias), SUM_ONE).view([-1]);
-            let sums = self.product(input, &rows, &bias).view([-1, stacks, outputs]);
+            let rows = self.fake_quantize(self.value(rows), WEIGHT_ONE as f32).view([stacks * outputs, -1]);
+            let bias = self.fake_quantize(self.value(bias), SUM_ONE).view([-1]);
+            let sums = self.linear(input, &rows, &bias).view([-1, stacks, outputs]);
             sums.gather(1, &at.expand([-1, 1, outputs], false), false).squeeze_dim(1)
         };
         let most = f64::from(SUM_LIMIT) / f64::from(SUM_ONE);
@@ -178,9 +194,9 @@ impl Torch {
         let first = layer(&pairs, Array::First, Array::FirstBias, sizes.first());
         let squares = first.clamp(-most, most).square();
         let squares = floor(squares, sum_one * sum_one / f64::from(1_u32 << SQUARE_SHIFT));
-        let middle = Tensor::cat(&[squares, clip(&first)], 1);
-        let last = clip(&layer(&middle, Array::Second, Array::SecondBias, sizes.second()));
-        let weights = self.counted(self.value(Array::Output), OUTPUT_WEIGHT_ONE).index_select(0, &inputs.stacks);
+        let middle = Tensor::cat(&[squares, clip(&first)], 1); // [B, 2 F]
+        let last = clip(&layer(&middle, Array::Second, Array::SecondBias, sizes.second())); // [B, G]
+        let weights = self.fake_quantize(self.value(Array::Output), OUTPUT_WEIGHT_ONE).index_select(0, &inputs.stacks);
         let output = (last * weights).sum_dim_intlist(1, false, Kind::Float)
             + self.value(Array::OutputBias).index_select(0, &inputs.stacks);
         let [own, enemy] = head;
@@ -189,15 +205,15 @@ impl Torch {
     }
 
     fn losses(inputs: &Inputs, values: &Tensor, loss: Loss) -> Tensor {
-        let target = &inputs.promised * f64::from(loss.lambda) + &inputs.results * (1.0 - f64::from(loss.lambda));
+        let target = &inputs.score_targets * f64::from(loss.lambda) + &inputs.results * (1.0 - f64::from(loss.lambda));
         let difference = (values / f64::from(loss.scale)).sigmoid() - target;
         difference.abs().pow_tensor_scalar(f64::from(loss.exponent))
     }
 
-    fn move_parameters(&mut self, learning_rate: f64) {
+    fn optimizer_step(&mut self, learning_rate: f64) {
         self.steps += 1;
         let step = self.optimizer.step(self.steps, learning_rate);
-        let numbers = step.numbers();
+        let coefficients = step.coefficients();
         no_grad(|| {
             for parameter in &mut self.parameters {
                 if parameter.value.numel() == 0 {
@@ -205,15 +221,19 @@ impl Torch {
                 }
                 let gradient = parameter.value.grad();
                 let Parameter { array, value, first, second, slow } = parameter;
-                let _ = first.g_mul_scalar_(numbers.beta1).g_add_(&(&gradient * (1.0 - numbers.beta1)));
-                let _ = second.g_mul_scalar_(numbers.beta2).g_add_(&(gradient.square() * (1.0 - numbers.beta2)));
-                let by = match numbers.root {
-                    Some(root) => &*first * numbers.rate / (second.sqrt() / root + numbers.epsilon),
-                    None => &*first * numbers.rate,
+                // Adam's moments.
+                let _ = first.g_mul_scalar_(coefficients.beta1).g_add_(&(&gradient * (1.0 - coefficients.beta1)));
+                let _ =
+                    second.g_mul_scalar_(coefficients.beta2).g_add_(&(gradient.square() * (1.0 - coefficients.beta2)));
+                let by = match coefficients.bias_correction {
+                    Some(root) => &*first * coefficients.step_size / (second.sqrt() / root + coefficients.epsilon),
+                    None => &*first * coefficients.step_size,
                 };
+                // Decoupled weight decay and weight clipping.
                 let limit = f64::from(array.limit(&self.shape));
-                let moved = (&*value * numbers.keep - by).clamp(-limit, limit);
-                let moved = match (numbers.blend, slow) {
+                let moved = (&*value * coefficients.weight_scale - by).clamp(-limit, limit);
+                // Lookahead: synchronise the slow and the fast weights.
+                let moved = match (coefficients.blend, slow) {
                     (Some(blend), Some(slow)) => {
                         let followed = &*slow + (moved - &*slow) * blend;
                         slow.copy_(&followed);
@@ -245,14 +265,15 @@ impl Backend for Torch {
     }
 
     fn step_ahead(&mut self, batch: &Batch, next: Option<&Batch>, loss: Loss, learning_rate: f64) -> Totals {
-        let sent = self.sent.take().and_then(|sent| sent.of(batch));
-        let inputs = sent.unwrap_or_else(|| Inputs::send(batch, self.device));
+        let prefetched = self.prefetched.take().and_then(|prefetched| prefetched.take_if_of(batch));
+        let inputs = prefetched.unwrap_or_else(|| Inputs::send(batch, self.device));
         let losses = Self::losses(&inputs, &self.forward(&inputs), loss);
         let total = losses.sum(Kind::Float);
         (&total / batch.len() as f64).backward();
-        self.move_parameters(learning_rate);
-        // A card is still at work on all of this, and is not waited for before the loss is asked for.
-        self.sent = next.map(|next| Sent::new(next, self.device));
+        self.optimizer_step(learning_rate);
+        // The card is still busy; reading the loss below waits for it, so the next batch is sent
+        // first.
+        self.prefetched = next.map(|next| Prefetched::new(next, self.device));
         Totals { loss: total.double_value(&[]) }
     }
 

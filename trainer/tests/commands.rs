@@ -1,5 +1,5 @@
-//! The help as people read it. `TRYCMD=overwrite cargo test -p chuhe-trainer` writes it anew; read the difference before
-//! committing it.
+//! Transcripts of the help. `TRYCMD=overwrite cargo test -p chuhe-trainer` rewrites them; read the
+//! difference before committing it.
 
 #[test]
 fn transcripts() {

@@ -1,6 +1,7 @@
-//! The backend of the processor: its gradients are those of the loss, and nothing about the machine changes a bit.
+//! The CPU backend: its gradients are those of the loss, and nothing about the machine changes a
+//! bit.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod common;
 
@@ -30,11 +31,11 @@ fn loss_of(shape: Shape, values: &Arrays, batch: &Batch) -> f64 {
     cpu.evaluate(batch, LOSS, &mut Vec::new()).loss / batch.len() as f64
 }
 
-/// After one step from nothing the mean gradient is a tenth of the gradient.
+/// Adam's first moment after the first step is a tenth of the gradient.
 #[test]
 fn gradients_are_what_the_loss_changes_by() {
-    let told = common::told();
-    for shape in [Shape { factorised: false, ..common::small() }, common::small(), told] {
+    let with_attackers = common::with_attackers();
+    for shape in [Shape { factorised: false, ..common::small() }, common::small(), with_attackers] {
         let values = Arrays::initial(&shape, Head::PieceValues, 3);
         let batch = common::batch(&shape, 9, 64);
         let state = State::new(&shape, values.clone(), &Optimizer::default());
@@ -42,7 +43,7 @@ fn gradients_are_what_the_loss_changes_by() {
         cpu.step(&batch, LOSS, 0.0);
         let gradients = cpu.state().first;
         for array in Array::ALL.into_iter().filter(|array| array.len(&shape) > 0) {
-            // The steepest of each array, where rounding says least.
+            // The largest gradients of each array, where rounding matters least.
             let mut steepest: Vec<usize> = (0..array.len(&shape)).collect();
             steepest.sort_by(|a, b| gradients[array][*b].abs().total_cmp(&gradients[array][*a].abs()));
             for place in steepest.into_iter().take(12) {
@@ -72,16 +73,16 @@ fn threads_change_no_bit() {
         },
     ] {
         let rounded = |shape: Shape| Shape { fake_quantisation: true, ..shape };
-        for shape in [common::small(), rounded(common::small()), rounded(common::told())] {
+        for shape in [common::small(), rounded(common::small()), rounded(common::with_attackers())] {
             let one = learn(shape, optimizer, 1, 7);
             assert!(one == learn(shape, optimizer, 3, 7));
         }
     }
 }
 
-/// Everything that a next step depends on is in the state.
+/// The state holds everything that the next step depends on.
 #[test]
-fn a_state_goes_on_as_if_nothing_had_been() {
+fn a_resumed_state_continues_as_if_unbroken() {
     let optimizer = Optimizer {
         method: Method::RAdam,
         lookahead: Some(Lookahead { steps: 4, blend: 0.5 }),
@@ -97,21 +98,21 @@ fn a_state_goes_on_as_if_nothing_had_been() {
     assert!(cpu.state() == unbroken);
 }
 
-/// A known small net's values, learned from its scores alone.
+/// A small teacher net's values are learned from its scores alone.
 #[test]
 fn a_teacher_is_learned() {
     let shape = Shape { factorised: false, ..common::small() };
     let sure = Loss { exponent: 2.0, lambda: 1.0, scale: 0.75 };
     let optimizer = Optimizer { weight_decay: 0.0, ..Optimizer::default() };
     let mut teacher_values = Arrays::initial(&shape, Head::PieceValues, 99);
-    // A begun net says little beside its head: make its layers speak.
+    // A fresh net's layers add little to its head: amplify them.
     for array in [Array::Output, Array::First, Array::Second] {
         for value in &mut teacher_values[array] {
             *value *= 3.0;
         }
     }
     let mut teacher = Cpu::new(shape, optimizer, &State::new(&shape, teacher_values, &optimizer), 2).unwrap();
-    // Few inputs, so that few positions show all of them.
+    // Few inputs, so that few positions cover them all.
     let mut taught = |seed: u64| {
         let mut batch = common::batch(&shape, seed, 1024);
         for input in batch.active.iter_mut().flatten().flatten() {
@@ -119,8 +120,8 @@ fn a_teacher_is_learned() {
         }
         let mut values = Vec::new();
         teacher.evaluate(&batch, sure, &mut values);
-        for (promised, value) in batch.promised.iter_mut().zip(values) {
-            *promised = trainer::loss::share(value / sure.scale);
+        for (score_target, value) in batch.score_targets.iter_mut().zip(values) {
+            *score_target = trainer::loss::wdl_from_score(value / sure.scale);
         }
         batch
     };

@@ -1,6 +1,7 @@
-//! A net that tells attackers apart, from a recipe to a file: what it learned is what engines compute.
+//! A net with attackers among its inputs, from a recipe to a file: the exported net equals the
+//! trained one.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "common/games.rs"]
 mod games;
@@ -25,8 +26,8 @@ fn answer(arguments: &[&str], folder: &Folder) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A folder whose recipe asks for a net that tells attackers apart.
-fn told(name: &str, rest: &str) -> Folder {
+/// A folder whose recipe asks for attackers among the inputs.
+fn with_attackers(name: &str, rest: &str) -> Folder {
     let folder = Folder::new(name, "batch = 500\nepochs = 3\npositions_per_epoch = 10_000\n", rest);
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
     let recipe = recipe.replace("stacks = 2", "stacks = 2\ninputs = \"kings-attackers\"");
@@ -35,10 +36,10 @@ fn told(name: &str, rest: &str) -> Folder {
 }
 
 #[test]
-fn a_net_that_tells_attackers_apart_is_learned_and_written() {
-    let folder = told("told", "[quantisation]\nmode = \"fake\"\n");
+fn a_net_that_tells_attackers_apart_is_trained_and_written() {
+    let folder = with_attackers("attackers", "[quantisation]\nmode = \"fake\"\n");
     let trained = answer(&["train", "recipe.toml", "--out", "out", "--json"], &folder);
-    // Integers agree with the model on real positions, thousands of them.
+    // Integers agree with the model on thousands of real positions.
     let difference = &trained["difference"];
     assert!(difference["positions"].as_u64().unwrap() > 1_000, "{difference}");
     assert!(difference["mean"].as_f64().unwrap() < 2.0 && difference["most"].as_f64().unwrap() < 20.0, "{difference}");
@@ -50,7 +51,7 @@ fn a_net_that_tells_attackers_apart_is_learned_and_written() {
     let card = fs::read_to_string(folder.file("out").join("net.md")).unwrap();
     assert!(card.contains("| layers | 16536 inputs → 2 × 128 → 8 → 16 → 1, 2 stacks by material |"), "{card}");
 
-    // What is looked into knows its inputs by itself, in floating point and in integers.
+    // Inspection finds out the inputs itself, in floating point and in integers.
     let run = answer(&["inspect", "out", "--manifests", ".", "--svg", "net.svg", "--json"], &folder);
     let file = answer(&["inspect", "out/net.nnue", "--recipe", "recipe.toml", "--json"], &folder);
     for inspection in [&run, &file] {
@@ -62,7 +63,7 @@ fn a_net_that_tells_attackers_apart_is_learned_and_written() {
     assert_eq!(run["activity"]["positions"], file["activity"]["positions"]);
     assert!(!fs::read_to_string(folder.file("net.svg")).unwrap().contains("NaN"));
 
-    // Threads change no bit, as for other nets; and whoever goes on from a net must have its inputs.
+    // Threads change no bit, as for other nets. A starting checkpoint must have the same inputs.
     let again = answer(&["train", "recipe.toml", "--out", "again", "--threads", "1", "--json"], &folder);
     assert_eq!(again["net"], trained["net"]);
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap().replace("\ninputs = \"kings-attackers\"", "");
@@ -76,7 +77,7 @@ fn a_net_that_tells_attackers_apart_is_learned_and_written() {
 
 #[test]
 fn the_recipe_is_printed_with_its_inputs() {
-    let folder = told("told-printed", "");
+    let folder = with_attackers("attackers-printed", "");
     let output = trainer(&["train", "recipe.toml", "--out", "out", "--print-config"], &folder);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8(output.stdout).unwrap().contains("\ninputs = \"kings-attackers\"\n"));

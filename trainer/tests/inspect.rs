@@ -1,6 +1,6 @@
-//! What lies in a run's folder beside the net, and what is seen when one looks into it.
+//! The files beside a run's net, and the inspection of nets.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "common/games.rs"]
 mod games;
@@ -30,7 +30,7 @@ fn answer(arguments: &[&str], folder: &Folder) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn refused(arguments: &[&str], folder: &Folder) -> String {
+fn rejected(arguments: &[&str], folder: &Folder) -> String {
     let output = trainer(arguments, &folder.0);
     let sentence = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{arguments:?}: {sentence}");
@@ -69,7 +69,7 @@ fn the_manifest_says_what_made_the_net() {
     }
     assert!(!card.contains(folder.0.to_str().unwrap()), "no path of a machine");
 
-    // Who begins from a checkpoint names it.
+    // A run that starts from a checkpoint names it.
     let more = "[start]\ncheckpoint = \"out/checkpoint.safetensors\"\n";
     let next = String::from_utf8(bytes("recipe.toml")).unwrap() + more;
     fs::write(folder.file("next.toml"), next).unwrap();
@@ -96,8 +96,8 @@ fn a_run_is_exported_by_its_own_recipe() {
     let folder = trained("export");
     let files = || ["net.nnue", "net.json", "net.md"].map(|name| fs::read(folder.file("out").join(name)).unwrap());
     let before = files();
-    // Manifests are named from where the recipe was, and that is not where its copy is.
-    assert!(refused(&["export", "out"], &folder).contains("out/set.json: No such file"));
+    // Manifests are relative to the recipe's folder, and the run's copy is elsewhere.
+    assert!(rejected(&["export", "out"], &folder).contains("out/set.json: No such file"));
     answer(&["export", "out", "--manifests", "."], &folder);
     assert!(files() == before);
     answer(&["export", "out", "--recipe", "recipe.toml"], &folder);
@@ -109,16 +109,16 @@ fn a_run_is_exported_by_its_own_recipe() {
     assert!(net.contains("it's the first") && !json.contains("it's the first"));
     assert!(card.contains("chuhe-trainer export test --manifests . --description 'it'\\''s the first'\n"));
     let long = "x".repeat(1025);
-    let sentence = refused(&["export", "out", "--manifests", ".", "--description", &long], &folder);
+    let sentence = rejected(&["export", "out", "--manifests", ".", "--description", &long], &folder);
     assert!(sentence.ends_with("--description has 1025 bytes; a net's may have 1024\n"), "{sentence}");
 
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
     fs::write(folder.file("recipe.toml"), recipe.replace("name = \"test\"", "name = \"other\"")).unwrap();
-    assert!(refused(&["export", "out", "--recipe", "recipe.toml"], &folder).contains("a checkpoint of another run"));
+    assert!(rejected(&["export", "out", "--recipe", "recipe.toml"], &folder).contains("a checkpoint of another run"));
 }
 
 #[test]
-fn a_net_is_looked_into() {
+fn a_net_is_inspected() {
     let folder = trained("inspect");
     let json = |arguments: &[&str]| -> Value { serde_json::from_str(&answer(arguments, &folder)).unwrap() };
     let run = json(&["inspect", "out", "--json"]);
@@ -136,7 +136,7 @@ fn a_net_is_looked_into() {
     assert!(!names(&net).contains(&"transformer.shared".to_owned()) && names(&net).len() == 9);
     let positions = net["activity"]["positions"].as_array().unwrap();
     assert_eq!(positions.iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 500);
-    // The integers of the run are those of its net, but for the order of the pairs.
+    // The integers of the run are those of its net, except for the order of the pairs.
     checkpoint = json(&["inspect", "out", "--manifests", ".", "--positions", "500", "--json"]);
     let sorted = |it: &Value| {
         let mut activity = it["activity"].clone();
@@ -165,10 +165,10 @@ fn a_net_is_looked_into() {
     let text = answer(&["inspect", "out"], &folder);
     assert!(text.starts_with("layers 4134 → 2 × 128 → 8 → 16 → 1, 2 stacks\nsteps 20\narray "), "{text}");
     fs::write(folder.file("notes"), "nothing").unwrap();
-    let sentence = refused(&["inspect", "notes"], &folder);
+    let sentence = rejected(&["inspect", "notes"], &folder);
     assert!(sentence.ends_with("notes: neither the folder of a run, nor a checkpoint, nor a net\n"), "{sentence}");
-    assert!(refused(&["inspect", "."], &folder).contains("checkpoint.safetensors: No such file"));
+    assert!(rejected(&["inspect", "."], &folder).contains("checkpoint.safetensors: No such file"));
     let net = fs::read(folder.file("out").join("net.nnue")).unwrap();
     fs::write(folder.file("cut.nnue"), &net[..net.len() - 1]).unwrap();
-    assert!(refused(&["inspect", "cut.nnue"], &folder).contains("cut.nnue: "));
+    assert!(rejected(&["inspect", "cut.nnue"], &folder).contains("cut.nnue: "));
 }

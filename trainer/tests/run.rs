@@ -1,6 +1,6 @@
-//! Runs as users make them: killed and gone on with, refused, stopped when learning fails.
+//! Runs as processes: killed and resumed, rejected, stopped when training diverges.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "common/games.rs"]
 mod games;
@@ -10,7 +10,7 @@ mod runs;
 use std::{fs, process::Command};
 
 use games::Folder;
-use runs::{done, killed_and_gone_on_with, run, same, trainer};
+use runs::{done, killed_and_resumed, run, same, trainer};
 use serde_json::Value;
 
 #[test]
@@ -25,9 +25,9 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
         (9, &["--threads", "2", "--checkpoint-steps", "4"]),
         (4, &["--threads", "1", "--checkpoint-steps", "1000"]),
     ];
-    killed_and_gone_on_with(&folder, "broken", &[], &each);
+    killed_and_resumed(&folder, "broken", &[], &each);
     same(&folder, "unbroken", "broken");
-    // Once more, it has nothing to do and changes nothing.
+    // A finished run has nothing to do and changes nothing.
     done(&mut trainer(&folder, "broken", &[]));
     same(&folder, "unbroken", "broken");
 }
@@ -36,7 +36,7 @@ fn figures(metrics: &str, name: &str) -> Vec<f64> {
     metrics.lines().filter_map(|line| serde_json::from_str::<Value>(line).unwrap()[name].as_f64()).collect()
 }
 
-/// Results alone, of fifty games, are soon learned by heart: what comes later is worse on games that were held out.
+/// Overfitting: fifty games' results alone are soon memorised, and the held-out loss rises.
 #[test]
 fn the_best_is_kept_beside_the_last() {
     let schedule = "batch = 500\nepochs = 8\npositions_per_epoch = 10_000\nkind = \"constant\"\nlearning_rate = 0.004";
@@ -49,7 +49,7 @@ fn the_best_is_kept_beside_the_last() {
     let (losses, bests) = (figures(&metrics, "validation_loss"), figures(&metrics, "best_validation_loss"));
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
     let epoch = 1 + losses.iter().position(|loss| loss.total_cmp(&least).is_eq()).unwrap();
-    assert!(epoch < 8 && losses[7] > least, "it was to be worse in the end: {losses:?}");
+    assert!(epoch < 8 && losses[7] > least, "the end should be worse: {losses:?}");
     let so_far = losses.iter().scan(f64::INFINITY, |best, loss| {
         *best = best.min(*loss);
         Some(*best)
@@ -76,7 +76,7 @@ fn the_best_is_kept_beside_the_last() {
 }
 
 #[test]
-fn what_is_learned_lowers_the_loss_of_held_out_games() {
+fn training_lowers_the_held_out_loss() {
     let folder = Folder::new("learns", "batch = 500\nepochs = 6\npositions_per_epoch = 10_000\n", "");
     let output = done(&mut trainer(&folder, "out", &["--json"]));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -102,41 +102,41 @@ fn a_loss_that_explodes_stops_the_run_with_its_last_good_checkpoint() {
 }
 
 #[test]
-fn what_cannot_be_trained_is_said_in_a_sentence() {
-    let refused = |folder: &Folder, more: &[&str]| runs::refused(&mut trainer(folder, "out", more));
+fn an_invalid_run_is_rejected_in_a_sentence() {
+    let rejected = |folder: &Folder, more: &[&str]| runs::rejected(&mut trainer(folder, "out", more));
     let schedule = "epochs = 1\npositions_per_epoch = 1_000\n";
-    let folder = Folder::new("refused", schedule, "");
+    let folder = Folder::new("rejected", schedule, "");
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
     let with = |from: &str, to: &str| fs::write(folder.file("recipe.toml"), recipe.replace(from, to)).unwrap();
 
     with("pool_blocks", "pool_bloks");
-    assert!(refused(&folder, &[]).contains("recipe.toml: line 9, column 1: "));
+    assert!(rejected(&folder, &[]).contains("recipe.toml: line 9, column 1: "));
     with("[data]", "[data]\nleast_positions = 10_000");
-    assert!(refused(&folder, &[]).contains("the recipe's data have 9836 positions; it asks for at least 10000"));
+    assert!(rejected(&folder, &[]).contains("the recipe's data have 9836 positions; it asks for at least 10000"));
     let twice = "manifest = \"set.json\"\n[[data.sources]]\nmanifest = \"";
     with("manifest = \"", &format!("{twice}./"));
-    assert!(refused(&folder, &[]).contains("./set.json are the same training set: its games would count twice"));
+    assert!(rejected(&folder, &[]).contains("./set.json are the same training set: its games would count twice"));
     let set = fs::read_to_string(folder.file("set.json")).unwrap();
     fs::write(folder.file("other.json"), set.replacen("\"games\": 64", "\"games\": 63", 1)).unwrap();
-    let again = runs::refused(&mut {
+    let again = runs::rejected(&mut {
         with("manifest = \"set.json\"", &format!("{twice}other.json\"\nweight = 0"));
         trainer(&folder, "out", &[])
     });
     assert!(again.contains("other.json"), "{again}");
-    // What has no weight is not learned from: alone it is too little.
+    // Sources of weight 0 do not count as data.
     with("[data]", "[data]\nleast_positions = 9_837");
-    assert!(refused(&folder, &[]).contains("have 9836 positions"));
+    assert!(rejected(&folder, &[]).contains("have 9836 positions"));
     with("[schedule]", "[optimizer]\nbeta1 = 0.999999999\n[schedule]");
-    assert!(refused(&folder, &[]).contains("beta1"));
+    assert!(rejected(&folder, &[]).contains("beta1"));
     with("[schedule]", "[optimizer]\nepsilon = 1e-300\n[schedule]");
-    assert!(refused(&folder, &[]).contains("epsilon"));
+    assert!(rejected(&folder, &[]).contains("epsilon"));
     with("set.json", "nowhere.json");
-    assert!(refused(&folder, &[]).contains("nowhere.json"));
+    assert!(rejected(&folder, &[]).contains("nowhere.json"));
     with("", "");
-    assert!(refused(&folder, &["--precision", "mixed"]).contains("--precision mixed is for libtorch"));
+    assert!(rejected(&folder, &["--precision", "mixed"]).contains("--precision mixed is for libtorch"));
     with("[schedule]", "[start]\ncheckpoint = \"nothing\"\n[schedule]");
     assert!(
-        refused(&folder, &[])
+        rejected(&folder, &[])
             .contains(&format!("`start.checkpoint`: {}: No such file", folder.file("nothing").display()))
     );
 
@@ -148,22 +148,22 @@ fn what_cannot_be_trained_is_said_in_a_sentence() {
     let list = folder.file("quarantine");
     fs::write(&list, format!("\n{digest}\n")).unwrap();
     let quarantine = ["--quarantine", list.to_str().unwrap()];
-    assert!(refused(&folder, &quarantine).ends_with(&format!("set.json: the shard {digest} is quarantined\n")));
+    assert!(rejected(&folder, &quarantine).ends_with(&format!("set.json: the shard {digest} is quarantined\n")));
     fs::write(&list, "xyz\n").unwrap();
-    assert!(refused(&folder, &quarantine).contains("quarantine, line 1: a digest is 64"));
+    assert!(rejected(&folder, &quarantine).contains("quarantine, line 1: a digest is 64"));
 
-    // Another run's folder is not written into.
+    // Another run's folder is not written to.
     assert!(run(&mut trainer(&folder, "out", &[])).status.success());
     with("name = \"test\"", "name = \"other\"");
-    assert!(refused(&folder, &[]).contains("a checkpoint of another run"));
+    assert!(rejected(&folder, &[]).contains("a checkpoint of another run"));
     fs::write(folder.file("out").join("checkpoint.safetensors"), "nothing").unwrap();
-    assert!(refused(&folder, &[]).contains("checkpoint.safetensors: not a checkpoint: "));
+    assert!(rejected(&folder, &[]).contains("checkpoint.safetensors: not a checkpoint: "));
 
     let mut games = fs::read(folder.file("games.chuhe")).unwrap();
     games[1000] ^= 1;
     fs::write(folder.file("games.chuhe"), games).unwrap();
     with("", "");
-    assert!(refused(&folder, &[]).contains("it was altered"));
+    assert!(rejected(&folder, &[]).contains("it was altered"));
     fs::remove_file(folder.file("games.chuhe")).unwrap();
-    assert!(refused(&folder, &[]).contains(&format!("is the shard {digest}")));
+    assert!(rejected(&folder, &[]).contains(&format!("is the shard {digest}")));
 }

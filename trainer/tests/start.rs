@@ -1,6 +1,7 @@
-//! Runs that begin from a checkpoint: where it is looked for, and what it has to do with whose run it is.
+//! Runs that start from a checkpoint: where it is looked up, and how it belongs to the run's
+//! identity.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "common/games.rs"]
 mod games;
@@ -14,7 +15,7 @@ use std::{
 use dataset::Digest;
 use games::Folder;
 
-/// Runs from a folder that has nothing to do with it.
+/// Trains with an unrelated working directory.
 fn train(recipe: &Path, out: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
     command.arg("train").arg(recipe).arg("--out").arg(out).args(more);
@@ -26,15 +27,15 @@ fn trained(folder: &Folder, recipe: &str, out: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn refused(folder: &Folder, recipe: &str, out: &str) -> String {
+fn rejected(folder: &Folder, recipe: &str, out: &str) -> String {
     let output = train(&folder.file(recipe), &folder.file(out), &[]);
     let sentence = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
     sentence
 }
 
-/// A run `first`, and recipes that go on from it.
-fn begun(name: &str) -> Folder {
+/// A run `first`, and recipes that start from its checkpoint.
+fn with_first_run(name: &str) -> Folder {
     let folder = Folder::new(name, "batch = 250\nepochs = 1\npositions_per_epoch = 1_000\n", "");
     trained(&folder, "recipe.toml", "first");
     let recipe = fs::read_to_string(folder.file("recipe.toml")).unwrap();
@@ -45,14 +46,14 @@ fn begun(name: &str) -> Folder {
 }
 
 #[test]
-fn it_is_found_from_the_recipe_and_named_by_its_hash() {
-    let folder = begun("start-found");
+fn a_start_is_found_from_the_recipe_and_named_by_its_hash() {
+    let folder = with_first_run("start-found");
     trained(&folder, "next.toml", "next");
     let manifest = fs::read_to_string(folder.file("next").join("net.json")).unwrap();
     let digest = Digest::of(&fs::read(folder.file("first").join("checkpoint.safetensors")).unwrap());
     assert!(manifest.contains(&digest.to_string()));
 
-    // Elsewhere, named from there.
+    // Elsewhere, with `--manifests`.
     fs::create_dir(folder.file("recipes")).unwrap();
     fs::rename(folder.file("next.toml"), folder.file("recipes").join("next.toml")).unwrap();
     let output = train(
@@ -67,18 +68,18 @@ fn it_is_found_from_the_recipe_and_named_by_its_hash() {
 
 #[test]
 fn a_run_has_one_beginning() {
-    let folder = begun("start-one");
+    let folder = with_first_run("start-one");
     trained(&folder, "next.toml", "next");
     let start = folder.file("first").join("checkpoint.safetensors");
     let other = folder.file("first").join("other");
-    // What it began with may go, for the run's own checkpoint has all of it …
+    // The starting checkpoint may be removed, because the run's own holds all of it …
     fs::rename(&start, &other).unwrap();
     trained(&folder, "next.toml", "next");
-    // … but cannot be exchanged,
+    // … but not replaced,
     fs::copy(folder.file("next").join("checkpoint.safetensors"), &start).unwrap();
-    let sentence = refused(&folder, "next.toml", "next");
+    let sentence = rejected(&folder, "next.toml", "next");
     assert!(sentence.contains("this run began with ") && sentence.contains("`start.checkpoint`: "), "{sentence}");
-    // and who begins anew with another is another run.
+    // and a new run from another checkpoint has another identity.
     trained(&folder, "next.toml", "fresh");
     let run = |name: &str| {
         let bytes = fs::read(folder.file(name).join("checkpoint.safetensors")).unwrap();
@@ -90,9 +91,9 @@ fn a_run_has_one_beginning() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
-    let folder = begun("start-fit");
-    let sentence = refused(&folder, "wide.toml", "wide");
+fn a_start_that_does_not_fit_is_rejected() {
+    let folder = with_first_run("start-fit");
+    let sentence = rejected(&folder, "wide.toml", "wide");
     assert!(
         sentence.ends_with(
             "checkpoint.safetensors: its transformer.bias has the dimensions [128]; the recipe's has [192]: it is of a net of another shape\n"
@@ -103,9 +104,9 @@ fn what_does_not_fit_is_refused() {
     let start = folder.file("first").join("checkpoint.safetensors");
     let whole = fs::read(&start).unwrap();
     fs::write(&start, &whole[..whole.len() / 2]).unwrap();
-    assert!(refused(&folder, "next.toml", "next").contains("checkpoint.safetensors: not a checkpoint: "));
+    assert!(rejected(&folder, "next.toml", "next").contains("checkpoint.safetensors: not a checkpoint: "));
     fs::remove_file(&start).unwrap();
-    assert!(refused(&folder, "next.toml", "next").contains("`start.checkpoint`: "));
+    assert!(rejected(&folder, "next.toml", "next").contains("`start.checkpoint`: "));
     fs::create_dir(&start).unwrap();
-    assert!(refused(&folder, "next.toml", "next").contains("Is a directory"));
+    assert!(rejected(&folder, "next.toml", "next").contains("Is a directory"));
 }

@@ -1,7 +1,7 @@
-//! libtorch's autograd and our own loops agree: what they learn from the same batches differs by rounding alone.
+//! libtorch's autograd and our own loops agree: from equal batches they differ by rounding alone.
 
 #![cfg(feature = "torch")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod common;
 
@@ -11,14 +11,14 @@ use trainer::{
     loss::Loss,
     model::{Array, Arrays, Head, Shape},
     optimizer::{Lookahead, Method, Optimizer},
-    torch::{Precision, Torch, Where},
+    torch::{DeviceKind, Precision, Torch},
 };
 
 const LOSS: Loss = Loss { exponent: 2.5, lambda: 0.7, scale: 0.75 };
 
-/// A net whose activations are anywhere but at the edges where a gradient is a matter of taste.
+/// A net whose activations avoid the edges, where gradients are ambiguous.
 fn begun(shape: Shape, optimizer: &Optimizer) -> State {
-    // The nets are small, and threads that wait for each other would take the machine from the other tests.
+    // One thread: the nets are small, and spinning threads would slow the other tests.
     tch::set_num_threads(1);
     State::new(&shape, Arrays::initial(&shape, Head::PieceValues, 11), optimizer)
 }
@@ -31,10 +31,10 @@ fn values_gradients_and_steps_agree_with_autograd() {
         ..Optimizer::default()
     };
     for optimizer in [Optimizer::default(), ranger] {
-        for shape in [Shape { factorised: false, ..common::small() }, common::small(), common::told()] {
+        for shape in [Shape { factorised: false, ..common::small() }, common::small(), common::with_attackers()] {
             let state = begun(shape, &optimizer);
             let mut cpu = Cpu::new(shape, optimizer, &state, 2).unwrap();
-            let mut torch = Torch::new(shape, optimizer, &state, Where::Processor, Precision::Single).unwrap();
+            let mut torch = Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap();
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
             let batch = common::batch(&shape, 1, 500);
             let (one, other) = (cpu.evaluate(&batch, LOSS, &mut ours), torch.evaluate(&batch, LOSS, &mut theirs));
@@ -42,7 +42,7 @@ fn values_gradients_and_steps_agree_with_autograd() {
             for (ours, theirs) in ours.iter().zip(&theirs) {
                 assert!((ours - theirs).abs() < 1e-5 * theirs.abs().max(1.0), "{ours} {theirs}");
             }
-            // The first step's mean gradient is a tenth of the gradient.
+            // Adam's first moment after the first step is a tenth of the gradient.
             cpu.step(&batch, LOSS, 1e-3);
             torch.step(&batch, LOSS, 1e-3);
             let (ours, theirs) = (cpu.state(), torch.state());
@@ -62,29 +62,32 @@ fn values_gradients_and_steps_agree_with_autograd() {
             cpu.evaluate(&batch, LOSS, &mut ours);
             torch.evaluate(&batch, LOSS, &mut theirs);
             let apart = ours.iter().zip(&theirs).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
-            // Where a gradient is all but zero its sign is rounding's, and Adam makes a whole step of it.
+            // The sign of a gradient near zero is decided by rounding, and Adam makes a whole step
+            // of it.
             assert!(apart < 2e-3, "{apart} after five steps");
         }
     }
 }
 
-/// Rounding is simulated alike: both floor where the integers do.
+/// Fake quantisation agrees: both floor where the integers do.
 #[test]
 fn fake_quantisation_agrees() {
     let shape = Shape { fake_quantisation: true, ..common::small() };
     let state = begun(shape, &Optimizer::default());
     let mut cpu = Cpu::new(shape, Optimizer::default(), &state, 2).unwrap();
-    let mut torch = Torch::new(shape, Optimizer::default(), &state, Where::Processor, Precision::Single).unwrap();
+    let mut torch = Torch::new(shape, Optimizer::default(), &state, DeviceKind::Cpu, Precision::Single).unwrap();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let batch = common::batch(&shape, 1, 500);
     cpu.evaluate(&batch, LOSS, &mut ours);
     torch.evaluate(&batch, LOSS, &mut theirs);
-    // A floor may fall to either side of a whole number: a few positions are a step of 1/127 apart somewhere.
+    // A floor may fall to either side of a whole number, so a few positions differ by a step of
+    // 1/127 somewhere.
     let near = ours.iter().zip(&theirs).filter(|(one, other)| (*one - *other).abs() < 1e-5).count();
     assert!(near > 400, "{near} of 500");
 }
 
-/// Gradients pass rounding alike. A few floors fall to the other side, and what hangs on them is a step of 1/127 apart.
+/// Straight-through gradients agree. A few floors fall to the other side, and their gradients
+/// differ by a step of 1/127.
 #[test]
 fn gradients_under_fake_quantisation_agree() {
     for factorised in [false, true] {
@@ -92,7 +95,7 @@ fn gradients_under_fake_quantisation_agree() {
         let optimizer = Optimizer::default();
         let state = begun(shape, &optimizer);
         let mut cpu = Cpu::new(shape, optimizer, &state, 2).unwrap();
-        let mut torch = Torch::new(shape, optimizer, &state, Where::Processor, Precision::Single).unwrap();
+        let mut torch = Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap();
         let batch = common::batch(&shape, 1, 2_000);
         cpu.step(&batch, LOSS, 1e-3);
         torch.step(&batch, LOSS, 1e-3);
@@ -109,21 +112,21 @@ fn gradients_under_fake_quantisation_agree() {
     }
 }
 
-/// What was sent ahead is what is learned from, whether it comes then or not.
+/// A prefetched batch changes nothing, whether it is used or not.
 #[test]
-fn batches_that_are_sent_ahead_teach_the_same() {
+fn prefetched_batches_train_the_same() {
     let shape = common::small();
     let optimizer = Optimizer::default();
     let state = begun(shape, &optimizer);
     let batches: Vec<_> = (0..5).map(|seed| common::batch(&shape, seed, 300)).collect();
     let [mut one, mut other] =
-        [(); 2].map(|()| Torch::new(shape, optimizer, &state, Where::Processor, Precision::Single).unwrap());
+        [(); 2].map(|()| Torch::new(shape, optimizer, &state, DeviceKind::Cpu, Precision::Single).unwrap());
     for (number, batch) in batches.iter().enumerate() {
         let ahead = one.step_ahead(batch, batches.get(number + 1), LOSS, 1e-3);
         assert_eq!(ahead, other.step(batch, LOSS, 1e-3));
         one.evaluate(&batches[0], LOSS, &mut Vec::new());
     }
-    // Another than was announced.
+    // Another batch than the prefetched one.
     one.step_ahead(&batches[0], Some(&batches[1]), LOSS, 1e-3);
     one.step(&batches[2], LOSS, 1e-3);
     other.step(&batches[0], LOSS, 1e-3);
@@ -131,7 +134,7 @@ fn batches_that_are_sent_ahead_teach_the_same() {
     assert!(one.state() == other.state());
 }
 
-/// Mixed precision is near: values, gradients, and what is learned.
+/// Mixed precision is close: values, gradients, and the trained net.
 #[test]
 fn mixed_precision_is_near() {
     for fake_quantisation in [false, true] {
@@ -139,7 +142,7 @@ fn mixed_precision_is_near() {
         let optimizer = Optimizer::default();
         let state = begun(shape, &optimizer);
         let [mut single, mut mixed] = [Precision::Single, Precision::Mixed]
-            .map(|precision| Torch::new(shape, optimizer, &state, Where::Processor, precision).unwrap());
+            .map(|precision| Torch::new(shape, optimizer, &state, DeviceKind::Cpu, precision).unwrap());
         let batch = common::batch(&shape, 1, 1_000);
         let (mut exact, mut rough) = (Vec::new(), Vec::new());
         single.evaluate(&batch, LOSS, &mut exact);
@@ -169,10 +172,12 @@ fn mixed_precision_is_near() {
 }
 
 #[test]
-fn a_card_that_is_not_there_is_said() {
+fn a_missing_card_is_reported() {
     let shape = common::small();
     let state = begun(shape, &Optimizer::default());
-    let error =
-        Torch::new(shape, Optimizer::default(), &state, Where::Card(99), Precision::Single).err().unwrap().to_string();
+    let error = Torch::new(shape, Optimizer::default(), &state, DeviceKind::Cuda(99), Precision::Single)
+        .err()
+        .unwrap()
+        .to_string();
     assert!(error.starts_with("there is no graphics card 99; libtorch sees "), "{error}");
 }

@@ -1,7 +1,7 @@
-//! Runs with libtorch as users make them.
+//! Runs with libtorch, as processes.
 
 #![cfg(feature = "torch")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "common/games.rs"]
 mod games;
@@ -11,7 +11,7 @@ mod runs;
 use std::fs;
 
 use games::Folder;
-use runs::{done, killed_and_gone_on_with, refused, same, trainer};
+use runs::{done, killed_and_resumed, rejected, same, trainer};
 
 const SCHEDULE: &str = "batch = 250\nepochs = 3\npositions_per_epoch = 10_000\n";
 
@@ -23,13 +23,13 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
         let (unbroken, broken) = (format!("unbroken-{precision}"), format!("broken-{precision}"));
         done(&mut trainer(&folder, &unbroken, &all));
         let steps = |number| ["--checkpoint-steps", number];
-        killed_and_gone_on_with(&folder, &broken, &all, &[(2, &steps("7")), (5, &steps("11")), (1, &steps("3"))]);
+        killed_and_resumed(&folder, &broken, &all, &[(2, &steps("7")), (5, &steps("11")), (1, &steps("3"))]);
         same(&folder, &unbroken, &broken);
     }
     let net = |run: &str| fs::read(folder.file(run).join("net.nnue")).unwrap();
     assert!(net("unbroken-float32") != net("unbroken-mixed"));
 
-    // What its bytes depend on is said, and is not changed on the way.
+    // Everything that the bytes depend on is in the manifest, and cannot change on resuming.
     let manifest = fs::read_to_string(folder.file("unbroken-mixed").join("net.json")).unwrap();
     assert!(
         manifest.contains(
@@ -42,7 +42,7 @@ fn a_killed_run_ends_with_the_bytes_of_an_unbroken_one() {
         &["--backend", "torch", "--threads", "2"],
         &["--backend", "cpu", "--threads", "2"],
     ] {
-        let sentence = refused(&mut trainer(&folder, "unbroken-mixed", other));
+        let sentence = rejected(&mut trainer(&folder, "unbroken-mixed", other));
         assert!(
             sentence.contains("checkpoint.safetensors: it was learned by libtorch 2.11.0 on the processor, 2 threads")
         );

@@ -1,9 +1,11 @@
-//! How many bytes a position takes in a shard, and what the same games take in other forms: the table of `docs/FORMATS.md`.
+//! Bytes per position of a shard, and of the same games in other forms: the table of
+//! `docs/FORMATS.md`.
 //!
-//! `shard_sizes SHARD PGN`, where PGN is what `chuhe data export --format pgn` makes of the shard; `scripts/tools/shard-sizes`
-//! plays the games and calls it. All other forms are compressed with zstd at level 19.
+//! `shard_sizes SHARD PGN`, where PGN is the shard's `chuhe data export --format pgn`;
+//! `scripts/tools/shard-sizes` plays the games and calls it. All other forms are compressed with
+//! zstd at level 19.
 
-#![allow(clippy::print_stdout, reason = "it is a program that prints")]
+#![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use std::{env, fs};
 
@@ -13,7 +15,7 @@ use xiangqi::{Fen, Move, Position};
 
 const LEVEL: i32 = 19;
 
-/// A position that was searched.
+/// A searched position.
 struct Row {
     fen: Fen,
     mv: Move,
@@ -21,8 +23,8 @@ struct Row {
     /// For the side to move.
     result: i8,
     ply: u16,
-    /// What the score should be by the two before it.
-    expected: i16,
+    /// The score predicted from the two before it.
+    predicted: i16,
 }
 
 fn main() -> Result<()> {
@@ -61,10 +63,10 @@ fn rows(shard: &shard::Shard<shard::FileSource>) -> Result<Vec<Row>> {
         for &ScoredMove { mv, score } in &record.moves {
             let score = score.map_or(i16::MIN, |score| score as i16);
             let result = record.outcome.loser().map_or(0, |loser| if loser == game.position().turn() { -1 } else { 1 });
-            // As the codec expects it: 5/8 of what the opponent said, 3/8 of what was said two plies ago.
+            // The codec's prediction: −5/8 of the last score plus 3/8 of the one two plies ago.
             let [last, own] = before.map(i32::from);
-            let expected = ((-5 * last + 3 * own) / 8) as i16;
-            rows.push(Row { fen: game.fen(), mv, score, result, ply: game.len() as u16, expected });
+            let predicted = ((-5 * last + 3 * own) / 8) as i16;
+            rows.push(Row { fen: game.fen(), mv, score, result, ply: game.len() as u16, predicted });
             before = [score.max(-i16::MAX), before[0]];
             game.advance(mv);
         }
@@ -80,8 +82,7 @@ fn sfen(&Row { ref fen, mv, score, result, ply, .. }: &Row) -> Vec<u8> {
     Entry { fen: fen.clone(), mv, score, ply, result }.to_bytes().to_vec()
 }
 
-/// Which points are taken (90 bits) and whose turn it is in 12 bytes, what stands there in 16, score in 2, result and ply
-/// in 2.
+/// Occupancy (90 bits) and side to move in 12 bytes, pieces in 16, score in 2, result and ply in 2.
 fn packed(Row { fen, score, result, ply, .. }: &Row) -> Vec<u8> {
     let position: &Position = &fen.position;
     let mut bytes = [0; 32];
@@ -97,9 +98,9 @@ fn packed(Row { fen, score, result, ply, .. }: &Row) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// From, to, and the score's difference from what was expected: its low bytes, then its high ones.
+/// Four columns: from, to, and the low and high bytes of the score's prediction error.
 fn columns(rows: &[Row]) -> Vec<u8> {
-    let difference = |row: &Row| row.score.wrapping_sub(row.expected).to_le_bytes();
+    let difference = |row: &Row| row.score.wrapping_sub(row.predicted).to_le_bytes();
     let columns: [&dyn Fn(&Row) -> u8; 4] =
         [&|row| row.mv.from().index() as u8, &|row| row.mv.to().index() as u8, &|row| difference(row)[0], &|row| {
             difference(row)[1]

@@ -1,8 +1,8 @@
-//! What must hold for any input of `chuhe judge`; see the properties of `xiangqi` for how these are used.
+//! Properties of `chuhe judge` for any input; see the properties of `xiangqi` for their use.
 
 use xiangqi::rules::RuleSet;
 
-/// A line of a batch is judged under every rule set, or refused in one line.
+/// A line of a batch is judged under every rule set, or rejected with a one-line error.
 pub(crate) fn judge_line(data: &[u8]) {
     let Ok(line) = str::from_utf8(data) else { return };
     for rules in RuleSet::ALL {

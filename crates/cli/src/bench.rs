@@ -9,22 +9,22 @@ use serde::Serialize;
 
 use crate::{Finding, stopwatch, threads};
 
-/// Search fixed positions to a fixed depth, and say how many nodes that took and how fast they went
+/// Search fixed positions to a fixed depth, and print the node count and the speed
 ///
-/// With one thread the nodes are the engine's signature: the same on every machine. The last two lines are
-/// `nodes <N>` and `nps <N>`.
+/// With one thread the node count is the engine's signature, equal on every machine. The last two
+/// lines are `nodes <N>` and `nps <N>`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The net to evaluate with [default: the plain evaluation]
     #[arg(long, value_name = "FILE")]
     net: Option<PathBuf>,
-    /// How many threads search; with more than one the nodes differ from run to run
+    /// Search threads; with more than one the node count varies from run to run
     #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: NonZeroUsize,
-    /// How deep
+    /// Search depth
     #[arg(long, value_name = "N", default_value_t = bench::DEPTH, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=64))]
     depth: u32,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

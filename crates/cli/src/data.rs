@@ -1,4 +1,4 @@
-//! `chuhe data`: shards of games and what is done with them.
+//! `chuhe data`: shards of games.
 
 mod dump;
 mod export;
@@ -19,10 +19,10 @@ use clap::Subcommand;
 
 use crate::Finding;
 
-/// What is said of games under a clock.
+/// The note on games that were played under a clock.
 const NOT_FOR_TRAINING: &str = "played under a clock, unprovable, no training data";
 
-/// Look at games, prove them, and hand them on
+/// Inspect, verify, convert and fetch shards of games
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -1,8 +1,8 @@
-//! Today, for the headers of game records. Nothing that is computed depends on it.
+//! The current date, for the headers of game records. No result depends on it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment in UTC as PGN writes it: `2026.11.21` and `00:29:58`.
+/// The current time in UTC as PGN writes it: `2026.11.21` and `00:29:58`.
 #[allow(clippy::disallowed_methods, reason = "this is the edge: records say when they were made")]
 pub(crate) fn now() -> (String, String) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -11,7 +11,7 @@ pub(crate) fn now() -> (String, String) {
 
 fn at(seconds: u64) -> (String, String) {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that the odd day comes last; eras of 400 years are all alike.
+    // Years start in March, so that the leap day comes last; eras of 400 years are alike.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

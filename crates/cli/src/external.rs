@@ -1,8 +1,8 @@
-//! Outside engines: programs that speak UCI or UCCI. Only this room starts any.
+//! External engines: programs that speak UCI or UCCI. Only this module starts any.
 //!
-//! They are not trusted. Before every move an engine is asked what position it holds, where it can say so; its moves
-//! are looked at; its silence has an end. Whatever it does wrong is a fault that costs it the game, and it is started
-//! anew.
+//! They are not trusted. Before every move an engine is asked for its position, where it can tell.
+//! Its moves are checked, and its silence times out. A fault costs the engine its game, and it is
+//! restarted.
 
 mod connection;
 mod dialect;
@@ -18,69 +18,69 @@ use xiangqi::rules::Game;
 use connection::Connection;
 use dialect::Dialect;
 use info::Info;
-use process::{Process, Silence};
+use process::{Process, ReceiveError};
 pub(crate) use specification::{Protocol, Specification};
 
-/// How long engines may take.
+/// Time limits of an engine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    /// What may be used beyond the time a move has.
+pub(crate) struct Timeouts {
+    /// Grace beyond the time of a move.
     pub(crate) grace: Duration,
-    /// How long an engine may be silent when it should long have answered.
+    /// Silence beyond time and grace after which an engine is taken for stalled.
     pub(crate) watchdog: Duration,
 }
 
-/// How an engine is.
+/// The properties of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Introduction {
-    /// How it calls itself.
+pub(crate) struct EngineProfile {
+    /// The name that the engine gives itself.
     pub(crate) name: String,
-    /// What it said to people while it got ready.
+    /// Messages for people during start-up.
     pub(crate) remarks: Vec<String>,
-    /// Whether it tells the position it holds.
+    /// Whether the engine shows its position.
     pub(crate) shows_position: bool,
 }
 
-/// An outside engine as a player.
+/// An external engine as a player.
 pub(crate) struct ExternalPlayer {
     specification: Specification,
-    patience: Patience,
+    timeouts: Timeouts,
     hash_mebibytes: usize,
-    /// None after a fault that it may not survive.
+    /// None after a fault, until the engine is restarted.
     connection: Option<Connection>,
 }
 
 impl ExternalPlayer {
-    /// Starts the engine only to see how it is.
+    /// Starts the engine once to learn its properties.
     ///
     /// # Errors
     ///
     /// As [`start`](Self::start).
-    pub(crate) fn introduce(specification: &Specification, hash_mebibytes: usize) -> Result<Introduction, String> {
+    pub(crate) fn probe(specification: &Specification, hash_mebibytes: usize) -> Result<EngineProfile, String> {
         let Connection { name, remarks, shows_position, .. } = Connection::open(specification, hash_mebibytes)?;
-        Ok(Introduction { name, remarks, shows_position })
+        Ok(EngineProfile { name, remarks, shows_position })
     }
 
     /// Starts the engine.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or does not say what engines say then.
+    /// If the engine cannot be started, or fails the handshake.
     pub(crate) fn start(
         specification: &Specification,
         hash_mebibytes: usize,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Self, String> {
         let connection = Connection::open(specification, hash_mebibytes)?;
-        Ok(Self { specification: specification.clone(), patience, hash_mebibytes, connection: Some(connection) })
+        Ok(Self { specification: specification.clone(), timeouts, hash_mebibytes, connection: Some(connection) })
     }
 
-    /// Does something with the engine; after a fault it is ended.
-    fn with<T>(&mut self, act: impl FnOnce(&mut Connection, Patience) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    /// Runs `act` on the connection; a fault closes it.
+    fn with<T>(&mut self, act: impl FnOnce(&mut Connection, Timeouts) -> Result<T, Trouble>) -> Result<T, Trouble> {
         let Some(connection) = &mut self.connection else {
             return Err(Trouble::fault(FaultKind::Crash, "the engine is gone"));
         };
-        let result = act(connection, self.patience);
+        let result = act(connection, self.timeouts);
         if result.is_err() {
             self.connection = None;
         }
@@ -94,22 +94,22 @@ impl Player for ExternalPlayer {
             let connection = Connection::open(&self.specification, self.hash_mebibytes);
             self.connection = Some(connection.map_err(Trouble::Gone)?);
         }
-        self.with(|connection, patience| connection.new_game(patience.watchdog))
+        self.with(|connection, timeouts| connection.new_game(timeouts.watchdog))
     }
 
     fn prepare(&mut self, game: &Game) -> Result<(), Trouble> {
-        self.with(|connection, patience| connection.set_position(game, patience.watchdog))
+        self.with(|connection, timeouts| connection.set_position(game, timeouts.watchdog))
     }
 
     fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
-        self.with(|connection, patience| {
-            let time = allowance.time().map_or(Duration::ZERO, |time| time + patience.grace);
-            connection.go(game, allowance, time + patience.watchdog)
+        self.with(|connection, timeouts| {
+            let time = allowance.time().map_or(Duration::ZERO, |time| time + timeouts.grace);
+            connection.go(game, allowance, time + timeouts.watchdog)
         })
     }
 }
 
-/// When to stop waiting.
+/// A deadline of waiting for an engine.
 #[derive(Clone, Copy)]
 struct Deadline(Instant);
 

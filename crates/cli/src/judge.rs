@@ -1,4 +1,4 @@
-//! `chuhe judge`: asks the arbiter, about one game or about a file of cases.
+//! `chuhe judge`: judges one game, or a file of cases.
 
 mod answer;
 mod batch;
@@ -14,7 +14,7 @@ pub use case::{Case, CaseError, Expected};
 use crate::{Finding, threads};
 use answer::Answer;
 
-/// Say whether a game goes on by the rules, or how it ended and why
+/// Judge a game by the rules: whether it continues, or how it ended and why
 ///
 /// A game is judged at the first position in which the rules end it, or after its last move.
 #[derive(Debug, clap::Args)]
@@ -29,17 +29,18 @@ pub(crate) struct Arguments {
     /// The moves made since, as in `h2e2 h9g7`
     #[arg(long, conflicts_with = "batch")]
     moves: Option<String>,
-    /// A file of cases to check, one JSON object a line; `-` for standard input
+    /// File of cases to check, one JSON object a line; `-` for standard input
     ///
-    /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`, where `none` says that
-    /// the game goes on. Each case that is judged otherwise is printed; the last line is `N passed, M failed`. Exit
-    /// status 1 if some failed, 2 at the first line that is no case, or if there is none.
+    /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`,
+    /// where `none` means that the game continues. Each case that is judged otherwise is printed;
+    /// the last line is `N passed, M failed`. Exit status 1 if some failed, 2 at the first line
+    /// that is no case, or if there is none.
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
-    /// How many threads judge a batch [default: all cores]
+    /// Threads that judge a batch [default: all cores]
     #[arg(long, value_name = "T", conflicts_with = "fen", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: Option<NonZeroUsize>,
-    /// Answer as JSON: one object, or in a batch one for each failed case and one in sum
+    /// Print JSON: one object, or for a batch one for each failed case and one with the totals
     #[arg(long)]
     json: bool,
 }
@@ -73,7 +74,7 @@ impl Arguments {
     }
 }
 
-/// Plays a case until the rules end it or its moves do. Fuzzed: for any text it answers or says what is wrong.
+/// Judges a case. A fuzz target: any text gives a verdict or an error.
 ///
 /// # Errors
 ///

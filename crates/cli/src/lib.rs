@@ -1,8 +1,8 @@
-//! The toolbox: what volunteers never need, and what maintainers, researchers and engine authors ask for every day.
+//! The toolbox for maintainers, researchers and engine authors; volunteers never need it.
 //!
-//! A command is a module with its arguments and a `run`. Answers go to standard output, complaints to standard error
-//! in one line that names the thing and the place. Exit status: 0 done; 1 done, and what was checked does not hold;
-//! 2 bad input.
+//! A command is a module with its arguments and a `run`. Answers go to standard output; errors go
+//! to standard error in one line that names the thing and the place. Exit status: 0 done; 1 done,
+//! and a check failed; 2 bad input.
 
 use std::{
     io::{self, Write as _},
@@ -30,7 +30,8 @@ mod threads;
 mod thresholds;
 mod uci;
 
-/// The toolbox of Chuhe, a distributed trainer of nets for xiangqi. Without a command it plays as an engine.
+/// The toolbox of Chuhe, distributed NNUE training for xiangqi. Without a command it plays as an
+/// engine.
 #[derive(Debug, Parser)]
 #[command(name = "chuhe", version, term_width = 100)]
 struct Arguments {
@@ -51,20 +52,20 @@ enum Command {
     Data(data::Arguments),
 }
 
-/// What a command that could do its work has to say of it.
+/// The result of a command that completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finding {
     /// Done.
     Holds,
-    /// Done, and something that was checked is not as it should be.
+    /// Done, and a check failed.
     Fails,
 }
 
-/// Runs the program; the process's exit status comes back.
+/// Runs the program and returns the process's exit status.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // Not locked: an engine's search prints from its own thread.
+    // Not locked, because an engine's search prints from its own thread.
     let mut out = io::BufWriter::new(StandardOutput(io::stdout()));
     let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments {}));
     let result = match &command {
@@ -78,7 +79,7 @@ pub fn main() -> ExitCode {
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),
     };
-    // What was found out before some trouble is worth having too.
+    // Output from before an error is flushed too.
     let flushed = out.flush().map_err(anyhow::Error::from);
     match result.and_then(|finding| match flushed {
         Err(error) if !is_broken_pipe(&error) => Err(error),

@@ -1,4 +1,4 @@
-//! `chuhe net`: what a net's file holds, whether it is sound, and what the net says of a position.
+//! `chuhe net`: inspects and checks net files, and evaluates positions.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use xiangqi::{Color, Fen};
 
 use crate::Finding;
 
-/// Look into the files of nets
+/// Inspect, check and create net files
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -33,18 +33,18 @@ enum Command {
     Untrained(Untrained),
 }
 
-/// Say what a net is: its hash, its inputs and sizes, its description
+/// Print a net's hash, inputs, sizes and description
 #[derive(Debug, clap::Args)]
 struct Info {
     /// The net
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Say whether nets are sound: whole, of an architecture that this program knows, and proved not to overflow
+/// Check nets: whole, of a known architecture, and proved not to overflow
 ///
 /// Prints a line for each; exits 1 if one is refused.
 #[derive(Debug, clap::Args)]
@@ -52,52 +52,53 @@ struct Check {
     /// The nets
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Answer as one JSON object a line
+    /// Print one JSON object a line
     #[arg(long)]
     json: bool,
 }
 
-/// Say what a net thinks of positions without searching, in hundredths of a pawn
+/// Print a net's static evaluation of positions, in centipawns
 #[derive(Debug, clap::Args)]
 struct Eval {
     /// The net
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// A position; may be given several times [default: the starting position]
+    /// A position; may be repeated [default: the starting position]
     #[arg(long, value_name = "FEN")]
     fen: Vec<Fen>,
-    /// Answer as one JSON object a line
+    /// Print one JSON object a line
     #[arg(long)]
     json: bool,
 }
 
-/// Write a net that knows what pieces are worth and nothing else: to measure speed with, or to try things out
+/// Write a net that knows only piece values, to measure speed or to try things out
 ///
 /// Its layers hold small random numbers, so that it costs what a trained net costs.
 #[derive(Debug, clap::Args)]
 struct Untrained {
-    /// The file to write; nothing is written over
+    /// File to write; existing files are not overwritten
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What it sees: kings (pieces by the place of the own king) or kings-attackers (also by what is left to attack with)
+    /// Inputs: kings (pieces by the own king's point) or kings-attackers (also by the attackers
+    /// left)
     #[arg(long, value_name = "NAME", default_value_t = Inputs::Kings)]
     inputs: Inputs,
-    /// The transformer's sums for each side
+    /// Width of the transformer, for each side
     #[arg(long, value_name = "N", default_value_t = 512)]
     width: usize,
-    /// The first layer's sums
+    /// Neurons of the first layer
     #[arg(long, value_name = "N", default_value_t = 16)]
     first: usize,
-    /// The second layer's sums
+    /// Neurons of the second layer
     #[arg(long, value_name = "N", default_value_t = 32)]
     second: usize,
-    /// How many stacks of layers there are
+    /// Number of layer stacks
     #[arg(long, value_name = "N", default_value_t = 8)]
     stacks: usize,
-    /// The seed of its random numbers
+    /// Seed of its random numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Zeros instead of random numbers: what it says is material alone
+    /// Zeros instead of random numbers: the evaluation is material alone
     #[arg(long, conflicts_with = "seed")]
     only_material: bool,
 }
@@ -124,7 +125,7 @@ struct Verdict<'a> {
 }
 
 #[derive(Serialize)]
-struct Opinion<'a> {
+struct EvalAnswer<'a> {
     fen: &'a str,
     /// For the side to move.
     score: i32,
@@ -187,7 +188,7 @@ impl Check {
             let (hash, fault) = match Net::from_file(file) {
                 Ok(net) => (Some(net.hash().to_string()), None),
                 Err(FileError::Refused { cause, .. }) => (None, Some(cause.to_string())),
-                // A file that cannot be read is no unsound net.
+                // An unreadable file is an error, not an unsound net.
                 Err(error @ FileError::Unreadable { .. }) => return Err(error.into()),
             };
             if fault.is_some() {
@@ -216,7 +217,7 @@ impl Eval {
             let red = if fen.position.turn() == Color::Red { score } else { -score };
             let text = fen.to_string();
             if self.json {
-                answer(out, &Opinion { fen: &text, score, red })?;
+                answer(out, &EvalAnswer { fen: &text, score, red })?;
             } else {
                 writeln!(out, "{score:>6} for the side to move in {text}")?;
             }

@@ -1,6 +1,6 @@
-//! Names that people give, and that stand in one line of what is printed and written.
+//! Names given by users, which are printed and written within one line.
 
-/// A name as it was given, if it can be seen and does not break its line.
+/// Checks that a name is visible and fits in one line.
 pub(crate) fn one_line(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() || text.chars().any(breaks_lines) {
         return Err("a name is one line of letters that can be seen");
@@ -8,7 +8,7 @@ pub(crate) fn one_line(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
-/// Control characters, and the two that Unicode breaks lines with.
+/// Whether a character is a control character or one of Unicode's two line breaks.
 fn breaks_lines(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}')
 }

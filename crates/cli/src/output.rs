@@ -1,8 +1,9 @@
-//! Standard output, whose errors say that it is.
+//! Standard output with errors that name it.
 
 use std::io::{self, Write};
 
-/// Standard output. An error names it, for the message may be all that is seen: a full disk behind a `>`.
+/// Standard output. An error names it, because the message may be all that is seen, as with a full
+/// disk behind `>`.
 pub(crate) struct StandardOutput(pub(crate) io::Stdout);
 
 fn named(error: &io::Error) -> io::Error {
@@ -19,7 +20,7 @@ impl Write for StandardOutput {
     }
 }
 
-/// Whether whoever read what was written has seen enough: `chuhe … | head`.
+/// Whether the reader closed the pipe, as in `chuhe … | head`.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);

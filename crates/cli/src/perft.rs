@@ -8,25 +8,25 @@ use xiangqi::{Fen, perft};
 
 use crate::{Finding, stopwatch, threads};
 
-/// Count the positions at the end of all legal move sequences of a length
+/// Count the leaf positions of all legal move sequences of a length
 ///
-/// Only the moves of the pieces count here: games do not end by repetition or by the natural limit.
-/// The last line is `nodes <N>`.
+/// Only legal moves count here: games do not end by repetition or by the natural limit. The last
+/// line is `nodes <N>`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The position to start from [default: the starting position]
     #[arg(long)]
     fen: Option<String>,
-    /// How many moves long the sequences are
+    /// Length of the sequences, in plies
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=32))]
     depth: u32,
-    /// Also print the count behind each first move
+    /// Also print the count of each first move
     #[arg(long)]
     divide: bool,
-    /// How many threads count
+    /// Threads that count
     #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = threads::parse)]
     threads: NonZeroUsize,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

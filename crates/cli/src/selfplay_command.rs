@@ -1,4 +1,4 @@
-//! `chuhe selfplay`: games for training.
+//! `chuhe selfplay`: plays training games.
 
 use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
@@ -18,60 +18,62 @@ use xiangqi::rules::{Outcome, RuleSet};
 
 use crate::{Finding, stopwatch, threads, thresholds::Thresholds};
 
-/// Let a net play games against itself, for training
+/// Play training games of a net against itself
 ///
-/// A game is a function of net, rules, settings and seed: whoever runs the same command gets the same games, and the
-/// digest says so, whatever the number of threads. They are written to a shard in DIR, `games-seed<S>-<N>.chuhe`
-/// (`games-seed<S>-<N>-from<F>.chuhe` if the first is not 0), which appears when all games are there; `chuhe data` reads it. Of a run that was killed, `chuhe data recover` saves the games
-/// in the `.part` beside.
+/// A game is a function of net, rules, settings and seed: the same command always plays the same
+/// games, with any number of threads, and prints the same digest.
+///
+/// The games are written to a shard in DIR, `games-seed<S>-<N>.chuhe`
+/// (`games-seed<S>-<N>-from<F>.chuhe` if the first is not 0), which appears when all games are
+/// complete. `chuhe data recover` saves the games of a killed run from its `.part` file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// How many games are played
+    /// Number of games
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     games: u64,
-    /// The number of the first game; the games of a run can so be played in parts
+    /// Number of the first game; a run can be played in parts
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
-    /// The most nodes of a search
+    /// Hard node limit of a search
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
-    /// Begin no further iteration of a search after so many nodes [default: never]
+    /// Soft node limit: no further iteration starts after N nodes [default: none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     soft_nodes: Option<u64>,
-    /// The seed of the run, from which those of its games come
+    /// Seed of the run, from which its games' seeds are derived
     #[arg(long, value_name = "S")]
     seed: u64,
-    /// How many games are played at the same time
+    /// Games played in parallel
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
     threads: NonZeroUsize,
-    /// The folder for the games; it is made if it is not there
+    /// Folder for the games; created if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The net that plays [default: the plain evaluation]
     #[arg(long, value_name = "FILE")]
     net: Option<PathBuf>,
-    /// A file of positions (FEN or EPD, one a line) from which games begin
+    /// Opening book (FEN or EPD, one a line)
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
-    /// How many random moves are made at the beginning [default: 8, or none with a book]
+    /// Random moves at the start [default: 8, or none with a book]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=200))]
     random_plies: Option<u32>,
-    /// Keep random openings only if a short search finds them no further from even, in hundredths of a pawn
+    /// Greatest imbalance of random openings, in centipawns, by a short search
     #[arg(long, value_name = "SCORE", value_parser = clap::value_parser!(i32).range(0..=30_000))]
     opening_bound: Option<i32>,
-    /// How many nodes that search has
+    /// Nodes of that search
     #[arg(long, value_name = "N", default_value_t = 1_000, requires = "opening_bound",
           value_parser = clap::value_parser!(u64).range(1..))]
     opening_nodes: u64,
     /// The rulebook: cxr, wxf, axf, wikibook or simple
     #[arg(long, default_value_t)]
     rules: RuleSet,
-    /// The size of the hash table
+    /// Hash table size
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
     #[command(flatten)]
     thresholds: Thresholds,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -82,7 +84,7 @@ struct Answer {
     net: Option<String>,
     book: Option<String>,
     games: u64,
-    /// All moves, the openings' included.
+    /// All moves, including openings.
     plies: u64,
     /// Positions with a score.
     positions: u64,

@@ -1,4 +1,4 @@
-//! `chuhe sprt`: what the counts of a match say.
+//! `chuhe sprt`: the sequential probability ratio test of a match's counts.
 
 use std::io::Write;
 
@@ -8,30 +8,31 @@ use stats::{Counts, Decision, EloModel, Hypotheses, Rounded, Sprt};
 
 use crate::Finding;
 
-/// Say what the counts of a match prove: the likelihood ratio, the verdict, and the Elo
+/// Run an SPRT on the counts of a match: log-likelihood ratio, decision, and Elo
 ///
-/// The Elo and its 95 % interval are those of a test that was stopped by its own result, in logistic Elo.
+/// The Elo and its 95 % interval are corrected for stopping by the result, in logistic Elo.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Pairs of games as `LL,LD,DD,WD,WW` (DD with the pairs of one loss and one win), or single games as `L,D,W`
+    /// Game pairs as `LL,LD,DD,WD,WW` (DD includes one loss and one win), or single games as
+    /// `L,D,W`
     #[arg(long, value_name = "COUNTS")]
     counts: Counts,
-    /// The scale of the hypotheses: normalized or logistic
+    /// Elo model of the hypotheses: normalized or logistic
     #[arg(long, default_value_t = EloModel::Normalized)]
     model: EloModel,
-    /// The Elo that is not enough
+    /// Elo of H0
     #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
     elo0: f64,
-    /// The Elo that is
+    /// Elo of H1
     #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
     elo1: f64,
-    /// The chance of accepting H1 though H0 holds
+    /// Probability of accepting H1 under H0
     #[arg(long, default_value_t = 0.05)]
     alpha: f64,
-    /// The chance of accepting H0 though H1 holds
+    /// Probability of accepting H0 under H1
     #[arg(long, default_value_t = 0.05)]
     beta: f64,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

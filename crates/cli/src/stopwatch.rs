@@ -1,8 +1,8 @@
-//! The clock, for those commands that report a speed. Nothing that is computed depends on it.
+//! The clock, for commands that report a speed. No result depends on it.
 
 use std::time::{Duration, Instant};
 
-/// Runs `work` and says how long it took.
+/// Runs `work` and measures its time.
 #[allow(clippy::disallowed_methods, reason = "this is the edge: a speed is reported, nothing depends on it")]
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
@@ -10,12 +10,12 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// Things per second, as a whole number; 0 if it took no time that the clock could see.
+/// Items per second, as a whole number; 0 if the time is too short to measure.
 pub(crate) fn rate(count: u64, time: Duration) -> u64 {
     if time.is_zero() { 0 } else { (count as f64 / time.as_secs_f64()) as u64 }
 }
 
-/// A clock that runs since it was made.
+/// A clock that starts when it is created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 

@@ -1,19 +1,19 @@
-//! How many threads a command uses.
+//! The number of threads of a command.
 
 use std::num::NonZeroUsize;
 
-/// More threads than any machine has cores for: a slip of the finger, which would only stand in each other's way.
-const MOST: u16 = 1024;
+/// More threads than any machine has cores: certainly a typing error.
+const MAX_THREADS: u16 = 1024;
 
-/// Reads a number of threads from the command line.
+/// Parses a number of threads.
 pub(crate) fn parse(text: &str) -> Result<NonZeroUsize, String> {
     match text.parse::<u16>() {
-        Ok(threads @ 1..=MOST) => Ok(NonZeroUsize::new(threads.into()).expect("it is at least one")),
-        _ => Err(format!("the number of threads is between 1 and {MOST}")),
+        Ok(threads @ 1..=MAX_THREADS) => Ok(NonZeroUsize::new(threads.into()).expect("it is at least one")),
+        _ => Err(format!("the number of threads is between 1 and {MAX_THREADS}")),
     }
 }
 
-/// As many threads as the machine has cores.
+/// The number of cores.
 pub(crate) fn all() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

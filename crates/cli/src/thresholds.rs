@@ -1,18 +1,19 @@
-//! Flags that self-play and matches share: how games end that the rules do not.
+//! Adjudication flags, which self-play and matches share.
 
 use engine::Score;
 use selfplay::{Adjudication, DrawRule, WinRule};
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Thresholds {
-    /// End games that are won: both sides have agreed for PLIES plies in a row that it is by at least SCORE
-    /// (hundredths of a pawn) [default: never]
+    /// Adjudicate a win when both sides agree on at least SCORE centipawns for PLIES plies in a row
+    /// [default: never]
     #[arg(long, value_name = "SCORE,PLIES", value_parser = win)]
     adjudicate_win: Option<WinRule>,
-    /// End games that are drawn: after ply FROM, no score beyond SCORE for PLIES plies in a row [default: never]
+    /// Adjudicate a draw after ply FROM when no score exceeds SCORE for PLIES plies in a row
+    /// [default: never]
     #[arg(long, value_name = "SCORE,PLIES,FROM", value_parser = draw)]
     adjudicate_draw: Option<DrawRule>,
-    /// End games in a draw after so many plies
+    /// End games in a draw after this many plies
     #[arg(long, value_name = "PLIES", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) ply_cap: u32,
 }

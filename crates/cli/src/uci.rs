@@ -11,7 +11,7 @@ use nnue::Kernel;
 
 use crate::Finding;
 
-/// Play as an engine: UCI or UCCI on standard input and output; what happens without a command
+/// Play as an engine: UCI or UCCI on standard input and output; the default command
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {}
 

@@ -1,5 +1,5 @@
-//! The commands as people type them: what they print, where, and with which exit status. `TRYCMD=overwrite cargo test
-//! -p chuhe` writes the transcripts anew; read the difference before committing it.
+//! Transcripts of the commands: output, stream, exit status. `TRYCMD=overwrite cargo test -p chuhe`
+//! rewrites them; read the difference before committing it.
 
 #[test]
 fn transcripts() {

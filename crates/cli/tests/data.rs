@@ -1,6 +1,6 @@
-//! `chuhe data` on files: what is proved, saved, handed on and read back.
+//! `chuhe data` on files: verification, recovery, export and import.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     fmt::Write as _,
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dataset/tests/data/selfplay-64.chuhe");
 
-/// A folder that is empty.
+/// Creates an empty folder.
 fn new_folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -35,7 +35,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn a_cut_file_is_refused_and_saved() {
+fn a_truncated_file_is_rejected_and_recovered() {
     let folder = new_folder("data-recover");
     let bytes = fs::read(GAMES).unwrap();
     fs::write(folder.join("cut.chuhe"), &bytes[..bytes.len() - 1]).unwrap();
@@ -51,7 +51,7 @@ fn a_cut_file_is_refused_and_saved() {
             .unwrap();
     assert_eq!((&answer["games"], &answer["positions"]), (&64.into(), &9836.into()));
     assert_eq!(fs::read(folder.join("saved.chuhe")).unwrap(), bytes);
-    // Nothing is written over.
+    // Existing files are not overwritten.
     assert_eq!(data(&folder, &["recover", "cut.chuhe", "--out", "saved.chuhe"]).status.code(), Some(2));
 }
 
@@ -86,7 +86,7 @@ fn every_fault_is_a_line_with_game_and_ply() {
 }
 
 #[test]
-fn games_leave_in_every_format() {
+fn games_are_exported_in_every_format() {
     let folder = new_folder("data-export");
     for format in ["jsonl", "csv", "pgn", "sfen", "parquet"] {
         assert_eq!(text(&data(&folder, &["export", GAMES, "--format", format, "--out", format])), "64 games\n");
@@ -107,7 +107,7 @@ fn games_leave_in_every_format() {
     assert_eq!(games.len(), 64);
     assert_eq!(games[9].moves.iter().map(|(mv, _)| *mv).collect::<Vec<_>>(), moves);
     assert_eq!(games[9].outcome, Some(record.outcome));
-    // The score in pawns, and nothing that the record does not know.
+    // The score in pawns, and nothing that is not recorded.
     let comments = record.opening.moves.iter().map(|_| "opening".to_owned());
     let scores =
         record.moves.iter().map(|it| it.score.map_or(String::new(), |it| format!("{:+.2}", f64::from(it) / 100.0)));
@@ -115,7 +115,7 @@ fn games_leave_in_every_format() {
     let csv = read("csv");
     let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 9836);
-    // The records of other trainers come back as the same positions.
+    // A round trip through sfen records keeps the positions.
     assert_eq!(text(&data(&folder, &["import", "sfen", "--out", "back.jsonl"])), "9836 positions\n");
     for (line, row) in read("back.jsonl").lines().zip(&rows) {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -130,7 +130,7 @@ fn games_leave_in_every_format() {
 fn bad_input_is_named_and_leaves_nothing_behind() {
     let folder = new_folder("data-bad");
     fs::write(folder.join("notes"), "no shard").unwrap();
-    let refused = |arguments: &[&str]| {
+    let rejected = |arguments: &[&str]| {
         let output = data(&folder, arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -138,16 +138,16 @@ fn bad_input_is_named_and_leaves_nothing_behind() {
         String::from_utf8(output.stderr).unwrap()
     };
     let not = "chuhe: notes: not a shard: it does not begin as one\n";
-    assert_eq!(refused(&["export", GAMES, "notes", "--format", "csv", "--out", "new/it"]), not);
-    assert_eq!(refused(&["recover", "notes", "--out", "it"]), not);
+    assert_eq!(rejected(&["export", GAMES, "notes", "--format", "csv", "--out", "new/it"]), not);
+    assert_eq!(rejected(&["recover", "notes", "--out", "it"]), not);
     let names_none = |what: &str| format!("chuhe: --out: `{what}` names no file\n");
     for out in [".", "..", "new/"] {
-        assert_eq!(refused(&["export", GAMES, "--format", "csv", "--out", out]), names_none(out));
+        assert_eq!(rejected(&["export", GAMES, "--format", "csv", "--out", out]), names_none(out));
     }
-    // Something that never ends.
+    // An endless file.
     #[cfg(unix)]
     assert_eq!(
-        refused(&["recover", "/dev/zero", "--out", "it"]),
+        rejected(&["recover", "/dev/zero", "--out", "it"]),
         "chuhe: /dev/zero: not a shard: it does not begin as one\n"
     );
 }

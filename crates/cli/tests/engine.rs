@@ -1,6 +1,6 @@
-//! `chuhe` as a process: what a match runner starts and talks to.
+//! `chuhe` as a process, as a match runner starts it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     io::{BufRead as _, BufReader, Lines, Write as _},
@@ -25,12 +25,12 @@ impl Process {
         Self { stdin: child.stdin.take().unwrap(), child, lines }
     }
 
-    fn say(&mut self, line: &str) {
+    fn send(&mut self, line: &str) {
         writeln!(self.stdin, "{line}").unwrap();
     }
 
-    /// Reads on to a line that begins so.
-    fn hear(&mut self, start: &str) -> String {
+    /// Reads up to a line with this prefix.
+    fn wait_for(&mut self, start: &str) -> String {
         self.lines.by_ref().map(Result::unwrap).find(|line| line.starts_with(start)).unwrap_or_else(|| {
             panic!("the engine fell silent before `{start}`");
         })
@@ -41,25 +41,25 @@ impl Process {
 fn a_game_is_begun() {
     for arguments in [&[][..], &["uci"][..]] {
         let mut engine = Process::start(arguments);
-        engine.say("uci");
-        engine.hear("uciok");
-        engine.say("isready");
-        engine.hear("readyok");
-        engine.say("position startpos");
-        engine.say("go depth 4");
-        engine.hear("info depth 4 ");
-        let best = engine.hear("bestmove ");
+        engine.send("uci");
+        engine.wait_for("uciok");
+        engine.send("isready");
+        engine.wait_for("readyok");
+        engine.send("position startpos");
+        engine.send("go depth 4");
+        engine.wait_for("info depth 4 ");
+        let best = engine.wait_for("bestmove ");
         let best = best.split(' ').nth(1).unwrap();
-        engine.say(&format!("position startpos moves {best}"));
-        // The clock of this machine, not that of a test.
-        engine.say("go wtime 100 btime 100");
-        engine.hear("bestmove ");
-        engine.say("go infinite");
-        engine.hear("info depth 2 ");
-        engine.say("stop");
-        engine.hear("bestmove ");
-        engine.say("go infinite");
-        engine.say("quit");
+        engine.send(&format!("position startpos moves {best}"));
+        // This runs on the real clock.
+        engine.send("go wtime 100 btime 100");
+        engine.wait_for("bestmove ");
+        engine.send("go infinite");
+        engine.wait_for("info depth 2 ");
+        engine.send("stop");
+        engine.wait_for("bestmove ");
+        engine.send("go infinite");
+        engine.send("quit");
         assert!(engine.child.wait().unwrap().success());
     }
 }
@@ -67,12 +67,12 @@ fn a_game_is_begun() {
 #[test]
 fn ucci_and_the_end_of_the_input() {
     let mut engine = Process::start(&[]);
-    engine.say("ucci");
-    engine.hear("ucciok");
-    engine.say("position startpos");
-    engine.say("go depth 3");
-    engine.hear("bestmove ");
-    engine.say("go infinite");
+    engine.send("ucci");
+    engine.wait_for("ucciok");
+    engine.send("position startpos");
+    engine.send("go depth 3");
+    engine.wait_for("bestmove ");
+    engine.send("go infinite");
     drop(engine.stdin);
     assert!(engine.lines.map(Result::unwrap).last().unwrap().starts_with("bestmove "));
     assert!(engine.child.wait().unwrap().success());

@@ -1,6 +1,6 @@
-//! Replays what the fuzzer has gathered.
+//! Replays the fuzzer's corpus.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 #[path = "../fuzz/properties.rs"]
 mod properties;

@@ -1,7 +1,7 @@
-//! What `chuhe judge` does when its reader goes away, its output has no place, or its file is not quite a file of
-//! cases. What it prints otherwise is in `tests/cmd`.
+//! `chuhe judge` with a closed pipe, a full disk, and unusual files of cases. Its usual output is
+//! in `tests/cmd`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     fs::{self, File},
@@ -31,7 +31,7 @@ fn answer(output: &Output) -> (Option<i32>, &str, &str) {
 }
 
 #[test]
-fn failures_that_are_known_are_told_to_a_reader_who_goes_away() {
+fn known_failures_set_the_exit_status_after_a_broken_pipe() {
     // More than any pipe holds.
     let wrong = file("many-wrong.jsonl", &WRONG.repeat(3_000));
     let mut child = batch(&wrong).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -44,7 +44,7 @@ fn failures_that_are_known_are_told_to_a_reader_who_goes_away() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn output_without_a_place_is_named() {
+fn a_full_disk_is_named() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let few = file("few.jsonl", GOOD);
     let many = file("many-wrong-too.jsonl", &WRONG.repeat(3_000));

@@ -1,6 +1,6 @@
 //! `chuhe net` on sound nets.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-/// A folder of this test's own.
+/// Creates a folder of this test's own.
 fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("net-{name}-{}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
@@ -43,21 +43,21 @@ fn a_net_is_written_described_and_found_sound() {
     assert_eq!(info["bytes"], fs::metadata(&file).unwrap().len());
     assert_eq!(answers(&["check", path, "--json"])[0]["hash"], hash.as_str());
 
-    let told = folder.join("told.nnue");
-    let path_of_told = told.to_str().unwrap();
-    chuhe(&["untrained", path_of_told, "--width", "128", "--stacks", "2", "--inputs", "kings-attackers"]);
-    assert_eq!(answers(&["info", path_of_told, "--json"])[0]["inputs"], "kings-attackers");
-    assert_eq!(answers(&["check", path_of_told, "--json"])[0]["sound"], true);
-    fs::remove_file(told).unwrap();
+    let with_attackers = folder.join("with_attackers.nnue");
+    let path_with_attackers = with_attackers.to_str().unwrap();
+    chuhe(&["untrained", path_with_attackers, "--width", "128", "--stacks", "2", "--inputs", "kings-attackers"]);
+    assert_eq!(answers(&["info", path_with_attackers, "--json"])[0]["inputs"], "kings-attackers");
+    assert_eq!(answers(&["check", path_with_attackers, "--json"])[0]["sound"], true);
+    fs::remove_file(with_attackers).unwrap();
 
-    // The same numbers give the same file; others another.
+    // Equal seeds give equal files; another seed gives another.
     let again = folder.join("again.nnue");
     chuhe(&["untrained", again.to_str().unwrap(), "--width", "128", "--stacks", "2", "--seed", "5"]);
     assert_eq!(fs::read(&file).unwrap(), fs::read(&again).unwrap());
     let other = folder.join("other.nnue");
     chuhe(&["untrained", other.to_str().unwrap(), "--width", "128", "--stacks", "2", "--seed", "6"]);
     assert_ne!(fs::read(&file).unwrap(), fs::read(&other).unwrap());
-    // Nothing is written over, and nothing half-written stays behind.
+    // An existing file is not overwritten, and no partial file stays.
     let over = chuhe(&["untrained", path, "--width", "128", "--stacks", "2", "--seed", "6"]);
     assert_eq!(over.status.code(), Some(2));
     assert_eq!(fs::read(&file).unwrap(), fs::read(&again).unwrap());

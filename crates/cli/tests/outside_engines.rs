@@ -1,6 +1,7 @@
-//! Outside engines, good and bad: every fault is noticed, costs its game, is reported and kept; the match goes on.
+//! External engines, good and bad: every fault is detected, costs its game, is reported and
+//! recorded, and the match continues.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     fs,
@@ -19,7 +20,7 @@ use xiangqi::{
 const CHUHE: &str = env!("CARGO_BIN_EXE_chuhe");
 const FAIRY: &str = "/usr/games/fairy-stockfish";
 
-/// A file that is not there yet.
+/// A path that does not exist yet.
 fn new_file(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_file(&path);
@@ -35,7 +36,7 @@ fn run(arguments: &[&str]) -> Output {
     Command::new(CHUHE).arg("match").args(arguments).output().unwrap()
 }
 
-/// Plays `plain` against an engine; what was printed and the games come back.
+/// Plays `plain` against an engine, and returns the answer and the games.
 fn play(name: &str, engine: &str, more: &[&str]) -> (Value, Vec<PgnGame>) {
     let file = new_file(&format!("{name}.pgn"));
     let path = file.to_str().unwrap();
@@ -48,7 +49,7 @@ fn play(name: &str, engine: &str, more: &[&str]) -> (Value, Vec<PgnGame>) {
     (serde_json::from_slice(&output.stdout).unwrap(), games)
 }
 
-/// One pair in which every game ends by the same fault of B.
+/// Plays one pair in which every game ends by the same fault of B.
 fn expect_fault(name: &str, spoils: &str, kind: &str, more: &[&str]) -> (Value, Vec<PgnGame>) {
     let mut arguments = vec!["--pairs", "1"];
     arguments.extend(more);
@@ -67,7 +68,7 @@ fn expect_fault(name: &str, spoils: &str, kind: &str, more: &[&str]) -> (Value, 
 const NODES: [&str; 2] = ["--nodes", "100"];
 
 #[test]
-fn a_crash_is_noticed_and_the_engine_started_anew() {
+fn a_crash_is_detected_and_the_engine_restarted() {
     let (answer, games) = expect_fault("crash", "crash=3", "crash", &NODES);
     // Twice the same: the second process lived as long as the first.
     assert_eq!(games.iter().map(|game| game.moves.len()).collect::<Vec<_>>(), [6 + 5, 6 + 4]);
@@ -78,9 +79,9 @@ fn a_crash_is_noticed_and_the_engine_started_anew() {
     );
 }
 
-/// What was counted, and the game that shows why, outlive a match that cannot go on.
+/// An aborted match keeps its counts, and the game that explains the abort.
 #[test]
-fn an_engine_that_cannot_be_started_anew_ends_the_match_and_nothing_is_lost() {
+fn an_engine_that_cannot_be_restarted_ends_the_match_and_nothing_is_lost() {
     let (file, lives) = (new_file("gone.pgn"), new_file("gone.lives"));
     let [path, lives] = [&file, &lives].map(|path| path.to_str().unwrap());
     let engine = fake(&format!("'once={lives}';name=fake"));
@@ -98,7 +99,8 @@ fn an_engine_that_cannot_be_started_anew_ends_the_match_and_nothing_is_lost() {
     let games = pgn::read(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!((games.len(), games[0].moves.len(), games[0].tag("Round")), (1, 6 + 5, Some("1.1")));
 
-    // Pairs that were counted before stand: with seven moves of each in a game, the fortieth belongs to the third pair.
+    // Counted pairs stand: with seven moves of each side in a game, the fortieth belongs to the
+    // third pair.
     for threads in ["1", "2"] {
         for path in [path, lives] {
             fs::remove_file(path).unwrap();
@@ -119,12 +121,12 @@ fn an_engine_that_cannot_be_started_anew_ends_the_match_and_nothing_is_lost() {
         assert!(answer["broken_off"].is_string(), "{answer}");
     }
 
-    // For people the same; without a file the game is on standard error.
+    // The same as text; without a file the game is on standard error.
     fs::remove_file(lives).unwrap();
     let output = run(&common);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.starts_with("games 0: ") && told.ends_with("\nfaults 1\n"), "{told}");
+    let output_text = String::from_utf8(output.stdout).unwrap();
+    assert!(output_text.starts_with("games 0: ") && output_text.ends_with("\nfaults 1\n"), "{output_text}");
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(complaint.contains("[Termination \"crash by Black: the engine ended (exit status: 3)\"]"), "{complaint}");
 }
@@ -132,7 +134,7 @@ fn an_engine_that_cannot_be_started_anew_ends_the_match_and_nothing_is_lost() {
 #[test]
 fn an_engine_that_ends_between_games_has_crashed() {
     let (answer, games) = play("eager", &fake("eager"), &["--pairs", "2", "--nodes", "60", "--ply-cap", "30"]);
-    // It dies before its second game, and is alive again for the third.
+    // It dies before its second game, and is restarted for the third.
     assert_eq!(answer["faults"], 2, "{answer}");
     assert_eq!(
         games.iter().map(|game| game.tag("Termination").unwrap().starts_with("crash")).collect::<Vec<_>>(),
@@ -153,24 +155,24 @@ fn illegal_moves_are_noticed() {
     expect_fault("resign", "resign=1", "illegal_move", &NODES);
 }
 
-/// The engine sleeps so long that nobody can take it for slow, and the others have so much grace that they are not.
+/// The engine sleeps far longer than the grace, which is long enough for all others.
 #[test]
 fn late_moves_are_noticed() {
     let more = ["--movetime", "20", "--grace", "2000"];
     let (_, games) = expect_fault("late", "late=4", "time_loss", &more);
-    // The move that came late is not played.
+    // The late move is not played.
     assert_eq!(games.iter().map(|game| game.moves.len()).collect::<Vec<_>>(), [6 + 1, 6]);
 }
 
 #[test]
 fn an_engine_that_does_not_follow_the_moves_is_noticed() {
     expect_fault("deaf", "deaf", "wrong_position", &NODES);
-    // One that does not tell what it holds gives itself away by its moves.
+    // An engine that does not show its position is detected by its moves.
     let (answer, _) = expect_fault("deaf-mute", "deaf mute", "illegal_move", &NODES);
     assert!(answer["fault_list"][0]["ply"].as_u64().unwrap() < 40);
 }
 
-/// Whatever an engine's dialect, and however it is found out, it plays the same games.
+/// An engine plays the same games in any dialect, whether detected or configured.
 #[test]
 fn both_dialects_are_understood() {
     let more = ["--pairs", "1", "--nodes", "150"];
@@ -182,7 +184,7 @@ fn both_dialects_are_understood() {
     for (name, engine) in [
         ("ranks1", fake("ranks1")),
         ("ranks1-mute", fake("ranks1 mute")),
-        ("ranks1-told", fake("ranks1 mute;ranks=1")),
+        ("ranks1-configured", fake("ranks1 mute;ranks=1")),
         ("mute", fake("mute")),
         ("ucci", format!("ucci:{CHUHE}")),
     ] {
@@ -190,7 +192,7 @@ fn both_dialects_are_understood() {
         assert_eq!(answer["faults"], 0, "{name}: {answer}");
         assert!(moves(&others) == moves(&games), "{name}");
     }
-    // Told wrong, it is not believed.
+    // A wrong setting is detected.
     let output = run(&["--a", "plain", "--b", &fake("ranks1;ranks=0"), "--pairs", "1", "--nodes", "100"]);
     assert_eq!(output.status.code(), Some(2));
     let complaint = String::from_utf8(output.stderr).unwrap();
@@ -198,12 +200,12 @@ fn both_dialects_are_understood() {
 }
 
 #[test]
-fn what_cannot_be_set_or_started_is_told() {
+fn an_option_or_engine_that_fails_is_reported() {
     for (engine, complaint) in [
         ("uci:/no/such/engine".to_owned(), "--b: /no/such/engine: No such file or directory (os error 2)\n"),
         (format!("uci:{CHUHE} perft"), "`uci`: the engine ended (exit status: 2)\n"),
         (format!("uci:{CHUHE};Colour=blue"), "the engine has no option `Colour`\n"),
-        // It would go on with another evaluation than the one that was asked for.
+        // The engine would continue with another evaluation than requested.
         (
             format!("uci:{CHUHE};EvalFile=/no/such.nnue;name=typo"),
             ": setoption EvalFile: cannot read the net /no/such.nnue: No such file or directory (os error 2)\n",
@@ -216,30 +218,30 @@ fn what_cannot_be_set_or_started_is_told() {
     ] {
         let output = run(&["--a", "plain", "--b", &engine, "--pairs", "1", "--nodes", "100"]);
         assert_eq!(output.status.code(), Some(2));
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.ends_with(complaint) && told.lines().count() == 1, "{told}");
+        let output_text = String::from_utf8(output.stderr).unwrap();
+        assert!(output_text.ends_with(complaint) && output_text.lines().count() == 1, "{output_text}");
     }
 }
 
 #[test]
-fn what_an_engine_says_of_itself_is_shown_once() {
+fn messages_of_an_engine_are_shown_once() {
     let remark = fake("'message=a net of 1 MiB' mute;name=fake");
     let output = run(&["--a", "plain", "--b", &remark, "--pairs", "1", "--nodes", "50", "--ply-cap", "10"]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{told}");
-    let lines: Vec<_> = told.lines().collect();
-    assert!(lines[0].ends_with(", seed 1; positions of fake cannot be checked"), "{told}");
+    let output_text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{output_text}");
+    let lines: Vec<_> = output_text.lines().collect();
+    assert!(lines[0].ends_with(", seed 1; positions of fake cannot be checked"), "{output_text}");
     assert_eq!(lines[1..], ["fake: a net of 1 MiB"]);
 }
 
-/// An engine that does not follow the moves is found out under UCCI too, by what it says that it holds.
+/// UCCI engines that ignore moves are detected too, by the position that they show.
 #[test]
 fn positions_are_checked_under_both_protocols() {
     for protocol in ["uci", "ucci"] {
         let engine = format!("{protocol}:{CHUHE};name=x");
         let output = run(&["--a", "plain", "--b", &engine, "--pairs", "1", "--nodes", "50", "--ply-cap", "10"]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && told.ends_with(", seed 1\n"), "{told}");
+        let output_text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && output_text.ends_with(", seed 1\n"), "{output_text}");
     }
     let deaf = fake("deaf;name=fake").replacen("uci:", "ucci:", 1);
     let (answer, _) = play("deaf-ucci", &deaf, &["--pairs", "1", "--nodes", "100"]);
@@ -275,8 +277,8 @@ fn records_are_complete_and_not_written_over() {
     let output = run(&arguments);
     assert!(output.status.success());
     let digest = Command::new("sha256sum").arg(book).output().unwrap().stdout;
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains(str::from_utf8(&digest[..64]).unwrap()), "{told}");
+    let output_text = String::from_utf8(output.stderr).unwrap();
+    assert!(output_text.contains(str::from_utf8(&digest[..64]).unwrap()), "{output_text}");
     let text = fs::read_to_string(&file).unwrap();
     let games = pgn::read(&text).unwrap();
     assert_eq!(games.iter().map(ToString::to_string).collect::<String>(), text);
@@ -290,7 +292,7 @@ fn records_are_complete_and_not_written_over() {
             replayed.push(*mv).unwrap();
             assert!(comment.parse::<Comment>().is_ok(), "{comment}");
         }
-        let Status::Over(ending) = replayed.status() else { panic!("the game goes on: {game}") };
+        let Status::Over(ending) = replayed.status() else { panic!("the game continues: {game}") };
         assert_eq!((Some(ending.outcome), Some(ending.reason.name())), (game.outcome, game.tag("Termination")));
     }
     let again = run(&arguments);
@@ -299,7 +301,7 @@ fn records_are_complete_and_not_written_over() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 
-/// Whoever finds a game can tell under which terms it was played, and why it ended.
+/// A recorded game tells its terms, and why it ended.
 #[test]
 fn the_terms_of_a_match_are_in_its_records_and_its_answer() {
     let tags = |games: &[PgnGame]| {
@@ -327,7 +329,7 @@ fn the_terms_of_a_match_are_in_its_records_and_its_answer() {
 #[test]
 fn a_real_match() {
     if !Path::new(FAIRY).exists() {
-        // Not by the macro, whose words are kept back where a test passes.
+        // Not by the macro, whose output is captured when a test passes.
         writeln!(io::stderr(), "SKIPPED a_real_match: {FAIRY} is not installed, and no match is played").unwrap();
         return;
     }
@@ -338,7 +340,7 @@ fn a_real_match() {
     assert_eq!(played, 4);
     let rounds: Vec<_> = games.iter().map(|game| game.tag("Round").unwrap()).collect();
     assert_eq!(rounds, ["1.1", "1.2", "2.1", "2.2"]);
-    // It says what it thinks.
+    // Its scores and nodes are recorded.
     let comment: Comment = games[0].moves.last().unwrap().1.parse().unwrap();
     assert!(comment.0.score.is_some() && comment.0.nodes > 0);
 }

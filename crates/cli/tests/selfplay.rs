@@ -1,6 +1,6 @@
-//! `chuhe selfplay`: the same games whoever plays them, written whole or not at all.
+//! `chuhe selfplay`: reproducible games, written whole or not at all.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use std::{
 use dataset::{Record, RunDigest, shard::Shard, verify::verify_shard};
 use serde_json::Value;
 
-/// A folder that is not there yet.
+/// A path that does not exist yet.
 fn new_folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -100,7 +100,7 @@ fn nothing_is_written_over_and_nothing_half_written() {
     assert_eq!(complaint, expected);
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
     assert_eq!(names(&folder), ["games-seed7-4.chuhe"]);
-    // A run that fails leaves nothing: two chariots against a bare king are never even.
+    // A failing run leaves nothing: two chariots against a bare king are never even.
     let folder = new_folder("selfplay-failed");
     let hopeless = ["--random-plies", "1", "--opening-bound", "0", "--opening-nodes", "1", "--book"];
     let book = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hopeless.epd");

@@ -1,15 +1,16 @@
-//! What a coordinator sends, looked at before anything is done with it.
+//! Checks of what the coordinator sends, before it is used.
 
 use protocol::{api::training::Training, is_name, recipe::Recipe};
 
-use super::halt::Halt;
+use super::stop_reason::StopReason;
 
-/// What a run writes itself.
-const RUNS_OWN: [&str; 4] = ["net.json", "best.json", "recipe.json", "metrics.json"];
+/// Manifest names that the run itself writes.
+const RESERVED_NAMES: [&str; 4] = ["net.json", "best.json", "recipe.json", "metrics.json"];
 
-/// The recipe of a training. It may name the training sets that come with it, and no other file of this machine.
-pub(super) fn recipe(training: &Training) -> Result<Recipe, Halt> {
-    let impossible = |text: String| Halt::Impossible(text);
+/// Parses a training's recipe. It may name the training's own manifests, and no other file of this
+/// machine.
+pub(super) fn recipe(training: &Training) -> Result<Recipe, StopReason> {
+    let impossible = |text: String| StopReason::Impossible(text);
     let recipe = Recipe::from_text(&training.recipe).map_err(|error| impossible(format!("the recipe: {error}")))?;
     if recipe.start.is_some() {
         return Err(impossible("the recipe: `start` names a file, and trainers have none".to_owned()));
@@ -17,7 +18,7 @@ pub(super) fn recipe(training: &Training) -> Result<Recipe, Halt> {
     for named in &training.manifests {
         let name = &*named.name;
         let is_json = name.strip_suffix(".json").is_some_and(|stem| !stem.is_empty());
-        if !is_name(name) || !is_json || RUNS_OWN.contains(&name) {
+        if !is_name(name) || !is_json || RESERVED_NAMES.contains(&name) {
             return Err(impossible(format!("{name:?} is no name of a training set")));
         }
     }
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_names_what_comes_with_it_and_nothing_else() {
+    fn a_recipe_names_its_own_training_sets_and_nothing_else() {
         assert!(recipe(&training("games.json", "games.json", "")).is_ok());
         for (name, source, rest) in [
             ("games.json", "other.json", ""),
@@ -64,7 +65,7 @@ mod tests {
             ("games.json", "games.json", "[start]\ncheckpoint = \"/some/file\"\n"),
             ("games.json", "games.json", "[nonsense]\n"),
         ] {
-            assert!(matches!(recipe(&training(name, source, rest)), Err(Halt::Impossible(_))), "{name} {rest}");
+            assert!(matches!(recipe(&training(name, source, rest)), Err(StopReason::Impossible(_))), "{name} {rest}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The folder in which an agent keeps what must outlive it.
+//! The agent's work folder, which outlives the process.
 //!
 //! ```text
 //! lock       held while an agent runs
-//! shards/    games, by their hashes; kept for other trainings as far as there is room
+//! shards/    games, by their hashes; a cache for later trainings
 //! NAME/      a training: its recipe, its training sets, and its run
 //! ```
 
@@ -19,15 +19,15 @@ use protocol::{api::training::Training, is_name, recipe::Recipe};
 
 use crate::run;
 
-/// The folder, held by this process alone.
+/// The work folder, locked by this process.
 pub(super) struct Folder {
     root: PathBuf,
     _lock: File,
 }
 
 impl Folder {
-    /// Takes a folder; it is made if it is not there.
-    pub(super) fn take(root: &Path) -> Result<Self> {
+    /// Creates and locks the folder.
+    pub(super) fn lock(root: &Path) -> Result<Self> {
         let named = || root.display().to_string();
         fs::create_dir_all(root.join("shards")).with_context(named)?;
         let path = root.join("lock");
@@ -41,22 +41,22 @@ impl Folder {
         }
     }
 
-    /// Where shards are.
+    /// The folder of shards.
     pub(super) fn shards(&self) -> PathBuf {
         self.root.join("shards")
     }
 
-    /// The folder of a training: the same for the same recipe and training sets.
-    pub(super) fn name_of(&self, recipe: &Recipe, training: &Training) -> PathBuf {
+    /// The folder of a training; a function of the recipe and the training sets.
+    pub(super) fn training_path(&self, recipe: &Recipe, training: &Training) -> PathBuf {
         let sets: Vec<_> = training.manifests.iter().map(|named| format!("{} {}", named.name, named.sha256)).collect();
         let digest = Digest::of(format!("{}\n{}", recipe.to_text(), sets.join("\n")).as_bytes()).to_string();
         let name = if is_name(&recipe.name) { &recipe.name } else { "training" };
         self.root.join(format!("{name}-{}", &digest[..16]))
     }
 
-    /// A training's folder, with its recipe in it.
+    /// Creates a training's folder and writes its recipe.
     pub(super) fn training(&self, recipe: &Recipe, training: &Training) -> Result<run::Folder> {
-        let path = self.name_of(recipe, training);
+        let path = self.training_path(recipe, training);
         fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         let folder = run::Folder::new(&path);
         let path = folder.file("recipe.toml");
@@ -64,8 +64,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Takes away shards that are not needed now, those first that were used longest ago, until they have so many bytes.
-    pub(super) fn make_room(&self, needed: &[Entry], spare_bytes: u64) -> Result<()> {
+    /// Evicts the least recently used shards that are not needed now, down to `spare_bytes`.
+    pub(super) fn evict_shards(&self, needed: &[Entry], spare_bytes: u64) -> Result<()> {
         let needed: BTreeSet<_> = needed.iter().map(|entry| format!("{}.chuhe", entry.sha256)).collect();
         let shards = self.shards();
         let failed = || shards.display().to_string();
@@ -91,19 +91,19 @@ impl Folder {
         Ok(())
     }
 
-    /// Notes that shards were used.
-    pub(super) fn were_used(&self, shards: &[Entry], since_1970: Duration) {
+    /// Updates the time of last use.
+    pub(super) fn touch(&self, shards: &[Entry], since_1970: Duration) {
         for entry in shards {
             let path = self.shards().join(format!("{}.chuhe", entry.sha256));
-            // Who cannot note it only forgets sooner.
+            // A failure only makes the shard an earlier candidate for eviction.
             if let Ok(file) = File::options().append(true).open(path) {
                 let _ = file.set_modified(SystemTime::UNIX_EPOCH + since_1970);
             }
         }
     }
 
-    /// A sentence as others may read it: where things are on this machine is nobody's business.
-    pub(super) fn without_places(&self, text: &str) -> String {
+    /// Removes this machine's paths from a text for others.
+    pub(super) fn redact_paths(&self, text: &str) -> String {
         let root = self.root.display().to_string();
         if root.len() > 1 { text.replace(&root, "…") } else { text.to_owned() }
     }
@@ -123,34 +123,34 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_held_by_one() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::take(place.path()).unwrap();
-        assert!(Folder::take(place.path()).is_err_and(|error| error.to_string().contains("another agent")));
+    fn a_folder_is_locked_by_one_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::lock(dir.path()).unwrap();
+        assert!(Folder::lock(dir.path()).is_err_and(|error| error.to_string().contains("another agent")));
         drop(folder);
-        assert!(Folder::take(place.path()).is_ok());
+        assert!(Folder::lock(dir.path()).is_ok());
     }
 
     #[test]
-    fn what_was_used_longest_ago_goes_first_and_what_is_needed_stays() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::take(place.path()).unwrap();
+    fn least_recently_used_shards_are_evicted_and_needed_ones_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::lock(dir.path()).unwrap();
         for (name, at) in [("a", 3), ("b", 1), ("c", 2), ("d", 0)] {
             fs::write(folder.shards().join(format!("{name}.chuhe")), "four").unwrap();
-            folder.were_used(&[entry(name)], Duration::from_secs(at));
+            folder.touch(&[entry(name)], Duration::from_secs(at));
         }
-        folder.make_room(&[entry("d")], 8).unwrap();
+        folder.evict_shards(&[entry("d")], 8).unwrap();
         let is_there = |name: &str| folder.shards().join(format!("{name}.chuhe")).exists();
         assert_eq!(["a", "b", "c", "d"].map(is_there), [true, false, true, true]);
-        folder.make_room(&[], 0).unwrap();
+        folder.evict_shards(&[], 0).unwrap();
         assert_eq!(["a", "b", "c", "d"].map(is_there), [false; 4]);
     }
 
     #[test]
-    fn places_are_not_told() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::take(place.path()).unwrap();
-        let text = format!("{}/x/games.json: nothing", place.path().display());
-        assert_eq!(folder.without_places(&text), "…/x/games.json: nothing");
+    fn paths_of_this_machine_are_redacted() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::lock(dir.path()).unwrap();
+        let text = format!("{}/x/games.json: nothing", dir.path().display());
+        assert_eq!(folder.redact_paths(&text), "…/x/games.json: nothing");
     }
 }

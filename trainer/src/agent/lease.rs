@@ -1,4 +1,4 @@
-//! A training at hand: a thread shows the coordinator that it gets on, until it is over or lost.
+//! The lease of a training, kept alive by a heartbeat thread until it is dropped or lost.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -9,12 +9,12 @@ use std::{
 use client::{Backoff, Client, Dice};
 use protocol::api::{problem::Code, training::Progress};
 
-use super::{halt::Halt, wish::Wish};
+use super::{stop_reason::StopReason, stop_signal::StopSignal};
 
-/// So often progress is shown.
-const PERIOD: Duration = Duration::from_secs(30);
+/// Heartbeat interval.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
-/// A training at hand; shown until it is dropped.
+/// The lease of a training. Heartbeats end when it is dropped.
 pub(super) struct Lease {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -28,7 +28,7 @@ struct Shared {
 struct State {
     progress: Progress,
     is_over: bool,
-    /// Why it is lost.
+    /// Why the lease is lost.
     lost: Option<String>,
 }
 
@@ -43,32 +43,32 @@ impl Lease {
         let progress = Progress { step: 0, steps: 0, loss: None, validation_loss: None, positions_per_second: None };
         let state = Mutex::new(State { progress, is_over: false, lost: None });
         let shared = Arc::new(Shared { state, changed: Condvar::new() });
-        let theirs = Arc::clone(&shared);
-        let thread = thread::spawn(move || show(&client, &training, &theirs));
+        let shared_with_thread = Arc::clone(&shared);
+        let thread = thread::spawn(move || send_heartbeats(&client, &training, &shared_with_thread));
         Self { shared, thread: Some(thread) }
     }
 
-    /// How many steps there are to make.
-    pub(super) fn is_to_make(&self, steps: u64) {
+    /// Sets the planned number of steps.
+    pub(super) fn set_steps(&self, steps: u64) {
         self.shared.state().progress.steps = steps;
     }
 
-    /// How far it is.
-    pub(super) fn set(&self, progress: Progress) {
+    /// Sets the progress of the next heartbeat.
+    pub(super) fn set_progress(&self, progress: Progress) {
         self.shared.state().progress = progress;
     }
 
-    /// Whether somebody else has it now.
+    /// Whether the lease is lost.
     pub(super) fn is_lost(&self) -> bool {
         self.shared.state().lost.is_some()
     }
 
-    /// Refuses to go on with a training that is lost, or when somebody wants to end.
-    pub(super) fn check(&self, wish: &Wish) -> Result<(), Halt> {
+    /// Fails if the lease is lost or a stop is requested.
+    pub(super) fn check(&self, stop: &StopSignal) -> Result<(), StopReason> {
         if let Some(why) = self.shared.state().lost.clone() {
-            return Err(Halt::Lost(why));
+            return Err(StopReason::LeaseLost(why));
         }
-        if wish.is_stop() { Err(Halt::Stopped) } else { Ok(()) }
+        if stop.is_requested() { Err(StopReason::Requested) } else { Ok(()) }
     }
 }
 
@@ -77,14 +77,15 @@ impl Drop for Lease {
         self.shared.state().is_over = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // One that panicked showed nothing more; that is all.
+            // A panicked thread sends no more heartbeats; nothing else depends on it.
             let _ = thread.join();
         }
     }
 }
 
-fn show(client: &Client, training: &str, shared: &Shared) {
-    let mut backoff = Backoff::new(Duration::from_secs(2), PERIOD, Dice::new(getrandom::u64().unwrap_or_default()));
+fn send_heartbeats(client: &Client, training: &str, shared: &Shared) {
+    let mut backoff =
+        Backoff::new(Duration::from_secs(2), HEARTBEAT_INTERVAL, Dice::new(getrandom::u64().unwrap_or_default()));
     let mut wait = Duration::ZERO;
     loop {
         let state = shared.state();
@@ -98,14 +99,14 @@ fn show(client: &Client, training: &str, shared: &Shared) {
         wait = match client.progress(training, &progress) {
             Ok(_) => {
                 backoff.reset();
-                PERIOD
+                HEARTBEAT_INTERVAL
             }
-            // The coordinator may be back at any moment; what is learned meanwhile is not lost.
+            // The coordinator may return at any time; meanwhile training continues.
             Err(error) if error.may_pass() => backoff.after_failure(error.again_after()),
             Err(error) => {
-                // A refusal of the figures alone is no reason to stop.
+                // Rejected figures alone do not end the training.
                 if error.code() == Some(Code::Invalid) {
-                    PERIOD
+                    HEARTBEAT_INTERVAL
                 } else {
                     shared.state().lost = Some(error.to_string());
                     return;

@@ -1,48 +1,51 @@
-//! What a run remembers beside its net.
+//! The part of a run's state that is neither net nor data position.
 
 use dataset::Digest;
 use serde::{Deserialize, Serialize};
 
-/// What a run remembers beside its net and its place in the data.
+/// The part of a run's state that is neither net nor data position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// What learned.
-    pub learner: String,
-    /// The files that learning began with.
+    /// The backend's name.
+    #[serde(rename = "learner")]
+    pub backend: String,
+    /// The checkpoints that the run started from.
     pub parents: Vec<Digest>,
-    /// What was learned since the last line of figures.
-    pub stretch: Stretch,
-    /// The least mean loss of any stretch.
-    pub least_loss: Option<f64>,
-    /// The end of an epoch at which the held-out positions were known best.
+    /// Losses since the last line of metrics.
+    #[serde(rename = "stretch")]
+    pub loss_sum: LossSum,
+    /// The least mean loss of any line of metrics.
+    #[serde(rename = "least_loss")]
+    pub min_loss: Option<f64>,
+    /// The epoch with the least held-out loss.
     pub best: Option<Best>,
 }
 
-/// Losses that are being summed up.
+/// A running sum of losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stretch {
-    /// Their sum.
+pub struct LossSum {
+    /// The sum.
     pub loss: f64,
-    /// Of so many positions.
+    /// The number of positions.
     pub positions: u64,
 }
 
-impl Stretch {
-    /// Their mean, if there is any.
+impl LossSum {
+    /// The mean loss, if there are positions.
     #[must_use]
     pub fn mean(self) -> Option<f64> {
         (self.positions > 0).then(|| self.loss / self.positions as f64)
     }
 }
 
-/// The end of an epoch.
+/// The best epoch so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Best {
-    /// After how many steps.
+    /// The step at the end of the epoch.
     pub step: u64,
-    /// The loss of the held-out positions.
+    /// The held-out loss.
     pub loss: f64,
 }

@@ -1,4 +1,4 @@
-//! `chuhe-trainer agent`: trainings of a coordinator's.
+//! `chuhe-trainer agent`: trains for a coordinator.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -7,44 +7,45 @@ use client::{Clock, ServerAddress, SystemClock, Token};
 
 use super::{cores, threads, train};
 use crate::{
-    agent::{self, Ending, Settings, Wish},
-    run::{Conditions, Learner},
+    agent::{self, Ending, Settings, StopSignal},
+    run::{BackendKind, Conditions},
 };
 
-/// Take trainings on from a coordinator, do them, and hand the nets in
+/// Run trainings for a coordinator and upload the nets
 ///
-/// Killed at any time, the same command goes on with the training that it had, from its last checkpoint. Ctrl-C stops at a
-/// checkpoint; a second one kills. What cannot be learned from is given up with a sentence that maintainers read.
+/// Killed at any time, the same command resumes its training from the last checkpoint. Ctrl-C stops
+/// at a checkpoint; a second one kills. A training that cannot succeed is given up with a sentence
+/// for maintainers.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The server that has trainings, such as `https://games.example.org`
+    /// The coordinator, such as `https://games.example.org`
     #[arg(long, value_name = "ADDRESS", env = "CHUHE_SERVER", hide_env_values = true)]
     server: Option<ServerAddress>,
-    /// A trainer's token; others can read what is on a command line, the environment keeps it
+    /// A trainer's token; prefer the environment, for others can read command lines
     #[arg(long, value_name = "TOKEN", env = "CHUHE_TOKEN", hide_env_values = true)]
     token: Option<Token>,
-    /// What you call this trainer: by name and token it is known again [default: the machine's own name]
+    /// The name of this trainer: with the token it identifies the trainer [default: the host name]
     #[arg(long, value_name = "NAME", env = "CHUHE_NAME", hide_env_values = true, value_parser = name)]
     name: Option<String>,
-    /// The folder for games, checkpoints and nets; each agent has its own
+    /// The folder for games, checkpoints and nets; each agent needs its own
     #[arg(long, value_name = "DIR", env = "CHUHE_WORK", hide_env_values = true, default_value = "chuhe-trainer")]
     work: PathBuf,
-    /// What learns: cpu (the same bits everywhere), or torch or cuda or cuda:N where this program has libtorch in it
+    /// The backend: cpu (the same bits everywhere), or torch, cuda or cuda:N if built with libtorch
     #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = backend)]
     backend: Backend,
-    /// How many threads learn [default: as many as there are cores]
+    /// Threads that train [default: one per core]
     #[arg(long, value_name = "T", value_parser = threads)]
     threads: Option<usize>,
-    /// How many threads read
+    /// Threads that read shards
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads)]
     readers: usize,
-    /// How much memory may hold positions that were read, so that they need not be read again in each round
+    /// Memory for decoded positions, so that later epochs need not decode them again
     #[arg(long, value_name = "MIB", default_value_t = 2_048)]
     cache: u32,
-    /// After how many steps a checkpoint is written, at the latest; one is at the end of each epoch
+    /// Steps between checkpoints; one is also written at the end of each epoch
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_steps: u64,
-    /// How much room may be taken by games that the training at hand does not need
+    /// Disk space for games that the current training does not need
     #[arg(long, value_name = "MIB", default_value_t = 16_384)]
     spare: u64,
     /// End after one training
@@ -52,24 +53,24 @@ pub(super) struct Arguments {
     once: bool,
 }
 
-/// What learns, and what people call it.
+/// A backend and its name for people.
 #[derive(Clone, Debug)]
-struct Backend(String, Learner);
+struct Backend(String, BackendKind);
 
 impl Arguments {
-    /// The process's exit status: 0 done or stopped, 1 given up (with --once), 2 bad input or a machine that fails.
+    /// Exit status: 0 done or stopped, 1 given up (with --once), 2 bad input or a failing machine.
     pub(super) fn run(&self) -> Result<ExitCode> {
-        self.backend.1.prepare_process().context("libtorch's settings: the program cannot begin again with them")?;
+        self.backend.1.prepare_process().context("libtorch's settings: the program cannot restart with them")?;
         let Some(server) = self.server.clone() else { bail!("no server is given: use `--server` or CHUHE_SERVER") };
         let Some(token) = self.token.clone() else { bail!("no token is given: use `--token` or CHUHE_TOKEN") };
-        let Backend(backend, learner) = self.backend.clone();
+        let Backend(backend, kind) = self.backend.clone();
         let settings = Settings {
             server,
             token,
             name: self.name.clone().unwrap_or_else(default_name),
             backend,
             conditions: Conditions {
-                learner,
+                backend: kind,
                 threads: self.threads.unwrap_or_else(cores),
                 readers: self.readers,
                 cache_bytes: (self.cache as usize) << 20,
@@ -79,16 +80,16 @@ impl Arguments {
             spare_bytes: self.spare << 20,
             once: self.once,
         };
-        let wish = Wish::default();
-        let stop = wish.clone();
+        let stop = StopSignal::default();
+        let signal = stop.clone();
         let handler = move || {
-            if stop.stop() {
+            if signal.request() {
                 std::process::exit(130);
             }
         };
         ctrlc::set_handler(handler).context("signals")?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
-        Ok(match agent::run(&settings, &wish, &clock)? {
+        Ok(match agent::run(&settings, &stop, &clock)? {
             Ending::Done | Ending::Stopped => ExitCode::SUCCESS,
             Ending::GivenUp => ExitCode::FAILURE,
         })
@@ -96,7 +97,7 @@ impl Arguments {
 }
 
 fn backend(text: &str) -> Result<Backend, String> {
-    Ok(Backend(text.to_owned(), train::learner(text)?))
+    Ok(Backend(text.to_owned(), train::backend_kind(text)?))
 }
 
 fn name(text: &str) -> Result<String, &'static str> {
@@ -107,7 +108,7 @@ fn name(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The machine's own name, as far as it is one.
+/// The host name, as far as it is a valid name.
 fn default_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Where the data of a recipe are, for all commands that read them.
+//! The location of a recipe's data, for all commands that read them.
 
 use std::{
     collections::BTreeSet,
@@ -14,10 +14,10 @@ use crate::data::TrainingData;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// The folder that the recipe names its manifests and its starting checkpoint from [default: the recipe's own]
+    /// Folder of the recipe's manifests and starting checkpoint [default: the recipe's own]
     #[arg(long, value_name = "DIR")]
     pub(super) manifests: Option<PathBuf>,
-    /// Where the shards are [default: beside their manifest]
+    /// Folder of the shards [default: beside their manifest]
     #[arg(long, value_name = "DIR")]
     pub(super) shards: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `chuhe-trainer export`: from a run to a net's file, with its manifest and its card.
+//! `chuhe-trainer export`: writes a run's net, with its manifest and its card.
 
 use std::{collections::BTreeSet, io::Write, path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -18,35 +18,35 @@ use crate::{
     run::{self, Finished, Folder, Kept, Metrics, Plan},
 };
 
-/// Write the net of a run as it stands
+/// Export the net of a run
 ///
-/// Into the run's folder go `net.nnue`, its manifest `net.json`, which says what made it, and its card `net.md`, which says
-/// the same to people; with --best these are `best.nnue`, `best.json` and `best.md`.
+/// Writes `net.nnue`, its manifest `net.json` for programs and its card `net.md` for people into
+/// the run's folder; with --best `best.nnue`, `best.json` and `best.md`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The folder of the run
     run: PathBuf,
-    /// Of all ends of epochs, that with the least held-out loss
+    /// Export the epoch with the least held-out loss
     #[arg(long)]
     best: bool,
-    /// The recipe that it follows [default: recipe.toml in its folder; then name --manifests]
+    /// The recipe of the run [default: recipe.toml in its folder; then name --manifests]
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
     #[command(flatten)]
     data: data::Arguments,
-    /// What the net's file says of itself [default: the recipe's name]
+    /// The description in the net's file [default: the recipe's name]
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Positions that integers and model are compared on.
-const COMPARED: usize = 10_000;
+/// Positions on which the quantised net is compared with the model.
+const COMPARED_POSITIONS: usize = 10_000;
 
-/// Integers that are further from the model than so many hundredths of a pawn, on the mean, are spoken of.
-const FAR: f64 = 3.0;
+/// Mean error of quantisation, in centipawns, from which a warning is printed.
+const LARGE_QUANTISATION_ERROR: f64 = 3.0;
 
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
@@ -67,7 +67,7 @@ impl Arguments {
     }
 }
 
-/// Makes files of what a run has come to.
+/// The export of a run.
 pub(crate) struct Export<'a> {
     pub(crate) recipe: &'a Recipe,
     pub(crate) data: &'a TrainingData,
@@ -75,7 +75,7 @@ pub(crate) struct Export<'a> {
     pub(crate) threads: usize,
 }
 
-/// What was written.
+/// A summary of the exported net.
 #[derive(Debug, Serialize)]
 pub(crate) struct Exported {
     net: String,
@@ -87,7 +87,8 @@ pub(crate) struct Exported {
 }
 
 impl Export<'_> {
-    /// Rounds what was learned, compares, and writes net, manifest and card into the run's folder.
+    /// Quantises the net, measures the error, and writes net, manifest and card into the run's
+    /// folder.
     pub(crate) fn write(&self, finished: &Finished, kept: Kept, description: Option<&str>) -> Result<Exported> {
         let Self { recipe, data, folder, threads } = *self;
         let words = description.unwrap_or(&recipe.name);
@@ -95,7 +96,7 @@ impl Export<'_> {
             bail!("--description has {} bytes; a net's may have {}", words.len(), Parameters::MAX_DESCRIPTION);
         }
         let plan = Plan::new(recipe, data)?;
-        let samples = data.quiet_samples(COMPARED)?;
+        let samples = data.quiet_samples(COMPARED_POSITIONS)?;
         let mut batch = Batch::default();
         for sample in &samples {
             batch.push(sample, Features::of(plan.shape.sizes), plan.scale);
@@ -110,12 +111,12 @@ impl Export<'_> {
         let steps = finished.state.steps;
         let lines = Metrics::read_lines(&folder.metrics())?;
         let training_loss = lines.iter().rfind(|line| line.step <= steps).map(|line| line.loss);
-        let maker = Maker::here(finished.learner.clone(), threads);
+        let maker = Maker::here(finished.backend.clone(), threads);
         let (scale, net_hash) = (plan.scale, *net.hash().as_bytes());
         let work = Work { recipe, data, finished, scale, net: net_hash, training_loss, difference };
         let manifest = card::manifest(&work, maker);
         let card = card::card(&manifest, recipe, kept, description);
-        // The net last: where it is, what is said of it is there too.
+        // The net is written last, so that a net never lacks its manifest and card.
         let path = folder.net(kept, "nnue");
         for (path, bytes) in [
             (folder.net(kept, "json"), manifest.to_text().into_bytes()),
@@ -124,16 +125,16 @@ impl Export<'_> {
         ] {
             NewFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
         }
-        // Whoever closed standard error does not want to know.
-        if difference.positions < COMPARED {
+        // A closed standard error is no reason to stop.
+        if difference.positions < COMPARED_POSITIONS {
             let _ = writeln!(
                 std::io::stderr(),
-                "chuhe-trainer: {}: compared with the model on {} positions, not {COMPARED}: no more are held out that are quiet",
+                "chuhe-trainer: {}: compared with the model on {} positions, not {COMPARED_POSITIONS}: no more are held out that are quiet",
                 path.display(),
                 difference.positions
             );
         }
-        if difference.mean >= FAR {
+        if difference.mean >= LARGE_QUANTISATION_ERROR {
             let what = if plan.shape.fake_quantisation {
                 "more was clipped than learning knows of"
             } else {

@@ -1,4 +1,4 @@
-//! `chuhe-trainer inspect`: what a net looks like from within.
+//! `chuhe-trainer inspect`: statistics of a net's weights and neurons.
 
 use std::{
     collections::BTreeSet,
@@ -17,26 +17,27 @@ use crate::{
     picture,
 };
 
-/// Look into a run, a checkpoint, or a net: how its weights are spread, which neurons are dead
+/// Inspect a run, a checkpoint or a net: the distribution of its weights, and its dead neurons
 ///
-/// With a recipe, or with --manifests for the run's own, the net also works on positions that it did not learn from:
-/// which neurons are on, how often, and how many positions each stack has.
+/// With a recipe, or with --manifests for the run's own, the net is also run on held-out positions:
+/// how often each neuron is active, and how many positions each layer stack has.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The folder of a run, a checkpoint (.safetensors), or a net (.nnue)
     what: PathBuf,
-    /// A recipe, on whose held-out positions the net works [default: the run's own, if --manifests or --shards is given]
+    /// Recipe of the held-out positions [default: the run's own, if --manifests or --shards is
+    /// given]
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
     #[command(flatten)]
     data: data::Arguments,
-    /// On how many positions it works
+    /// Number of held-out positions
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
-    /// Draw it, too: histograms, boards, activity
+    /// Also draw a picture: histograms, boards, activity
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +60,7 @@ impl Arguments {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The positions to work on, if any are named.
+    /// The held-out positions, if a recipe is given.
     fn batch(&self, features: Features) -> Result<Option<Batch>> {
         let own = || {
             let named = self.data.manifests.is_some() || self.data.shards.is_some();

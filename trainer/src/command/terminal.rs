@@ -1,4 +1,4 @@
-//! What a run shows while it goes on: a bar on a terminal, plain lines elsewhere.
+//! Progress of a run: a bar on a terminal, plain lines elsewhere.
 
 use std::{
     io::{IsTerminal as _, Write as _, stderr},
@@ -13,10 +13,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::run::{Line, Observer};
 
-/// Plain lines come at most so often, but for the ends of epochs.
-const PAUSE: Duration = Duration::from_secs(30);
+/// Minimum interval of plain lines; the end of an epoch always prints one.
+const MIN_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Standard error.
+/// An observer that prints to standard error.
 pub(super) struct Terminal {
     bar: Option<ProgressBar>,
     quiet: bool,
@@ -24,7 +24,7 @@ pub(super) struct Terminal {
     stop: Arc<AtomicBool>,
     begun: Clock,
     last: Clock,
-    /// The step and positions at which the rate is counted from.
+    /// The step and positions from which the rate is computed.
     from: (u64, u64),
     rate: f64,
     validation: Option<f64>,
@@ -48,13 +48,14 @@ impl Terminal {
     pub(super) fn new(quiet: bool) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        // The second one kills, as it would without us.
+        // The second interrupt kills, as it would without a handler.
         let handler = move || {
             if flag.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
         };
-        // Where no handler can be had an interrupt kills at once, and the run goes on from its last checkpoint.
+        // Without a handler an interrupt kills at once, and the run resumes from its last
+        // checkpoint.
         let _ = ctrlc::set_handler(handler);
         let now = Clock::now();
         Self { bar: None, quiet, steps: 0, stop, begun: now, last: now, from: (0, 0), rate: 0.0, validation: None }
@@ -98,10 +99,10 @@ impl Observer for Terminal {
         if let Some(bar) = &self.bar {
             bar.set_position(line.step);
             bar.set_message(message);
-        } else if !self.quiet && (line.validation_loss.is_some() || self.last.passed() >= PAUSE) {
+        } else if !self.quiet && (line.validation_loss.is_some() || self.last.passed() >= MIN_INTERVAL) {
             self.last = Clock::now();
             let left = (self.steps.saturating_sub(line.step) * per_step) as f64 / self.rate.max(1.0);
-            // Whoever closed standard error does not want to know.
+            // A closed standard error is no reason to stop.
             let _ = writeln!(
                 stderr(),
                 "epoch {} step {} of {}: {message}, {left:.0} s left",

@@ -1,4 +1,4 @@
-//! `chuhe-trainer train`: from a recipe to a net.
+//! `chuhe-trainer train`: trains a net by a recipe.
 
 use std::{collections::BTreeSet, fs, io::Write, path::PathBuf, process::ExitCode};
 
@@ -6,47 +6,47 @@ use anyhow::{Context as _, Result, bail};
 use dataset::{Digest, NewFile};
 
 use super::{cores, data, export::Export, read_recipe, terminal::Terminal, threads};
-use crate::run::{self, Conditions, Finished, Folder, Kept, Learner};
+use crate::run::{self, BackendKind, Conditions, Finished, Folder, Kept};
 
-/// Learn what a recipe says, and write the net that comes of it
+/// Train a net by a recipe, and export it
 ///
-/// All that the run is lies in the folder `--out`: its recipe, its checkpoint, its figures, and in the end the net. Killed
-/// at any time, the same command goes on where the last checkpoint is and ends with the same bytes; neither threads nor
-/// processor change one.
+/// The folder `--out` holds the whole run: recipe, checkpoint, metrics, and in the end the net.
+/// Killed at any time, the same command resumes from the last checkpoint and ends with the same
+/// bytes, whatever the threads or the processor.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The recipe (TOML); docs/FORMATS.md says what can stand in it, nets/recipes/ has examples
+    /// The recipe (TOML); see docs/FORMATS.md, and nets/recipes/ for examples
     recipe: PathBuf,
-    /// The folder of the run; it is made if it is not there
+    /// Folder of the run; created if missing
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     out: Option<PathBuf>,
     #[command(flatten)]
     data: data::Arguments,
-    /// A file with the SHA-256 of shards that must not be learned from, one a line
+    /// File with the SHA-256 of shards to exclude, one a line
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// What learns: cpu (the same bits everywhere), or torch or cuda or cuda:N where this program has libtorch in it
-    #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = learner)]
-    backend: Learner,
-    /// How exactly libtorch counts in the layers above the transformer: float32, or mixed (bfloat16)
+    /// The backend: cpu (the same bits everywhere), or torch, cuda or cuda:N if built with libtorch
+    #[arg(long, value_name = "BACKEND", default_value = "cpu", value_parser = backend_kind)]
+    backend: BackendKind,
+    /// Precision of libtorch in the layers above the transformer: float32, or mixed (bfloat16)
     #[arg(long, value_name = "PRECISION", default_value_t)]
     precision: Precision,
-    /// How many threads learn [default: as many as there are cores]
+    /// Threads that train [default: one per core]
     #[arg(long, value_name = "T", value_parser = threads)]
     threads: Option<usize>,
-    /// How many threads read
+    /// Threads that read shards
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads)]
     readers: usize,
-    /// How much memory may hold positions that were read, so that they need not be read again in each round
+    /// Memory for decoded positions, so that later epochs need not decode them again
     #[arg(long, value_name = "MIB", default_value_t = 2_048)]
     cache: u32,
-    /// After how many steps a checkpoint is written, at the latest; one is at the end of each epoch
+    /// Steps between checkpoints; one is also written at the end of each epoch
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_steps: u64,
     /// Print the recipe with all defaults, and do nothing
     #[arg(long)]
     print_config: bool,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -58,15 +58,15 @@ impl Arguments {
             write!(out, "{}", recipe.to_text())?;
             return Ok(ExitCode::SUCCESS);
         }
-        let learner = self.learner()?;
-        learner.prepare_process().context("libtorch's settings: the program cannot begin again with them")?;
+        let backend = self.backend_kind()?;
+        backend.prepare_process().context("libtorch's settings: the program cannot restart with them")?;
         let Some(path) = &self.out else { bail!("--out is missing") };
         let data = self.data.open(&recipe, &self.recipe, &self.quarantined()?)?;
         fs::create_dir_all(path).with_context(|| format!("--out {}", path.display()))?;
         let folder = Folder::new(path);
         let threads = self.threads.unwrap_or_else(cores);
         let conditions = Conditions {
-            learner,
+            backend,
             threads,
             readers: self.readers,
             cache_bytes: (self.cache as usize) << 20,
@@ -80,7 +80,7 @@ impl Arguments {
         let finished = run::train(&recipe, &data, &folder, &conditions, &mut terminal);
         terminal.finish();
         let finished = match finished {
-            Err(error) if error.is_of_learning() => {
+            Err(error) if error.is_divergence() => {
                 writeln!(std::io::stderr(), "chuhe-trainer: {error}")?;
                 return Ok(ExitCode::FAILURE);
             }
@@ -88,7 +88,7 @@ impl Arguments {
         };
         if finished.state.steps < recipe.schedule.steps() {
             let step = finished.saved;
-            writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command goes on from step {step}")?;
+            writeln!(std::io::stderr(), "chuhe-trainer: stopped; the same command resumes from step {step}")?;
             return Ok(ExitCode::SUCCESS);
         }
         let export = Export { recipe: &recipe, data: &data, folder: &folder, threads };
@@ -96,12 +96,12 @@ impl Arguments {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Writes the nets and says what came of it.
+    /// Exports the nets and prints a summary.
     fn answer(&self, export: &Export<'_>, last: &Finished, out: &mut impl Write) -> Result<()> {
         let Export { recipe, data, folder, threads } = *export;
         let exported = export.write(last, Kept::Last, None)?;
         let best = match last.best {
-            // Whoever takes it away does not want it.
+            // The best checkpoint may have been removed on purpose.
             Some(_) if folder.checkpoint(Kept::Best).exists() => {
                 let best = run::finished(recipe, data, folder, Kept::Best, threads)?;
                 Some(export.write(&best, Kept::Best, None)?)
@@ -122,14 +122,16 @@ impl Arguments {
         Ok(())
     }
 
-    fn learner(&self) -> Result<Learner> {
+    fn backend_kind(&self) -> Result<BackendKind> {
         match (self.backend, self.precision) {
             #[cfg(feature = "torch")]
-            (Learner::Torch(place, _), Precision::Mixed) => Ok(Learner::Torch(place, crate::torch::Precision::Mixed)),
-            (Learner::Processor, Precision::Mixed) => {
+            (BackendKind::Torch(place, _), Precision::Mixed) => {
+                Ok(BackendKind::Torch(place, crate::torch::Precision::Mixed))
+            }
+            (BackendKind::Cpu, Precision::Mixed) => {
                 bail!("--precision mixed is for libtorch: name a --backend that is")
             }
-            (learner, _) => Ok(learner),
+            (backend, _) => Ok(backend),
         }
     }
 
@@ -145,7 +147,7 @@ impl Arguments {
     }
 }
 
-/// How exactly libtorch counts.
+/// The precision of libtorch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Precision {
     #[default]
@@ -162,21 +164,21 @@ impl std::fmt::Display for Precision {
     }
 }
 
-/// Reads what learns.
-pub(super) fn learner(text: &str) -> Result<Learner, String> {
+/// Parses the backend.
+pub(super) fn backend_kind(text: &str) -> Result<BackendKind, String> {
     #[cfg(feature = "torch")]
     {
-        use crate::torch::{Precision, Where};
+        use crate::torch::{DeviceKind, Precision};
         if text == "torch" {
-            return Ok(Learner::Torch(Where::Processor, Precision::Single));
+            return Ok(BackendKind::Torch(DeviceKind::Cpu, Precision::Single));
         }
         let number = text.strip_prefix("cuda").map(|rest| if rest.is_empty() { ":0" } else { rest });
         if let Some(number) = number.and_then(|rest| rest.strip_prefix(':')?.parse().ok()) {
-            return Ok(Learner::Torch(Where::Card(number), Precision::Single));
+            return Ok(BackendKind::Torch(DeviceKind::Cuda(number), Precision::Single));
         }
     }
     match text {
-        "cpu" => Ok(Learner::Processor),
+        "cpu" => Ok(BackendKind::Cpu),
         _ if cfg!(feature = "torch") => Err("there are cpu, torch, cuda and cuda:N".to_owned()),
         _ => Err("this program was built without libtorch; there is only cpu".to_owned()),
     }

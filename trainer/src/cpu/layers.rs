@@ -1,7 +1,10 @@
-//! The layers above the transformer, position by position.
+//! The layers above the transformer, one position at a time.
 //!
-//! Sums are taken in vectors of [`VECTOR`] neurons or weights and in a fixed order, so that every instruction set gives
-//! the same bits.
+//! Sums are taken in vectors of [`VECTOR`] neurons or weights and in a fixed order, so that every
+//! instruction set gives the same bits.
+//!
+//! Fake quantisation with a straight-through estimator: the forward pass rounds as the integers do,
+//! and the backward pass treats rounding as the identity.
 
 use nnue::architecture::{
     ACTIVATION_ONE, PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, WEIGHT_SHIFT,
@@ -12,7 +15,7 @@ use crate::model::{Array, Arrays, OUTPUT_WEIGHT_ONE, SUM_ONE, Shape};
 
 const VECTOR: usize = 8;
 
-/// The layers of all stacks as a step uses them.
+/// The layers of all stacks, with rounded weights under fake quantisation.
 pub(super) struct Layers {
     shape: Shape,
     stacks: Vec<Stack>,
@@ -25,13 +28,13 @@ struct Stack {
     output: Vec<f32>,
 }
 
-/// A layer's weights, in two orders.
+/// A fully connected layer's weights, in two layouts.
 struct Layer {
     inputs: usize,
     bias: Vec<f32>,
-    /// A row for each neuron.
+    /// Row-major: `[neuron][input]`.
     rows: Vec<f32>,
-    /// For each vector of neurons, for each input, the weights of these neurons.
+    /// Interleaved: `[vector of neurons][input][neuron of the vector]`.
     vectors: Vec<f32>,
 }
 
@@ -55,7 +58,8 @@ impl Layer {
         }
     }
 
-    /// The sums of all neurons. Four partial sums each, so that one need not wait for the other.
+    /// Forward: the sums of all neurons, each in four partial sums for instruction-level
+    /// parallelism.
     #[inline(always)]
     fn forward(&self, input: &[f32], sums: &mut [f32]) {
         let vectors = self.vectors.as_chunks::<VECTOR>().0;
@@ -78,7 +82,8 @@ impl Layer {
         }
     }
 
-    /// Hands gradients of the sums down to the inputs, and adds those of the weights and biases.
+    /// Backward: writes the gradients of the inputs to `down`, and adds those of weights and
+    /// biases.
     #[inline(always)]
     fn backward(&self, slopes: &[f32], input: &[f32], down: &mut [f32], rows: &mut [f32], bias: &mut [f32]) {
         down.fill(0.0);
@@ -95,25 +100,25 @@ impl Layer {
     }
 }
 
-/// Where a position's numbers are put on their way through the layers.
+/// The activations and gradients of one position.
 pub(super) struct Scratch {
-    /// What the first layer sees, and the gradient of it.
+    /// The first layer's inputs and, in `down`, their gradients.
     pairs: Vec<f32>,
     down: Vec<f32>,
     first: Vec<f32>,
-    /// Squares, then clipped values.
+    /// Squared activations, then clipped ones.
     middle: Vec<f32>,
     middle_down: Vec<f32>,
     second: Vec<f32>,
     last: Vec<f32>,
 }
 
-/// Copies numbers; if they are rounded, to parts of a 1 that has so many.
-fn set(target: &mut [f32], source: &[f32], one: Option<f32>) {
+/// Copies numbers; with `scale` rounds them to multiples of `1 / scale` (fake quantisation).
+fn set(target: &mut [f32], source: &[f32], scale: Option<f32>) {
     target.copy_from_slice(source);
-    if let Some(one) = one {
+    if let Some(scale) = scale {
         for number in target {
-            *number = (*number * one).round_ties_even() / one;
+            *number = (*number * scale).round_ties_even() / scale;
         }
     }
 }
@@ -130,7 +135,7 @@ impl Layers {
         Self { shape, stacks: (0..sizes.stacks()).map(|_| stack()).collect() }
     }
 
-    /// Takes over the numbers of one array.
+    /// Copies the values of one array.
     pub(super) fn set(&mut self, array: Array, values: &[f32]) {
         let rounded = self.shape.fake_quantisation;
         let parts = values.chunks_exact(values.len() / self.stacks.len());
@@ -160,7 +165,8 @@ impl Layers {
         }
     }
 
-    /// The value of a position; `sums` are the transformer's for it, `stride` apart from block to block.
+    /// Forward pass of one position; `sums` are its transformer sums, `stride` apart from block to
+    /// block.
     #[inline(always)]
     pub(super) fn forward(&self, stack: usize, sums: &[Sums], stride: usize, scratch: &mut Scratch) -> f32 {
         let rounded = self.shape.fake_quantisation;
@@ -181,8 +187,8 @@ impl Layers {
         value
     }
 
-    /// The gradients of a position that went forward last: of all layers into `gradients`, of the transformer's sums in
-    /// their place.
+    /// Backward pass of the position that went forward last. Adds the gradients of all layers to
+    /// `gradients`, and replaces `sums` by their gradients.
     #[inline(always)]
     pub(super) fn backward(
         &self,
@@ -215,7 +221,7 @@ impl Layers {
         gradients[Array::Second] = rows;
         let (squares, clipped) = scratch.middle_down.split_at(first);
         for ((sum, square), clipped) in scratch.first.iter_mut().zip(squares).zip(clipped) {
-            let by_square = if is_between(*sum, -SUM_MOST) { 2.0 * *sum * square } else { 0.0 };
+            let by_square = if is_between(*sum, -MAX_SUM) { 2.0 * *sum * square } else { 0.0 };
             let by_clipped = if is_between(*sum, 0.0) { *clipped } else { 0.0 };
             *sum = by_square + by_clipped;
         }
@@ -232,18 +238,18 @@ impl Layers {
     }
 }
 
-/// What a sum is clipped at: a little more than 1.
-const SUM_MOST: f32 = SUM_LIMIT as f32 / SUM_ONE;
+/// Upper clipping bound of a sum: a little more than 1.
+const MAX_SUM: f32 = SUM_LIMIT as f32 / SUM_ONE;
 
-/// Whether a sum is where its activation grows with it.
+/// Whether the activation's derivative at this sum is not zero.
 #[inline(always)]
-fn is_between(sum: f32, least: f32) -> bool {
-    sum > least && sum < SUM_MOST
+fn is_between(sum: f32, min: f32) -> bool {
+    sum > min && sum < MAX_SUM
 }
 
 #[inline(always)]
 fn squared(sum: f32, rounded: bool) -> f32 {
-    let clipped = sum.abs().min(SUM_MOST);
+    let clipped = sum.abs().min(MAX_SUM);
     if !rounded {
         return clipped * clipped;
     }
@@ -253,14 +259,14 @@ fn squared(sum: f32, rounded: bool) -> f32 {
 
 #[inline(always)]
 fn clip(sum: f32, rounded: bool) -> f32 {
-    let clipped = sum.clamp(0.0, SUM_MOST);
+    let clipped = sum.clamp(0.0, MAX_SUM);
     if !rounded {
         return clipped;
     }
     (clipped * SUM_ONE / (1_u32 << WEIGHT_SHIFT) as f32).floor() / ACTIVATION_ONE as f32
 }
 
-/// The products of the clipped halves: the side to move's, then the other's. Sums become clipped in their place.
+/// Pairwise products of the clipped halves: the side to move's, then the other's.
 #[inline(always)]
 fn pairs(sums: &[Sums], stride: usize, rounded: bool, pairs: &mut [f32]) {
     const ONE: f32 = TRANSFORMER_ONE as f32;
@@ -279,7 +285,7 @@ fn pairs(sums: &[Sums], stride: usize, rounded: bool, pairs: &mut [f32]) {
     }
 }
 
-/// Replaces sums by their gradients, given those of the pairs.
+/// Replaces sums by their gradients, given the gradients of the pairs.
 #[inline(always)]
 fn pairs_backward(sums: &mut [Sums], stride: usize, down: &[f32]) {
     let half = down.len() / 2;
@@ -290,7 +296,7 @@ fn pairs_backward(sums: &mut [Sums], stride: usize, down: &[f32]) {
             let high = &mut highs[block * stride][side];
             for ((low, high), down) in low.iter_mut().zip(high).zip(down) {
                 let (one, other) = (*low, *high);
-                // Written as products so that no lane needs a branch.
+                // A product instead of a branch, so that the loop vectorises.
                 let inside = |sum: f32| f32::from(u8::from(sum > 0.0) & u8::from(sum < 1.0));
                 *low = down * other.clamp(0.0, 1.0) * inside(one);
                 *high = down * one.clamp(0.0, 1.0) * inside(other);

@@ -1,4 +1,4 @@
-//! What cannot be seen from outside: instruction sets change no bit.
+//! Tests of internals: instruction sets change no bit.
 
 use dataset::random::{Stream, Use};
 use nnue::architecture::Sizes;
@@ -22,7 +22,7 @@ fn batch(shape: &Shape) -> Batch {
         batch.active.push([side(), side()]);
         batch.counts.push(2 + stream.below(31) as u8);
         batch.stacks.push(stream.below(shape.sizes.stacks() as u64) as u8);
-        batch.promised.push(stream.below(1000) as f32 / 1000.0);
+        batch.score_targets.push(stream.below(1000) as f32 / 1000.0);
         batch.results.push(stream.below(3) as f32 / 2.0);
     }
     batch

@@ -1,8 +1,9 @@
-//! The input layer: of thousands of inputs some thirty are on.
+//! The feature transformer: a sparse input layer with about thirty active inputs of thousands.
 //!
-//! Its table is cut into blocks of [`LANES`] columns, small enough for a core's own cache where there are some thousand
-//! inputs. Forward, a thread sums the rows of its positions block by block. Backward, each block is one thread's own: it
-//! adds up every row's gradient and moves its weights, so that no sum depends on how many threads there are.
+//! The table is split into blocks of [`LANES`] columns, which fit a core's own cache for a few
+//! thousand inputs. Forward, a thread sums the rows of its positions block by block. Backward, each
+//! block belongs to one thread, which accumulates the gradients and updates the weights. So no sum
+//! depends on the number of threads.
 
 use nnue::architecture::TRANSFORMER_ONE;
 
@@ -13,14 +14,14 @@ use crate::{
     simd::{self, Level, Loops},
 };
 
-/// How many columns a block has: half of the least width, so that both numbers of a pair are in the same place of their
-/// blocks, and two vectors of the widest instruction set.
+/// Columns of a block: half of the least width, so that both numbers of a pair have the same place
+/// in their blocks, and two vectors of the widest instruction set.
 pub const LANES: usize = 32;
 
 /// The sums of one block for one position: the side to move's, then the other's.
 pub type Sums = [[f32; LANES]; 2];
 
-/// A table of weights and a bias.
+/// A feature transformer: a table of weights and a bias.
 pub struct Transformer {
     level: Level,
     sharing: Sharing,
@@ -30,10 +31,10 @@ pub struct Transformer {
 /// [`LANES`] columns of the table.
 struct Block {
     rows: Group,
-    /// Rows that buckets add to their own, where they share any.
+    /// Shared rows of factorised features, if there are any.
     shared: Option<Group>,
     bias: Group,
-    /// The rows as they are used, where that is not what `rows` holds.
+    /// The merged and rounded rows, where these differ from `rows`.
     effective: Vec<f32>,
     effective_bias: [f32; LANES],
     gradient: Vec<f32>,
@@ -41,32 +42,32 @@ struct Block {
     limits: Limits,
 }
 
-/// How far from zero numbers may go.
+/// Weight clipping bounds.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// The weights of rows and shared rows.
+    /// The bound of rows and shared rows.
     pub rows: f32,
-    /// The biases.
+    /// The bound of the biases.
     pub bias: f32,
 }
 
-/// The numbers of a table, row by row.
+/// The parameters of a table, row by row.
 pub struct Table<'a> {
     /// The weights.
     pub rows: &'a [f32],
-    /// The shared weights; empty if there are none.
+    /// The shared weights; empty without factorisation.
     pub shared: &'a [f32],
     /// The biases, as many as the table is wide.
     pub bias: &'a [f32],
 }
 
 impl Transformer {
-    /// A table of which the optimiser remembers nothing. `sharing` says which shared rows are added to which, if there are
-    /// any; `rounded`: its numbers count as the integers that they become.
+    /// A table with fresh optimiser state. `sharing` maps buckets to shared rows; `rounded` enables
+    /// fake quantisation.
     ///
     /// # Panics
     ///
-    /// If the table's width is no multiple of [`LANES`].
+    /// If the width is no multiple of [`LANES`].
     #[must_use]
     pub fn new(table: &Table<'_>, sharing: Sharing, optimizer: &Optimizer, limits: Limits, rounded: bool) -> Self {
         let width = table.bias.len();
@@ -92,7 +93,7 @@ impl Transformer {
         Self { level: Level::best(), sharing, blocks }
     }
 
-    /// Takes a worse instruction set than the best: for tests.
+    /// Sets a lower instruction set, for tests.
     #[cfg(test)]
     pub(crate) const fn set_level(&mut self, level: Level) {
         self.level = level;
@@ -102,13 +103,13 @@ impl Transformer {
         self.level
     }
 
-    /// How many blocks of columns there are.
+    /// The number of blocks.
     #[must_use]
     pub const fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The sums of some positions: for each block those of each position.
+    /// Forward pass: the sums of some positions, block by block.
     ///
     /// # Panics
     ///
@@ -123,8 +124,9 @@ impl Transformer {
         }
     }
 
-    /// The same of a whole batch, block by block on the threads of `scope`: where a block's rows are more than a core's
-    /// cache holds beside others', they are read once for all positions and not once for every few.
+    /// Forward pass of a whole batch, one task per block on the threads of `scope`. A block's rows
+    /// are then read once for all positions, which pays where they exceed a core's share of the
+    /// cache.
     ///
     /// # Panics
     ///
@@ -143,7 +145,7 @@ impl Transformer {
         }
     }
 
-    /// Learns from the gradients of the sums of some positions, which come in parts.
+    /// Backward pass and optimiser step, from the gradients of the sums, which come in parts.
     pub fn learn<'a>(&'a mut self, scope: &rayon::Scope<'a>, parts: &'a [Gradients<'a>], step: &'a Step) {
         let Self { level, sharing, blocks } = self;
         let (level, sharing) = (*level, &*sharing);
@@ -152,7 +154,7 @@ impl Transformer {
         }
     }
 
-    /// The rows of one of the three: weights, mean gradients, or mean squares.
+    /// Gathers one kind of numbers from all blocks: weights, first or second moments.
     pub(crate) fn gather(&self, pick: impl Fn(&Group) -> &[f32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
         let width = self.blocks.len() * LANES;
         let join = |of: &dyn Fn(&Block) -> Option<&[f32]>| {
@@ -172,7 +174,7 @@ impl Transformer {
         )
     }
 
-    /// Puts numbers in the place of one of the three.
+    /// Scatters one kind of numbers over the blocks.
     pub(crate) fn scatter(&mut self, table: &Table<'_>, pick: impl Fn(&mut Group) -> &mut Vec<f32>) {
         let width = self.blocks.len() * LANES;
         for (index, block) in self.blocks.iter_mut().enumerate() {
@@ -196,7 +198,7 @@ impl Block {
         if self.effective.is_empty() { &self.rows.values } else { &self.effective }
     }
 
-    /// Works out the rows as they are used.
+    /// Merges shared rows, then rounds under fake quantisation.
     #[inline(always)]
     fn refresh(&mut self, sharing: &Sharing) {
         const ONE: f32 = TRANSFORMER_ONE as f32;
@@ -215,14 +217,14 @@ impl Block {
     }
 }
 
-/// A part of a batch: what was on, how many inputs, and the gradients of the sums, as [`Transformer::forward`] gives sums.
+/// The gradients of a part of a batch, laid out as [`Transformer::forward`] lays out sums.
 #[derive(Clone, Copy)]
 pub struct Gradients<'a> {
-    /// What was on.
+    /// The active inputs.
     pub active: &'a [Active],
-    /// How many inputs.
+    /// The number of active inputs.
     pub counts: &'a [u8],
-    /// For each block those of each position.
+    /// For each block, the gradient of each position.
     pub gradients: &'a [Sums],
 }
 
@@ -233,7 +235,8 @@ impl<'a> Gradients<'a> {
 }
 
 impl Block {
-    /// Adds the gradients of all positions to the rows that were on, part by part, and moves the weights.
+    /// Accumulates the gradients of all positions in the active rows, part by part, then steps the
+    /// optimiser.
     fn learn(&mut self, level: Level, number: usize, parts: &[Gradients<'_>], sharing: &Sharing, step: &Step) {
         let mut bias = [0.0; LANES];
         for part in parts {
@@ -241,7 +244,7 @@ impl Block {
             let (gradient, gradients) = (&mut *self.gradient, part.of_block(number));
             simd::run(level, Backward { gradient, bias: &mut bias, active, counts, gradients });
         }
-        simd::run(level, Move { block: self, bias: &bias, sharing, step });
+        simd::run(level, Update { block: self, bias: &bias, sharing, step });
     }
 }
 
@@ -287,7 +290,7 @@ impl Loops for Backward<'_> {
         let mut bias = *self.bias;
         for ((active, count), gradients) in self.active.iter().zip(self.counts).zip(self.gradients) {
             for (active, gradient) in active.iter().zip(gradients) {
-                // On a local copy the compiler keeps it in registers.
+                // A local copy stays in registers.
                 let gradient = *gradient;
                 if gradient.iter().fold(0, |bits, gradient| bits | gradient.to_bits()) == 0 {
                     continue;
@@ -307,14 +310,14 @@ impl Loops for Backward<'_> {
     }
 }
 
-struct Move<'a> {
+struct Update<'a> {
     block: &'a mut Block,
     bias: &'a [f32; LANES],
     sharing: &'a Sharing,
     step: &'a Step,
 }
 
-impl Loops for Move<'_> {
+impl Loops for Update<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { block, bias, sharing, step } = self;

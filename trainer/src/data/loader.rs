@@ -1,4 +1,4 @@
-//! Batches that are made while others are learned from.
+//! Prefetching: a thread makes batches while others are trained on.
 
 use std::{
     sync::mpsc::{self, Receiver, SyncSender},
@@ -10,19 +10,19 @@ use dataset::training::{Place, Reader, TrainingError};
 use super::{DataError, Scales};
 use crate::batch::{Batch, Features};
 
-/// How many batches may be ready.
-const AHEAD: usize = 2;
+/// Batches that are prefetched.
+const PREFETCHED_BATCHES: usize = 2;
 
-/// A batch, and where in the data the next one begins.
+/// A batch, and the place of the next one in the data.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// The positions.
     pub batch: Batch,
-    /// Where a loader goes on that has not made the batches up to this one.
+    /// The place from which a loader resumes after this batch.
     pub next: Place,
 }
 
-/// Makes batches in a thread of its own.
+/// A loader, which makes batches in a thread of its own.
 pub struct Loader {
     batches: Option<Receiver<Result<Ready, TrainingError>>>,
     used: SyncSender<Batch>,
@@ -31,14 +31,14 @@ pub struct Loader {
 
 impl Loader {
     pub(super) fn new(reader: Reader, scales: Scales, length: usize, features: Features) -> Self {
-        let (sender, batches) = mpsc::sync_channel(AHEAD);
-        // As many as can be on their way, so that giving one back never waits.
-        let (used, returned) = mpsc::sync_channel(AHEAD + 2);
+        let (sender, batches) = mpsc::sync_channel(PREFETCHED_BATCHES);
+        // Capacity for all batches in flight, so that recycling never blocks.
+        let (used, returned) = mpsc::sync_channel(PREFETCHED_BATCHES + 2);
         let thread = thread::spawn(move || make(reader, &scales, length, features, &sender, &returned));
         Self { batches: Some(batches), used, thread: Some(thread) }
     }
 
-    /// The next batch.
+    /// Returns the next batch.
     ///
     /// # Errors
     ///
@@ -46,26 +46,26 @@ impl Loader {
     ///
     /// # Panics
     ///
-    /// If the thread that reads has panicked.
+    /// If the reading thread has panicked.
     #[allow(clippy::should_implement_trait, reason = "it never ends, and it can fail")]
     pub fn next(&mut self) -> Result<Ready, DataError> {
         let batches = self.batches.as_ref().expect("they end with the loader");
         Ok(batches.recv().expect("the thread lives as long as the loader")?)
     }
 
-    /// Takes back a batch whose memory can be used again.
-    pub fn give_back(&self, batch: Batch) {
-        // If there are enough, its memory goes.
+    /// Recycles the memory of a batch.
+    pub fn recycle(&self, batch: Batch) {
+        // With enough spare batches the memory is freed.
         let _ = self.used.try_send(batch);
     }
 }
 
 impl Drop for Loader {
     fn drop(&mut self) {
-        // Without anybody who takes batches the thread ends.
+        // Without a receiver the thread ends.
         self.batches = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // A panic of the thread has been printed.
             let _ = thread.join();
         }
     }

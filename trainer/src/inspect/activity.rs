@@ -1,6 +1,6 @@
-//! A net at work: which neurons are on, how often, how far.
+//! The activity of a net's neurons on positions.
 //!
-//! The arithmetic is that of [`nnue::architecture`], step by step and without haste; a test holds it against the real
+//! The arithmetic is that of [`nnue::architecture`], unoptimised; a test compares it with the real
 //! inference.
 
 use nnue::{
@@ -13,47 +13,47 @@ use serde::Serialize;
 
 use crate::batch::Batch;
 
-/// What happened on some positions.
+/// The activity on some positions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
-    /// How many positions each stack had.
+    /// The number of positions of each stack.
     pub positions: Vec<u64>,
     /// The layers, from the first on.
     pub layers: Vec<LayerActivity>,
 }
 
-/// What happened in a layer.
+/// The activity of a layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerActivity {
     /// `pairs`, `first.squares`, `first.clipped` or `second`.
     pub layer: &'static str,
-    /// In the positions of each stack.
+    /// The activity in each stack.
     pub stacks: Vec<Share>,
-    /// The share of positions in which each neuron was on; the pairs' are the same for all stacks, other layers have a
-    /// row for each stack that had positions.
+    /// The share of positions in which each neuron was active. Pairs are counted over all stacks;
+    /// other layers have a row for each stack that had positions.
     pub neurons: Vec<f64>,
-    /// How many were never on. Those of stacks without positions are not counted.
+    /// The number of neurons that were never active, in stacks that had positions.
     pub never_on: usize,
 }
 
-/// How the neurons of a layer were, taken together.
+/// Mean activity of a layer's neurons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Share {
-    /// The share that was on: at least 1 in integers.
+    /// The share that was active: at least 1 in integers.
     pub on: f64,
-    /// The share that could not be more.
+    /// The share that was saturated.
     pub saturated: f64,
-    /// The mean, 1 being the most.
+    /// The mean activation; the maximum is 1.
     pub mean: f64,
 }
 
 const LAYERS: [&str; 4] = ["pairs", "first.squares", "first.clipped", "second"];
 
-/// What is counted of a layer in one stack, by neuron.
+/// Counts of a layer in one stack, by neuron.
 #[derive(Clone, Default)]
 struct Tally {
-    /// How often it was looked at: a pair twice a position.
-    looks: u64,
+    /// The number of observations: two per position for a pair.
+    observations: u64,
     on: Vec<u64>,
     saturated: u64,
     sum: u64,
@@ -61,7 +61,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, activations: &[i32]) {
-        self.looks += 1;
+        self.observations += 1;
         self.on.resize(activations.len(), 0);
         for (on, activation) in self.on.iter_mut().zip(activations) {
             *on += u64::from(*activation > 0);
@@ -71,7 +71,7 @@ impl Tally {
     }
 
     fn share(&self) -> Share {
-        let all = (self.looks * self.on.len() as u64).max(1) as f64;
+        let all = (self.observations * self.on.len() as u64).max(1) as f64;
         let on: u64 = self.on.iter().sum();
         let mean = self.sum as f64 / f64::from(ACTIVATION_ONE) / all;
         Share { on: on as f64 / all, saturated: self.saturated as f64 / all, mean }
@@ -84,7 +84,7 @@ impl Activity {
     pub fn of(parameters: &Parameters, batch: &Batch) -> Self {
         let stacks = parameters.sizes.stacks();
         let mut positions = vec![0; stacks];
-        let mut tallies = vec![[const { Tally { looks: 0, on: Vec::new(), saturated: 0, sum: 0 } }; 4]; stacks];
+        let mut tallies = vec![[const { Tally { observations: 0, on: Vec::new(), saturated: 0, sum: 0 } }; 4]; stacks];
         for place in 0..batch.len() {
             let stack = usize::from(batch.stacks[place]);
             positions[stack] += 1;
@@ -93,7 +93,7 @@ impl Activity {
         let layers = LAYERS.into_iter().enumerate().map(|(number, layer)| {
             let tallies: Vec<&Tally> = tallies.iter().map(|stack| &stack[number]).collect();
             let neurons = if number == 0 { vec![merged(&tallies)] } else { tallies.iter().copied().cloned().collect() };
-            let share = |tally: &Tally, on: u64| on as f64 / tally.looks.max(1) as f64;
+            let share = |tally: &Tally, on: u64| on as f64 / tally.observations.max(1) as f64;
             LayerActivity {
                 layer,
                 stacks: tallies.iter().map(|tally| tally.share()).collect(),
@@ -109,7 +109,7 @@ impl Activity {
 fn merged(tallies: &[&Tally]) -> Tally {
     let mut merged = Tally::default();
     for tally in tallies {
-        merged.looks += tally.looks;
+        merged.observations += tally.observations;
         merged.on.resize(merged.on.len().max(tally.on.len()), 0);
         for (sum, on) in merged.on.iter_mut().zip(&tally.on) {
             *sum += on;
@@ -118,7 +118,7 @@ fn merged(tallies: &[&Tally]) -> Tally {
     merged
 }
 
-/// The score of a position; what happens on the way is counted.
+/// Returns the score of a position, and counts activations.
 fn score(parameters: &Parameters, batch: &Batch, place: usize, tallies: &mut [Tally; 4]) -> i32 {
     let (width, half) = (parameters.sizes.width(), parameters.sizes.width() / 2);
     let (stack, count) = (usize::from(batch.stacks[place]), usize::from(batch.counts[place]));
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn neurons_are_counted() {
         let mut parameters = Parameters::zero(Sizes::new(128, 8, 8, 2).unwrap());
-        // One pair always on and full, one always at a half.
+        // One pair always saturated, one always at a half.
         (parameters.transformer_bias[3], parameters.transformer_bias[67]) = (300, 255);
         (parameters.transformer_bias[4], parameters.transformer_bias[68]) = (128, 255);
         parameters.stacks[0].first_bias[0] = -8_000;

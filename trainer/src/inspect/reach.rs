@@ -1,7 +1,7 @@
-//! What the weights alone forbid: neurons that are off whatever stands on the board.
+//! Unreachable neurons: inactive on every board, by their weights alone.
 //!
-//! The bounds are generous, as if every bucket's best pieces could stand together; so what is called unreachable is, and
-//! some that are not called so may be too.
+//! The bounds are generous, as if every bucket's best pieces could stand together. So neurons
+//! reported as unreachable are, and others may be too.
 
 use nnue::{
     Parameters,
@@ -9,21 +9,21 @@ use nnue::{
 };
 use serde::Serialize;
 
-use crate::batch::MOST_ACTIVE;
+use crate::batch::MAX_ACTIVE;
 
-/// How many neurons no position can turn on.
+/// The number of neurons that no position can activate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unreachable {
     /// Pairs of the transformer.
     pub pairs: usize,
-    /// Neurons of the first layer, of all stacks together.
+    /// Neurons of the first layer, over all stacks.
     pub first: usize,
-    /// Neurons of the second.
+    /// Neurons of the second layer, over all stacks.
     pub second: usize,
 }
 
 impl Unreachable {
-    /// Counts them.
+    /// Counts the unreachable neurons.
     #[must_use]
     pub fn of(parameters: &Parameters) -> Self {
         let sizes = parameters.sizes;
@@ -51,7 +51,7 @@ fn pairs(parameters: &Parameters) -> usize {
                 column.extend(bucket[neuron..].iter().step_by(width).copied().filter(|weight| *weight > 0));
                 column.sort_unstable_by_key(|weight| std::cmp::Reverse(*weight));
                 let bias = i32::from(parameters.transformer_bias[neuron]);
-                let sum = bias + column.iter().take(MOST_ACTIVE).map(|weight| i32::from(*weight)).sum::<i32>();
+                let sum = bias + column.iter().take(MAX_ACTIVE).map(|weight| i32::from(*weight)).sum::<i32>();
                 sum.clamp(0, TRANSFORMER_ONE.into())
             })
             .collect();
@@ -62,7 +62,7 @@ fn pairs(parameters: &Parameters) -> usize {
     reachable.iter().filter(|reachable| !**reachable).count()
 }
 
-/// The least and greatest sums that the neurons of a layer can have.
+/// The least and greatest sums of a layer's neurons.
 fn reach<'a>(biases: &'a [i32], rows: &'a [i8], inputs: usize) -> impl Iterator<Item = (i64, i64)> + 'a {
     biases.iter().zip(rows.chunks_exact(inputs)).map(|(bias, row)| {
         let sum = |keep: fn(&i64) -> bool| {
@@ -80,10 +80,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_zeros_or_negative_weights_hold_down_is_unreachable() {
+    fn neurons_under_zeros_or_negative_weights_are_unreachable() {
         let mut parameters = Parameters::zero(Sizes::new(128, 8, 16, 2).unwrap());
         assert_eq!(Unreachable::of(&parameters), Unreachable { pairs: 64, first: 16, second: 32 });
-        // One pair on by its biases; one by a single weight of each half in one bucket; one of which a half is never on.
+        // One pair is active by its biases, one by a single weight of each half in one bucket; of
+        // the third a half is never active.
         parameters.transformer_bias[0] = 255;
         parameters.transformer_bias[64] = 3;
         let row = &mut parameters.transformer[3 * PIECE_POINTS * 128..][..128];

@@ -1,4 +1,4 @@
-//! The numbers of an array.
+//! Statistics of an array's numbers.
 
 use serde::Serialize;
 
@@ -7,15 +7,15 @@ use crate::{
     model::{Array, Shape},
 };
 
-/// How many columns a histogram has; odd, so that one is around zero.
-const COLUMNS: usize = 61;
+/// Bins of a histogram; odd, so that one is centred on zero.
+const BINS: usize = 61;
 
-/// What is known of an array.
+/// The statistics of an array.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statistics {
     /// Its name in checkpoints.
     pub array: &'static str,
-    /// How many numbers it has.
+    /// The number of elements.
     pub count: usize,
     /// Their mean.
     pub mean: f64,
@@ -25,20 +25,20 @@ pub struct Statistics {
     pub least: f64,
     /// The greatest.
     pub greatest: f64,
-    /// How far from zero they may go.
+    /// The clipping bound.
     pub limit: f64,
-    /// The share that stands at the limit, as integers tell it.
+    /// The share at the clipping bound, after rounding.
     pub at_limit: f64,
     /// The share that is exactly zero.
     pub zero: f64,
-    /// How many lie in each of the equal columns from −`reach` to `reach`.
+    /// The histogram: equal bins from −`reach` to `reach`.
     pub histogram: Vec<u64>,
     /// The greatest distance from zero.
     pub reach: f64,
 }
 
 impl Statistics {
-    /// The statistics of an array of a net. Of none all are zero.
+    /// Computes the statistics of an array; all zero for an empty one.
     #[must_use]
     pub fn of(array: Array, shape: &Shape, values: &[f32]) -> Self {
         let count = values.len();
@@ -47,15 +47,15 @@ impl Statistics {
         let mean = numbers().sum::<f64>() / count.max(1) as f64;
         let variance = numbers().map(|number| (number - mean) * (number - mean)).sum::<f64>() / count.max(1) as f64;
         let limit = f64::from(array.limit(shape));
-        let near = limit - 0.5 / export::one(array);
+        let near = limit - 0.5 / export::scale(array);
         let reach = numbers().fold(0.0, |most: f64, number| most.max(number.abs()));
-        let mut histogram = vec![0; COLUMNS];
+        let mut histogram = vec![0; BINS];
         for number in numbers().filter(|_| reach > 0.0) {
-            let column = (f64::midpoint(number / reach, 1.0) * COLUMNS as f64) as usize;
-            histogram[column.min(COLUMNS - 1)] += 1;
+            let column = (f64::midpoint(number / reach, 1.0) * BINS as f64) as usize;
+            histogram[column.min(BINS - 1)] += 1;
         }
         if reach == 0.0 {
-            histogram[COLUMNS / 2] = count as u64;
+            histogram[BINS / 2] = count as u64;
         }
         Self {
             array: array.name(),
@@ -94,12 +94,12 @@ mod tests {
         assert!((found.mean - mean).abs() < 1e-6);
         assert_eq!((found.least, found.greatest), (-f64::from(LAYER_LIMIT), f64::from(LAYER_LIMIT)));
         assert_eq!(found.histogram.iter().sum::<u64>(), 8);
-        assert_eq!((found.histogram[0], found.histogram[COLUMNS / 2], found.histogram[COLUMNS - 1]), (1, 2, 2));
+        assert_eq!((found.histogram[0], found.histogram[BINS / 2], found.histogram[BINS - 1]), (1, 2, 2));
     }
 
     #[test]
     fn arrays_of_zeros_and_of_nothing_have_figures_too() {
-        assert_eq!((of(&[0.0; 3]).deviation, of(&[0.0; 3]).histogram[COLUMNS / 2]), (0.0, 3));
+        assert_eq!((of(&[0.0; 3]).deviation, of(&[0.0; 3]).histogram[BINS / 2]), (0.0, 3));
         assert_eq!((of(&[]).mean, of(&[]).least, of(&[]).zero), (0.0, 0.0, 0.0));
     }
 }

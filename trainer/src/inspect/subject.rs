@@ -1,4 +1,4 @@
-//! What can be looked into: a run, a checkpoint, or a net's file.
+//! The file of an inspected net: a run's folder, a checkpoint, or a net.
 
 use std::{
     fs, io,
@@ -15,7 +15,7 @@ use crate::{
     run::{Folder, Kept},
 };
 
-/// What was looked into.
+/// The kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -25,21 +25,21 @@ pub enum Kind {
     Net,
 }
 
-/// A net to be looked into.
+/// A net to inspect.
 pub struct Subject {
-    /// What it was read from.
+    /// The kind of file that it was read from.
     pub kind: Kind,
-    /// What kind of net it is.
+    /// The net's shape.
     pub shape: Shape,
-    /// Its numbers as the model has them.
+    /// The parameters in floating point.
     pub values: Arrays,
-    /// Its numbers as engines have them.
+    /// The parameters in integers.
     pub parameters: Parameters,
-    /// The steps that were made, where that is known.
+    /// The training steps, if known.
     pub steps: Option<u64>,
 }
 
-/// Why there is nothing to look into.
+/// An error of reading a net to inspect.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum SubjectError {
@@ -69,7 +69,7 @@ impl Subject {
                 let (shape, values) = export::dequantise(&parameters);
                 Ok(Self { kind: Kind::Net, shape, values, parameters, steps: None })
             }
-            // After eight bytes of length a safetensors file goes on with an object.
+            // A safetensors file holds an object after eight bytes of length.
             Err(NetError::Foreign) if bytes.get(8) == Some(&b'{') => {
                 let shape = Checkpoint::shape(&path)?;
                 let checkpoint = Checkpoint::read(&path, &shape)?;

@@ -1,4 +1,4 @@
-//! Steps against the papers' formulas in 64 bits, written down once more and in another order.
+//! Steps compared with the papers' formulas, in 64 bits and in another order of operations.
 
 use super::*;
 
@@ -10,8 +10,9 @@ fn gradient(step: u64, place: usize) -> f64 {
     (phase as f64 - 8.5) * 0.03 * (1.0 + place as f64)
 }
 
-/// One number after so many steps, by the formulas of "Decoupled weight decay regularization" (algorithm 2), "On the
-/// variance of the adaptive learning rate" (algorithm 2) and "Lookahead optimizer" (algorithm 1).
+/// One parameter after `steps` steps, by the formulas of "Decoupled weight decay regularization"
+/// (algorithm 2), "On the variance of the adaptive learning rate" (algorithm 2) and "Lookahead
+/// optimizer" (algorithm 1).
 fn expected(optimizer: &Optimizer, begin: f64, place: usize, steps: u64) -> f64 {
     let Optimizer { method, beta1, beta2, epsilon, weight_decay, lookahead } = *optimizer;
     let (mut value, mut slow, mut mean, mut square) = (begin, begin, 0.0, 0.0);
@@ -76,7 +77,7 @@ fn no_number_passes_its_limit() {
     assert_eq!(group.values, [1.0, -1.0]);
 }
 
-/// `AdamW` against libtorch's own.
+/// `AdamW` compared with libtorch's own.
 #[cfg(feature = "torch")]
 #[test]
 fn steps_are_those_of_libtorch() {

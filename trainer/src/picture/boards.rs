@@ -1,20 +1,20 @@
-//! Numbers of inputs on the board: for each kind of piece and either owner a board seen from the side whose net it is,
-//! its king below on the d or e file.
+//! Boards of a net's inputs: one for each kind of piece and owner, seen from the net's side, its
+//! king below on the d or e file.
 
 use nnue::architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS, View};
 use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use super::Page;
 
-/// A number for each point on which a piece can stand.
+/// A number for each point that a piece can stand on.
 pub(super) struct Board {
     pub(super) piece: Piece,
     points: Vec<(Square, f64)>,
 }
 
 impl Board {
-    /// The boards of all pieces, the side's own first; a number is the mean over the buckets in which the
-    /// piece can be there.
+    /// The boards of all pieces, the own ones first. A number is the mean over the buckets that
+    /// allow the piece there.
     pub(super) fn all(inputs: Inputs, number: impl Fn(usize) -> f64) -> Vec<Self> {
         let pieces = Color::ALL.into_iter().flat_map(|color| PieceKind::ALL.map(|kind| Piece::new(color, kind)));
         pieces.map(|piece| Self { piece, points: points(inputs, piece, &number) }).collect()
@@ -25,7 +25,7 @@ impl Board {
         self.points.iter().map(|(_, number)| number).sum::<f64>() / self.points.len().max(1) as f64
     }
 
-    /// The same, with the numbers as their differences from a level.
+    /// Subtracts a level from all numbers.
     pub(super) fn less(mut self, level: f64) -> Self {
         for (_, number) in &mut self.points {
             *number -= level;
@@ -33,12 +33,13 @@ impl Board {
         self
     }
 
-    /// The greatest distance from zero.
+    /// The greatest absolute value.
     pub(super) fn reach(&self) -> f64 {
         self.points.iter().fold(0.0, |most: f64, (_, number)| most.max(number.abs()))
     }
 
-    /// Draws it, its corner here and a point so large; what is `full` has the whole colour.
+    /// Draws the board with its corner at `(x, y)` and points of `size`; the value `full` is
+    /// opaque.
     pub(super) fn draw(&self, page: &mut Page, (x, y): (f64, f64), size: f64, full: f64) {
         for (square, number) in &self.points {
             let (left, top) = (x + f64::from(square.file()) * size, y + f64::from(9 - square.rank()) * size);
@@ -58,13 +59,14 @@ impl Board {
     }
 }
 
-/// The points of a piece, Red being the side whose view it is.
+/// The points of a piece, in Red's view.
 fn points(inputs: Inputs, piece: Piece, number: &impl Fn(usize) -> f64) -> Vec<(Square, f64)> {
     let mut points = Vec::new();
     for square in attacks::home(piece) {
         let can_be = |king: Square, attackers: Option<Attackers>| match piece {
             Piece::RedKing => king == square,
-            // With the own king on the e file, boards are mirrored so that the enemy's is not on the f file.
+            // With the own king on the e file, boards are mirrored so that the enemy's king is not
+            // on the f file.
             Piece::BlackKing => king.file() != 4 || square.file() != 5,
             _ => piece.color() == Color::Black || attackers.is_none_or(|attackers| attackers.allow(piece.kind())),
         };
@@ -78,7 +80,7 @@ fn points(inputs: Inputs, piece: Piece, number: &impl Fn(usize) -> f64) -> Vec<(
     points
 }
 
-/// The views of all buckets, each with the king's place and the attackers that it stands for.
+/// The views of all buckets, each with its king's point and its attackers.
 fn views(inputs: Inputs) -> impl Iterator<Item = (Square, Option<Attackers>, View)> {
     const D: u8 = 3;
     let enemy = Square::new(D, 9).expect("it is on the board");
@@ -96,9 +98,10 @@ mod tests {
 
     #[test]
     fn every_input_that_can_be_on_is_on_a_board() {
-        // The own king is in one place at a time; three points are the enemy's only while it is not on the e file.
+        // A bucket has one point of the own king; three points are the enemy king's only while the
+        // own one is not on the e file.
         let elsewhere = KING_PLACES * KING_PLACES - KING_PLACES + 3 * 3;
-        // Without chariots, or horses and cannons, these have no points, whatever is left of the others.
+        // Buckets without chariots, or without horses and cannons, have no points for these pieces.
         let gone = 2 * KING_PLACES * 3 * 90;
         for (inputs, never) in [(Inputs::Kings, elsewhere), (Inputs::KingsAttackers, 4 * elsewhere + gone)] {
             let seen = std::cell::RefCell::new(vec![0; inputs.count()]);

@@ -1,4 +1,4 @@
-//! How a run went: losses and learning rate over the positions learned from.
+//! The curves of a run: losses and learning rate over the positions trained on.
 
 use super::{Page, Scale, short};
 use crate::run::Line;
@@ -7,8 +7,8 @@ const WIDTH: f64 = 860.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = WIDTH - 92.0;
 
-/// More points than this are not told apart: neighbours become their mean.
-const POINTS: usize = 400;
+/// Maximum points of a curve; neighbours are averaged.
+const MAX_POINTS: usize = 400;
 
 /// A chart of the page.
 struct Panel<'a> {
@@ -17,16 +17,16 @@ struct Panel<'a> {
     top: f64,
     height: f64,
     points: Vec<(f64, f64)>,
-    /// Whether the lowest point is what one looks for.
+    /// Whether the lowest point is marked.
     best: bool,
-    /// Whether it begins at zero.
+    /// Whether the axis starts at zero.
     from_zero: bool,
 }
 
-/// Draws the figures of a run.
+/// Draws the metrics of a run.
 ///
-/// Training and held-out loss have a chart each: the one is taken by the recipe's power and mixture of the epoch, the
-/// other by squares and a fixed mixture, so that their heights cannot be compared.
+/// Training and held-out loss have a chart each, because their heights cannot be compared. The one
+/// uses the recipe's exponent and the epoch's lambda, the other squares and a fixed lambda.
 #[must_use]
 pub fn curves(name: &str, lines: &[Line]) -> String {
     let points = |of: &dyn Fn(&Line) -> Option<f64>| {
@@ -93,9 +93,9 @@ fn draw(page: &mut Page, panel: &Panel<'_>, across: &Scale) {
     }
 }
 
-/// As many points as can be told apart.
+/// Averages neighbours down to at most [`MAX_POINTS`] points.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let bunch = points.len().div_ceil(POINTS).max(1);
+    let bunch = points.len().div_ceil(MAX_POINTS).max(1);
     let mean = |points: &[(f64, f64)]| {
         let (x, _) = points[points.len() - 1];
         (x, points.iter().map(|(_, y)| y).sum::<f64>() / points.len() as f64)
@@ -151,7 +151,7 @@ mod tests {
     fn many_points_are_thinned() {
         let points: Vec<_> = (0..10_001).map(|point| (f64::from(point), 1.0)).collect();
         let thinned = thinned(&points);
-        assert!(thinned.len() <= POINTS && thinned.len() > POINTS / 2);
+        assert!(thinned.len() <= MAX_POINTS && thinned.len() > MAX_POINTS / 2);
         assert_eq!(thinned.last(), Some(&(10_000.0, 1.0)));
     }
 }

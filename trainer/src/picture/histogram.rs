@@ -1,4 +1,4 @@
-//! How the numbers of an array are spread.
+//! The histogram of an array.
 
 use super::{Page, short};
 use crate::inspect::Statistics;
@@ -9,7 +9,8 @@ pub(super) const HEIGHT: f64 = 150.0;
 const COLUMNS_TOP: f64 = 46.0;
 const COLUMNS_HEIGHT: f64 = 72.0;
 
-/// Draws one, its corner here. Heights are logarithms, for almost all of most arrays lies around zero.
+/// Draws a histogram with its corner at `(left, y)`. Heights are logarithmic, because most numbers
+/// are near zero.
 pub(super) fn draw(page: &mut Page, (left, y): (f64, f64), it: &Statistics) {
     page.text("head", left, y + 14.0, format_args!("{} · {}", it.array, short(it.count as f64)));
     let (mean, deviation) = (brief(it.mean), brief(it.deviation));
@@ -35,7 +36,7 @@ pub(super) fn draw(page: &mut Page, (left, y): (f64, f64), it: &Statistics) {
     page.text("small end", left + WIDTH, bottom + 13.0, brief(it.reach));
 }
 
-/// Three digits that count.
+/// Formats about three significant digits.
 pub(super) fn brief(number: f64) -> String {
     match number.abs() {
         0.0 => "0".to_owned(),
@@ -47,7 +48,7 @@ pub(super) fn brief(number: f64) -> String {
     }
 }
 
-/// A share of a hundred.
+/// Formats a share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0}%") } else { format!("{percent:.1}%") }

@@ -1,4 +1,4 @@
-//! A net on one page: its weights, what it thinks of pieces on points, and which of its neurons work.
+//! A net on one page: its weights, its piece-square tables, and its neurons' activity.
 
 use super::{
     Page, Scale,
@@ -15,7 +15,7 @@ const WIDTH: f64 = 880.0;
 const LEFT: f64 = 50.0;
 const RIGHT: f64 = WIDTH - 30.0;
 
-/// How many neurons' rows are shown.
+/// Neurons whose rows are shown.
 const NEURONS: usize = 4;
 
 /// Draws a net.
@@ -51,7 +51,7 @@ fn weights(page: &mut Page, top: f64, inspection: &Inspection) -> f64 {
     top + inspection.arrays.len().div_ceil(3) as f64 * down + 16.0
 }
 
-/// The piece-square head, in hundredths of a pawn.
+/// The piece-square head, in centipawns.
 fn head(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     let stacks = subject.shape.sizes.stacks();
     let head = &subject.values[Array::Head];
@@ -87,7 +87,7 @@ fn head(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     top + 48.0 + 2.0 * down + 20.0
 }
 
-/// The transformer's neurons whose weights are largest.
+/// The transformer's neurons with the largest weights.
 fn rows(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     let (inputs, width) = (subject.shape.sizes.inputs(), subject.shape.sizes.width());
     let weights = subject.values.merged_transformer(&subject.shape);
@@ -125,7 +125,7 @@ fn rows(page: &mut Page, top: f64, subject: &Subject) -> f64 {
     end + 24.0
 }
 
-/// How often each neuron is on, the busiest first.
+/// The activity of each neuron, in descending order.
 fn neurons(page: &mut Page, top: f64, activity: &Activity) -> f64 {
     let positions: u64 = activity.positions.iter().sum();
     let more = format!("In what share of {} positions each neuron is on, the busiest first.", short(positions as f64));
@@ -155,7 +155,7 @@ fn neurons(page: &mut Page, top: f64, activity: &Activity) -> f64 {
     bottom + 40.0
 }
 
-/// What happens in each stack.
+/// The activity of each stack.
 fn stacks(page: &mut Page, top: f64, activity: &Activity) -> f64 {
     title(
         page,

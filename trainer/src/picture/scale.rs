@@ -1,6 +1,6 @@
-//! Axes: from figures to places, and where the ticks are.
+//! Axes: the mapping from figures to coordinates, and the ticks.
 
-/// From figures to places on a page.
+/// A linear or logarithmic axis.
 pub(super) struct Scale {
     least: f64,
     most: f64,
@@ -10,16 +10,16 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// An even scale over the figures.
+    /// A linear axis over the figures.
     pub(super) fn even(figures: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let least = figures.clone().fold(f64::INFINITY, f64::min);
         let most = figures.fold(f64::NEG_INFINITY, f64::max);
         Self::between(least, most, from, to)
     }
 
-    /// An even scale from the one to the other.
+    /// A linear axis between two figures.
     pub(super) fn between(least: f64, most: f64, from: f64, to: f64) -> Self {
-        // What does not change lies in the middle.
+        // A constant lies in the middle.
         let (least, most) = match (least.is_finite() && most.is_finite(), most > least) {
             (false, _) => (0.0, 1.0),
             (true, true) => (least, most),
@@ -28,7 +28,7 @@ impl Scale {
         Self { least, most, logarithmic: false, from, to }
     }
 
-    /// A scale of ratios where the figures are too far apart for an even one, with a little air at both ends.
+    /// A padded axis, logarithmic if the figures span more than a factor of 4.
     pub(super) fn airy(figures: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let mut scale = Self::even(figures, from, to);
         scale.logarithmic = scale.least > 0.0 && scale.most > 4.0 * scale.least;
@@ -42,7 +42,7 @@ impl Scale {
         scale
     }
 
-    /// Where a figure is.
+    /// The coordinate of a figure.
     pub(super) fn place(&self, figure: f64) -> f64 {
         let part = if self.logarithmic {
             libm::log(figure / self.least) / libm::log(self.most / self.least)
@@ -52,7 +52,7 @@ impl Scale {
         self.from + part * (self.to - self.from)
     }
 
-    /// About so many round figures on it.
+    /// About `about` round ticks.
     pub(super) fn ticks(&self, about: f64) -> Vec<f64> {
         if self.logarithmic {
             let ticks = self.ratios();
@@ -66,7 +66,7 @@ impl Scale {
         (first..=last).map(|tick| tidy(tick as f64 * step)).collect()
     }
 
-    /// One, two and five in every power of ten; only ones where these are many.
+    /// Ticks at 1, 2 and 5 in every power of ten; only at 1 over a wide range.
     fn ratios(&self) -> Vec<f64> {
         let powers = libm::floor(libm::log10(self.least)) as i32..=libm::ceil(libm::log10(self.most)) as i32;
         let parts: &[f64] = if self.most / self.least > 2_000.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -75,14 +75,14 @@ impl Scale {
     }
 }
 
-/// One, two or five times a power of ten: the least that is no less.
+/// The least of 1, 2 or 5 times a power of ten that is at least `least`.
 fn step(least: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(least)));
     let times = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= least * 0.999).unwrap_or(10.0);
     times * power
 }
 
-/// Without the dust of binary fractions.
+/// Removes binary rounding noise.
 fn tidy(number: f64) -> f64 {
     format!("{number:.9e}").parse().unwrap_or(number)
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_change_lies_in_the_middle() {
+    fn a_constant_lies_in_the_middle() {
         for figure in [0.0, 5.0, -3.0] {
             let scale = Scale::even([figure, figure].into_iter(), 0.0, 100.0);
             assert!((scale.place(figure) - 50.0).abs() < 1e-6);

@@ -33,7 +33,7 @@ pub enum RunError {
     #[error("{}: it is a checkpoint of another run, with other data or another recipe; name another folder, or remove this one", .0.display())]
     OtherRun(PathBuf),
     #[error("{}: it was learned by {theirs}, not {ours}: name the same `--backend`, `--precision` and `--threads`", path.display())]
-    OtherLearner { path: PathBuf, theirs: String, ours: String },
+    OtherBackend { path: PathBuf, theirs: String, ours: String },
     #[error(
         "step {step}: {what} no number; {} is the last good checkpoint, at step {checkpoint}. A smaller learning rate may help",
         path.display()
@@ -47,9 +47,9 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether it is learning that failed, and not what it was asked to learn.
+    /// Whether training diverged, as opposed to bad input or a failing machine.
     #[must_use]
-    pub const fn is_of_learning(&self) -> bool {
+    pub const fn is_divergence(&self) -> bool {
         matches!(self, Self::NotANumber { .. } | Self::Explosion { .. })
     }
 }

@@ -1,4 +1,4 @@
-//! Where a run's files are.
+//! The files of a run.
 
 use std::{
     fs,
@@ -9,17 +9,17 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct Folder(PathBuf);
 
-/// One of the two nets that a run keeps.
+/// The two checkpoints that a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// That of the last step.
+    /// The last checkpoint.
     Last,
-    /// That of the epoch whose end had the least held-out loss.
+    /// The checkpoint of the epoch with the least held-out loss.
     Best,
 }
 
 impl Kept {
-    /// What its net, manifest and card are called, but for what follows the dot.
+    /// The file stem of its net, manifest and card.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Folder {
         Self(path.into())
     }
 
-    /// The path of one of its files.
+    /// The path of a file.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
@@ -48,13 +48,13 @@ impl Folder {
         self.file("recipe.toml")
     }
 
-    /// The figures.
+    /// The metrics.
     #[must_use]
     pub fn metrics(&self) -> PathBuf {
         self.file("metrics.jsonl")
     }
 
-    /// Where it stands, or stood when it was best.
+    /// The last or the best checkpoint.
     #[must_use]
     pub fn checkpoint(&self, kept: Kept) -> PathBuf {
         self.file(match kept {
@@ -63,17 +63,17 @@ impl Folder {
         })
     }
 
-    /// Its net, or what is said of that: `nnue`, `json` or `md`.
+    /// The net, its manifest or its card, by extension: `nnue`, `json` or `md`.
     #[must_use]
     pub fn net(&self, kept: Kept, ending: &str) -> PathBuf {
         self.file(&format!("{}.{ending}", kept.name()))
     }
 
-    /// Takes away checkpoints that a killed process had not finished; nobody else may be at work on the run.
-    pub(super) fn clear(&self) {
+    /// Removes partial checkpoints of a killed process. The caller holds the run's lock.
+    pub(super) fn remove_partial_checkpoints(&self) {
         let kept = [Kept::Last, Kept::Best].map(|kept| self.checkpoint(kept));
         let names = kept.each_ref().map(|path| format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy()));
-        // Whatever cannot be found or taken away only takes room.
+        // A file that cannot be removed only takes space.
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
             let unfinished = path.extension().is_some_and(|ending| ending == "part");
@@ -83,7 +83,7 @@ impl Folder {
         }
     }
 
-    /// Whether a run has begun here.
+    /// Whether the folder holds a checkpoint.
     #[must_use]
     pub fn is_run(&self) -> bool {
         self.checkpoint(Kept::Last).exists()

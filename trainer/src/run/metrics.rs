@@ -1,4 +1,4 @@
-//! The figures of a run, one JSON object a line.
+//! The metrics of a run, one JSON object a line.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -8,31 +8,31 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// What is known after a stretch of steps.
+/// A line of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// The number of steps made.
+    /// Steps so far.
     pub step: u64,
-    /// The epoch of the last one, from 1.
+    /// The epoch of the last step, from 1.
     pub epoch: u64,
-    /// Positions learned from, with repetitions.
+    /// Positions trained on, with repetitions.
     pub positions: u64,
-    /// The mean loss since the last line, each batch before its step.
+    /// The mean training loss since the last line, each batch before its step.
     pub loss: f64,
-    /// The loss of the held-out positions, at the end of an epoch.
+    /// The held-out loss, at the end of an epoch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation_loss: Option<f64>,
-    /// The least of these so far; its net is kept.
+    /// The least held-out loss so far; its checkpoint is kept.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub best_validation_loss: Option<f64>,
     /// The learning rate of the last step.
     pub learning_rate: f64,
-    /// How much of what was aimed at was the score.
+    /// The weight of the score in the target.
     pub lambda: f32,
 }
 
-/// Why figures cannot be kept.
+/// An error of the metrics file.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum MetricsError {
@@ -44,26 +44,25 @@ pub enum MetricsError {
     InUse(PathBuf),
 }
 
-/// The file of a run's figures.
+/// The metrics file of a run, which is also the run's lock.
 pub struct Metrics {
     path: PathBuf,
     file: File,
 }
 
 impl Metrics {
-    /// Opens the file of a run that made so many steps; what was written of later ones is cut off. While it is open no
-    /// other process can have it.
+    /// Opens and locks the file of a run after `steps` steps; lines of later steps are cut off.
     ///
     /// # Errors
     ///
-    /// If the disk fails, the file holds something else, or another process has it.
+    /// If the disk fails, the file holds something else, or another process has locked it.
     pub fn open(path: &Path, steps: u64) -> Result<Self, MetricsError> {
         let failed = |cause| MetricsError::File { path: path.to_owned(), cause };
         let file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(MetricsError::InUse(path.to_owned())),
-            // Not every file system can lock.
+            // Not every file system supports locks.
             Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(cause)) => return Err(failed(cause)),
         }
@@ -75,22 +74,22 @@ impl Metrics {
             }
             kept += length as u64;
         }
-        // Nothing is written anew, so that a full disk takes nothing away.
+        // Truncation rewrites nothing, so a full disk loses nothing.
         file.set_len(kept).map_err(failed)?;
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Reads the lines of a file. A last one that was cut off in the middle is left out.
+    /// Reads the lines of a file, without a partial last one.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or holds something else.
+    /// If the file cannot be read, or holds something else.
     pub fn read_lines(path: &Path) -> Result<Vec<Line>, MetricsError> {
         let file = File::open(path).map_err(|cause| MetricsError::File { path: path.to_owned(), cause })?;
         Lines { path, reader: BufReader::new(&file), number: 0 }.map(|line| line.map(|(line, _)| line)).collect()
     }
 
-    /// Adds a line.
+    /// Appends a line.
     ///
     /// # Errors
     ///
@@ -100,7 +99,7 @@ impl Metrics {
         written.map_err(|cause| MetricsError::File { path: self.path.clone(), cause })
     }
 
-    /// Makes sure that all lines are on disk.
+    /// Makes all lines durable.
     ///
     /// # Errors
     ///

@@ -1,26 +1,26 @@
-//! Whoever watches a run.
+//! Observers of a run.
 
 use super::Line;
 
-/// Somebody who is told how a run goes, and can stop it.
+/// An observer of a run's progress, which can stop the run.
 pub trait Observer {
-    /// It begins, or goes on, after so many of so many steps.
+    /// The run begins or resumes after `step` of `steps` steps.
     fn begins(&mut self, step: u64, steps: u64) {
         let _ = (step, steps);
     }
 
-    /// A stretch of steps is done.
+    /// A line of metrics was written.
     fn reports(&mut self, line: &Line) {
         let _ = line;
     }
 
-    /// Whether it shall stop after this step; it can be gone on with.
+    /// Whether the run shall stop after this step. It can be resumed.
     fn wants_to_stop(&self) -> bool {
         false
     }
 }
 
-/// Nobody.
+/// An observer that does nothing.
 pub struct Silent;
 
 impl Observer for Silent {}

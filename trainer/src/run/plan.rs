@@ -1,4 +1,4 @@
-//! What a recipe means for a run.
+//! The plan of a run, derived from its recipe.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
     optimizer::{Lookahead, Method, Optimizer},
 };
 
-/// A recipe that cannot be followed.
+/// An error of a recipe.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum PlanError {
@@ -26,23 +26,23 @@ pub enum PlanError {
     Sizes(#[from] SizesError),
 }
 
-/// What is learned, and how.
+/// The net of a run, and its optimiser.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The net.
+    /// The net's shape.
     pub shape: Shape,
-    /// How its numbers move.
+    /// The optimiser.
     pub optimizer: Optimizer,
-    /// The scale of the net's own scores, in hundredths of a pawn.
+    /// The scale of the net's own scores, in centipawns.
     pub scale: f32,
 }
 
 impl Plan {
-    /// What a recipe means with its data.
+    /// Derives the plan of a recipe with its data.
     ///
     /// # Errors
     ///
-    /// If no net of this program is like that.
+    /// If the architecture is not supported.
     pub fn new(recipe: &Recipe, data: &TrainingData) -> Result<Self, PlanError> {
         let scale = recipe.loss.output_scale.map_or_else(|| data.mean_scale(), |scale| scale as f32);
         let recipe::Architecture { width, first, second, factorised, .. } = recipe.architecture;
@@ -65,16 +65,16 @@ impl Plan {
         })
     }
 
-    /// The name of what a run is of: two runs of one name are the same run.
-    pub(super) fn name(recipe: &Recipe, data: &TrainingData, parents: &[Digest]) -> String {
+    /// The identity of a run: a digest of its recipe, data and parents.
+    pub(super) fn identity(recipe: &Recipe, data: &TrainingData, parents: &[Digest]) -> String {
         let sources = data.summary().into_iter().map(|it| format!("{} {} {}", it.manifest, it.shards, it.weight));
         let parents = parents.iter().map(|parent| format!("from {parent}"));
         let lines: Vec<_> = std::iter::once(recipe.to_text()).chain(sources).chain(parents).collect();
         Digest::of(lines.join("\n").as_bytes()).to_string()
     }
 
-    /// The net before the first step, if learning begins with nothing.
-    pub(super) fn new_net(&self, recipe: &Recipe) -> Arrays {
+    /// Initial parameters, without a starting checkpoint.
+    pub(super) fn initial_values(&self, recipe: &Recipe) -> Arrays {
         let head = match recipe.architecture.head {
             recipe::Head::PieceValues => Head::PieceValues,
             recipe::Head::Zero => Head::Zero,
@@ -82,7 +82,7 @@ impl Plan {
         Arrays::initial(&self.shape, head, recipe.seeds.weights)
     }
 
-    /// The loss of an epoch, the first being 0.
+    /// The loss of an epoch, counted from 0. Lambda is interpolated linearly over the epochs.
     pub(super) fn loss(&self, recipe: &Recipe, epoch: u64) -> Loss {
         let last = u64::from(recipe.schedule.epochs).saturating_sub(1).max(1);
         let part = epoch.min(last) as f64 / last as f64;
@@ -91,7 +91,8 @@ impl Plan {
         Loss { exponent: exponent as f32, lambda: lambda as f32, scale: self.scale / VALUE_ONE }
     }
 
-    /// The loss that nets of a recipe are compared by.
+    /// The validation loss: squares, with one lambda for all epochs, so that epochs can be
+    /// compared.
     pub(super) fn validation_loss(&self, recipe: &Recipe) -> Loss {
         let recipe::Loss { lambda_start, lambda_end, .. } = recipe.loss;
         let lambda = f64::midpoint(lambda_start, lambda_end) as f32;
@@ -99,7 +100,7 @@ impl Plan {
     }
 }
 
-/// The file that a recipe begins with.
+/// The starting checkpoint of a recipe.
 pub(super) struct Start {
     pub(super) path: PathBuf,
     pub(super) digest: Digest,
@@ -107,7 +108,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// Reads the file of a recipe that names one, whatever is in it. There is none if the recipe names none.
+    /// Reads the recipe's starting checkpoint, if it names one; the content is not checked.
     pub(super) fn find(recipe: &Recipe, data: &TrainingData) -> Result<Option<Self>, CheckpointError> {
         let Some(start) = &recipe.start else { return Ok(None) };
         let path = data.named(Path::new(&start.checkpoint));
@@ -117,7 +118,7 @@ impl Start {
         }
     }
 
-    /// Its net, if it is one of this shape.
+    /// Parses the net, which must be of this shape.
     pub(super) fn values(&self, shape: &Shape) -> Result<Arrays, CheckpointError> {
         Ok(Checkpoint::from_bytes(&self.path, &self.bytes, shape)?.state.values)
     }

@@ -1,4 +1,4 @@
-//! A run between two steps.
+//! The state of a run between two steps.
 
 use std::{io, mem};
 
@@ -15,18 +15,18 @@ use crate::{
     schedule,
 };
 
-/// The mean loss of fewer positions is noise: it is neither the best so far nor an explosion.
-const LEAST_TO_JUDGE: u64 = 2_000;
+/// The mean loss of fewer positions is too noisy to be the best so far, or an explosion.
+const MIN_POSITIONS_TO_JUDGE: u64 = 2_000;
 
-/// What learns, and what is known of it so far.
+/// A run in progress.
 pub(super) struct Training<'a> {
     recipe: &'a Recipe,
     plan: Plan,
     folder: &'a Folder,
     backend: Box<dyn Backend>,
     metrics: Metrics,
-    /// The name of what it is a run of.
-    name: String,
+    /// The identity of the run.
+    identity: String,
     place: Place,
     progress: Progress,
     steps: u64,
@@ -35,7 +35,7 @@ pub(super) struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
-    /// A run at its beginning, or where its checkpoint says.
+    /// Starts a run, or resumes it from its checkpoint.
     pub(super) fn begin(
         recipe: &'a Recipe,
         data: &TrainingData,
@@ -43,24 +43,24 @@ impl<'a> Training<'a> {
         folder: &'a Folder,
         conditions: &Conditions,
     ) -> Result<Self, RunError> {
-        let learner = conditions.learner.name(conditions.threads);
-        let taken_up = folder.is_run();
+        let backend = conditions.backend.name(conditions.threads);
+        let resumed = folder.is_run();
         let checkpoint =
-            if taken_up { take_up(recipe, data, &plan, folder, learner)? } else { new(recipe, data, &plan, learner)? };
-        let Checkpoint { state, place, run: name, progress } = checkpoint;
+            if resumed { resume(recipe, data, &plan, folder, backend)? } else { fresh(recipe, data, &plan, backend)? };
+        let Checkpoint { state, place, run: identity, progress } = checkpoint;
         let steps = state.steps;
         let metrics = Metrics::open(&folder.metrics(), steps)?;
-        folder.clear();
-        let backend = conditions.learner.begin(&plan, &state, conditions.threads)?;
-        let training = Self { recipe, plan, folder, backend, metrics, name, place, progress, steps, saved: steps };
-        if !taken_up {
-            // So that there is always something to go back to.
+        folder.remove_partial_checkpoints();
+        let backend = conditions.backend.begin(&plan, &state, conditions.threads)?;
+        let training = Self { recipe, plan, folder, backend, metrics, identity, place, progress, steps, saved: steps };
+        if !resumed {
+            // From here on there is always a checkpoint to resume from.
             training.write(Kept::Last, state)?;
         }
         Ok(training)
     }
 
-    /// How many steps were made.
+    /// Steps so far.
     pub(super) const fn steps(&self) -> u64 {
         self.steps
     }
@@ -70,12 +70,12 @@ impl<'a> Training<'a> {
         self.saved
     }
 
-    /// Where in the data the next batch begins.
+    /// The place of the next batch in the data.
     pub(super) const fn place(&self) -> Place {
         self.place
     }
 
-    /// Learns from a batch; `next` is what will be learned from after it, if anything.
+    /// Trains on a batch; `next` is the batch after it, if any, and is prefetched.
     pub(super) fn learn(&mut self, ready: &Ready, next: Option<&Ready>) -> Result<(), RunError> {
         let (batch, next) = (&ready.batch, next.map(|next| &next.batch));
         let rate = schedule::learning_rate(&self.recipe.schedule, self.steps);
@@ -83,37 +83,37 @@ impl<'a> Training<'a> {
         let totals = self.backend.step_ahead(batch, next, loss, rate);
         self.steps += 1;
         self.place = ready.next;
-        self.progress.stretch.loss += totals.loss;
-        self.progress.stretch.positions += batch.len() as u64;
-        self.number("the loss is", totals.loss).map(drop)
+        self.progress.loss_sum.loss += totals.loss;
+        self.progress.loss_sum.positions += batch.len() as u64;
+        self.check_finite("the loss is", totals.loss).map(drop)
     }
 
-    /// The loss of the held-out positions. It is measured by the same mixture of results and scores in all epochs, so
-    /// that these can be compared.
+    /// Computes the held-out loss, with one lambda for all epochs, so that epochs can be compared.
     pub(super) fn validate(&mut self, held_out: &[Batch]) -> Result<f64, RunError> {
         let loss = mean_loss(&mut *self.backend, self.plan.validation_loss(self.recipe), held_out);
-        self.number("the loss of the held-out positions is", loss)
+        self.check_finite("the loss of the held-out positions is", loss)
     }
 
-    /// The end of an epoch: if the held-out positions were never known better, the net is kept.
-    pub(super) fn weigh(&mut self, loss: f64) -> Result<(), RunError> {
+    /// Keeps the net as the best checkpoint if its held-out loss is the least so far.
+    pub(super) fn keep_if_best(&mut self, loss: f64) -> Result<(), RunError> {
         if self.progress.best.is_none_or(|best| loss < best.loss) {
             self.progress.best = Some(Best { step: self.steps, loss });
-            // Before the checkpoint that speaks of it: whoever is killed between the two writes it again.
+            // Written before the checkpoint that mentions it: a process killed in between writes it
+            // again.
             let state = self.good_state()?;
             self.write(Kept::Best, state)?;
         }
         Ok(())
     }
 
-    /// The end of a stretch: its figures are written and shown.
+    /// Writes and reports a line of metrics, and stops a diverging run.
     pub(super) fn report(
         &mut self,
         validation_loss: Option<f64>,
         observer: &mut impl Observer,
     ) -> Result<(), RunError> {
-        let stretch = mem::take(&mut self.progress.stretch);
-        let loss = stretch.mean().unwrap_or_default();
+        let loss_sum = mem::take(&mut self.progress.loss_sum);
+        let loss = loss_sum.mean().unwrap_or_default();
         let last = self.steps - 1;
         let epoch = last / self.recipe.schedule.steps_per_epoch();
         let line = Line {
@@ -128,27 +128,28 @@ impl<'a> Training<'a> {
         };
         self.metrics.add(&line)?;
         observer.reports(&line);
-        if stretch.positions < LEAST_TO_JUDGE {
+        if loss_sum.positions < MIN_POSITIONS_TO_JUDGE {
             return Ok(());
         }
-        if let Some(best) = self.progress.least_loss.filter(|_| self.explodes(loss)) {
-            // So that it can be seen.
+        if let Some(best) = self.progress.min_loss.filter(|_| self.explodes(loss)) {
+            // The curves show the explosion.
             Views::write(self.folder, &self.recipe.name)?;
             let (times, path) = (self.recipe.stop.explosion, self.folder.checkpoint(Kept::Last));
             return Err(RunError::Explosion { step: self.steps, loss, times, best, checkpoint: self.saved, path });
         }
-        self.progress.least_loss = Some(self.progress.least_loss.map_or(loss, |least| least.min(loss)));
+        self.progress.min_loss = Some(self.progress.min_loss.map_or(loss, |least| least.min(loss)));
         Ok(())
     }
 
-    /// Writes where the run stands.
+    /// Writes a checkpoint, unless the loss is exploding.
     pub(super) fn save(&mut self) -> Result<(), RunError> {
-        let stretch = &self.progress.stretch;
-        if stretch.positions >= LEAST_TO_JUDGE && stretch.mean().is_some_and(|loss| self.explodes(loss)) {
-            // The end of the stretch will tell; until then the checkpoint before is the last good one.
+        let loss_sum = &self.progress.loss_sum;
+        if loss_sum.positions >= MIN_POSITIONS_TO_JUDGE && loss_sum.mean().is_some_and(|loss| self.explodes(loss)) {
+            // The next line of metrics decides; until then the previous checkpoint is the last good
+            // one.
             return Ok(());
         }
-        // Lines of the metrics first: those past a checkpoint are cut off when it is taken up.
+        // Metrics first: on resuming, lines past the checkpoint are cut off.
         self.metrics.sync()?;
         let state = self.good_state()?;
         self.write(Kept::Last, state)?;
@@ -156,22 +157,23 @@ impl<'a> Training<'a> {
         Ok(())
     }
 
-    /// What was learned, and from what.
+    /// Returns the net and the rest of the run's state.
     pub(super) fn finish(self) -> (State, Progress) {
         (self.backend.state(), self.progress)
     }
 
     fn explodes(&self, loss: f64) -> bool {
-        self.progress.least_loss.is_some_and(|least| loss > self.recipe.stop.explosion * least)
+        self.progress.min_loss.is_some_and(|least| loss > self.recipe.stop.explosion * least)
     }
 
-    /// What was learned, if all of it are numbers: a step can spoil weights, which only the next one's loss would show.
+    /// The state, if all of it is finite. A step can spoil weights that only the next loss would
+    /// show.
     fn good_state(&self) -> Result<State, RunError> {
         let state = self.backend.state();
         if state.is_finite() { Ok(state) } else { Err(self.not_a_number("a weight is")) }
     }
 
-    fn number(&self, what: &'static str, value: f64) -> Result<f64, RunError> {
+    fn check_finite(&self, what: &'static str, value: f64) -> Result<f64, RunError> {
         if value.is_finite() { Ok(value) } else { Err(self.not_a_number(what)) }
     }
 
@@ -181,27 +183,27 @@ impl<'a> Training<'a> {
     }
 
     fn write(&self, kept: Kept, state: State) -> Result<(), RunError> {
-        let (run, progress) = (self.name.clone(), self.progress.clone());
+        let (run, progress) = (self.identity.clone(), self.progress.clone());
         let checkpoint = Checkpoint { state, place: self.place, run, progress };
         Ok(checkpoint.write(&self.folder.checkpoint(kept), &self.plan.shape)?)
     }
 }
 
-/// A run that has not begun.
-fn new(recipe: &Recipe, data: &TrainingData, plan: &Plan, learner: String) -> Result<Checkpoint, RunError> {
+/// The state of a new run.
+fn fresh(recipe: &Recipe, data: &TrainingData, plan: &Plan, backend: String) -> Result<Checkpoint, RunError> {
     let start = Start::find(recipe, data).map_err(RunError::Start)?;
     let values = match &start {
         Some(start) => start.values(&plan.shape).map_err(RunError::Start)?,
-        None => plan.new_net(recipe),
+        None => plan.initial_values(recipe),
     };
     let parents: Vec<Digest> = start.iter().map(|start| start.digest).collect();
-    let run = Plan::name(recipe, data, &parents);
-    let progress = Progress { learner, parents, ..Progress::default() };
+    let run = Plan::identity(recipe, data, &parents);
+    let progress = Progress { backend, parents, ..Progress::default() };
     Ok(Checkpoint { state: State::new(&plan.shape, values, &plan.optimizer), place: Place::default(), run, progress })
 }
 
-/// A run that has begun. What it began with need not be there any more; if it is, it must be the same.
-fn take_up(
+/// Resumes a run. Its starting checkpoint may be gone; if present, it must be unchanged.
+fn resume(
     recipe: &Recipe,
     data: &TrainingData,
     plan: &Plan,
@@ -210,9 +212,9 @@ fn take_up(
 ) -> Result<Checkpoint, RunError> {
     let checkpoint = read(recipe, data, plan, folder, Kept::Last)?;
     let path = folder.checkpoint(Kept::Last);
-    let Progress { learner, parents, .. } = &checkpoint.progress;
-    if *learner != ours {
-        return Err(RunError::OtherLearner { theirs: learner.clone(), ours, path });
+    let Progress { backend, parents, .. } = &checkpoint.progress;
+    if *backend != ours {
+        return Err(RunError::OtherBackend { theirs: backend.clone(), ours, path });
     }
     match Start::find(recipe, data) {
         Err(CheckpointError::Unreadable { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
@@ -238,7 +240,7 @@ pub(super) fn read(
 ) -> Result<Checkpoint, RunError> {
     let path = folder.checkpoint(kept);
     let checkpoint = Checkpoint::read(&path, &plan.shape)?;
-    if checkpoint.run == Plan::name(recipe, data, &checkpoint.progress.parents) {
+    if checkpoint.run == Plan::identity(recipe, data, &checkpoint.progress.parents) {
         Ok(checkpoint)
     } else {
         Err(RunError::OtherRun(path))

@@ -1,18 +1,18 @@
-//! The figures of a run to look at, made anew from its metrics each time: what a killed run wrote too much is gone.
+//! Views of a run's metrics, rewritten each time, so that they never show more than the metrics.
 
 use super::{Folder, Metrics, RunError};
 use dataset::NewFile;
 
 use crate::{events, picture};
 
-/// What is made of a run's metrics.
+/// The views of a run's metrics.
 pub struct Views;
 
 impl Views {
     /// The picture's file.
     pub const CURVES: &str = "curves.svg";
 
-    /// Writes the picture, and the file for TensorBoard.
+    /// Writes the picture and the TensorBoard file.
     ///
     /// # Errors
     ///

@@ -1,71 +1,70 @@
-//! A batch on its way to where the net is.
+//! Transfer of batches to the device.
 
 use tch::{Device, Kind, Tensor};
 
-use crate::batch::{Batch, MOST_ACTIVE};
+use crate::batch::{Batch, MAX_ACTIVE};
 
-/// A batch where the net is.
+/// A batch on the device.
 #[derive(Debug)]
 pub(super) struct Inputs {
-    /// For each side the inputs that are on, one position after the other.
+    /// For each side, the active inputs of all positions, concatenated.
     pub(super) active: [Tensor; 2],
-    /// Where each position's begin.
+    /// The offset of each position's first input.
     pub(super) offsets: Tensor,
     pub(super) stacks: Tensor,
-    pub(super) promised: Tensor,
+    pub(super) score_targets: Tensor,
     pub(super) results: Tensor,
 }
 
 impl Inputs {
-    /// Sends a batch. To a card it is still on its way when this returns: the card's work waits for it, this thread does
-    /// not.
+    /// Sends a batch. Transfers to a card are asynchronous: the card's work waits for them, this
+    /// thread does not.
     pub(super) fn send(batch: &Batch, device: Device) -> Self {
         let mut offsets = Vec::with_capacity(batch.len());
-        let mut sides = [(); 2].map(|()| Vec::with_capacity(batch.len() * MOST_ACTIVE));
+        let mut sides = [(); 2].map(|()| Vec::with_capacity(batch.len() * MAX_ACTIVE));
         for (active, count) in batch.active.iter().zip(&batch.counts) {
             offsets.push(sides[0].len() as i32);
             for (side, active) in sides.iter_mut().zip(active) {
-                // Two bytes each on the way; there are fewer inputs than these can say.
+                // Sixteen bits in transit, which every input's index fits.
                 side.extend(active[..usize::from(*count)].iter().map(|input| *input as i16));
             }
         }
         Self {
-            active: sides.map(|side| sent(Tensor::from_slice(&side), device).to_kind(Kind::Int)),
-            offsets: sent(Tensor::from_slice(&offsets), device),
-            stacks: sent(Tensor::from_slice(&batch.stacks), device).to_kind(Kind::Int64),
-            promised: sent(Tensor::from_slice(&batch.promised), device),
-            results: sent(Tensor::from_slice(&batch.results), device),
+            active: sides.map(|side| to_device(Tensor::from_slice(&side), device).to_kind(Kind::Int)),
+            offsets: to_device(Tensor::from_slice(&offsets), device),
+            stacks: to_device(Tensor::from_slice(&batch.stacks), device).to_kind(Kind::Int64),
+            score_targets: to_device(Tensor::from_slice(&batch.score_targets), device),
+            results: to_device(Tensor::from_slice(&batch.results), device),
         }
     }
 }
 
-/// Copies to a card are made beside everything else only from memory that stays where it is; libtorch gives that back when
-/// the copy is done.
-fn sent(tensor: Tensor, device: Device) -> Tensor {
+/// Asynchronous copies need pinned memory, which libtorch frees after the copy.
+fn to_device(tensor: Tensor, device: Device) -> Tensor {
     match device {
         Device::Cpu => tensor,
         _ => tensor.pin_memory(device).to_device_(device, tensor.kind(), true, false),
     }
 }
 
-/// A batch that was sent before it is learned from.
-pub(super) struct Sent {
-    /// Where its memory is, and how many positions are there.
-    of: (usize, usize),
+/// A batch that was sent ahead of its step.
+pub(super) struct Prefetched {
+    /// The address of the batch's memory, and its length.
+    identity: (usize, usize),
     inputs: Inputs,
 }
 
-impl Sent {
+impl Prefetched {
     pub(super) fn new(batch: &Batch, device: Device) -> Self {
-        Self { of: Self::name(batch), inputs: Inputs::send(batch, device) }
+        Self { identity: Self::identity(batch), inputs: Inputs::send(batch, device) }
     }
 
-    /// What was sent, if it was this batch.
-    pub(super) fn of(self, batch: &Batch) -> Option<Inputs> {
-        (self.of == Self::name(batch)).then_some(self.inputs)
+    /// Returns the inputs, if they are those of `batch`.
+    pub(super) fn take_if_of(self, batch: &Batch) -> Option<Inputs> {
+        (self.identity == Self::identity(batch)).then_some(self.inputs)
     }
 
-    fn name(batch: &Batch) -> (usize, usize) {
+    fn identity(batch: &Batch) -> (usize, usize) {
         (batch.active.as_ptr().addr(), batch.len())
     }
 }

@@ -1,12 +1,13 @@
-//! What libtorch reads from the environment when a process begins, and only then.
+//! Environment variables that libtorch reads only at the start of a process.
 
 use std::env;
 
-/// What its results on the processor depend on, so that a run that is gone on with ends with the same bytes: sums are
-/// taken in an order that depends neither on where memory lies nor on how busy the machine is.
+/// Settings for reproducible results on the CPU, so that a resumed run ends with the same bytes.
+/// The order of summation then depends neither on memory addresses nor on the load of the machine.
 const SAME_BYTES: [(&str, &str); 3] = [("MKL_CBWR", "AUTO,STRICT"), ("MKL_DYNAMIC", "FALSE"), ("OMP_DYNAMIC", "FALSE")];
 
-/// What it is fastest with, unless somebody knows better: memory that stays with the process, threads that do not spin.
+/// Settings for speed, unless the user has set them: memory stays with the process, and idle
+/// threads sleep.
 const FAST: [(&str, &str); 4] = [
     ("MALLOC_MMAP_THRESHOLD_", "8589934592"),
     ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
@@ -14,21 +15,22 @@ const FAST: [(&str, &str); 4] = [
     ("OMP_WAIT_POLICY", "passive"),
 ];
 
-/// The settings that results depend on, as they are in this process.
+/// The reproducibility settings in force in this process.
 #[must_use]
 pub fn in_force() -> String {
     let set = SAME_BYTES.iter().filter(|(name, value)| is(name, value));
     let mut words: Vec<_> = set.map(|(name, value)| format!("{name}={value}")).collect();
-    // Which of its loops libtorch takes, where somebody has chosen: it takes the widest otherwise.
+    // The instruction set of libtorch's loops, where the user has chosen one; the default is the
+    // widest.
     words.extend(env::var("ATEN_CPU_CAPABILITY").map(|value| format!("ATEN_CPU_CAPABILITY={value}")));
     if words.is_empty() { "no settings".to_owned() } else { words.join(" ") }
 }
 
-/// Begins the program again with these settings, if it has begun without them.
+/// Restarts the program with these settings, if it was started without them.
 ///
 /// # Errors
 ///
-/// If it cannot be begun again.
+/// If the program cannot restart.
 pub fn apply() -> std::io::Result<()> {
     let wanted = SAME_BYTES.iter().filter(|(name, value)| !is(name, value));
     let missing: Vec<_> = wanted.chain(FAST.iter().filter(|(name, _)| env::var_os(name).is_none())).collect();

@@ -4,11 +4,12 @@ use std::{fs, path::PathBuf};
 
 use dataset::manifest::Manifest;
 
-/// Removed when it is no longer used.
+/// A temporary folder.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    /// With sixty-four games of self-play, their manifest, and a recipe whose sections `changes` are put behind.
+    /// Creates a folder with sixty-four self-play games, their manifest, and a recipe that ends
+    /// with `rest`.
     pub(crate) fn new(name: &str, schedule: &str, rest: &str) -> Self {
         let folder = Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("trainer-{name}")));
         let _ = fs::remove_dir_all(&folder.0);

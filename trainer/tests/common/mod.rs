@@ -1,4 +1,4 @@
-//! What the tests learn from.
+//! Nets and batches of the tests.
 
 use dataset::random::{Stream, Use};
 use nnue::architecture::{Inputs, Sizes};
@@ -9,14 +9,14 @@ pub(crate) fn small() -> Shape {
     Shape { sizes: Sizes::new(128, 8, 16, 3).unwrap(), factorised: true, fake_quantisation: false }
 }
 
-/// The same with attackers told apart.
+/// The small net with attackers among its inputs.
 #[allow(dead_code, reason = "not every test uses it")]
-pub(crate) fn told() -> Shape {
+pub(crate) fn with_attackers() -> Shape {
     let sizes = small().sizes.with_inputs(Inputs::KingsAttackers);
     Shape { sizes, ..small() }
 }
 
-/// Positions that never were: random inputs.
+/// A batch of random inputs.
 pub(crate) fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
     let inputs = shape.sizes.inputs().count() as u64;
     let mut stream = Stream::new(Use::BookOrder, seed, 0);
@@ -28,7 +28,7 @@ pub(crate) fn batch(shape: &Shape, seed: u64, length: usize) -> Batch {
         batch.active.push(active);
         batch.counts.push(count);
         batch.stacks.push(stream.below(shape.sizes.stacks() as u64) as u8);
-        batch.promised.push(stream.below(1000) as f32 / 1000.0);
+        batch.score_targets.push(stream.below(1000) as f32 / 1000.0);
         batch.results.push(stream.below(3) as f32 / 2.0);
     }
     batch

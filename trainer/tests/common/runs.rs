@@ -1,4 +1,4 @@
-//! Runs as users make them.
+//! Runs as processes.
 
 #![allow(dead_code, reason = "every test uses some of it")]
 
@@ -15,7 +15,7 @@ use dataset::random::{Stream, Use};
 
 use crate::games::Folder;
 
-/// Trains by the folder's recipe into a folder of its own.
+/// Trains by the folder's recipe into a subfolder.
 pub(crate) fn trainer(folder: &Folder, out: &str, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-trainer"));
     command.arg("train").arg(folder.file("recipe.toml")).arg("--out").arg(folder.file(out)).args(more);
@@ -33,8 +33,8 @@ pub(crate) fn done(command: &mut Command) -> Output {
     output
 }
 
-/// The one sentence with which something was refused.
-pub(crate) fn refused(command: &mut Command) -> String {
+/// Expects a rejection, and returns its one sentence.
+pub(crate) fn rejected(command: &mut Command) -> String {
     let output = run(command);
     let sentence = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), sentence.lines().count()), (Some(2), 1), "{sentence}");
@@ -42,9 +42,9 @@ pub(crate) fn refused(command: &mut Command) -> String {
     sentence
 }
 
-/// Kills a run again and again, each time with other arguments, at a random moment after its checkpoint was written so many
-/// times; then lets it end. It was killed at least twice.
-pub(crate) fn killed_and_gone_on_with(folder: &Folder, out: &str, all: &[&str], each: &[(usize, &[&str])]) {
+/// Kills a run repeatedly, each time with other arguments, at a random time after its checkpoint
+/// was written `changes` times; then lets it end. Expects at least two kills.
+pub(crate) fn killed_and_resumed(folder: &Folder, out: &str, all: &[&str], each: &[(usize, &[&str])]) {
     let mut killed = 0;
     let mut dice = Stream::new(Use::BookOrder, 31, each.len() as u64);
     for (changes, more) in each {
@@ -59,7 +59,7 @@ pub(crate) fn killed_and_gone_on_with(folder: &Folder, out: &str, all: &[&str], 
     done(&mut trainer(folder, out, all));
 }
 
-/// Waits until a file was replaced so many times, or the process has ended.
+/// Waits until a file was replaced `changes` times, or the process has ended.
 fn wait_for_changes(child: &mut Child, file: &Path, changes: usize) {
     let which = || fs::metadata(file).map(|metadata| (metadata.ino(), metadata.modified().ok())).ok();
     let mut last = which();
@@ -72,7 +72,7 @@ fn wait_for_changes(child: &mut Child, file: &Path, changes: usize) {
     }
 }
 
-/// Two runs have the same bytes, all but what says on how many threads they were made.
+/// Expects two runs to have the same bytes, except for the number of threads.
 pub(crate) fn same(folder: &Folder, one: &str, other: &str) {
     for name in [
         "net.nnue",

@@ -1,4 +1,4 @@
-//! `chuhe data dump`: shards as people read them.
+//! `chuhe data dump`: prints shards for people.
 
 use std::{io::Write, path::PathBuf};
 
@@ -7,16 +7,16 @@ use dataset::{Digest, Header, Record, shard};
 
 use crate::Finding;
 
-/// Print what is in shards for people to read
+/// Print shards for people to read
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The shards
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only the game with this number
+    /// Print only the game with this number
     #[arg(long, value_name = "N")]
     game: Option<u64>,
-    /// Only what is the same for all games
+    /// Print only the header, which holds for all games
     #[arg(long, conflicts_with = "game")]
     header: bool,
 }

@@ -1,4 +1,4 @@
-//! `chuhe data export`: shards as others read them.
+//! `chuhe data export`: converts shards to other formats.
 
 mod games;
 mod parquet;
@@ -13,45 +13,46 @@ use dataset::{Header, NewFile, Record, shard};
 use super::NOT_FOR_TRAINING;
 use crate::Finding;
 
-/// Write the games of shards in another format
+/// Convert shards to another format
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The shards
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What to write
+    /// The format
     #[arg(long, value_name = "FORMAT")]
     format: Format,
-    /// The file to write; nothing is written over
+    /// File to write; existing files are not overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// A game a line, as JSON
+    /// One game a line, as JSON
     Jsonl,
-    /// A position a line: game, ply, FEN, move, score, result for the side to move, reason
+    /// One position a line: game, ply, FEN, move, score, result for the side to move, reason
     Csv,
     /// Games with their scores as comments
     Pgn,
-    /// Positions as the trainers of variant nets read them: 72 bytes each; without those that have no score or no label
+    /// Positions as trainers of variant nets read them: 72 bytes each, without those that lack a
+    /// score or a label
     Sfen,
     /// The columns of `csv` as Parquet
     Parquet,
 }
 
-/// Something that games are written to.
+/// A writer of games in some format.
 trait Exporter {
     fn game(&mut self, header: &Header, number: u64, record: &Record) -> Result<()>;
 
-    /// Writes what is left and gives the file its name.
+    /// Flushes and renames the file.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
-        // Before anything is made: what is no shard leaves nothing behind, no folder either.
+        // All shards are checked before any file or folder is created.
         let shards = self.files.iter().map(shard::open).collect::<Result<Vec<_>, _>>()?;
         let file = NewFile::begin(&self.out).context("--out")?;
         let mut exporter: Box<dyn Exporter> = match self.format {

@@ -1,4 +1,4 @@
-//! `chuhe data fetch`: a training set from a coordinator.
+//! `chuhe data fetch`: downloads a training set from a coordinator.
 
 use std::{
     io::{Write, stderr},
@@ -15,44 +15,44 @@ use protocol::api::path;
 
 use crate::Finding;
 
-/// Fetch a training set: its manifest and all its shards
+/// Download a training set: its manifest and all its shards
 ///
-/// Every file is checked against its hash; what was broken off is gone on with, what is there is not fetched again: after an
-/// interruption the same command does the rest. Into the folder come SHA256.json, the manifest, and SHA256.chuhe for each
-/// shard, which is what `chuhe data` and `chuhe-trainer` read.
+/// Every file is checked against its hash. After an interruption the same command resumes: partial
+/// downloads continue, and complete files are kept. The folder gets the manifest as SHA256.json and
+/// each shard as SHA256.chuhe, as `chuhe data` and `chuhe-trainer` read them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The training set: its SHA-256, or its whole address
     #[arg(value_name = "MANIFEST")]
-    manifest: Wanted,
-    /// The server, unless the address says it
+    manifest: ManifestRef,
+    /// The server, unless the address names it
     #[arg(long, value_name = "ADDRESS", env = "CHUHE_SERVER", hide_env_values = true)]
     server: Option<ServerAddress>,
-    /// A token, for games that not everybody may have yet
+    /// A token, for games that are not public yet
     #[arg(long, value_name = "TOKEN", env = "CHUHE_TOKEN", hide_env_values = true)]
     token: Option<Token>,
-    /// Another address that has the same files; it is asked first
+    /// A mirror of the files, which is tried first
     #[arg(long, value_name = "ADDRESS")]
     mirror: Option<String>,
-    /// The folder for all files; it is made if it is not there
+    /// Folder for all files; created if missing
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// How often each file is tried
+    /// Attempts for each file
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     tries: u32,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// A training set, and its server if that is said.
+/// A training set, and its server if the address names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Wanted {
+struct ManifestRef {
     server: Option<ServerAddress>,
     sha256: Digest,
 }
 
-impl FromStr for Wanted {
+impl FromStr for ManifestRef {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -74,7 +74,7 @@ impl Arguments {
         let Some(server) = self.manifest.server.as_ref().or(self.server.as_ref()) else {
             bail!("no server is given: use `--server`, CHUHE_SERVER, or the manifest's whole address")
         };
-        // A token is for the server that it was given with.
+        // A token is sent only to the server that it was given with.
         let token = match &self.manifest.server {
             Some(named) if self.server.as_ref().is_some_and(|server| server != named) => None,
             _ => self.token.clone(),
@@ -84,14 +84,14 @@ impl Arguments {
         std::fs::create_dir_all(&self.out).with_context(|| format!("--out {}", self.out.display()))?;
         let (sha256, mirror) = (self.manifest.sha256, self.mirror.as_deref());
         let file = self.out.join(format!("{sha256}.json"));
-        let manifest = self.insist(&*clock, || client.fetch_manifest(sha256, &file, mirror))?;
+        let manifest = self.retry(&*clock, || client.fetch_manifest(sha256, &file, mirror))?;
         let (count, mut fetched) = (manifest.shards.len(), 0_usize);
-        let mut said = clock.now();
+        let mut reported_at = clock.now();
         for (number, entry) in manifest.shards.iter().enumerate() {
-            let came = self.insist(&*clock, || client.fetch_shard(entry, &self.out, mirror))?;
+            let came = self.retry(&*clock, || client.fetch_shard(entry, &self.out, mirror))?;
             fetched += usize::from(came == Came::Now);
-            if clock.now().saturating_sub(said) > Duration::from_secs(5) {
-                said = clock.now();
+            if clock.now().saturating_sub(reported_at) > Duration::from_secs(5) {
+                reported_at = clock.now();
                 let _ = writeln!(stderr(), "{} of {count} shards are here", number + 1);
             }
         }
@@ -113,21 +113,21 @@ impl Arguments {
         Ok(Finding::Holds)
     }
 
-    /// Asks a few times.
-    fn insist<T>(&self, clock: &dyn Clock, ask: impl Fn() -> Result<T, Error>) -> Result<T> {
-        let (least, most) = (Duration::from_secs(1), Duration::from_secs(30));
-        let mut backoff = Backoff::new(least, most, Dice::new(clock.since_1970().as_nanos() as u64));
+    /// Retries transient errors, with exponential backoff and jitter.
+    fn retry<T>(&self, clock: &dyn Clock, request: impl Fn() -> Result<T, Error>) -> Result<T> {
+        let (min, max) = (Duration::from_secs(1), Duration::from_secs(30));
+        let mut backoff = Backoff::new(min, max, Dice::new(clock.since_1970().as_nanos() as u64));
         for _ in 1..self.tries {
-            match ask() {
+            match request() {
                 Err(error) if error.may_pass() => {
                     let wait = backoff.after_failure(error.again_after());
-                    let _ = writeln!(stderr(), "again in {} s: {error}", wait.as_secs().max(1));
+                    let _ = writeln!(stderr(), "retrying in {} s: {error}", wait.as_secs().max(1));
                     std::thread::sleep(clock.real(wait));
                 }
                 done => return Ok(done?),
             }
         }
-        Ok(ask()?)
+        Ok(request()?)
     }
 }
 
@@ -138,13 +138,13 @@ mod tests {
     #[test]
     fn a_training_set_is_a_hash_or_an_address() {
         let hash = Digest::of(b"").to_string();
-        assert_eq!(hash.parse(), Ok(Wanted { server: None, sha256: Digest::of(b"") }));
+        assert_eq!(hash.parse(), Ok(ManifestRef { server: None, sha256: Digest::of(b"") }));
         let address = format!("http://localhost:7272/api/v1/manifests/{hash}");
         let server = "http://localhost:7272".parse().ok();
-        assert_eq!(address.parse(), Ok(Wanted { server, sha256: Digest::of(b"") }));
+        assert_eq!(address.parse(), Ok(ManifestRef { server, sha256: Digest::of(b"") }));
         let bare = format!("/api/v1/manifests/{hash}");
         for bad in ["", "games.json", "http://localhost/api/v1/manifests/x", &bare] {
-            assert!(bad.parse::<Wanted>().is_err(), "{bad}");
+            assert!(bad.parse::<ManifestRef>().is_err(), "{bad}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `chuhe data import`: the records of other trainers.
+//! `chuhe data import`: reads the records of other trainers.
 
 use std::{
     fs::File,
@@ -15,16 +15,17 @@ use serde::Serialize;
 
 use crate::Finding;
 
-/// Read the binary sfen records of other trainers, and write their positions as JSON, one a line
+/// Convert the binary sfen records of other trainers to JSON, one position a line
 ///
-/// They are positions, not games: how a game ended, and whether by the rules, cannot be known of them, so that they are
-/// no shard. Every record is held to the rules; the first that is none is named, and nothing is written.
+/// The records are positions, not games: they do not say how a game ended, or whether by the rules,
+/// so they make no shard. Every record is checked against the rules. An invalid one is named, and
+/// nothing is written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The records, 72 bytes each
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The file to write; nothing is written over
+    /// File to write; existing files are not overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }

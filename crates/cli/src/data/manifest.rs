@@ -1,4 +1,4 @@
-//! `chuhe data manifest`: a name for a training set.
+//! `chuhe data manifest`: names a training set.
 
 use std::{io::Write, path::PathBuf};
 
@@ -7,18 +7,18 @@ use dataset::{NewFile, manifest::Manifest};
 
 use crate::Finding;
 
-/// Write a manifest: the shards of a training set by their SHA-256, each with the score-to-result scale of its own games
+/// Write a manifest: the SHA-256 of each shard of a training set, and its score-to-result scale
 ///
-/// Its own SHA-256, which is printed, names the training set.
+/// The manifest's own SHA-256, which is printed, names the training set.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The shards, in the order in which they are listed
+    /// The shards, in the manifest's order
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The manifest to write; nothing is written over
+    /// File to write; existing files are not overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

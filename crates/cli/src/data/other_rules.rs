@@ -1,4 +1,4 @@
-//! What labels would be under another rulebook.
+//! Labels under another rulebook.
 
 use std::{collections::BTreeMap, io::Write};
 
@@ -7,7 +7,7 @@ use dataset::{Reason, Record};
 use serde::Serialize;
 use xiangqi::rules::{Game, RuleSet, Status};
 
-/// Games whose label would be another, by the reason for which they ended.
+/// Counts of games whose label differs, by the reason for which they ended.
 #[derive(Serialize)]
 pub(super) struct OtherRules {
     rules: &'static str,
@@ -15,9 +15,9 @@ pub(super) struct OtherRules {
     rule_set: RuleSet,
     /// Games with another outcome.
     games: u64,
-    /// Their positions.
+    /// The positions of these games.
     positions: u64,
-    /// The same, by the reason recorded.
+    /// The same, by the recorded reason.
     by_reason: BTreeMap<&'static str, Count>,
     /// Games that would have ended earlier or for another reason, with the same outcome.
     same_outcome: u64,
@@ -35,7 +35,8 @@ impl OtherRules {
         Self { rules: rules.name(), rule_set: rules, games: 0, positions: 0, by_reason, same_outcome: 0 }
     }
 
-    /// Plays a game again until these rules end it. One that they do not end at its end has no label under them.
+    /// Replays a game until these rules end it. A game that they do not end has no label under
+    /// them.
     pub(super) fn add(&mut self, record: &Record) {
         let mut game = Game::new(record.opening.start.clone(), self.rule_set);
         let moves = record.opening.moves.iter().copied().chain(record.moves.iter().map(|scored| scored.mv));
@@ -45,7 +46,7 @@ impl OtherRules {
             }
             game.push_legal(mv);
         }
-        // What scores decided, other rules would have decided too.
+        // Adjudication by scores does not depend on the rulebook.
         if !matches!(record.reason, Reason::Rules(_)) && game.status() == &Status::Ongoing {
             return;
         }

@@ -1,4 +1,4 @@
-//! `chuhe data recover`: what is whole of a file that was cut.
+//! `chuhe data recover`: saves the intact part of a damaged file.
 
 use std::{io::Write, path::PathBuf};
 
@@ -10,16 +10,16 @@ use dataset::{
 
 use crate::Finding;
 
-/// Save the games of a file that was cut or damaged: all whole blocks up to the first that is not
+/// Save the games of a truncated or damaged file: all intact blocks before the first damaged one
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The file
+    /// The damaged file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The shard to write; nothing is written over
+    /// Shard to write; existing files are not overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `chuhe data sample`: positions as a trainer gets them.
+//! `chuhe data sample`: draws positions as a trainer does.
 
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
@@ -11,56 +11,56 @@ use serde::Serialize;
 
 use crate::{Finding, stopwatch, threads};
 
-/// Draw positions from shards in random order, as a trainer would, one JSON object a line
+/// Draw positions in a trainer's random order, one JSON object a line
 ///
-/// The same seed gives the same positions, whatever the number of threads. A `:WEIGHT` behind a file makes it a set of
-/// its own, drawn from in proportion; files without one are one set of weight 1.
+/// A seed gives the same positions with any number of threads. A `:WEIGHT` behind a file makes it a
+/// set of its own, sampled in proportion; files without one form a set of weight 1.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct Arguments {
     /// The shards
     #[arg(required = true, value_name = "FILE[:WEIGHT]")]
     files: Vec<String>,
-    /// How many positions
+    /// Number of positions
     #[arg(long, value_name = "N", default_value_t = 10)]
     count: u64,
-    /// What decides the order
+    /// Seed of the order
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// How many threads read
+    /// Threads that read shards
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
     threads: NonZeroUsize,
-    /// How many blocks are mixed with each other
+    /// Blocks that are shuffled together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pool: u32,
-    /// Go on from the place that an earlier call printed
+    /// Resume from the place that an earlier call printed
     #[arg(long, value_name = "POOL,SAMPLE", value_parser = place)]
     from: Option<Place>,
-    /// Leave out positions in check
+    /// Exclude positions in check
     #[arg(long)]
     no_checks: bool,
-    /// Leave out positions whose move takes something
+    /// Exclude positions whose move is a capture
     #[arg(long)]
     no_captures: bool,
-    /// Leave out positions before this ply
+    /// Exclude positions before this ply
     #[arg(long, value_name = "N", default_value_t = 0)]
     from_ply: u32,
-    /// Leave out scores further from even
+    /// Exclude scores further from even
     #[arg(long, value_name = "SCORE")]
     most_score: Option<i32>,
-    /// Leave out positions that were won or lost by this score and ended the other way
+    /// Exclude positions that were won or lost by this score and ended the other way
     #[arg(long, value_name = "SCORE")]
     contradicting: Option<i32>,
-    /// Leave out positions where the natural limit's counter is higher
+    /// Exclude positions where the natural limit's counter is higher
     #[arg(long, value_name = "PLIES")]
     most_limit: Option<u32>,
-    /// Leave out positions that stood before in their game
+    /// Exclude positions that repeat an earlier one of their game
     #[arg(long)]
     no_repeated: bool,
-    /// Leave out positions that are in their pool already
+    /// Exclude duplicates within a pool
     #[arg(long)]
     no_duplicates: bool,
-    /// Print nothing but how fast it went and where it stands
+    /// Print only the speed and the place
     #[arg(long)]
     quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! `chuhe data stats`: what is in shards.
+//! `chuhe data stats`: statistics of shards.
 
 use std::{collections::BTreeMap, fmt::Display, io::Write, path::PathBuf};
 
@@ -13,19 +13,19 @@ use xiangqi::rules::RuleSet;
 use super::{NOT_FOR_TRAINING, other_rules::OtherRules, svg};
 use crate::Finding;
 
-/// Count what is in shards: games, positions, how they ended, how large they are
+/// Print statistics of shards: games, positions, endings, sizes
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The shards
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Play every game again under another rulebook, and count the labels that would be others
+    /// Replay every game under another rulebook, and count the labels that differ
     #[arg(long, value_name = "RULES")]
     against: Option<RuleSet>,
-    /// Draw the histograms into a picture
+    /// Draw the histograms to an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

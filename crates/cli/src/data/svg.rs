@@ -1,4 +1,4 @@
-//! Histograms as a picture.
+//! Histograms as an SVG picture.
 
 use std::fmt::{Display, Write as _};
 
@@ -8,7 +8,7 @@ const WIDTH: usize = 640;
 const HEIGHT: usize = 160;
 const GAP: usize = 60;
 
-/// Scores, pieces and lengths, one below the other.
+/// Draws the histograms of scores, pieces and lengths, one below the other.
 pub(super) fn draw(stats: &Stats) -> String {
     let charts = [
         ("positions by score", bars(stats.scores.iter())),

@@ -1,4 +1,4 @@
-//! `chuhe data verify`: whether games are what they say.
+//! `chuhe data verify`: replays games to prove them.
 
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
@@ -12,23 +12,23 @@ use serde::Serialize;
 use super::NOT_FOR_TRAINING;
 use crate::{Finding, stopwatch, threads};
 
-/// Play all games of shards again and compare: openings, moves, scores, outcomes, reasons
+/// Replay all games of shards, and compare openings, moves, scores, outcomes and reasons
 ///
-/// One line for each fault, with game and ply; exit status 1 if there is one. Of games under a clock it is said that nobody
-/// can play them again: what is shown is that they are legal and ended as they say, time aside. A file without its footer, or with a
-/// damaged block, is refused with exit status 2.
+/// Prints one line for each fault, with game and ply; exit status 1 if there is one. Games under a
+/// clock cannot be reproduced: only their legality and their ending, time aside, are verified. A
+/// file without its footer, or with a damaged block, is refused with exit status 2.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The shards
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The book that games of a book began with [default: starts are taken as recorded]
+    /// Book of the games' starts [default: starts are taken as recorded]
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
-    /// How many threads verify; what is found does not depend on it
+    /// Threads that verify; the result does not depend on it
     #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
     threads: NonZeroUsize,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 struct Answer {
     games: u64,
     positions: u64,
-    /// Those that were played under a clock.
+    /// Games that were played under a clock.
     timed_games: u64,
     faults: Vec<Line>,
     seconds: f64,

@@ -1,42 +1,42 @@
-//! Talking to an engine: the handshake, positions, moves.
+//! The protocol of an engine: the handshake, positions, moves.
 
 use std::{fmt::Write as _, time::Duration};
 
 use selfplay::{Allowance, Choice, FaultKind, Trouble};
 use xiangqi::{Fen, Position, rules::Game};
 
-use super::{Deadline, Dialect, Info, Process, Protocol, Silence, Specification, dialect::shown_position};
+use super::{Deadline, Dialect, Info, Process, Protocol, ReceiveError, Specification, dialect::shown_position};
 
-/// A Red first move that every engine knows.
+/// A first move of Red that every engine knows.
 const FIRST_MOVE: &str = "h2e2";
 
-/// How long an engine may take to get ready at all; some read large files.
-const STARTUP: Duration = Duration::from_secs(20);
+/// Timeout of start-up, during which some engines read large files.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// An engine that has shaken hands.
+/// An engine after the handshake.
 pub(super) struct Connection {
     process: Process,
     protocol: Protocol,
     pub(super) name: String,
     pub(super) dialect: Dialect,
-    /// Whether it tells the position it holds.
+    /// Whether the engine shows its position.
     pub(super) shows_position: bool,
-    /// What it said to people while it got ready.
+    /// Messages for people during start-up.
     pub(super) remarks: Vec<String>,
-    /// Whether a UCCI engine counts time in thousandths of a second.
+    /// Whether a UCCI engine counts time in milliseconds.
     milliseconds: bool,
 }
 
-/// An option that an engine has.
-struct Offer {
+/// An option of an engine.
+struct EngineOption {
     name: String,
     is_button: bool,
-    /// The values it may have, where they are listed.
+    /// The permitted values, where they are listed.
     values: Vec<String>,
 }
 
 impl Connection {
-    /// Starts an engine and gets it ready for games.
+    /// Starts an engine and prepares it for games.
     pub(super) fn open(specification: &Specification, hash_mebibytes: usize) -> Result<Self, String> {
         let command = specification.command.join(" ");
         let context = |what: String| format!("{command}: {what}");
@@ -60,11 +60,11 @@ impl Connection {
             Protocol::Ucci => ("ucci", "ucciok"),
         };
         self.process.send(hello);
-        let mut offers = Vec::new();
-        let deadline = Deadline::after(STARTUP);
+        let mut options = Vec::new();
+        let deadline = Deadline::after(STARTUP_TIMEOUT);
         loop {
-            let line = self.process.receive(deadline).map_err(|silence| {
-                let why = self.why_silent(silence);
+            let line = self.process.receive(deadline).map_err(|error| {
+                let why = self.describe(error);
                 format!("no `{done}` in answer to `{hello}`: {why}")
             })?;
             if line == done {
@@ -73,16 +73,17 @@ impl Connection {
             if let Some(name) = line.strip_prefix("id name ") {
                 self.name = printable(name.trim());
             }
-            offers.extend(Offer::read(&line));
+            options.extend(EngineOption::read(&line));
         }
         if let Some(name) = &specification.name {
             self.name.clone_from(name);
         }
-        self.set_options(specification, &offers, hash_mebibytes)?;
+        self.set_options(specification, &options, hash_mebibytes)?;
         let mut remarks = Vec::new();
-        self.wait_until_ready(STARTUP, &mut |line| remarks.extend(remark(line).map(printable)))
+        self.wait_until_ready(STARTUP_TIMEOUT, &mut |line| remarks.extend(remark(line).map(printable)))
             .map_err(|(_, why)| format!("before the first game: {why}"))?;
-        // Ours says so when it refuses an option, and goes on with what it had: not the engine that was asked for.
+        // Our engine reports a rejected option and keeps its old value. That is not the requested
+        // engine.
         if let Some(refusal) = remarks.iter().find(|remark| remark.starts_with("setoption")) {
             return Err(refusal.clone());
         }
@@ -93,12 +94,12 @@ impl Connection {
     fn set_options(
         &mut self,
         specification: &Specification,
-        offers: &[Offer],
+        options: &[EngineOption],
         hash_mebibytes: usize,
     ) -> Result<(), String> {
-        let offered = |name: &str| offers.iter().find(|offer| offer.name.eq_ignore_ascii_case(name));
+        let offered = |name: &str| options.iter().find(|offer| offer.name.eq_ignore_ascii_case(name));
         let chosen = |name: &str| specification.options.iter().any(|(chosen, _)| chosen.eq_ignore_ascii_case(name));
-        // Engines that play more than one game.
+        // Engines of several games are set to xiangqi.
         if let Some(offer) = offered("UCI_Variant")
             && !chosen("UCI_Variant")
         {
@@ -107,7 +108,7 @@ impl Connection {
             }
             self.set_option(offer, "xiangqi");
         }
-        // As much as ours have.
+        // The hash size equals that of our engines.
         for name in ["Hash", "hashsize"] {
             if let Some(offer) = offered(name)
                 && !chosen(name)
@@ -130,7 +131,7 @@ impl Connection {
         Ok(())
     }
 
-    fn set_option(&mut self, offer: &Offer, value: &str) {
+    fn set_option(&mut self, offer: &EngineOption, value: &str) {
         let name = &offer.name;
         let line = match self.protocol {
             Protocol::Uci if offer.is_button => format!("setoption name {name}"),
@@ -141,43 +142,45 @@ impl Connection {
         self.process.send(&line);
     }
 
-    /// Finds out, or makes sure of, how the engine counts ranks: by the position that it says it holds after a move, or
-    /// if it does not say, by the shape of its own first move.
-    fn find_dialect(&mut self, told: Option<Dialect>) -> Result<(), String> {
-        // UCCI counts from 0, and says nothing of showing positions; who can nevertheless is asked for them.
-        let told = if self.protocol == Protocol::Ucci { told.or(Some(Dialect::FromZero)) } else { told };
+    /// Detects or checks how the engine counts ranks: by the position that it shows after a move,
+    /// or else by its own first move.
+    fn find_dialect(&mut self, configured: Option<Dialect>) -> Result<(), String> {
+        // UCCI counts from 0. It does not define showing the position, but engines that can are
+        // checked.
+        let configured =
+            if self.protocol == Protocol::Ucci { configured.or(Some(Dialect::FromZero)) } else { configured };
         let start = Position::start();
         let mv = start.parse_move(FIRST_MOVE).expect("it is a move of the starting position");
         let mut game = Game::new(Fen::start(), xiangqi::rules::RuleSet::Cxr);
         game.push_legal(mv);
-        let dialects = told.map_or(Dialect::ALL.to_vec(), |told| vec![told]);
-        let mut said = false;
+        let dialects = configured.map_or(Dialect::ALL.to_vec(), |dialect| vec![dialect]);
+        let mut shows_another = false;
         for &dialect in &dialects {
             self.dialect = dialect;
             self.process.send(&self.position_line(&game));
-            match self.shown(STARTUP).map_err(|(_, why)| format!("asked for the position it holds: {why}"))? {
+            match self.shown(STARTUP_TIMEOUT).map_err(|(_, why)| format!("asked for the position it holds: {why}"))? {
                 Some(position) if position == *game.position() => {
                     self.shows_position = true;
                     return Ok(());
                 }
-                Some(_) => said = true,
+                Some(_) => shows_another = true,
                 None => break,
             }
         }
-        if said {
+        if shows_another {
             let tried: Vec<_> = dialects.iter().map(Dialect::to_string).collect();
             return Err(format!("it does not follow the move {FIRST_MOVE}, with {}", tried.join(" nor with ")));
         }
-        if let Some(told) = told {
-            self.dialect = told;
+        if let Some(dialect) = configured {
+            self.dialect = dialect;
             return Ok(());
         }
         self.process.send(&format!("position fen {}", Fen::start()));
         self.process.send("go depth 1");
-        let deadline = Deadline::after(STARTUP);
+        let deadline = Deadline::after(STARTUP_TIMEOUT);
         loop {
-            let line = self.process.receive(deadline).map_err(|silence| {
-                let why = self.why_silent(silence);
+            let line = self.process.receive(deadline).map_err(|error| {
+                let why = self.describe(error);
                 format!("asked for a first move: {why}")
             })?;
             if let Some(text) = best_move(&line) {
@@ -189,7 +192,7 @@ impl Connection {
         }
     }
 
-    /// Tells the engine that what comes has nothing to do with what was.
+    /// Announces a new game.
     pub(super) fn new_game(&mut self, watchdog: Duration) -> Result<(), Trouble> {
         self.process.send(match self.protocol {
             Protocol::Uci => "ucinewgame",
@@ -198,7 +201,7 @@ impl Connection {
         self.wait_until_ready(watchdog, &mut |_| {}).map_err(|(kind, why)| Trouble::fault(kind, why))
     }
 
-    /// Hands over the game's position with all of its moves, and looks whether it arrived.
+    /// Sends the game's start and all of its moves, and checks that the engine holds the position.
     pub(super) fn set_position(&mut self, game: &Game, watchdog: Duration) -> Result<(), Trouble> {
         self.process.send(&self.position_line(game));
         let fault = |(kind, why)| Trouble::fault(kind, why);
@@ -215,15 +218,15 @@ impl Connection {
         }
     }
 
-    /// Lets the engine think.
-    pub(super) fn go(&mut self, game: &Game, allowance: &Allowance, patience: Duration) -> Result<Choice, Trouble> {
+    /// Starts a search and waits for its move.
+    pub(super) fn go(&mut self, game: &Game, allowance: &Allowance, timeout: Duration) -> Result<Choice, Trouble> {
         self.process.send(&self.go_line(game, allowance));
-        let deadline = Deadline::after(patience);
+        let deadline = Deadline::after(timeout);
         let mut info = Info::default();
         loop {
             let line = match self.process.receive(deadline) {
                 Ok(line) => line,
-                Err(silence) => return Err(Trouble::fault(kind_of(silence), self.why_silent(silence))),
+                Err(error) => return Err(Trouble::fault(kind_of(error), self.describe(error))),
             };
             if let Some(text) = best_move(&line) {
                 let mv = game
@@ -275,7 +278,7 @@ impl Connection {
         line
     }
 
-    /// Asks for the position that the engine holds.
+    /// Requests the position that the engine holds.
     fn shown(&mut self, watchdog: Duration) -> Result<Option<Position>, (FaultKind, String)> {
         self.process.send("d");
         let mut shown = None;
@@ -287,46 +290,50 @@ impl Connection {
         Ok(shown)
     }
 
-    /// Waits until the engine has done all that it was told; `hear` gets what it says till then.
-    fn wait_until_ready(&mut self, watchdog: Duration, hear: &mut dyn FnMut(&str)) -> Result<(), (FaultKind, String)> {
+    /// Waits until the engine has processed all commands; `on_line` gets its output until then.
+    fn wait_until_ready(
+        &mut self,
+        watchdog: Duration,
+        on_line: &mut dyn FnMut(&str),
+    ) -> Result<(), (FaultKind, String)> {
         self.process.send("isready");
         let deadline = Deadline::after(watchdog);
         loop {
             match self.process.receive(deadline) {
                 Ok(line) if line == "readyok" => return Ok(()),
-                Ok(line) => hear(&line),
-                Err(silence) => return Err((kind_of(silence), self.why_silent(silence))),
+                Ok(line) => on_line(&line),
+                Err(error) => return Err((kind_of(error), self.describe(error))),
             }
         }
     }
 
-    fn why_silent(&mut self, silence: Silence) -> String {
-        match silence {
-            Silence::TimedOut => "the engine does not answer".to_owned(),
-            Silence::Closed => self.process.epitaph(),
+    fn describe(&mut self, error: ReceiveError) -> String {
+        match error {
+            ReceiveError::TimedOut => "the engine does not answer".to_owned(),
+            ReceiveError::Closed => self.process.exit_reason(),
         }
     }
 }
 
-const fn kind_of(silence: Silence) -> FaultKind {
-    match silence {
-        Silence::TimedOut => FaultKind::Stall,
-        Silence::Closed => FaultKind::Crash,
+const fn kind_of(error: ReceiveError) -> FaultKind {
+    match error {
+        ReceiveError::TimedOut => FaultKind::Stall,
+        ReceiveError::Closed => FaultKind::Crash,
     }
 }
 
-/// What a line says to people.
+/// The message for people in a line, if any.
 fn remark(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("info ")?;
     rest.strip_prefix("string ").or_else(|| rest.strip_prefix("message "))
 }
 
-/// A text on one line and without orders to a terminal.
+/// Replaces control characters, which could break lines or command a terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// The move in an engine's last word; an empty text if it has none.
+/// The move of a `bestmove` line; empty if it has none.
 fn best_move(line: &str) -> Option<&str> {
     let mut words = line.split_ascii_whitespace();
     match words.next() {
@@ -336,8 +343,8 @@ fn best_move(line: &str) -> Option<&str> {
     }
 }
 
-impl Offer {
-    /// Reads `option name Skill Level type spin …`, or UCCI's `option usemillisec type check …`.
+impl EngineOption {
+    /// Parses `option name Skill Level type spin …`, or UCCI's `option usemillisec type check …`.
     fn read(line: &str) -> Option<Self> {
         let rest = line.strip_prefix("option ")?.trim_start();
         let rest = rest.strip_prefix("name ").unwrap_or(rest);
@@ -352,8 +359,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_are_read() {
-        let read = |line| Offer::read(line).map(|offer| (offer.name, offer.is_button, offer.values));
+    fn options_are_parsed() {
+        let read = |line| EngineOption::read(line).map(|offer| (offer.name, offer.is_button, offer.values));
         let name = |name: &str| name.to_owned();
         let variants = "option name UCI_Variant type combo default chess var chess var xiangqi";
         assert_eq!(read(variants), Some((name("UCI_Variant"), false, vec![name("chess"), name("xiangqi")])));
@@ -371,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_are_read() {
+    fn best_moves_are_parsed() {
         assert_eq!(best_move("bestmove h2e2 ponder h9g7"), Some("h2e2"));
         assert_eq!(best_move("bestmove"), Some(""));
         assert_eq!(best_move("nobestmove"), Some("nobestmove"));

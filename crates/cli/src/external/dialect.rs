@@ -1,10 +1,10 @@
-//! How an engine writes points, and how that is found out.
+//! The notation of an engine's squares, and its detection.
 
 use std::{fmt, str::FromStr};
 
 use xiangqi::{Fen, Position, notation::Notation};
 
-/// How an engine counts the ranks, from Red's side.
+/// An engine's numbering of ranks, from Red's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// From 0 to 9: `h2e2`.
@@ -16,7 +16,7 @@ pub(crate) enum Dialect {
 impl Dialect {
     pub(super) const ALL: [Self; 2] = [Self::FromZero, Self::FromOne];
 
-    /// The notation of such an engine's moves.
+    /// The move notation of this dialect.
     pub(crate) const fn notation(self) -> Notation {
         match self {
             Self::FromZero => Notation::Uci,
@@ -24,7 +24,7 @@ impl Dialect {
         }
     }
 
-    /// In which dialect a text is a legal first move of a game; no text is one in both.
+    /// The dialect in which a text is a legal first move; no text is one in both.
     pub(super) fn of_first_move(text: &str) -> Option<Self> {
         let start = Position::start();
         Self::ALL.into_iter().find(|dialect| start.parse_move_in(text, dialect.notation()).is_ok())
@@ -52,8 +52,8 @@ impl FromStr for Dialect {
     }
 }
 
-/// The position in an engine's answer to `d`: what stands after `Fen:`, or `info string fen` as ours says it, in UCCI
-/// `info message fen`.
+/// The position in an engine's reply to `d`: the text after `Fen:`, or after our engine's `info
+/// string fen` (UCCI: `info message fen`).
 pub(super) fn shown_position(line: &str) -> Option<Position> {
     let ours = line.strip_prefix("info string ").or_else(|| line.strip_prefix("info message "));
     let (word, fen) = ours.unwrap_or(line).split_once([':', ' '])?;

@@ -1,8 +1,8 @@
-//! What engines say while they think.
+//! `info` lines of a search.
 
 use engine::score::{MATE, MOST_EVALUATION, Score};
 
-/// The last of what an engine said about its best line.
+/// The latest information on an engine's best line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Info {
     pub(super) score: Option<Score>,
@@ -11,7 +11,7 @@ pub(super) struct Info {
 }
 
 impl Info {
-    /// Takes what an `info` line says; what it does not say stays, and what is no number is not looked at.
+    /// Updates the fields that an `info` line sets; invalid numbers are ignored.
     pub(super) fn update(&mut self, line: &str) {
         let mut words = line.split_ascii_whitespace().peekable();
         if words.next() != Some("info") {
@@ -36,7 +36,7 @@ impl Info {
                         new.score = Some(if unit == "mate" { of_mate(value) } else { of_centipawns(value) });
                     }
                 }
-                // The rest is the line, or words for people.
+                // The rest is the principal variation, or text for people.
                 "pv" | "string" => break,
                 _ => {}
             }
@@ -49,7 +49,8 @@ fn of_centipawns(value: i64) -> Score {
     value.clamp(-i64::from(MOST_EVALUATION), i64::from(MOST_EVALUATION)) as Score
 }
 
-/// A mate in moves of the winner, counted from the side to move; in plies it is one less than twice that for a win.
+/// Converts a mate in the winner's moves, relative to the side to move, to plies: a win takes one
+/// ply less than twice the moves.
 fn of_mate(moves: i64) -> Score {
     let moves = moves.clamp(-60, 60) as Score;
     if moves > 0 { MATE - (2 * moves - 1) } else { -MATE - 2 * moves }

@@ -1,4 +1,4 @@
-//! A program that is talked to in lines.
+//! A child process with line-based input and output.
 
 use std::{
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
@@ -10,26 +10,26 @@ use std::{
 
 use super::Deadline;
 
-/// Longer lines are cut: nobody says so much at once.
-const LONGEST_LINE: u64 = 1 << 16;
-/// So many lines wait to be read; then the engine has to wait.
-const LINES_AHEAD: usize = 4096;
-/// How long an engine that was told to quit may take.
-const FAREWELL: Duration = Duration::from_millis(500);
+/// Maximum line length; longer lines are split.
+const MAX_LINE_BYTES: u64 = 1 << 16;
+/// Buffered lines; with more the engine blocks on its output.
+const MAX_BUFFERED_LINES: usize = 4096;
+/// Timeout of an engine's exit after `quit`.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A running program. It ends with this value.
+/// A running process, which is killed on drop.
 pub(super) struct Process {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
 }
 
-/// Why there is no line.
+/// Why no line was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Silence {
-    /// None came in time.
+pub(super) enum ReceiveError {
+    /// The deadline passed.
     TimedOut,
-    /// None will come.
+    /// The process closed its output.
     Closed,
 }
 
@@ -47,27 +47,27 @@ impl Process {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both were asked for")
         };
-        let (sender, lines) = sync_channel(LINES_AHEAD);
+        let (sender, lines) = sync_channel(MAX_BUFFERED_LINES);
         thread::spawn(move || read_lines(output, &sender));
         Ok(Self { child, input, lines })
     }
 
-    /// Writes a line. That the program is gone is noticed by whoever waits for its answer.
+    /// Writes a line. A dead process is noticed when its output is read.
     pub(super) fn send(&mut self, line: &str) {
         let _ = self.input.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.input.flush());
     }
 
-    /// The next line, without blanks around it.
-    pub(super) fn receive(&self, deadline: Deadline) -> Result<String, Silence> {
+    /// Receives the next line, trimmed.
+    pub(super) fn receive(&self, deadline: Deadline) -> Result<String, ReceiveError> {
         self.lines.recv_timeout(deadline.left()).map_err(|error| match error {
-            RecvTimeoutError::Timeout => Silence::TimedOut,
-            RecvTimeoutError::Disconnected => Silence::Closed,
+            RecvTimeoutError::Timeout => ReceiveError::TimedOut,
+            RecvTimeoutError::Disconnected => ReceiveError::Closed,
         })
     }
 
-    /// How a program ended that has closed its output.
-    pub(super) fn epitaph(&mut self) -> String {
-        let deadline = Deadline::after(FAREWELL);
+    /// Describes the end of a process that has closed its output.
+    pub(super) fn exit_reason(&mut self) -> String {
+        let deadline = Deadline::after(EXIT_TIMEOUT);
         while !deadline.left().is_zero() {
             match self.child.try_wait() {
                 Ok(None) => thread::sleep(Duration::from_millis(5)),
@@ -82,8 +82,8 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.send("quit");
-        let deadline = Deadline::after(FAREWELL);
-        while !deadline.left().is_zero() && self.receive(deadline) != Err(Silence::Closed) {}
+        let deadline = Deadline::after(EXIT_TIMEOUT);
+        while !deadline.left().is_zero() && self.receive(deadline) != Err(ReceiveError::Closed) {}
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -94,7 +94,7 @@ fn read_lines(output: ChildStdout, sender: &SyncSender<String>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+        match reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes) {
             Ok(1..) => {
                 if sender.send(String::from_utf8_lossy(&bytes).trim().to_owned()).is_err() {
                     break;

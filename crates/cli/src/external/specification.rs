@@ -1,34 +1,34 @@
-//! What the command line says of an outside engine: `COMMAND[;option=value…]`.
+//! The specification of an external engine on the command line: `COMMAND[;option=value…]`.
 
 use xiangqi::text::shortened;
 
 use super::Dialect;
 use crate::one_line::one_line;
 
-/// What an engine speaks.
+/// The protocol of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Uci,
     Ucci,
 }
 
-/// An outside engine.
+/// An external engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Specification {
     pub(crate) protocol: Protocol,
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
-    /// What is set, in this order.
+    /// The options to set, in order.
     pub(crate) options: Vec<(String, String)>,
-    /// How it counts ranks, if that need not be found out.
+    /// The numbering of ranks, if it need not be detected.
     pub(crate) dialect: Option<Dialect>,
-    /// How records call it, if not as it calls itself.
+    /// The name in records, if not the engine's own.
     pub(crate) name: Option<String>,
 }
 
 impl Specification {
-    /// Reads `COMMAND[;option=value…]`. Two options are ours: `ranks=0` or `ranks=1` says how the engine counts ranks,
-    /// `name=…` how it is called in records.
+    /// Parses `COMMAND[;option=value…]`. Two options are ours: `ranks=0` or `ranks=1` sets the
+    /// numbering of ranks, and `name=…` the name in records.
     pub(crate) fn parse(protocol: Protocol, text: &str) -> Result<Self, String> {
         let mut parts = text.split(';');
         let command = words(parts.next().unwrap_or_default())?;
@@ -54,7 +54,7 @@ impl Specification {
     }
 }
 
-/// Splits a command at blanks; quotes keep what stands between them together.
+/// Splits a command at blanks; quotes group words.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn a_malformed_specification_is_reported() {
         let error = |text| Specification::parse(Protocol::Ucci, text).unwrap_err();
         assert_eq!(error(" ;a=b"), "no command; an outside engine is `uci:COMMAND[;option=value…]`");
         assert_eq!(error("x;a"), "`a`: an option is `name=value`");

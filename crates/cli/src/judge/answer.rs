@@ -11,33 +11,33 @@ use xiangqi::{
 
 use super::case::Played;
 
-/// What `chuhe judge --json` answers.
+/// The answer of `chuhe judge --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Answer {
-    /// `ongoing`, or how it ended.
+    /// `ongoing`, or the outcome.
     outcome: &'static str,
     reason: Option<Reason>,
-    /// After how many moves this was said.
+    /// The ply of the verdict.
     ply: usize,
-    /// How many moves were given after that.
+    /// The number of moves given after the end.
     moves_after_end: usize,
-    /// The plies after which the repeated position stood first and last.
+    /// The plies after which the repeated position occurred first and last.
     cycle: Option<[usize; 2]>,
     red: Conduct,
     black: Conduct,
     explanation: Sentences,
 }
 
-/// One side's part in the cycle; `allowed` too where there was none.
+/// One side's conduct in the cycle; `allowed` without a cycle.
 #[derive(Debug, Serialize)]
 struct Conduct {
     class: Class,
-    /// Where the pieces that it chased stand at the end.
+    /// The squares of the chased pieces at the end.
     victims: Vec<Square>,
-    /// Where the pieces that it offended with stand at the end, if their number decided.
+    /// The squares of the offending pieces at the end, if their number decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     offenders: Option<Vec<Square>>,
-    /// What each of its moves in the cycle did, if all did the same.
+    /// The class of each of its moves in the cycle, if all are alike.
     moves: Vec<Move>,
 }
 
@@ -80,7 +80,7 @@ impl Answer {
         let cycle = ending.and_then(|ending| ending.cycle.as_ref());
         let explanation = ending.map_or_else(
             || Explanation {
-                english: "The game goes on.".to_owned(),
+                english: "The game continues.".to_owned(),
                 chinese: "对局继续。".to_owned(),
                 offences: Vec::new(),
             },

@@ -1,4 +1,4 @@
-//! A file of cases, judged on all cores and never held whole in memory.
+//! A file of cases, judged on all cores and streamed.
 
 use std::{
     fs::File,
@@ -18,14 +18,14 @@ use super::{
 };
 use crate::{Finding, output::is_broken_pipe};
 
-/// How much is read before it is judged: enough for all cores, little to hold.
+/// Bytes per parallel chunk: enough for all cores, little memory.
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// What some editors put at the beginning of a file.
+/// The byte order mark that some editors write.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// No game is longer; a file without line ends is refused before it fills the memory.
-const MOST_LINE_BYTES: usize = 16 << 20;
+/// No game is longer. The limit rejects a file without line ends before it fills the memory.
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// A case that was judged otherwise than expected.
 #[derive(Debug, Serialize)]
@@ -69,7 +69,7 @@ pub(super) fn run(
                 Some(failure) => {
                     sum.failed += 1;
                     match failure.print(json, out) {
-                        // Nobody reads on, but what is known is known.
+                        // The reader is gone, but the failure is known.
                         Err(error) if is_broken_pipe(&error) => return Ok(Finding::Fails),
                         printed => printed?,
                     }
@@ -118,26 +118,26 @@ impl Failure {
 /// A line and its number.
 type Line = (usize, Vec<u8>);
 
-/// The lines of a file with their numbers, but for empty ones.
+/// The non-empty lines of a file, with their numbers.
 struct Lines<R> {
     reader: R,
     number: usize,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next lines, some [`CHUNK_BYTES`] of them.
+    /// Reads the next lines, about [`CHUNK_BYTES`] of them.
     fn chunk(&mut self) -> Result<Option<Vec<Line>>> {
         let mut lines = Vec::new();
         let mut bytes = 0;
         while bytes < CHUNK_BYTES {
             let mut line = Vec::new();
-            let read = self.reader.by_ref().take(MOST_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
+            let read = self.reader.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
             if read == 0 {
                 break;
             }
             self.number += 1;
-            if read == MOST_LINE_BYTES {
-                bail!("line {} is longer than {} MiB", self.number, MOST_LINE_BYTES >> 20);
+            if read == MAX_LINE_BYTES {
+                bail!("line {} is longer than {} MiB", self.number, MAX_LINE_BYTES >> 20);
             }
             bytes += read;
             if self.number == 1 && line.starts_with(BYTE_ORDER_MARK) {

@@ -1,4 +1,4 @@
-//! A case: a game and the verdict it should get.
+//! A case: a game and its expected verdict.
 
 use std::{fmt, str::FromStr};
 
@@ -10,17 +10,17 @@ use xiangqi::{
     text::shortened,
 };
 
-/// A line of a batch. Fields that are not named here are left alone.
+/// A line of a batch. Unknown fields are ignored.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
-    /// What a report calls it.
+    /// The name in reports.
     pub name: String,
-    /// Where the game starts.
+    /// The starting position.
     pub fen: String,
-    /// The moves since.
+    /// The moves from there.
     #[serde(default)]
     pub moves: Vec<String>,
-    /// The verdict it should get.
+    /// The expected verdict.
     pub expected: Expected,
 }
 
@@ -32,9 +32,9 @@ pub enum Expected {
     RedLoses,
     /// Red won.
     BlackLoses,
-    /// Nobody won.
+    /// A draw.
     Draw,
-    /// The game goes on.
+    /// The game continues.
     None,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Why a text is no case, or a case no game.
+/// An error of a case's text or of its game.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CaseError {
@@ -80,12 +80,12 @@ impl FromStr for Case {
     type Err = CaseError;
 
     fn from_str(line: &str) -> Result<Self, CaseError> {
-        // The reader would take an array for the fields in their order.
+        // The parser would also accept an array of the fields in order.
         if !line.trim_ascii_start().starts_with('{') {
             return Err(CaseError::NoObject);
         }
         serde_json::from_str(line).map_err(|error| {
-            // Its own message ends with the place, as if the line were the file.
+            // The parser's message ends with the position, as if the line were the file.
             let (fault, column) = (error.to_string(), error.column());
             let fault = fault.rsplit_once(" at line ").map_or(fault.as_str(), |(fault, _)| fault);
             CaseError::Json { fault: one_line(fault), column }
@@ -99,19 +99,19 @@ impl Case {
     }
 }
 
-/// A message that may quote what was read, on one line and not without end.
+/// Sanitises a message that may quote input: one line of limited length.
 fn one_line(message: &str) -> String {
     message.chars().take(200).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 
-/// A game, played until the rules ended it or its moves did.
+/// A game, played until the rules or its moves ended it.
 pub(super) struct Played {
     pub(super) game: Game,
-    /// How many moves were given for the time after the end. They may be anything that has the form of a move.
+    /// The number of moves given after the end. They need only have the form of a move.
     pub(super) moves_after_end: usize,
 }
 
-/// Plays until the rules end the game, or the moves do.
+/// Plays until the rules or the moves end the game.
 pub(super) fn play<'a>(fen: &str, moves: impl Iterator<Item = &'a str>, rules: RuleSet) -> Result<Played, CaseError> {
     let mut game = Game::new(fen.parse::<Fen>()?, rules);
     let mut moves_after_end = 0;
@@ -123,7 +123,7 @@ pub(super) fn play<'a>(fen: &str, moves: impl Iterator<Item = &'a str>, rules: R
             continue;
         }
         let mv = game.position().parse_move(text).map_err(|error| CaseError::Move { number, error })?;
-        // Reading it has shown that it is legal.
+        // Parsing has checked its legality.
         game.push_legal(mv);
     }
     Ok(Played { game, moves_after_end })

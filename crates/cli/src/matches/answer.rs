@@ -1,4 +1,4 @@
-//! What a match answers: lines for people, or one JSON object.
+//! The answer of a match: text, or one JSON object.
 
 use std::{io::Write, time::Duration};
 
@@ -27,13 +27,13 @@ struct Answer<'a> {
     #[serde(flatten)]
     terms: &'a Terms,
     seconds: f64,
-    /// Why the match could not be played to its end, if it could not.
+    /// Why the match was aborted, if it was.
     broken_off: Option<String>,
 }
 
 #[derive(Serialize)]
 struct FaultAnswer<'a> {
-    /// As in the records: the pair and the game of it, both from 1.
+    /// As in the records: pair and game, both from 1.
     round: String,
     engine: &'a str,
     kind: &'static str,
@@ -41,7 +41,7 @@ struct FaultAnswer<'a> {
     detail: &'a str,
 }
 
-/// What an answer is made of.
+/// The result of a match.
 pub(super) struct Report<'a> {
     pub(super) standing: &'a Standing,
     pub(super) names: &'a [String; 2],

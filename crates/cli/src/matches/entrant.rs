@@ -1,4 +1,4 @@
-//! Who plays: engines of ours and outside ones, as the command line names them.
+//! The engines of a match, ours and external ones, as the command line names them.
 
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
@@ -8,7 +8,7 @@ use nnue::{Kernel, Net};
 use selfplay::{EnginePlayer, Player};
 
 use crate::{
-    external::{ExternalPlayer, Introduction, Patience, Protocol, Specification},
+    external::{EngineProfile, ExternalPlayer, Protocol, Specification, Timeouts},
     stopwatch::Stopwatch,
 };
 
@@ -41,21 +41,21 @@ impl FromStr for Engine {
     }
 }
 
-/// What all engines get.
-pub(super) struct Equipment<'a> {
+/// Settings of all engines.
+pub(super) struct EngineSettings<'a> {
     pub(super) hash_mebibytes: usize,
-    pub(super) patience: Patience,
+    pub(super) timeouts: Timeouts,
     pub(super) timer: &'a Stopwatch,
 }
 
-/// An engine that can be started again and again.
+/// An engine that can be started repeatedly.
 pub(super) enum Loaded {
     Own(Evaluation, String),
     External(Specification),
 }
 
 impl Engine {
-    /// Reads what has to be read.
+    /// Loads the engine's files.
     pub(super) fn load(&self) -> Result<Loaded> {
         Ok(match self {
             Self::Plain => Loaded::Own(Evaluation::Plain, "plain".to_owned()),
@@ -75,25 +75,29 @@ impl Engine {
 }
 
 impl Loaded {
-    /// Starts the engine once, to see that it can be, and how it is.
-    pub(super) fn introduce(&self, equipment: &Equipment<'_>) -> Result<Introduction, String> {
+    /// Starts the engine once to learn its properties.
+    pub(super) fn probe(&self, engine_settings: &EngineSettings<'_>) -> Result<EngineProfile, String> {
         match self {
-            // Ours is handed the game itself.
-            Self::Own(_, name) => Ok(Introduction { name: name.clone(), remarks: Vec::new(), shows_position: true }),
-            Self::External(specification) => ExternalPlayer::introduce(specification, equipment.hash_mebibytes),
+            // Our engine receives the game itself.
+            Self::Own(_, name) => Ok(EngineProfile { name: name.clone(), remarks: Vec::new(), shows_position: true }),
+            Self::External(specification) => ExternalPlayer::probe(specification, engine_settings.hash_mebibytes),
         }
     }
 
-    /// A player for one of the match's threads.
-    pub(super) fn enter<'a>(&self, equipment: &Equipment<'a>) -> Result<Box<dyn Player + 'a>, String> {
+    /// Creates a player for one of the match's threads.
+    pub(super) fn enter<'a>(&self, engine_settings: &EngineSettings<'a>) -> Result<Box<dyn Player + 'a>, String> {
         match self {
             Self::Own(evaluation, _) => {
-                let settings =
-                    Settings { hash_mebibytes: equipment.hash_mebibytes, threads: 1, evaluation: evaluation.clone() };
-                Ok(Box::new(EnginePlayer::new(engine::Engine::new(&settings), equipment.timer)))
+                let settings = Settings {
+                    hash_mebibytes: engine_settings.hash_mebibytes,
+                    threads: 1,
+                    evaluation: evaluation.clone(),
+                };
+                Ok(Box::new(EnginePlayer::new(engine::Engine::new(&settings), engine_settings.timer)))
             }
             Self::External(specification) => {
-                let player = ExternalPlayer::start(specification, equipment.hash_mebibytes, equipment.patience)?;
+                let player =
+                    ExternalPlayer::start(specification, engine_settings.hash_mebibytes, engine_settings.timeouts)?;
                 Ok(Box::new(player))
             }
         }

@@ -1,4 +1,4 @@
-//! How a match stands, while it runs: one line that changes on a terminal, some plain lines elsewhere.
+//! Progress of a running match: one updated line on a terminal, plain lines elsewhere.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -10,15 +10,15 @@ use stats::{Counts, Sprt};
 
 use super::record::round;
 
-/// Where there is no terminal, a line is written after so many pairs.
+/// Pairs per line without a terminal.
 const PAIRS_PER_LINE: u64 = 10;
 
-/// Tells on standard error how a match stands.
+/// Prints progress to standard error.
 pub(super) struct Progress {
     pairs: u64,
     test: Option<Sprt>,
     terminal: bool,
-    /// Whether a line stands that is to be written over.
+    /// Whether the last line is to be overwritten.
     pending: bool,
 }
 
@@ -27,7 +27,7 @@ impl Progress {
         Self { pairs, test, terminal: io::stderr().is_terminal(), pending: false }
     }
 
-    /// Writes a line that stays.
+    /// Prints a permanent line.
     pub(super) fn announce(&mut self, line: &str) -> io::Result<()> {
         self.finish()?;
         writeln!(io::stderr(), "{line}")
@@ -53,7 +53,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Ends the line that changes.
+    /// Ends the updated line.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         if self.pending {
             self.pending = false;

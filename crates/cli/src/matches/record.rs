@@ -9,13 +9,13 @@ use xiangqi::{notation::Notation, rules::RuleSet};
 use super::terms::Terms;
 use crate::date;
 
-/// How a game of a match is called: its pair and which game of it, both counted from 1.
+/// The name of a game: its pair and its number in the pair, both from 1.
 pub(super) fn round(pair: u64, second: bool) -> String {
     format!("{}.{}", pair + 1, 1 + u8::from(second))
 }
 
-/// Who writes the games down.
-pub(super) struct Scribe {
+/// Writes games as PGN.
+pub(super) struct PgnWriter {
     names: [String; 2],
     rules: RuleSet,
     time_control: TimeControl,
@@ -24,7 +24,7 @@ pub(super) struct Scribe {
     notation: Notation,
 }
 
-impl Scribe {
+impl PgnWriter {
     pub(super) fn new(
         names: &[String; 2],
         rules: RuleSet,
@@ -36,7 +36,7 @@ impl Scribe {
         Self { names: names.clone(), rules, time_control, terms: terms.clone(), event: event.to_owned(), notation }
     }
 
-    /// The first or second game of a pair. It is dated when it is written.
+    /// Formats a game of a pair, with the current date.
     pub(super) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
         let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
         let (date, time) = date::now();

@@ -1,10 +1,10 @@
-//! Under which terms a match is played, as its records and its answer say it: without them nobody could play it again,
-//! or say why a game ended.
+//! The terms of a match, for its records and its answer. Without them a match could not be
+//! repeated, and the end of a game not be explained.
 
 use selfplay::{Book, DrawRule, WinRule};
 use serde::Serialize;
 
-/// What holds in all games of a match and does not follow from their moves.
+/// The settings of all games that do not follow from their moves.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Terms {
     seed: u64,
@@ -15,7 +15,7 @@ pub(super) struct Terms {
     ply_cap: u32,
     /// As the flag has it: score and plies.
     adjudicate_win: Option<[u32; 2]>,
-    /// As the flag has it: score, plies, and the ply from which on.
+    /// As the flag has it: score, plies, and the first ply.
     adjudicate_draw: Option<[u32; 3]>,
 }
 
@@ -35,7 +35,7 @@ impl Terms {
         }
     }
 
-    /// The same as tags of a record. What does not hold is `-`, as PGN has it.
+    /// Formats the terms as PGN tags; a missing value is `-`, as in PGN.
     pub(super) fn tags(&self) -> [(&'static str, String); 7] {
         [
             ("Seed", self.seed.to_string()),
@@ -53,7 +53,7 @@ fn none() -> String {
     "-".to_owned()
 }
 
-/// Numbers as the flags take them.
+/// Formats numbers as the flags take them.
 fn listed(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""An engine that misbehaves: a real one, whose words this program passes on, and spoils where it was told to.
+"""A misbehaving engine: relays a real one, and injects the requested faults.
 
     fake.py ENGINE [SPOIL[=VALUE]]...
 
-crash=N        ends at the Nth `go` of its life
-stall=N        says nothing from the Nth `go` on
+crash=N        exits at the Nth `go` of its life
+stall=N        is silent from the Nth `go` on
 illegal=N      answers the Nth `go` with a move that does not exist
 resign=N       answers the Nth `go` with `bestmove (none)`
 late=SECONDS   waits before each `bestmove`
-deaf           does not hear the moves of `position`, as engines that cannot read them
+deaf           ignores the moves of `position`, as engines that cannot parse them
 mute           does not know `d`
 ranks1         counts ranks from 1 to 10
-eager          ends when a new game begins, after the first
-once=FILE      crashes, if not told otherwise at the 3rd `go`, in its second life, and from then on ends before it says a word: FILE counts
-               its lives, of which the first is the introduction
-message=TEXT   says TEXT before it is ready
+eager          exits at the start of the second game
+once=FILE      crashes in its second life, by default at the 3rd `go`, and later exits at once;
+               FILE counts its lives, of which the first is the start-up probe
+message=TEXT   prints TEXT before it is ready
 """
 
 import re
@@ -51,7 +51,7 @@ def listen() -> None:
         line = line.rstrip("\n")
         if line.startswith("bestmove") and "late" in spoils:
             time.sleep(float(spoils["late"]))
-        # Only what holds moves: positions are written the same.
+        # Only lines with moves: positions are written the same.
         if "ranks1" in spoils and line.split(" ")[0] in ("bestmove", "info"):
             line = shifted(line, 1)
         say(line)
@@ -88,7 +88,7 @@ for line in sys.stdin:
             line = line.partition(" moves")[0]
         head, moves, tail = line.partition(" moves ")
         if "ranks1" in spoils:
-            # As such engines do: what they cannot read, they skip in silence.
+            # Such engines silently skip moves that they cannot parse.
             kept = []
             for move in tail.split():
                 if not (m := point.fullmatch(move)) or int(m[2]) < 1 or int(m[4]) < 1:

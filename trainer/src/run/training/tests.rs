@@ -1,6 +1,6 @@
-//! Learning that fails: whatever is no number stops the run, and the checkpoint stays the last good one.
+//! Divergence: a value that is not finite stops the run, and the last good checkpoint stays.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{collections::BTreeSet, fs};
 
@@ -10,10 +10,10 @@ use super::*;
 use crate::{
     backend::Totals,
     model::Array,
-    run::{Learner, Silent},
+    run::{BackendKind, Silent},
 };
 
-/// Learns nothing and says what it is told to.
+/// A backend that trains nothing and returns a fixed loss.
 struct Failing {
     state: State,
     loss: f64,
@@ -35,7 +35,7 @@ impl Backend for Failing {
 }
 
 #[test]
-fn what_is_no_number_stops_the_run_before_its_checkpoint() {
+fn a_value_that_is_not_finite_stops_the_run_before_its_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let games = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/dataset/tests/data/selfplay-64.chuhe");
     fs::copy(games, folder.path().join("games.chuhe")).unwrap();
@@ -49,7 +49,7 @@ fn what_is_no_number_stops_the_run_before_its_checkpoint() {
     .unwrap();
     let data = TrainingData::open(&recipe, folder.path(), None, &BTreeSet::new()).unwrap();
     let conditions =
-        Conditions { learner: Learner::Processor, threads: 1, readers: 1, cache_bytes: 0, checkpoint_steps: 1 };
+        Conditions { backend: BackendKind::Cpu, threads: 1, readers: 1, cache_bytes: 0, checkpoint_steps: 1 };
     let plan = Plan::new(&recipe, &data).unwrap();
     let run = Folder::new(folder.path().join("run"));
     fs::create_dir(folder.path().join("run")).unwrap();
@@ -59,7 +59,7 @@ fn what_is_no_number_stops_the_run_before_its_checkpoint() {
     let bytes = || fs::read(run.checkpoint(Kept::Last)).unwrap();
     let written = bytes();
 
-    // A loss that is none, of a batch and of the held-out positions.
+    // A loss that is not finite, of a batch and of the held-out positions.
     for loss in [f64::NAN, f64::INFINITY] {
         training.backend = Box::new(Failing { state: good.clone(), loss });
         let error = training.learn(&ready, None).unwrap_err().to_string();
@@ -68,8 +68,8 @@ fn what_is_no_number_stops_the_run_before_its_checkpoint() {
         let error = training.validate(&held_out).unwrap_err().to_string();
         assert!(error.contains("the loss of the held-out positions is no number"), "{error}");
     }
-    // A weight that is none, under a loss that is well.
-    training.progress.stretch = crate::checkpoint::Stretch::default();
+    // A weight that is not finite, under a finite loss.
+    training.progress.loss_sum = crate::checkpoint::LossSum::default();
     for (of_squares, loss) in [(false, 0.5), (true, 0.4)] {
         let mut state = good.clone();
         let arrays = if of_squares { &mut state.second } else { &mut state.values };
@@ -78,19 +78,20 @@ fn what_is_no_number_stops_the_run_before_its_checkpoint() {
         training.learn(&ready, None).unwrap();
         let error = training.save().unwrap_err().to_string();
         assert!(error.contains("a weight is no number"), "{error}");
-        assert!(training.weigh(loss).is_err() && !run.checkpoint(Kept::Best).exists());
+        assert!(training.keep_if_best(loss).is_err() && !run.checkpoint(Kept::Best).exists());
     }
     assert!(bytes() == written, "the last good one stays");
 
-    // What is well is written; a stretch of a few positions is noise, one of many is an explosion.
+    // A finite state is written. The loss of a few positions is noise, that of many is an
+    // explosion.
     training.backend = Box::new(Failing { state: good, loss: 1.0 });
-    training.progress.stretch = crate::checkpoint::Stretch::default();
+    training.progress.loss_sum = crate::checkpoint::LossSum::default();
     training.learn(&ready, None).unwrap();
     training.save().unwrap();
     assert!(bytes() != written);
-    training.progress.least_loss = Some(0.001);
+    training.progress.min_loss = Some(0.001);
     training.report(None, &mut Silent).unwrap();
-    training.progress.stretch = crate::checkpoint::Stretch { loss: 5_000.0, positions: 5_000 };
+    training.progress.loss_sum = crate::checkpoint::LossSum { loss: 5_000.0, positions: 5_000 };
     let error = training.report(None, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("times the best so far"), "{error}");
 }

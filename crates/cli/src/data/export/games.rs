@@ -10,7 +10,7 @@ use xiangqi::notation::Notation;
 
 use super::Exporter;
 
-/// A game a line.
+/// One game a line.
 pub(super) struct Jsonl(pub(super) NewFile);
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ impl Exporter for Jsonl {
     }
 }
 
-/// Games for people and their programs.
+/// PGN.
 pub(super) struct Pgn(pub(super) NewFile);
 
 impl Exporter for Pgn {
@@ -68,7 +68,7 @@ impl Exporter for Pgn {
         ];
         let opening = record.opening.moves.iter().map(|mv| (*mv, "opening".to_owned()));
         let moves = record.moves.iter().map(|scored| {
-            // A record knows the score, and neither depth nor time nor nodes, which a `Comment` would claim.
+            // Only the score is recorded; a `Comment` would also claim depth, time and nodes.
             (scored.mv, scored.score.map_or(String::new(), |score| format!("{:+.2}", f64::from(score) / 100.0)))
         });
         let game = PgnGame {

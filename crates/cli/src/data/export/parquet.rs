@@ -12,8 +12,8 @@ use parquet::{
 
 use super::{Exporter, positions::each_position};
 
-/// A row group is written when so many positions are gathered.
-const ROWS: usize = 1 << 18;
+/// Positions per row group.
+const ROW_GROUP_POSITIONS: usize = 1 << 18;
 
 const SCHEMA: &str = "message position {
     required int64 game; required int32 ply; required binary fen (UTF8); required binary move (UTF8);
@@ -32,7 +32,7 @@ struct Rows {
     fen: Vec<ByteArray>,
     mv: Vec<ByteArray>,
     score: Vec<i32>,
-    /// 1 where there is a score.
+    /// Definition levels: 1 where definition_levels is a score.
     scored: Vec<i16>,
     result: Vec<i32>,
     reason: Vec<ByteArray>,
@@ -66,10 +66,10 @@ impl Parquet {
 fn column<T: DataType>(
     group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, NewFile>,
     values: &[T::T],
-    there: Option<&[i16]>,
+    definition_levels: Option<&[i16]>,
 ) -> Result<()> {
     if let Some(mut column) = group.next_column()? {
-        column.typed::<T>().write_batch(values, there, None)?;
+        column.typed::<T>().write_batch(values, definition_levels, None)?;
         column.close()?;
     }
     Ok(())
@@ -89,7 +89,7 @@ impl Exporter for Parquet {
             rows.reason.push(record.reason.name().into());
             Ok(())
         })?;
-        if self.rows.game.len() >= ROWS { self.flush() } else { Ok(()) }
+        if self.rows.game.len() >= ROW_GROUP_POSITIONS { self.flush() } else { Ok(()) }
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Positions, one after the other.
+//! Positions, one by one.
 
 use std::io::Write as _;
 
@@ -8,8 +8,8 @@ use xiangqi::{Fen, rules::Game};
 
 use super::Exporter;
 
-/// Calls `each` with every position that was searched: with its counters, how many plies came before, the move, and the
-/// result for the side to move.
+/// Calls `each` for every searched position, with its counters, its ply, the move, and the result
+/// for the side to move.
 pub(super) fn each_position(
     record: &Record,
     mut each: impl FnMut(Fen, usize, ScoredMove, i8) -> Result<()>,
@@ -52,12 +52,12 @@ impl Exporter for Csv {
     }
 }
 
-/// The records of other trainers.
+/// Binary sfen records, as other trainers read them.
 pub(super) struct Sfen(pub(super) NewFile);
 
 impl Exporter for Sfen {
     fn game(&mut self, header: &Header, _number: u64, record: &Record) -> Result<()> {
-        // The records say nothing of where they come from.
+        // The records cannot tell that a game was played under a clock.
         if header.clock.is_some() {
             return Err(ShardError::Timed.into());
         }

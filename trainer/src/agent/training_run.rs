@@ -1,0 +1,171 @@
+//! The run itself, in this process.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use client::Clock;
+use protocol::{api::training::Progress, recipe::Recipe};
+
+use super::{lease::Lease, status_log::StatusLog, stop_reason::StopReason, stop_signal::StopSignal};
+use crate::{
+    checkpoint::CheckpointError,
+    command::Export,
+    data::{DataError, TrainingData},
+    run::{self, Conditions, Folder, Kept, Line, Observer, RunError, Views},
+};
+
+/// A run of one training.
+pub(super) struct TrainingRun<'a> {
+    pub(super) recipe: &'a Recipe,
+    /// The folder of the run and its manifests.
+    pub(super) folder: &'a Folder,
+    /// The folder of shards.
+    pub(super) shards: &'a Path,
+    pub(super) conditions: &'a Conditions,
+}
+
+/// The files to upload.
+pub(super) struct Artifacts {
+    pub(super) net: PathBuf,
+    pub(super) manifest: PathBuf,
+    pub(super) curves: PathBuf,
+}
+
+impl TrainingRun<'_> {
+    /// Trains from the last checkpoint on, and exports the net.
+    pub(super) fn run(
+        &self,
+        lease: &Lease,
+        stop: &StopSignal,
+        clock: &Arc<dyn Clock>,
+        log: &mut StatusLog,
+    ) -> Result<Artifacts, StopReason> {
+        let Self { recipe, folder, conditions, .. } = *self;
+        let data = TrainingData::open(recipe, &self.folder.file(""), Some(self.shards), &BTreeSet::new());
+        let data = data.map_err(classify_data_error)?;
+        let mut observer = ProgressObserver { lease, stop, clock, log, steps: 0, started: None };
+        let mut finished = run::train(recipe, &data, folder, conditions, &mut observer);
+        if let Err(error) = &finished
+            && is_of_another_run(error)
+        {
+            observer.log.state(&format!("starting over: {error}"));
+            let _ = fs::remove_file(folder.file("metrics.jsonl"));
+            self.remove_checkpoints();
+            finished = run::train(recipe, &data, folder, conditions, &mut observer);
+        }
+        let finished = finished.map_err(classify_run_error)?;
+        let steps = finished.state.steps;
+        if steps < recipe.schedule.steps() {
+            log.state(&format!("stopped at step {steps}; the same command resumes from there"));
+            lease.check(stop)?;
+            return Err(StopReason::Requested);
+        }
+        log.state(&format!("trained: the held-out loss is {:.6} after {steps} steps", finished.validation_loss));
+        let export = Export { recipe, data: &data, folder, threads: conditions.threads };
+        export.write(&finished, Kept::Last, None)?;
+        lease.check(stop)?;
+        Ok(Artifacts {
+            net: folder.file("net.nnue"),
+            manifest: folder.file("net.json"),
+            curves: folder.file(Views::CURVES),
+        })
+    }
+
+    /// Removes the checkpoints, which only a resumed run needs.
+    pub(super) fn remove_checkpoints(&self) {
+        // A file that cannot be removed only takes space, or is found unfit again.
+        for kept in [Kept::Last, Kept::Best] {
+            let _ = fs::remove_file(self.folder.checkpoint(kept));
+        }
+    }
+}
+
+/// Reports progress to the coordinator and to the log.
+struct ProgressObserver<'a> {
+    lease: &'a Lease,
+    stop: &'a StopSignal,
+    clock: &'a Arc<dyn Clock>,
+    log: &'a mut StatusLog,
+    steps: u64,
+    /// When this process started, and at which step.
+    started: Option<(Duration, u64)>,
+}
+
+impl Observer for ProgressObserver<'_> {
+    fn begins(&mut self, step: u64, steps: u64) {
+        self.steps = steps;
+        self.started = Some((self.clock.now(), step));
+        self.lease.set_progress(Progress {
+            step,
+            steps,
+            loss: None,
+            validation_loss: None,
+            positions_per_second: None,
+        });
+        self.log.state(&format!("training from step {step} of {steps}"));
+    }
+
+    fn reports(&mut self, line: &Line) {
+        let (since, first) = self.started.unwrap_or_default();
+        let seconds = self.clock.now().saturating_sub(since).as_secs_f64();
+        let per_step = line.positions / line.step.max(1);
+        let rate = (line.step.saturating_sub(first) * per_step) as f64 / seconds.max(1e-3);
+        self.lease.set_progress(Progress {
+            step: line.step,
+            steps: self.steps,
+            loss: Some(line.loss).filter(|loss| loss.is_finite()),
+            validation_loss: line.validation_loss.filter(|loss| loss.is_finite()),
+            positions_per_second: Some(rate.round()),
+        });
+        let steps = self.steps;
+        self.log.throttled(|| {
+            let held_out = line.validation_loss.map_or(String::new(), |loss| format!(", held out {loss:.6}"));
+            let left = (steps.saturating_sub(line.step) * per_step) as f64 / rate.max(1.0);
+            format!(
+                "epoch {} step {} of {steps}: {rate:.0} positions/s, loss {:.6}{held_out}, {left:.0} s left",
+                line.epoch, line.step, line.loss
+            )
+        });
+    }
+
+    fn wants_to_stop(&self) -> bool {
+        self.stop.is_requested() || self.lease.is_lost()
+    }
+}
+
+/// Whether the folder holds another run's checkpoint, and nothing else is wrong.
+fn is_of_another_run(error: &RunError) -> bool {
+    match error {
+        RunError::OtherRun(_) | RunError::OtherBackend { .. } => true,
+        RunError::Checkpoint(error) => {
+            !matches!(error, CheckpointError::Unreadable { .. } | CheckpointError::Unwritable { .. })
+        }
+        RunError::Metrics(error) => matches!(error, run::MetricsError::NotMetrics { .. }),
+        _ => false,
+    }
+}
+
+fn classify_data_error(error: DataError) -> StopReason {
+    match error {
+        DataError::Unreadable { .. } => StopReason::LocalFailure(error.into()),
+        // The files were downloaded whole, so other agents have the same.
+        error => StopReason::Impossible(format!("{:#}", anyhow::Error::from(error))),
+    }
+}
+
+fn classify_run_error(error: RunError) -> StopReason {
+    match error {
+        RunError::NotANumber { step, .. } => StopReason::Impossible(format!("step {step}: the loss is no number")),
+        RunError::Explosion { step, loss, times, best, .. } => StopReason::Impossible(format!(
+            "step {step}: the loss is {loss:.6}, more than {times} times the best so far, {best:.6}"
+        )),
+        RunError::Data(error) => classify_data_error(error),
+        RunError::Plan(error) => StopReason::Impossible(error.to_string()),
+        error => StopReason::LocalFailure(error.into()),
+    }
+}
