@@ -1,6 +1,7 @@
-//! `cargo bench -p chuhe-dataset`: what reading and writing cost, per position. Figures: docs/BENCHMARKS.md.
+//! `cargo bench -p chuhe-dataset`: the cost of reading and writing, per position. Figures:
+//! docs/BENCHMARKS.md.
 //!
-//! The games are 64 of self-play at 2,000 nodes (`tests/data/selfplay-64.chuhe`).
+//! The data are 64 games of self-play at 2,000 nodes (`tests/data/selfplay-64.chuhe`).
 
 use std::num::NonZeroUsize;
 
@@ -57,7 +58,7 @@ fn encode(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// Many shards mixed with each other: some pools are handed out while the threads read ahead.
+/// Many shards, mixed: some pools are handed out while the threads read ahead.
 #[divan::bench(args = [1, 2], sample_count = 10, sample_size = 1)]
 fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
     const SAMPLES: usize = 4 * 32 * 9_836;

@@ -1,6 +1,7 @@
-//! The training reader: the same samples whatever the threads, from any place on, and none that the filter leaves out.
+//! The training reader: equal samples for any number of threads, from any position, and none that
+//! the filter leaves out.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 mod common;
 
@@ -36,13 +37,13 @@ fn read(sets: Vec<WeightedSet<Vec<u8>>>, plan: &Plan, from: Place, count: usize)
 }
 
 #[test]
-fn threads_change_nothing_and_any_place_goes_on() {
+fn threads_change_nothing_and_any_position_resumes() {
     let sets = || vec![set(&[0, 1], 1), set(&[2], 2)];
     let (all, _) = read(sets(), &plan(1), Place::default(), 60_000);
     for threads in [2, 5] {
         assert!(read(sets(), &plan(threads), Place::default(), 60_000).0 == all, "{threads} threads");
     }
-    // Everything, a little, and all but nothing of it kept.
+    // Everything cached, a little, and next to nothing.
     for cache_bytes in [usize::MAX, 100_000, 1] {
         let plan = Plan { cache_bytes, ..plan(2) };
         assert!(read(sets(), &plan, Place::default(), 60_000).0 == all, "{cache_bytes} bytes kept");
@@ -56,7 +57,7 @@ fn threads_change_nothing_and_any_place_goes_on() {
     assert!(read(sets(), &other, Place::default(), 100).0 != all[..100]);
 }
 
-/// In a round of one set every position comes once, with its move, its score and its result.
+/// In a round of one set every position comes once, with its move, score and result.
 #[test]
 fn a_round_is_all_positions_once() {
     let header = common::header(0);
@@ -137,7 +138,7 @@ fn filters_leave_out_what_they_say() {
     assert!(matches!(reader.read(&mut Vec::new(), 1), Err(TrainingError::NothingLeft { .. })));
 }
 
-/// Nothing else changes, so that what right labels are worth can be measured.
+/// Nothing else changes, so that the worth of right labels can be measured.
 #[test]
 fn verdicts_may_count_as_draws() {
     use dataset::Reason;
@@ -169,7 +170,7 @@ fn verdicts_may_count_as_draws() {
 }
 
 #[test]
-fn what_stood_before_is_left_out() {
+fn repeated_positions_are_left_out() {
     let distinct = |filter: Filter| {
         let plan = Plan { filter, blocks_in_pool: 4, ..plan(1) };
         let mut reader = Reader::new(vec![set(&[0], 1)], &plan, Place::default()).unwrap();
@@ -179,13 +180,13 @@ fn what_stood_before_is_left_out() {
     };
     let repeated = distinct(Filter { repeated: true, ..Filter::default() });
     assert!(repeated.repeated > 50, "{repeated:?}");
-    // The same position with the same turn within a game is in its pool twice as well.
+    // A position repeated within a game occurs twice in its pool as well.
     let duplicates = distinct(Filter { duplicates: true, ..Filter::default() });
     assert!(duplicates.duplicates >= repeated.repeated / 2, "{duplicates:?}");
 }
 
 #[test]
-fn nothing_to_read_and_damage_are_said() {
+fn empty_sets_and_damage_are_reported() {
     let empty = Reader::new(vec![set(&[0], 0)], &plan(1), Place::default());
     assert!(matches!(empty, Err(TrainingError::Empty)));
     let header = common::header(0);
@@ -198,7 +199,7 @@ fn nothing_to_read_and_damage_are_said() {
 }
 
 #[test]
-fn manifests_name_what_they_list() {
+fn manifests_are_named_by_their_content() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let paths = [0, 1].map(|seed| {
         let header = common::header(seed);
@@ -221,7 +222,7 @@ fn manifests_name_what_they_list() {
     assert_eq!(error.to_string(), "its format is `chuhe manifest 2`; this program reads `chuhe manifest 1`");
 }
 
-/// One game in so many is held out, whole, and no position is on both sides.
+/// Held-out games are held out whole, and no position is on both sides.
 #[test]
 fn games_are_held_out_whole() {
     let one_in = NonZeroU32::new(5).unwrap();
