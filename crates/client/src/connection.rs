@@ -2,7 +2,7 @@
 
 use std::{io::Read, sync::Arc, sync::Once, time::Duration, time::SystemTime};
 
-use protocol::api::{MOST_JSON_BYTES, VERSION_HEADER, problem::PROBLEM_TYPE};
+use protocol::api::{MAX_JSON_BYTES, VERSION_HEADER, problem::PROBLEM_TYPE};
 use reqwest::{
     Method,
     blocking::{RequestBuilder, Response},
@@ -227,8 +227,8 @@ impl Client {
                 Ok(length) => bytes.extend(&piece[..length]),
                 Err(error) => return Err(Error::Network { context: context.clone(), cause: error.to_string() }),
             }
-            if bytes.len() as u64 > MOST_JSON_BYTES {
-                return Err(Error::malformed(context, format_args!("it has more than {MOST_JSON_BYTES} bytes")));
+            if bytes.len() as u64 > MAX_JSON_BYTES {
+                return Err(Error::malformed(context, format_args!("it has more than {MAX_JSON_BYTES} bytes")));
             }
             if clock.now() > deadline {
                 return Err(Error::Network { context: context.clone(), cause: "the answer took too long".to_owned() });

@@ -46,7 +46,7 @@ impl Client {
     /// Releases the rest of a lease.
     pub fn release(&self, lease: &str, from: u64) -> Result<(), Error> {
         let back = GiveBack { from };
-        self.send("giving games back", Method::POST, &path::giving_back(lease), Body::Json(&back))
+        self.send("giving games back", Method::POST, &path::release(lease), Body::Json(&back))
     }
 
     /// Uploads games. A receipt for other bytes is an error.

@@ -14,7 +14,7 @@ use protocol::api::{
     problem::{Code, PROBLEM_TYPE, Problem},
     work::{Receipt, ReceiptStatus},
 };
-use testkit::http::{Answer, Listener, Request};
+use testkit::http::{Listener, Request, Response};
 
 fn client(url: &str, token: Option<&str>) -> Client {
     let mut settings = Settings::new(
@@ -27,18 +27,18 @@ fn client(url: &str, token: Option<&str>) -> Client {
 }
 
 /// A server that records its requests and answers each with the same response.
-fn answering(answer: Answer) -> (Listener, Arc<Mutex<Vec<Request>>>) {
+fn answering(response: Response) -> (Listener, Arc<Mutex<Vec<Request>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
     let server = Listener::answering(move |request| {
         kept.lock().unwrap().push(request);
-        answer.clone()
+        response.clone()
     });
     (server.unwrap(), seen)
 }
 
-fn json(value: &impl serde::Serialize) -> Answer {
-    Answer::new(200, "application/json", serde_json::to_vec(value).unwrap())
+fn json(value: &impl serde::Serialize) -> Response {
+    Response::new(200, "application/json", serde_json::to_vec(value).unwrap())
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn games_are_handed_in_with_their_hash_and_a_receipt_is_for_them() {
 #[test]
 fn a_page_is_not_a_response_of_the_coordinator() {
     for status in [200, 201] {
-        let (server, _) = answering(Answer::new(status, "text/html", "<html>Welcome to the hotel</html>"));
+        let (server, _) = answering(Response::new(status, "text/html", "<html>Welcome to the hotel</html>"));
         let client = client(&server.url(), Some("secret"));
         for result in [client.release("lease", 7), client.put_candidate("training", b"net".to_vec())] {
             let error = result.unwrap_err();
@@ -74,7 +74,7 @@ fn a_page_is_not_a_response_of_the_coordinator() {
         }
     }
     for status in [201, 204] {
-        let (server, _) = answering(Answer::new(status, "text/plain", ""));
+        let (server, _) = answering(Response::new(status, "text/plain", ""));
         client(&server.url(), Some("secret")).release("lease", 7).unwrap();
     }
 }
@@ -83,24 +83,24 @@ fn a_page_is_not_a_response_of_the_coordinator() {
 fn rejections_have_their_code() {
     let problem = Problem::new(Code::Blocked, "This machine makes mistakes: write to us.");
     let text = serde_json::to_vec(&problem).unwrap();
-    let (server, _) = answering(Answer::new(403, PROBLEM_TYPE, text.clone()).with("retry-after", 90));
+    let (server, _) = answering(Response::new(403, PROBLEM_TYPE, text.clone()).with("retry-after", 90));
     let error = client(&server.url(), None).me().unwrap_err();
     assert_eq!((error.code(), error.is_transient()), (Some(Code::Blocked), false));
     assert_eq!(error.retry_after(), Some(Duration::from_secs(90)));
     assert!(error.to_string().ends_with(": This machine makes mistakes: write to us."), "{error}");
 
     // The same JSON with another content type is not a rejection by the coordinator.
-    let (server, _) = answering(Answer::new(403, "text/html", text));
+    let (server, _) = answering(Response::new(403, "text/html", text));
     let error = client(&server.url(), None).me().unwrap_err();
     assert_eq!((error.code(), error.is_transient()), (None, true));
 }
 
 #[test]
 fn pages_of_proxies_are_errors() {
-    let (server, _) = answering(Answer::new(200, "text/html", "<html>Welcome</html>"));
+    let (server, _) = answering(Response::new(200, "text/html", "<html>Welcome</html>"));
     let error = client(&server.url(), None).server().unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }) && error.is_transient(), "{error}");
-    let (server, _) = answering(Answer::new(502, "text/html", "<html>\n bad\u{7} gateway</html>"));
+    let (server, _) = answering(Response::new(502, "text/html", "<html>\n bad\u{7} gateway</html>"));
     let error = client(&server.url(), None).server().unwrap_err();
     let context = format!("asking for the server's name ({})", server.url());
     assert_eq!(
@@ -132,9 +132,9 @@ fn a_silent_server_times_out() {
 #[test]
 fn redirects_are_followed_for_files_alone_and_never_with_the_token() {
     let net = b"net".repeat(1000);
-    let (files, seen) = answering(Answer::new(200, "application/octet-stream", net.clone()));
+    let (files, seen) = answering(Response::new(200, "application/octet-stream", net.clone()));
     let elsewhere = format!("{}/somewhere", files.url().replace("127.0.0.1", "localhost"));
-    let (server, _) = answering(Answer::new(302, "text/plain", "").with("location", elsewhere));
+    let (server, _) = answering(Response::new(302, "text/plain", "").with("location", elsewhere));
     let client = client(&server.url(), Some("secret"));
     assert!(matches!(client.me(), Err(Error::Status { status: 302, .. })));
     let folder = tempfile::tempdir().unwrap();
@@ -159,12 +159,12 @@ fn an_interrupted_download_is_resumed() {
         ranges.push(range.clone());
         let from = range.map_or(0, |range| range["bytes=".len()..range.len() - 1].parse::<usize>().unwrap());
         let response = match ranges.len() {
-            3 => Answer::new(200, "x", &whole[..]),
+            3 => Response::new(200, "x", &whole[..]),
             _ if from > 0 => {
                 let place = format!("bytes {from}-{}/{}", whole.len() - 1, whole.len());
-                Answer::new(206, "x", &whole[from..]).with("content-range", place)
+                Response::new(206, "x", &whole[from..]).with("content-range", place)
             }
-            _ => Answer::new(200, "x", &whole[..]),
+            _ => Response::new(200, "x", &whole[..]),
         };
         let bytes = response.to_bytes();
         let cut = if ranges.len() < 4 { 100_000 } else { bytes.len() };
@@ -189,7 +189,7 @@ fn an_interrupted_download_is_resumed() {
 
 #[test]
 fn a_file_with_another_hash_is_deleted() {
-    let (server, _) = answering(Answer::new(200, "x", "not the net"));
+    let (server, _) = answering(Response::new(200, "x", "not the net"));
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path().join("net");
     let client = client(&server.url(), None);
@@ -202,8 +202,8 @@ fn a_file_with_another_hash_is_deleted() {
 
 #[test]
 fn a_mirror_is_tried_first_and_not_trusted() {
-    let (server, at_server) = answering(Answer::new(200, "x", "net"));
-    let (mirror, at_mirror) = answering(Answer::new(200, "x", "something else"));
+    let (server, at_server) = answering(Response::new(200, "x", "net"));
+    let (mirror, at_mirror) = answering(Response::new(200, "x", "something else"));
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path().join("net");
     let client = client(&server.url(), Some("secret"));

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use dataset::{
     Record,
     shard::{Shard, ShardWriter},
-    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
     verify::verify_shard,
 };
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -66,7 +66,7 @@ fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
     let plan =
         Plan { seed: 1, blocks_in_pool: 32, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads };
     let sets = vec![WeightedSet { shards, weight: 1 }];
-    let mut reader = Reader::new(sets, &plan, Place::default()).expect("there are games");
+    let mut reader = Reader::new(sets, &plan, ReaderPosition::default()).expect("there are games");
     let mut samples = Vec::new();
     bencher.counter(ItemsCount::new(SAMPLES)).bench_local(|| {
         reader.read(&mut samples, SAMPLES).expect("the file of the tests");

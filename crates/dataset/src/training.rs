@@ -17,4 +17,4 @@ pub use filter::{Filter, Games, Rejected};
 pub use order::WeightedSet;
 pub use packed::PackedPosition;
 pub use pool::Sample;
-pub use reader::{Place, Plan, Reader, TrainingError};
+pub use reader::{Plan, Reader, ReaderPosition, TrainingError};

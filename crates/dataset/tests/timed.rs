@@ -13,7 +13,7 @@ use dataset::{
     manifest::{Entry, Manifest},
     shard::{Shard, ShardError, TIMED_VERSION, VERSION, recover},
     stats::Counter,
-    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
     verify::{FaultKind, verify_game, verify_shard},
 };
 use xiangqi::rules::Outcome;
@@ -160,7 +160,7 @@ fn they_are_never_training_data() {
         Plan { seed: 1, blocks_in_pool: 1, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads: 1 };
     let good = Shard::new(common::shard(&plain, &common::games(&plain, 12))).unwrap();
     let shards = vec![good, Shard::new(bytes.clone()).unwrap()];
-    let error = Reader::new(vec![WeightedSet { shards, weight: 1 }], &plan, Place::default()).err().unwrap();
+    let error = Reader::new(vec![WeightedSet { shards, weight: 1 }], &plan, ReaderPosition::default()).err().unwrap();
     assert_eq!(error.to_string(), format!("set 0, shard 1: {}", ShardError::Timed));
 
     let mut counter = Counter::default();

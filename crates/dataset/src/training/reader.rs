@@ -36,7 +36,7 @@ pub struct Plan {
 
 /// The position of a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ReaderPosition {
     /// The pool's number.
     pub pool: u64,
     /// The number of its samples already handed out.
@@ -54,7 +54,7 @@ pub enum TrainingError {
     #[error("the filter left nothing of {pools} pools in a row ({rejected} positions)")]
     NothingLeft { pools: u64, rejected: u64 },
     #[error("there is no sample {} in pool {} to resume from", .0.sample, .0.pool)]
-    NoSuchPlace(Place),
+    NoSuchPlace(ReaderPosition),
 }
 
 struct Task {
@@ -74,7 +74,7 @@ pub struct Reader {
     early: BTreeMap<u64, Result<Pool, TrainingError>>,
     threads: Vec<JoinHandle<()>>,
     next_task: u64,
-    place: Place,
+    place: ReaderPosition,
     current: Option<Pool>,
     rejected: Rejected,
 }
@@ -88,7 +88,7 @@ impl Reader {
     /// # Errors
     ///
     /// If there is nothing to read, or a shard of games under a clock.
-    pub fn new<S>(sets: Vec<WeightedSet<S>>, plan: &Plan, place: Place) -> Result<Self, TrainingError>
+    pub fn new<S>(sets: Vec<WeightedSet<S>>, plan: &Plan, place: ReaderPosition) -> Result<Self, TrainingError>
     where
         S: Source + Send + Sync + 'static,
     {
@@ -123,7 +123,7 @@ impl Reader {
             early: BTreeMap::new(),
             threads,
             next_task: place.pool,
-            place: Place { sample: 0, ..place },
+            place: ReaderPosition { sample: 0, ..place },
             current: None,
             rejected: Rejected::default(),
         };
@@ -189,7 +189,7 @@ impl Reader {
             let (finished, none) = (taken == left.len(), pool.samples.is_empty());
             self.place.sample += taken as u64;
             if finished {
-                self.place = Place { pool: self.place.pool + 1, sample: 0 };
+                self.place = ReaderPosition { pool: self.place.pool + 1, sample: 0 };
                 self.current = None;
                 empty = if none { empty + 1 } else { 0 };
                 if empty == MAX_EMPTY_POOLS {
@@ -209,14 +209,14 @@ impl Reader {
         samples.clear();
         let from = self.place.sample as usize;
         samples.extend_from_slice(&self.pool()?.samples[from..]);
-        self.place = Place { pool: self.place.pool + 1, sample: 0 };
+        self.place = ReaderPosition { pool: self.place.pool + 1, sample: 0 };
         self.current = None;
         Ok(())
     }
 
     /// The current position: a reader with the same plan and sets resumes there.
     #[must_use]
-    pub const fn place(&self) -> Place {
+    pub const fn place(&self) -> ReaderPosition {
         self.place
     }
 
