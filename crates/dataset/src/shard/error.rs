@@ -33,7 +33,7 @@ pub enum ShardError {
     Game { block: usize, game: u64, cause: CodecError },
     #[error("block {block} at byte {offset}: {found} moves in its games, {expected} in its head")]
     MoveCount { block: usize, offset: u64, expected: u64, found: u64 },
-    #[error("its games were played under a clock: they cannot be replayed, and are no training data")]
+    #[error("its games were played under a clock: they cannot be replayed, and they are no training data")]
     Timed,
     #[error("there is no game {game}: it holds {first} up to but not {end}")]
     NoSuchGame { game: u64, first: u64, end: u64 },

@@ -40,7 +40,7 @@ pub enum Games {
     /// All of them.
     #[default]
     All,
-    /// One in so many, selected by their seeds.
+    /// One in this many, selected by their seeds.
     HeldOut(NonZeroU32),
     /// All but those.
     NotHeldOut(NonZeroU32),

@@ -10,7 +10,7 @@ pub struct Data {
     /// The minimum of positions in all sources with a weight, before the filter; with fewer,
     /// training is refused.
     pub least_positions: u64,
-    /// One in so many games is held out, whole, for validation: 2 to 1,000,000.
+    /// One in this many games is held out, whole, for validation: 2 to 1,000,000.
     pub validation_one_in: u32,
     /// The number of blocks in a shuffling pool: 1 to 65,536. A block has some 9,000 positions of
     /// 56 bytes.
