@@ -1,6 +1,6 @@
 //! Validation of uploaded bytes: whether they are the requested games.
 //!
-//! The caller knows the header and the numbers of the games. [`precheck`] reads the head and the
+//! The caller knows the header and the numbers of the games. [`precheck()`] reads the head and the
 //! index, which costs microseconds; [`by_replay`] replays every game under the arbiter.
 //! [`compare()`] compares the games of two players. No engine is needed, and no claim is trusted:
 //! the cost of reading is bounded by the requested games, not by the bytes.

@@ -51,7 +51,7 @@ pub struct Proof {
 }
 
 /// Verifies that these bytes are the requested games: all checks of
-/// [`precheck`](super::precheck()), then a replay of every game. `start_of` knows the book's
+/// [`precheck()`](super::precheck()), then a replay of every game. `start_of` knows the book's
 /// positions; without it, starts are taken as recorded.
 ///
 /// Besides the bytes it holds a block, a game, some hundred bytes per requested game, and eight per
