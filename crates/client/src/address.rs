@@ -1,26 +1,26 @@
-//! Where the coordinator is.
+//! The coordinator's address.
 
 use std::{fmt, str::FromStr};
 
 use reqwest::Url;
 
-/// The address of a server: `https://games.example.org`, with a port or a folder if need be.
+/// The base URL of a server: `https://games.example.org`, with a port or a path prefix if needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerAddress(Url);
 
-/// A text that is no server's address.
+/// The error for a text that is not a server's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no address of a server, which looks like https://games.example.org")]
 pub struct ParseAddressError(String);
 
 impl ServerAddress {
-    /// The address of something on the server.
+    /// Returns the URL of a path on the server.
     #[must_use]
     pub fn of(&self, path: &str) -> String {
         format!("{self}{path}")
     }
 
-    /// Whether the server is this very machine.
+    /// Whether the server is this machine.
     #[must_use]
     pub fn is_here(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
@@ -28,7 +28,8 @@ impl ServerAddress {
         host == "localhost" || number.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
     }
 
-    /// Whether whoever is between can read along, the token included.
+    /// Whether the traffic, the token included, is readable in transit: plain HTTP to another
+    /// machine.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.scheme() == "http" && !self.is_here()
@@ -38,7 +39,7 @@ impl ServerAddress {
 impl FromStr for ServerAddress {
     type Err = ParseAddressError;
 
-    /// Without a scheme it is `https`, or `http` on this machine.
+    /// Parses an address. The default scheme is `https`, or `http` on this machine.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let bad = || ParseAddressError(text.to_owned());
         let guessed = !text.contains("://");

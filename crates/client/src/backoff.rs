@@ -1,26 +1,27 @@
-//! When to try again.
+//! Retry delays.
 //!
-//! Decorrelated jitter: each wait is drawn between the least and three times the last one. Many who were refused at the
-//! same moment come back at different ones.
+//! Exponential backoff with decorrelated jitter: each delay is drawn between the minimum and three
+//! times the last one. Clients that failed at the same instant thus retry at different ones.
 
 use std::time::Duration;
 
-/// Nobody waits longer because a server said so.
-const LONGEST_ASKED: Duration = Duration::from_hours(24);
+/// The bound on a server's `Retry-After`.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
-/// Numbers that look random, by `SplitMix64`. What is drawn depends on the seed alone; nothing that counts depends on it.
+/// The pseudo-random generator of the jitter, `SplitMix64`. Its numbers depend on the seed alone,
+/// and no result depends on them.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct JitterRng(u64);
 
-impl Dice {
-    /// Dice that fall as this number says.
+impl JitterRng {
+    /// A generator with this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
-    pub const fn roll(&mut self) -> u64 {
+    /// The next 64 random bits.
+    pub const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,43 +29,43 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A time from one to another, both included.
-    pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
-        let span = most.saturating_sub(least).as_millis() as u64;
-        let drawn = u128::from(self.roll()) * (u128::from(span) + 1);
-        least + Duration::from_millis((drawn >> 64) as u64)
+    /// A random duration between two bounds, both included.
+    pub fn duration_between(&mut self, min: Duration, max: Duration) -> Duration {
+        let span = max.saturating_sub(min).as_millis() as u64;
+        let drawn = u128::from(self.next_u64()) * (u128::from(span) + 1);
+        min + Duration::from_millis((drawn >> 64) as u64)
     }
 }
 
-/// How long to wait after each failure in a row.
+/// The delay after each failure in a row.
 #[derive(Clone, Debug)]
 pub struct Backoff {
-    least: Duration,
-    most: Duration,
+    min: Duration,
+    max: Duration,
     last: Duration,
-    dice: Dice,
+    rng: JitterRng,
 }
 
 impl Backoff {
-    /// Waits between these.
+    /// A backoff with delays between these bounds.
     #[must_use]
-    pub const fn new(least: Duration, most: Duration, dice: Dice) -> Self {
-        Self { least, most, last: least, dice }
+    pub const fn new(min: Duration, max: Duration, rng: JitterRng) -> Self {
+        Self { min, max, last: min, rng }
     }
 
-    /// How long to wait after another failure. Who was asked to wait longer waits longer, and a little more, for others
-    /// were asked the same.
-    pub fn after_failure(&mut self, asked: Option<Duration>) -> Duration {
-        self.last = self.dice.between(self.least, (self.last * 3).min(self.most)).min(self.most);
-        match asked.map(|asked| asked.min(LONGEST_ASKED)) {
-            Some(asked) if asked >= self.last => self.dice.between(asked, asked + asked / 8),
+    /// Returns the delay after another failure. A longer `retry_after` of the server wins; up to an
+    /// eighth is added, because other clients were given the same one.
+    pub fn after_failure(&mut self, retry_after: Option<Duration>) -> Duration {
+        self.last = self.rng.duration_between(self.min, (self.last * 3).min(self.max)).min(self.max);
+        match retry_after.map(|retry_after| retry_after.min(MAX_RETRY_AFTER)) {
+            Some(min) if min >= self.last => self.rng.duration_between(min, min + min / 8),
             _ => self.last,
         }
     }
 
-    /// Something went well: the next failure is the first again.
+    /// Starts again from the minimum, after a success.
     pub const fn reset(&mut self) {
-        self.last = self.least;
+        self.last = self.min;
     }
 }
 
@@ -77,7 +78,7 @@ mod tests {
     #[test]
     fn waits_grow_to_their_bound_and_differ() {
         let waits = |seed| {
-            let mut backoff = Backoff::new(SECOND, 60 * SECOND, Dice::new(seed));
+            let mut backoff = Backoff::new(SECOND, 60 * SECOND, JitterRng::new(seed));
             std::iter::repeat_with(|| backoff.after_failure(None)).take(200).collect::<Vec<_>>()
         };
         let (some, others) = (waits(1), waits(2));
@@ -89,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_to_wait_longer_waits_longer() {
-        let mut backoff = Backoff::new(SECOND, 60 * SECOND, Dice::new(3));
+    fn a_longer_retry_after_wins() {
+        let mut backoff = Backoff::new(SECOND, 60 * SECOND, JitterRng::new(3));
         for _ in 0..100 {
             let wait = backoff.after_failure(Some(120 * SECOND));
             assert!((120 * SECOND..=135 * SECOND).contains(&wait), "{wait:?}");
             assert!(backoff.after_failure(Some(Duration::ZERO)) >= SECOND);
         }
-        assert!(backoff.after_failure(Some(Duration::MAX)) <= LONGEST_ASKED * 9 / 8);
+        assert!(backoff.after_failure(Some(Duration::MAX)) <= MAX_RETRY_AFTER * 9 / 8);
         backoff.reset();
         assert!(backoff.after_failure(None) <= 3 * SECOND);
     }

@@ -1,33 +1,33 @@
-//! The time, as it is handed to those who wait.
+//! The clock that waiting code is given.
 
 use std::time::{Duration, Instant, SystemTime};
 
-/// A clock. Tests have some that run faster.
+/// A clock. Tests use faster ones.
 pub trait Clock: Send + Sync {
-    /// The time since some moment. It never goes back.
+    /// The monotonic time since an arbitrary instant.
     fn now(&self) -> Duration;
 
-    /// The time since 1970, which people may set.
+    /// The wall-clock time since 1970, which users may set.
     fn since_1970(&self) -> Duration;
 
-    /// How long one must really sleep until this time has passed here.
+    /// Returns the real duration of a sleep in which `time` passes on this clock.
     fn real(&self, time: Duration) -> Duration {
         time
     }
 }
 
-/// The machine's clock.
+/// The system's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock(Instant);
 
-#[allow(clippy::disallowed_methods, reason = "this is the edge: whoever waits is handed a clock")]
+#[allow(clippy::disallowed_methods, reason = "this is the edge: waiting code is given a clock")]
 impl Default for SystemClock {
     fn default() -> Self {
         Self(Instant::now())
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "this is the edge: whoever waits is handed a clock")]
+#[allow(clippy::disallowed_methods, reason = "this is the edge: waiting code is given a clock")]
 impl Clock for SystemClock {
     fn now(&self) -> Duration {
         self.0.elapsed()

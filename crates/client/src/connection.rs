@@ -1,8 +1,8 @@
-//! One exchange: a question, and an answer or an error.
+//! One HTTP exchange: a request, and its response or an error.
 
 use std::{io::Read, sync::Arc, sync::Once, time::Duration, time::SystemTime};
 
-use protocol::api::{MOST_JSON_BYTES, VERSION_HEADER, problem::PROBLEM_TYPE};
+use protocol::api::{MAX_JSON_BYTES, VERSION_HEADER, problem::PROBLEM_TYPE};
 use reqwest::{
     Method,
     blocking::{RequestBuilder, Response},
@@ -15,31 +15,31 @@ use serde_json::error::Category;
 use crate::{
     address::ServerAddress,
     clock::Clock,
-    error::{Asked, Error},
+    error::{Error, RequestContext},
     token::Token,
 };
 
-/// How a coordinator is asked.
+/// The settings of a client.
 #[derive(Clone)]
 pub struct Settings {
-    /// Where it is.
+    /// The coordinator's address.
     pub server: ServerAddress,
-    /// Who asks; none for what anybody may ask.
+    /// The caller's token; none for public requests.
     pub token: Option<Token>,
-    /// What asks, such as `chuhe-worker`.
+    /// The program's name in `User-Agent`, such as `chuhe-worker`.
     pub program: &'static str,
-    /// Its version.
+    /// The program's version.
     pub version: String,
-    /// How long a connection may take, and any silence after it.
-    pub patience: Duration,
-    /// How long an exchange may take at most, however slowly it goes on; files are not bound by it.
-    pub longest: Duration,
-    /// The time.
+    /// The connect timeout and the idle timeout of an exchange.
+    pub idle_timeout: Duration,
+    /// The total timeout of an exchange; downloads have none.
+    pub total_timeout: Duration,
+    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Settings {
-    /// As programs ask.
+    /// The default settings.
     #[must_use]
     pub fn new(server: ServerAddress, token: Option<Token>, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -47,27 +47,27 @@ impl Settings {
             token,
             program: "chuhe",
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            patience: Duration::from_secs(30),
-            longest: Duration::from_mins(2),
+            idle_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_mins(2),
             clock,
         }
     }
 }
 
-/// Asks a coordinator. Clones ask the same one.
+/// A client of a coordinator. Clones share its settings and connections.
 #[derive(Clone)]
 pub struct Client {
     pub(crate) settings: Arc<Settings>,
-    /// Follows nobody elsewhere: what is posted is meant for the coordinator.
+    /// Follows no redirects: bodies are meant for the coordinator.
     http: reqwest::blocking::Client,
-    /// Files are named by their hashes, so it does not matter who sends them.
+    /// Follows redirects: a download is verified by its hash, so its server does not matter.
     files: reqwest::blocking::Client,
 }
 
-/// A body is given up if it goes slower than so many bytes a second.
-const SLOWEST_BYTES: u64 = 64 << 10;
+/// The lowest transfer rate of a request body, in bytes a second; slower uploads time out.
+const MIN_UPLOAD_RATE: u64 = 64 << 10;
 
-/// What goes with a question.
+/// The body of a request.
 pub(crate) enum Body<'a, T> {
     Nothing,
     Json(&'a T),
@@ -75,15 +75,15 @@ pub(crate) enum Body<'a, T> {
 }
 
 impl Client {
-    /// A client. Nothing is asked yet.
+    /// Creates a client without connecting.
     ///
     /// # Errors
     ///
-    /// If the machine's certificates cannot be had.
+    /// If the machine's root certificates cannot be loaded.
     pub fn new(settings: Settings) -> Result<Self, Error> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
-            // Another one is as good, if another part of the program was faster.
+            // Another part of the program may have installed one before; any is good.
             let _ = rustls::crypto::ring::default_provider().install_default();
         });
         let build = |redirects| {
@@ -92,69 +92,70 @@ impl Client {
             let mut builder = reqwest::blocking::Client::builder()
                 .default_headers(headers)
                 .pool_max_idle_per_host(0)
-                .connect_timeout(settings.patience)
-                .timeout(settings.patience)
+                .connect_timeout(settings.idle_timeout)
+                .timeout(settings.idle_timeout)
                 .redirect(redirects);
             if settings.server.is_here() {
                 builder = builder.no_proxy();
             }
-            let asked = Asked { what: "preparing to ask", server: settings.server.to_string() };
-            builder.build().map_err(|error| Error::network(&asked, error))
+            let context = RequestContext { action: "preparing to ask", server: settings.server.to_string() };
+            builder.build().map_err(|error| Error::network(&context, error))
         };
         let (http, files) = (build(Policy::none())?, build(Policy::limited(5))?);
         Ok(Self { settings: Arc::new(settings), http, files })
     }
 
-    /// Where the coordinator is.
+    /// The coordinator's address.
     #[must_use]
     pub fn server_address(&self) -> &ServerAddress {
         &self.settings.server
     }
 
-    pub(crate) fn asked(&self, what: &'static str) -> Asked {
-        Asked { what, server: self.settings.server.to_string() }
+    pub(crate) fn context(&self, action: &'static str) -> RequestContext {
+        RequestContext { action, server: self.settings.server.to_string() }
     }
 
-    /// Asks, and reads a JSON answer.
-    pub(crate) fn ask_for<T: Serialize, A: DeserializeOwned>(
+    /// Sends a request and parses its JSON response.
+    pub(crate) fn request<T: Serialize, A: DeserializeOwned>(
         &self,
-        what: &'static str,
+        action: &'static str,
         method: Method,
         path: &str,
         body: Body<'_, T>,
     ) -> Result<A, Error> {
-        let asked = self.asked(what);
-        let response = self.exchange(&asked, method, path, body)?;
-        let bytes = self.read(&asked, response)?;
+        let context = self.context(action);
+        let response = self.exchange(&context, method, path, body)?;
+        let bytes = self.read(&context, response)?;
         serde_json::from_slice(&bytes).map_err(|error| match error.classify() {
-            // It is whole JSON, and no page or half an answer.
-            Category::Data => Error::Strange { asked, cause: error.to_string() },
-            _ => Error::answer(&asked, error),
+            // The JSON is whole, so this is no proxy's page and no truncated response.
+            Category::Data => Error::Unexpected { context, cause: error.to_string() },
+            _ => Error::malformed(&context, error),
         })
     }
 
-    /// Asks, where a success says everything.
-    pub(crate) fn tell<T: Serialize>(
+    /// Sends a request whose successful response has no body.
+    pub(crate) fn send<T: Serialize>(
         &self,
-        what: &'static str,
+        action: &'static str,
         method: Method,
         path: &str,
         body: Body<'_, T>,
     ) -> Result<(), Error> {
-        let asked = self.asked(what);
-        let response = self.exchange(&asked, method, path, body)?;
-        // The coordinator says nothing more. Whoever does, and says that all is well, never heard what was told.
+        let context = self.context(action);
+        let response = self.exchange(&context, method, path, body)?;
+        // The coordinator answers with an empty 201 or 204. Any other success comes from something
+        // in between, which never delivered the request.
         let status = response.status().as_u16();
         if !matches!(status, 201 | 204) {
-            return Err(self.refusal(&asked, response));
+            return Err(self.error_of(&context, response));
         }
-        let text = String::from_utf8_lossy(&self.read(&asked, response)?).into_owned();
-        if text.is_empty() { Ok(()) } else { Err(Error::Status { asked, status, text, again_after: None }) }
+        let text = String::from_utf8_lossy(&self.read(&context, response)?).into_owned();
+        if text.is_empty() { Ok(()) } else { Err(Error::Status { context, status, text, retry_after: None }) }
     }
 
     fn exchange<T: Serialize>(
         &self,
-        asked: &Asked,
+        context: &RequestContext,
         method: Method,
         path: &str,
         body: Body<'_, T>,
@@ -166,22 +167,22 @@ impl Client {
         request = match body {
             Body::Nothing => request,
             Body::Json(value) => {
-                let text = serde_json::to_vec(value).map_err(|error| Error::answer(asked, error))?;
+                let text = serde_json::to_vec(value).map_err(|error| Error::malformed(context, error))?;
                 request.header(CONTENT_TYPE, "application/json").body(text)
             }
             Body::Bytes { kind, bytes, headers } => {
-                // Long bodies take their time, also on a slow line.
-                let longer = Duration::from_secs(bytes.len() as u64 / SLOWEST_BYTES);
-                let request = request.timeout(self.settings.patience + longer);
+                // The timeout of a long body allows for a slow line.
+                let extra_timeout = Duration::from_secs(bytes.len() as u64 / MIN_UPLOAD_RATE);
+                let request = request.timeout(self.settings.idle_timeout + extra_timeout);
                 let with = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
                 with.header(CONTENT_TYPE, kind).body(bytes)
             }
         };
-        let response = request.send().map_err(|error| Error::network(asked, error))?;
-        if response.status().is_success() { Ok(response) } else { Err(self.refusal(asked, response)) }
+        let response = request.send().map_err(|error| Error::network(context, error))?;
+        if response.status().is_success() { Ok(response) } else { Err(self.error_of(context, response)) }
     }
 
-    /// A request for a file, with the token only if it goes to the coordinator.
+    /// A request for a file, with the token only if it is sent to the coordinator.
     pub(crate) fn request_file(&self, address: &str, with_token: bool) -> RequestBuilder {
         let request = self.with_names(self.files.get(address));
         match &self.settings.token {
@@ -195,49 +196,49 @@ impl Client {
         request.header(USER_AGENT, format!("{program}/{version}")).header(VERSION_HEADER, version)
     }
 
-    pub(crate) fn refusal(&self, asked: &Asked, response: Response) -> Error {
+    pub(crate) fn error_of(&self, context: &RequestContext, response: Response) -> Error {
         let status = response.status().as_u16();
         let headers = response.headers();
-        let again_after =
-            headers.get(RETRY_AFTER).and_then(|value| retry_after(value, self.settings.clock.since_1970()));
+        let retry_after =
+            headers.get(RETRY_AFTER).and_then(|value| parse_retry_after(value, self.settings.clock.since_1970()));
         let is_problem =
             headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(PROBLEM_TYPE.as_bytes()));
-        let text = self.read(asked, response).unwrap_or_default();
+        let text = self.read(context, response).unwrap_or_default();
         match serde_json::from_slice(&text) {
             Ok(problem) if is_problem => {
-                Error::Refused { asked: asked.clone(), problem: Box::new(problem), again_after }
+                Error::Rejected { context: context.clone(), problem: Box::new(problem), retry_after }
             }
             _ => {
                 let text = String::from_utf8_lossy(&text[..text.len().min(400)]).into_owned();
-                Error::Status { asked: asked.clone(), status, text, again_after }
+                Error::Status { context: context.clone(), status, text, retry_after }
             }
         }
     }
 
-    /// All of a small answer.
-    fn read(&self, asked: &Asked, mut response: Response) -> Result<Vec<u8>, Error> {
-        let Settings { clock, longest, .. } = &*self.settings;
-        let until = clock.now() + *longest;
+    /// Reads a small response.
+    fn read(&self, context: &RequestContext, mut response: Response) -> Result<Vec<u8>, Error> {
+        let Settings { clock, total_timeout, .. } = &*self.settings;
+        let deadline = clock.now() + *total_timeout;
         let mut bytes = Vec::new();
         let mut piece = [0; 8192];
         loop {
             match response.read(&mut piece) {
                 Ok(0) => return Ok(bytes),
                 Ok(length) => bytes.extend(&piece[..length]),
-                Err(error) => return Err(Error::Network { asked: asked.clone(), cause: error.to_string() }),
+                Err(error) => return Err(Error::Network { context: context.clone(), cause: error.to_string() }),
             }
-            if bytes.len() as u64 > MOST_JSON_BYTES {
-                return Err(Error::answer(asked, format_args!("it has more than {MOST_JSON_BYTES} bytes")));
+            if bytes.len() as u64 > MAX_JSON_BYTES {
+                return Err(Error::malformed(context, format_args!("it has more than {MAX_JSON_BYTES} bytes")));
             }
-            if clock.now() > until {
-                return Err(Error::Network { asked: asked.clone(), cause: "the answer took too long".to_owned() });
+            if clock.now() > deadline {
+                return Err(Error::Network { context: context.clone(), cause: "the answer took too long".to_owned() });
             }
         }
     }
 }
 
-/// Seconds, or a date.
-fn retry_after(value: &HeaderValue, now: Duration) -> Option<Duration> {
+/// Parses a `Retry-After` header: seconds, or a date.
+fn parse_retry_after(value: &HeaderValue, now: Duration) -> Option<Duration> {
     let text = value.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
@@ -262,7 +263,7 @@ mod tests {
             ("-1", None),
         ] {
             let value = HeaderValue::from_str(text).unwrap();
-            assert_eq!(retry_after(&value, now), seconds.map(Duration::from_secs), "{text}");
+            assert_eq!(parse_retry_after(&value, now), seconds.map(Duration::from_secs), "{text}");
         }
     }
 }

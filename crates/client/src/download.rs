@@ -1,4 +1,4 @@
-//! Files that are named by their hashes.
+//! Downloads of files that are named by their hashes.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,24 +16,25 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     connection::Client,
-    error::{Asked, Error},
+    error::{Error, RequestContext},
 };
 
 impl Client {
-    /// Brings a file of the coordinator's (`path`, such as [`net`](protocol::api::path::net) says) to `into`. It appears
-    /// there when it is whole, has the hash and is safe on disk. What came of an attempt that broke off lies beside and
-    /// is gone on with by the next.
+    /// Downloads a file of the coordinator (`path`, see [`net`](protocol::api::path::net)) to
+    /// `into`. It appears there when it is whole, has the hash and is safe on disk. An interrupted
+    /// download is resumed by the next call.
     ///
-    /// A `mirror` has the same files under its own address instead of `/api/v1`; it is asked first, without the token.
+    /// A `mirror` serves the same files under its own address instead of `/api/v1`; it is tried
+    /// first, without the token.
     ///
     /// # Errors
     ///
-    /// As [`Error`] says. A file with another hash is thrown away.
+    /// See [`Error`]. A file with another hash is deleted.
     pub fn fetch(
         &self,
         path: &str,
         sha256: Digest,
-        most_bytes: u64,
+        max_bytes: u64,
         into: &Path,
         mirror: Option<&str>,
     ) -> Result<(), Error> {
@@ -41,44 +42,51 @@ impl Client {
         let elsewhere = mirror.zip(path.strip_prefix(ROOT));
         if let Some((mirror, path)) = elsewhere {
             let address = format!("{}{path}", mirror.trim_end_matches('/'));
-            if self.fetch_from(&address, false, &part, sha256, most_bytes).is_ok() {
+            if self.fetch_from(&address, false, &part, sha256, max_bytes).is_ok() {
                 return part.finish(into);
             }
         }
-        self.fetch_from(&self.settings.server.of(path), true, &part, sha256, most_bytes)?;
+        self.fetch_from(&self.settings.server.of(path), true, &part, sha256, max_bytes)?;
         part.finish(into)
     }
 
-    /// Brings a file from anywhere, without the token, as [`fetch`](Self::fetch) does.
+    /// Downloads a file from any URL, without the token, as [`fetch`](Self::fetch) does.
     ///
     /// # Errors
     ///
     /// As [`fetch`](Self::fetch).
-    pub fn fetch_elsewhere(&self, address: &str, sha256: Digest, most_bytes: u64, into: &Path) -> Result<(), Error> {
+    pub fn fetch_url(&self, address: &str, sha256: Digest, max_bytes: u64, into: &Path) -> Result<(), Error> {
         let part = Part::of(into)?;
-        self.fetch_from(address, false, &part, sha256, most_bytes)?;
+        self.fetch_from(address, false, &part, sha256, max_bytes)?;
         part.finish(into)
     }
 
-    /// A small file from anywhere, without the token. Nothing is known of it.
+    /// Downloads a small file from any URL, without the token and without a known hash.
     ///
     /// # Errors
     ///
-    /// As [`Error`] says.
-    pub fn get_elsewhere(&self, address: &str, most_bytes: u64) -> Result<Vec<u8>, Error> {
-        let asked = self.asked("fetching a file from elsewhere");
-        let response = self.request_file(address, false).send().map_err(|error| Error::network(&asked, error))?;
+    /// See [`Error`].
+    pub fn get_url(&self, address: &str, max_bytes: u64) -> Result<Vec<u8>, Error> {
+        let context = self.context("fetching a file from elsewhere");
+        let response = self.request_file(address, false).send().map_err(|error| Error::network(&context, error))?;
         if !response.status().is_success() {
-            return Err(self.refusal(&asked, response));
+            return Err(self.error_of(&context, response));
         }
         let mut bytes = Vec::new();
-        let read = response.take(most_bytes).read_to_end(&mut bytes);
-        read.map_err(|error| Error::Network { asked, cause: error.to_string() })?;
+        let read = response.take(max_bytes).read_to_end(&mut bytes);
+        read.map_err(|error| Error::Network { context, cause: error.to_string() })?;
         Ok(bytes)
     }
 
-    fn fetch_from(&self, address: &str, with_token: bool, part: &Part, sha256: Digest, most: u64) -> Result<(), Error> {
-        let asked = self.asked("fetching a file");
+    fn fetch_from(
+        &self,
+        address: &str,
+        with_token: bool,
+        part: &Part,
+        sha256: Digest,
+        max_bytes: u64,
+    ) -> Result<(), Error> {
+        let context = self.context("fetching a file");
         let (mut file, mut length, mut hash) = part.open()?;
         if length > 0 && Digest::from(<[u8; 32]>::from(hash.clone().finalize())) == sha256 {
             return Ok(());
@@ -87,18 +95,18 @@ impl Client {
         if length > 0 {
             request = request.header(RANGE, format!("bytes={length}-"));
         }
-        let mut response = request.send().map_err(|error| Error::network(&asked, error))?;
-        let goes_on = response.status() == StatusCode::PARTIAL_CONTENT
+        let mut response = request.send().map_err(|error| Error::network(&context, error))?;
+        let resumes = response.status() == StatusCode::PARTIAL_CONTENT
             && response
                 .headers()
                 .get(CONTENT_RANGE)
                 .is_some_and(|range| range.to_str().is_ok_and(|range| range.starts_with(&format!("bytes {length}-"))));
-        if !goes_on {
-            // From the beginning, next time if this was no file at all.
+        if !resumes {
+            // The download starts over; after an error response the next call does.
             file.set_len(0).and_then(|()| file.rewind()).map_err(|source| part.failed(source))?;
             (length, hash) = (0, Sha256::new());
             if response.status() != StatusCode::OK {
-                return Err(self.refusal(&asked, response));
+                return Err(self.error_of(&context, response));
             }
         }
         let mut piece = vec![0; 1 << 16];
@@ -106,12 +114,12 @@ impl Client {
             let count = match response.read(&mut piece) {
                 Ok(0) => break,
                 Ok(count) => count,
-                Err(error) => return Err(Error::Network { asked, cause: error.to_string() }),
+                Err(error) => return Err(Error::Network { context, cause: error.to_string() }),
             };
             length += count as u64;
-            if length > most {
+            if length > max_bytes {
                 part.remove();
-                return Err(Error::answer(&asked, format_args!("it has more than {most} bytes")));
+                return Err(Error::malformed(&context, format_args!("it has more than {max_bytes} bytes")));
             }
             file.write_all(&piece[..count]).map_err(|source| part.failed(source))?;
             hash.update(&piece[..count]);
@@ -122,27 +130,31 @@ impl Client {
             return Ok(());
         }
         part.remove();
-        Err(Error::WrongBytes { asked: Asked { what: "fetching a file", ..asked }, expected: sha256, found })
+        Err(Error::WrongBytes {
+            context: RequestContext { action: "fetching a file", ..context },
+            expected: sha256,
+            found,
+        })
     }
 }
 
-fn nowhere(path: &Path) -> Error {
+fn names_no_file(path: &Path) -> Error {
     Error::Storage { path: path.to_owned(), source: io::Error::new(io::ErrorKind::InvalidInput, "names no file") }
 }
 
-/// A file that has not come whole yet.
+/// A file that is not yet whole.
 struct Part {
     path: PathBuf,
 }
 
 impl Part {
-    /// Beside the whole file.
+    /// The partial file next to `into`.
     fn of(into: &Path) -> Result<Self, Error> {
-        let name = into.file_name().ok_or_else(|| nowhere(into))?;
+        let name = into.file_name().ok_or_else(|| names_no_file(into))?;
         Ok(Self { path: into.with_file_name(format!(".{}.part", name.to_string_lossy())) })
     }
 
-    /// What there is of it: the file at its end, its length, its hash so far.
+    /// Opens the partial file at its end; returns its length and its hash so far.
     fn open(&self) -> Result<(File, u64, Sha256), Error> {
         let open = || {
             if let Some(folder) = self.path.parent() {

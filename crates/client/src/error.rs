@@ -1,90 +1,91 @@
-//! What can go wrong in an exchange.
+//! Errors of an exchange.
 
 use std::{error::Error as _, fmt, io, path::PathBuf, time::Duration};
 
 use dataset::Digest;
 use protocol::api::problem::{Code, Problem};
 
-/// Why there is no answer, or none that is of use. Each names what was asked, never the address: that may hold a secret.
+/// The reason why there is no response, or no usable one. Each names the request, never its URL,
+/// which may hold a secret.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum Error {
-    /// The coordinator refused, and said why.
-    #[error("{asked}: {problem}")]
-    Refused { asked: Asked, problem: Box<Problem>, again_after: Option<Duration> },
-    /// Somebody else answered: what is in between, as a rule.
-    #[error("{asked}: the answer was {status}{}, not the coordinator's", said(.text))]
-    Status { asked: Asked, status: u16, text: String, again_after: Option<Duration> },
-    /// There was no answer.
-    #[error("{asked}: {cause}")]
-    Network { asked: Asked, cause: String },
-    /// The answer is not one of the coordinator's.
-    #[error("{asked}: the answer cannot be read: {cause}")]
-    Answer { asked: Asked, cause: String },
-    /// The answer is one of the coordinator's, as it seems, and says something that this program knows nothing of.
-    #[error("{asked}: the answer cannot be understood: {cause}")]
-    Strange { asked: Asked, cause: String },
-    /// A file came that is another one.
-    #[error("{asked}: the file that came has the SHA-256 {found}, not {expected}")]
-    WrongBytes { asked: Asked, expected: Digest, found: Digest },
+    /// The coordinator rejected the request, with its reason.
+    #[error("{context}: {problem}")]
+    Rejected { context: RequestContext, problem: Box<Problem>, retry_after: Option<Duration> },
+    /// The response is not the coordinator's; usually it is a proxy's.
+    #[error("{context}: the answer was {status}{}, not the coordinator's", quoted(.text))]
+    Status { context: RequestContext, status: u16, text: String, retry_after: Option<Duration> },
+    /// There was no response.
+    #[error("{context}: {cause}")]
+    Network { context: RequestContext, cause: String },
+    /// The response cannot be parsed.
+    #[error("{context}: the answer cannot be read: {cause}")]
+    Malformed { context: RequestContext, cause: String },
+    /// The response is valid JSON with content that this program does not know.
+    #[error("{context}: the answer cannot be understood: {cause}")]
+    Unexpected { context: RequestContext, cause: String },
+    /// The downloaded file has another hash.
+    #[error("{context}: the file that came has the SHA-256 {found}, not {expected}")]
+    WrongBytes { context: RequestContext, expected: Digest, found: Digest },
     /// The disk failed.
     #[error("{}: {source}", path.display())]
     Storage { path: PathBuf, source: io::Error },
 }
 
-/// What was asked, and of whom.
+/// The request that failed: its purpose and its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    pub(crate) what: &'static str,
+pub struct RequestContext {
+    pub(crate) action: &'static str,
     pub(crate) server: String,
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for RequestContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.what, self.server)
+        write!(f, "{} ({})", self.action, self.server)
     }
 }
 
 impl Error {
-    /// The coordinator's word for its refusal, if it was the coordinator that refused.
+    /// The coordinator's problem code, if the coordinator rejected the request.
     #[must_use]
     pub fn code(&self) -> Option<Code> {
         match self {
-            Self::Refused { problem, .. } => Some(problem.code),
+            Self::Rejected { problem, .. } => Some(problem.code),
             _ => None,
         }
     }
 
-    /// How long the other side asked to wait.
+    /// The delay that the server context for.
     #[must_use]
-    pub const fn again_after(&self) -> Option<Duration> {
+    pub const fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Refused { again_after, .. } | Self::Status { again_after, .. } => *again_after,
+            Self::Rejected { retry_after, .. } | Self::Status { retry_after, .. } => *retry_after,
             _ => None,
         }
     }
 
-    /// Whether the same question may have more luck later. What is no refusal of the coordinator's may always: a proxy's
-    /// page says nothing of what was asked.
+    /// Whether a retry may succeed. A response that is not the coordinator's is always transient: a
+    /// proxy's page says nothing about the request.
     #[must_use]
-    pub fn may_pass(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            Self::Refused { problem, .. } => matches!(problem.status, 408 | 429 | 500..),
+            Self::Rejected { problem, .. } => matches!(problem.status, 408 | 429 | 500..),
             Self::Storage { .. } => false,
             _ => true,
         }
     }
 
-    pub(crate) fn network(asked: &Asked, error: reqwest::Error) -> Self {
-        Self::Network { asked: asked.clone(), cause: causes(&error.without_url()) }
+    pub(crate) fn network(context: &RequestContext, error: reqwest::Error) -> Self {
+        Self::Network { context: context.clone(), cause: causes(&error.without_url()) }
     }
 
-    pub(crate) fn answer(asked: &Asked, cause: impl fmt::Display) -> Self {
-        Self::Answer { asked: asked.clone(), cause: cause.to_string() }
+    pub(crate) fn malformed(context: &RequestContext, cause: impl fmt::Display) -> Self {
+        Self::Malformed { context: context.clone(), cause: cause.to_string() }
     }
 }
 
-/// An error and what is behind it, in one line.
+/// An error and its sources in one line.
 fn causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -98,8 +99,8 @@ fn causes(error: &reqwest::Error) -> String {
     text
 }
 
-/// The beginning of a page in one line.
-fn said(text: &str) -> String {
+/// The beginning of a page in one line, in parentheses.
+fn quoted(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|letter| !letter.is_control()).take(80).collect();
     if line.is_empty() { line } else { format!(" (`{line}`)") }

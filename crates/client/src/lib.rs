@@ -1,14 +1,15 @@
-//! The coordinator as its programs see it: what they ask is a function, what it answers a value, and what it refuses an
-//! [`Error`] with the coordinator's own code.
+//! The coordinator's HTTP API as its programs see it: each request is a function, each response a
+//! value, and each rejection an [`Error`] with the coordinator's own code.
 //!
-//! * [`Client`] asks. It blocks: whoever calls has a thread for it. Each exchange has its own connection, which is
-//!   closed behind it, so that twenty thousand workers that think cost the coordinator nothing.
-//! * [`Client::fetch`] brings a file that is named by its hash, and goes on where an earlier attempt broke off.
+//! * [`Client`] sends requests and blocks, so callers have a thread for it. Each exchange has its
+//!   own connection, which is closed afterwards: twenty thousand busy workers cost the coordinator
+//!   nothing.
+//! * [`Client::fetch`] downloads a file that is named by its hash, and resumes an earlier attempt.
 //! * [`Client::fetch_manifest`] and [`Client::fetch_shard`] do so for training sets.
-//! * [`Backoff`] says when to try again; [`Clock`] and [`Dice`] are handed to it.
+//! * [`Backoff`] computes retry delays; it is given a [`Clock`] and a [`JitterRng`].
 //!
-//! Nothing here tries again by itself: how long an answer is worth waiting for is known above. Addresses hold the
-//! tokens of leases, so no error shows one.
+//! Nothing here retries: only the caller knows how long a response is worth waiting for. URLs hold
+//! the tokens of leases, so no error shows one.
 
 mod address;
 mod backoff;
@@ -22,9 +23,9 @@ mod training_set;
 mod work;
 
 pub use address::{ParseAddressError, ServerAddress};
-pub use backoff::{Backoff, Dice};
+pub use backoff::{Backoff, JitterRng};
 pub use clock::{Clock, SystemClock};
 pub use connection::{Client, Settings};
 pub use error::Error;
 pub use token::{ParseTokenError, Token};
-pub use training_set::{Came, shard_file};
+pub use training_set::{FetchOutcome, shard_file};

@@ -1,20 +1,20 @@
-//! Who asks.
+//! Bearer tokens.
 
 use std::{fmt, str::FromStr};
 
 use reqwest::header::HeaderValue;
 
-/// A token of the coordinator's: a secret, which no message shows.
+/// A token issued by the coordinator: a secret that no message shows.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// A text that is no token.
+/// The error for a text that is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a token is one word of letters, digits and signs, as the server's page shows it")]
 pub struct ParseTokenError;
 
 impl Token {
-    /// The word itself, to be kept where only its owner reads.
+    /// The secret itself, to be kept where only its owner can read it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! What trainers ask.
+//! Requests of trainers.
 
 use dataset::Digest;
 use protocol::api::{
@@ -13,42 +13,42 @@ use crate::{
     error::Error,
 };
 
-/// What can go wrong is the same everywhere, and [`Error`] says it.
-#[allow(clippy::missing_errors_doc, reason = "said once, above")]
+/// All of these fail alike; see [`Error`].
+#[allow(clippy::missing_errors_doc, reason = "documented once, above")]
 impl Client {
-    /// Asks for a net to train.
+    /// Claims a net to train.
     pub fn claim(&self, claim: &Claim) -> Result<Offer, Error> {
-        self.ask_for("asking for a net to train", Method::POST, path::TRAININGS, Body::Json(claim))
+        self.request("asking for a net to train", Method::POST, path::TRAININGS, Body::Json(claim))
     }
 
-    /// Shows how far a training is.
+    /// Reports the progress of a training.
     pub fn progress(&self, training: &str, progress: &Progress) -> Result<Renewed, Error> {
-        self.ask_for("showing a training's progress", Method::POST, &path::progress(training), Body::Json(progress))
+        self.request("showing a training's progress", Method::POST, &path::progress(training), Body::Json(progress))
     }
 
-    /// Hands in the candidate's file.
+    /// Uploads the candidate's file.
     pub fn put_candidate(&self, training: &str, bytes: Vec<u8>) -> Result<(), Error> {
         self.put("handing in a net", &path::candidate(training), NET_TYPE, bytes)
     }
 
-    /// Hands in the picture of its losses.
+    /// Uploads the plot of its losses.
     pub fn put_curves(&self, training: &str, bytes: Vec<u8>) -> Result<(), Error> {
         self.put("handing in a picture of losses", &path::curves(training), "image/svg+xml", bytes)
     }
 
-    /// Says that the candidate is there.
+    /// Completes a training: its candidate is uploaded.
     pub fn complete(&self, training: &str, completion: &Completion) -> Result<Accepted, Error> {
-        self.ask_for("handing in a training", Method::POST, &path::completion(training), Body::Json(completion))
+        self.request("handing in a training", Method::POST, &path::completion(training), Body::Json(completion))
     }
 
-    /// Gives a training up.
+    /// Abandons a training.
     pub fn abandon(&self, training: &str, abandon: &Abandon) -> Result<(), Error> {
-        self.tell("giving a training up", Method::POST, &path::abandonment(training), Body::Json(abandon))
+        self.send("giving a training up", Method::POST, &path::abandonment(training), Body::Json(abandon))
     }
 
-    fn put(&self, what: &'static str, path: &str, kind: &'static str, bytes: Vec<u8>) -> Result<(), Error> {
+    fn put(&self, action: &'static str, path: &str, kind: &'static str, bytes: Vec<u8>) -> Result<(), Error> {
         let headers = vec![(SHA256_HEADER, Digest::of(&bytes).to_string())];
         let body: Body<'_, ()> = Body::Bytes { kind, bytes, headers };
-        self.tell(what, Method::PUT, path, body)
+        self.send(action, Method::PUT, path, body)
     }
 }

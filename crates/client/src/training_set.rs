@@ -13,57 +13,57 @@ use protocol::api::path;
 
 use crate::{connection::Client, error::Error};
 
-/// A manifest has at most so many bytes: that of half a million shards.
-const MOST_MANIFEST_BYTES: u64 = 256 << 20;
+/// The largest manifest: that of half a million shards.
+const MAX_MANIFEST_BYTES: u64 = 256 << 20;
 
-/// What was done for a file to be there.
+/// How a file came to be in its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
-    /// It was there, whole.
-    Before,
-    /// It was fetched.
-    Now,
+pub enum FetchOutcome {
+    /// It was there already, whole.
+    AlreadyPresent,
+    /// It was downloaded.
+    Downloaded,
 }
 
-/// The file of a shard in a folder of shards.
+/// The path of a shard in a folder of shards.
 #[must_use]
 pub fn shard_file(folder: &Path, sha256: Digest) -> PathBuf {
     folder.join(format!("{sha256}.chuhe"))
 }
 
 impl Client {
-    /// Brings a training set's manifest to `into`, unless it is there.
+    /// Downloads a training set's manifest to `into`, unless it is there.
     ///
     /// # Errors
     ///
-    /// As [`Error`] says.
+    /// See [`Error`].
     pub fn fetch_manifest(&self, sha256: Digest, into: &Path, mirror: Option<&str>) -> Result<Manifest, Error> {
         if !is_whole(into, sha256)? {
-            self.fetch(&path::manifest(sha256), sha256, MOST_MANIFEST_BYTES, into, mirror)?;
+            self.fetch(&path::manifest(sha256), sha256, MAX_MANIFEST_BYTES, into, mirror)?;
         }
         let failed = |source| Error::Storage { path: into.to_owned(), source };
         let text = fs::read_to_string(into).map_err(failed)?;
-        Manifest::from_text(&text).map_err(|error| Error::answer(&self.asked("reading a manifest"), error))
+        Manifest::from_text(&text).map_err(|error| Error::malformed(&self.context("reading a manifest"), error))
     }
 
-    /// Brings a shard of a manifest into a folder, unless it is there and whole.
+    /// Downloads a shard of a manifest into a folder, unless it is there and whole.
     ///
     /// # Errors
     ///
-    /// As [`Error`] says.
-    pub fn fetch_shard(&self, entry: &Entry, folder: &Path, mirror: Option<&str>) -> Result<Came, Error> {
+    /// See [`Error`].
+    pub fn fetch_shard(&self, entry: &Entry, folder: &Path, mirror: Option<&str>) -> Result<FetchOutcome, Error> {
         let digest = entry.sha256.parse::<Digest>();
-        let sha256 = digest.map_err(|error| Error::answer(&self.asked("reading a manifest"), error))?;
+        let sha256 = digest.map_err(|error| Error::malformed(&self.context("reading a manifest"), error))?;
         let into = shard_file(folder, sha256);
         if is_whole(&into, sha256)? {
-            return Ok(Came::Before);
+            return Ok(FetchOutcome::AlreadyPresent);
         }
         self.fetch(&path::shard(sha256), sha256, entry.bytes, &into, mirror)?;
-        Ok(Came::Now)
+        Ok(FetchOutcome::Downloaded)
     }
 }
 
-/// Whether a file is there with this hash; one with another is taken away.
+/// Whether the file exists with this hash. A file with another hash is deleted.
 fn is_whole(path: &Path, sha256: Digest) -> Result<bool, Error> {
     let failed = |source| Error::Storage { path: path.to_owned(), source };
     match fs::read(path) {

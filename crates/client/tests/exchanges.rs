@@ -1,5 +1,5 @@
-//! Whole exchanges with a server, and with what may stand in between.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! Whole exchanges with a server, and with what may answer in its place.
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use protocol::api::{
     problem::{Code, PROBLEM_TYPE, Problem},
     work::{Receipt, ReceiptStatus},
 };
-use testkit::http::{Answer, Listener, Request};
+use testkit::http::{Listener, Request, Response};
 
 fn client(url: &str, token: Option<&str>) -> Client {
     let mut settings = Settings::new(
@@ -22,23 +22,23 @@ fn client(url: &str, token: Option<&str>) -> Client {
         token.map(|token| token.parse().unwrap()),
         Arc::new(SystemClock::default()),
     );
-    settings.patience = Duration::from_secs(2);
+    settings.idle_timeout = Duration::from_secs(2);
     Client::new(settings).unwrap()
 }
 
-/// A server that keeps what it was asked, and answers all the same.
-fn answering(answer: Answer) -> (Listener, Arc<Mutex<Vec<Request>>>) {
+/// A server that records its requests and answers each with the same response.
+fn answering(response: Response) -> (Listener, Arc<Mutex<Vec<Request>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
     let server = Listener::answering(move |request| {
         kept.lock().unwrap().push(request);
-        answer.clone()
+        response.clone()
     });
     (server.unwrap(), seen)
 }
 
-fn json(value: &impl serde::Serialize) -> Answer {
-    Answer::new(200, "application/json", serde_json::to_vec(value).unwrap())
+fn json(value: &impl serde::Serialize) -> Response {
+    Response::new(200, "application/json", serde_json::to_vec(value).unwrap())
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn games_are_handed_in_with_their_hash_and_a_receipt_is_for_them() {
     let client = client(&server.url(), Some("secret"));
     assert_eq!(client.upload("lease", 7, bytes.clone()).unwrap(), receipt);
     let error = client.upload("lease", 7, b"other".to_vec()).unwrap_err();
-    assert!(matches!(error, Error::Answer { .. }) && error.may_pass(), "{error}");
+    assert!(matches!(error, Error::Malformed { .. }) && error.is_transient(), "{error}");
     let seen = seen.lock().unwrap();
     assert_eq!((seen[0].method.as_str(), seen[0].path.as_str()), ("PUT", "/api/v1/leases/lease/games/7"));
     let header = |name: &str| seen[0].headers[name].as_str();
@@ -61,66 +61,66 @@ fn games_are_handed_in_with_their_hash_and_a_receipt_is_for_them() {
     assert_eq!(seen[0].body, bytes);
 }
 
-/// Before the network of a hotel is paid for, every address is answered with its page.
+/// A captive portal (a hotel's network before it is paid for) answers every address with its page.
 #[test]
-fn a_page_is_no_word_of_the_coordinator() {
+fn a_page_is_not_a_response_of_the_coordinator() {
     for status in [200, 201] {
-        let (server, _) = answering(Answer::new(status, "text/html", "<html>Welcome to the hotel</html>"));
+        let (server, _) = answering(Response::new(status, "text/html", "<html>Welcome to the hotel</html>"));
         let client = client(&server.url(), Some("secret"));
-        for told in [client.give_back("lease", 7), client.put_candidate("training", b"net".to_vec())] {
-            let error = told.unwrap_err();
-            assert!(matches!(error, Error::Status { .. }) && error.may_pass(), "{error}");
+        for result in [client.release("lease", 7), client.put_candidate("training", b"net".to_vec())] {
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::Status { .. }) && error.is_transient(), "{error}");
             assert!(error.to_string().contains("not the coordinator's"), "{error}");
         }
     }
     for status in [201, 204] {
-        let (server, _) = answering(Answer::new(status, "text/plain", ""));
-        client(&server.url(), Some("secret")).give_back("lease", 7).unwrap();
+        let (server, _) = answering(Response::new(status, "text/plain", ""));
+        client(&server.url(), Some("secret")).release("lease", 7).unwrap();
     }
 }
 
 #[test]
-fn refusals_have_their_code() {
+fn rejections_have_their_code() {
     let problem = Problem::new(Code::Blocked, "This machine makes mistakes: write to us.");
     let text = serde_json::to_vec(&problem).unwrap();
-    let (server, _) = answering(Answer::new(403, PROBLEM_TYPE, text.clone()).with("retry-after", 90));
+    let (server, _) = answering(Response::new(403, PROBLEM_TYPE, text.clone()).with("retry-after", 90));
     let error = client(&server.url(), None).me().unwrap_err();
-    assert_eq!((error.code(), error.may_pass()), (Some(Code::Blocked), false));
-    assert_eq!(error.again_after(), Some(Duration::from_secs(90)));
+    assert_eq!((error.code(), error.is_transient()), (Some(Code::Blocked), false));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(90)));
     assert!(error.to_string().ends_with(": This machine makes mistakes: write to us."), "{error}");
 
-    // The same words in a page that is no problem are nobody's refusal.
-    let (server, _) = answering(Answer::new(403, "text/html", text));
+    // The same JSON with another content type is not a rejection by the coordinator.
+    let (server, _) = answering(Response::new(403, "text/html", text));
     let error = client(&server.url(), None).me().unwrap_err();
-    assert_eq!((error.code(), error.may_pass()), (None, true));
+    assert_eq!((error.code(), error.is_transient()), (None, true));
 }
 
 #[test]
-fn pages_of_others_are_no_answers() {
-    let (server, _) = answering(Answer::new(200, "text/html", "<html>Welcome</html>"));
+fn pages_of_proxies_are_errors() {
+    let (server, _) = answering(Response::new(200, "text/html", "<html>Welcome</html>"));
     let error = client(&server.url(), None).server().unwrap_err();
-    assert!(matches!(error, Error::Answer { .. }) && error.may_pass(), "{error}");
-    let (server, _) = answering(Answer::new(502, "text/html", "<html>\n bad\u{7} gateway</html>"));
+    assert!(matches!(error, Error::Malformed { .. }) && error.is_transient(), "{error}");
+    let (server, _) = answering(Response::new(502, "text/html", "<html>\n bad\u{7} gateway</html>"));
     let error = client(&server.url(), None).server().unwrap_err();
-    let asked = format!("asking for the server's name ({})", server.url());
+    let context = format!("asking for the server's name ({})", server.url());
     assert_eq!(
         error.to_string(),
-        format!("{asked}: the answer was 502 (`<html> bad gateway</html>`), not the coordinator's")
+        format!("{context}: the answer was 502 (`<html> bad gateway</html>`), not the coordinator's")
     );
 }
 
 #[test]
 fn no_error_shows_a_lease() {
-    let refused = client("http://127.0.0.1:9", None).give_back("very-secret", 1).unwrap_err();
-    assert!(matches!(refused, Error::Network { .. }) && refused.may_pass());
-    assert!(!format!("{refused} {refused:?}").contains("very-secret"), "{refused:?}");
-    // A scheme that needs certificates does not break anything either.
-    let refused = client("https://127.0.0.1:9", None).give_back("very-secret", 1).unwrap_err();
-    assert!(matches!(refused, Error::Network { .. }), "{refused}");
+    let error = client("http://127.0.0.1:9", None).release("very-secret", 1).unwrap_err();
+    assert!(matches!(error, Error::Network { .. }) && error.is_transient());
+    assert!(!format!("{error} {error:?}").contains("very-secret"), "{error:?}");
+    // A scheme that needs certificates works too.
+    let error = client("https://127.0.0.1:9", None).release("very-secret", 1).unwrap_err();
+    assert!(matches!(error, Error::Network { .. }), "{error}");
 }
 
 #[test]
-fn whoever_says_nothing_is_not_waited_for() {
+fn a_silent_server_times_out() {
     let server = Listener::start(|stream| {
         std::thread::sleep(Duration::from_secs(6));
         drop(stream);
@@ -132,9 +132,9 @@ fn whoever_says_nothing_is_not_waited_for() {
 #[test]
 fn redirects_are_followed_for_files_alone_and_never_with_the_token() {
     let net = b"net".repeat(1000);
-    let (files, seen) = answering(Answer::new(200, "application/octet-stream", net.clone()));
+    let (files, seen) = answering(Response::new(200, "application/octet-stream", net.clone()));
     let elsewhere = format!("{}/somewhere", files.url().replace("127.0.0.1", "localhost"));
-    let (server, _) = answering(Answer::new(302, "text/plain", "").with("location", elsewhere));
+    let (server, _) = answering(Response::new(302, "text/plain", "").with("location", elsewhere));
     let client = client(&server.url(), Some("secret"));
     assert!(matches!(client.me(), Err(Error::Status { status: 302, .. })));
     let folder = tempfile::tempdir().unwrap();
@@ -145,29 +145,29 @@ fn redirects_are_followed_for_files_alone_and_never_with_the_token() {
 }
 
 #[test]
-fn files_come_whole_in_pieces() {
+fn an_interrupted_download_is_resumed() {
     let net: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
     let whole = net.clone();
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&asked);
-    // Breaks off twice, then knows no ranges, and breaks off again; in the end it has some patience.
+    let ranges = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&ranges);
+    // Breaks off twice, then ignores the range and breaks off again; the fourth response is whole.
     let server = Listener::start(move |mut stream| {
         use std::io::Write as _;
         let Ok((request, _)) = Request::read(&mut stream) else { return };
         let range = request.headers.get("range").cloned();
-        let mut asked = kept.lock().unwrap();
-        asked.push(range.clone());
+        let mut ranges = kept.lock().unwrap();
+        ranges.push(range.clone());
         let from = range.map_or(0, |range| range["bytes=".len()..range.len() - 1].parse::<usize>().unwrap());
-        let answer = match asked.len() {
-            3 => Answer::new(200, "x", &whole[..]),
+        let response = match ranges.len() {
+            3 => Response::new(200, "x", &whole[..]),
             _ if from > 0 => {
                 let place = format!("bytes {from}-{}/{}", whole.len() - 1, whole.len());
-                Answer::new(206, "x", &whole[from..]).with("content-range", place)
+                Response::new(206, "x", &whole[from..]).with("content-range", place)
             }
-            _ => Answer::new(200, "x", &whole[..]),
+            _ => Response::new(200, "x", &whole[..]),
         };
-        let bytes = answer.to_bytes();
-        let cut = if asked.len() < 4 { 100_000 } else { bytes.len() };
+        let bytes = response.to_bytes();
+        let cut = if ranges.len() < 4 { 100_000 } else { bytes.len() };
         let _ = stream.write_all(&bytes[..cut]);
     })
     .unwrap();
@@ -181,15 +181,15 @@ fn files_come_whole_in_pieces() {
     }
     fetch().unwrap();
     assert_eq!(fs::read(&into).unwrap(), net);
-    let asked = asked.lock().unwrap();
-    assert!(asked[0].is_none() && asked[1..].iter().all(Option::is_some), "{asked:?}");
+    let ranges = ranges.lock().unwrap();
+    assert!(ranges[0].is_none() && ranges[1..].iter().all(Option::is_some), "{ranges:?}");
     let names: Vec<_> = fs::read_dir(into.parent().unwrap()).unwrap().collect();
     assert_eq!(names.len(), 1);
 }
 
 #[test]
-fn files_that_are_others_are_thrown_away() {
-    let (server, _) = answering(Answer::new(200, "x", "not the net"));
+fn a_file_with_another_hash_is_deleted() {
+    let (server, _) = answering(Response::new(200, "x", "not the net"));
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path().join("net");
     let client = client(&server.url(), None);
@@ -201,9 +201,9 @@ fn files_that_are_others_are_thrown_away() {
 }
 
 #[test]
-fn a_mirror_is_asked_first_and_not_believed() {
-    let (server, at_server) = answering(Answer::new(200, "x", "net"));
-    let (mirror, at_mirror) = answering(Answer::new(200, "x", "something else"));
+fn a_mirror_is_tried_first_and_not_trusted() {
+    let (server, at_server) = answering(Response::new(200, "x", "net"));
+    let (mirror, at_mirror) = answering(Response::new(200, "x", "something else"));
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path().join("net");
     let client = client(&server.url(), Some("secret"));

@@ -1,13 +1,14 @@
-//! `cargo bench -p chuhe-dataset`: what reading and writing cost, per position. Figures: docs/BENCHMARKS.md.
+//! `cargo bench -p chuhe-dataset`: the cost of reading and writing, per position. Figures:
+//! docs/BENCHMARKS.md.
 //!
-//! The games are 64 of self-play at 2,000 nodes (`tests/data/selfplay-64.chuhe`).
+//! The data are 64 games of self-play at 2,000 nodes (`tests/data/selfplay-64.chuhe`).
 
 use std::num::NonZeroUsize;
 
 use dataset::{
     Record,
     shard::{Shard, ShardWriter},
-    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
     verify::verify_shard,
 };
 use divan::{Bencher, black_box, counter::ItemsCount};
@@ -57,7 +58,7 @@ fn encode(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// Many shards mixed with each other: some pools are handed out while the threads read ahead.
+/// Many shards, mixed: some pools are handed out while the threads read ahead.
 #[divan::bench(args = [1, 2], sample_count = 10, sample_size = 1)]
 fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
     const SAMPLES: usize = 4 * 32 * 9_836;
@@ -65,7 +66,7 @@ fn training_reader(bencher: Bencher<'_, '_>, threads: usize) {
     let plan =
         Plan { seed: 1, blocks_in_pool: 32, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads };
     let sets = vec![WeightedSet { shards, weight: 1 }];
-    let mut reader = Reader::new(sets, &plan, Place::default()).expect("there are games");
+    let mut reader = Reader::new(sets, &plan, ReaderPosition::default()).expect("there are games");
     let mut samples = Vec::new();
     bencher.counter(ItemsCount::new(SAMPLES)).bench_local(|| {
         reader.read(&mut samples, SAMPLES).expect("the file of the tests");

@@ -1,8 +1,8 @@
-//! Counts the odds with which every block begins, over the games of some shards, and writes them where the codec has
-//! them. That makes another format: raise the version.
+//! Measures the initial probabilities of the codec over the games of some shards, and writes them
+//! where the codec includes them. The result is another format: raise the version.
 //!
-//! `cargo run --release -p chuhe-dataset --features tuning --example tune -- crates/dataset/src/codec/priors.bin
-//! SHARD…`
+//! `cargo run --release -p chuhe-dataset --features tuning --example tune --
+//! crates/dataset/src/codec/priors.bin SHARD…`
 
 use std::{env, error::Error, fs};
 

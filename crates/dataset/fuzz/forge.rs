@@ -1,10 +1,11 @@
-//! Files with sound checks around anything: what only a forger writes. After `docs/FORMATS.md`, not after the code.
+//! Forged files: valid checksums around arbitrary bytes. Written after `docs/FORMATS.md`, not after
+//! the code.
 
 use sha2::{Digest as _, Sha256};
 
 const MAGIC: [u8; 8] = *b"\x89chuhe\r\n";
 
-/// A block, and what is said of it.
+/// A block's payload and the counts in its head.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub(crate) payload: Vec<u8>,
@@ -12,7 +13,7 @@ pub(crate) struct Block {
     pub(crate) moves: u32,
 }
 
-/// A file of these blocks behind the bytes of a header.
+/// A file of these blocks after the bytes of a header.
 pub(crate) fn file(header: &[u8], blocks: &[Block]) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend([1, 0, 0, 0]);

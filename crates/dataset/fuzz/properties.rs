@@ -1,12 +1,12 @@
-//! What must hold for any bytes; see the properties of `xiangqi` for how these are used.
+//! Properties that hold for any bytes; the fuzz properties of `xiangqi` explain their use.
 
 #[path = "forge.rs"]
 mod forge;
 
 use dataset::{
-    Adjudication, Clock, Digest, EvaluationFilter, GameSettings, Header, MOST_SCORE, OpeningPolicy, Opponent, Time,
+    Adjudication, Clock, Digest, EvaluationFilter, GameSettings, Header, MAX_SCORE, OpeningPolicy, Opponent, Time,
     codec::{BlockDecoder, BlockEncoder, Ply},
-    delivery::{Comparison, at_the_door, by_replay, compare},
+    delivery::{Comparison, by_replay, compare, precheck},
     sfen::{Entry, LENGTH},
     shard::{Shard, ShardWriter, recover},
 };
@@ -30,7 +30,7 @@ fn header(shape: u8) -> Header {
         openings: OpeningPolicy {
             book: (shape & 64 != 0).then(|| Digest::of(b"book")),
             plies: u32::from(shape & 7),
-            // What was judged may be any attempt.
+            // With a filter, any attempt may have been kept.
             filter: Some(EvaluationFilter { nodes: 1, bound: 1 }),
         },
         seed: 7,
@@ -38,8 +38,8 @@ fn header(shape: u8) -> Header {
     }
 }
 
-/// The bytes of a block, without a check in their way, are legal games or an error; and the games that they are can be
-/// written and read again.
+/// A block's bytes, without the checksum, are legal games or an error; decoded games can be encoded
+/// and decoded again.
 pub(crate) fn block(data: &[u8]) {
     let Some((&shape, payload)) = data.split_first() else { return };
     let header = header(shape);
@@ -47,7 +47,7 @@ pub(crate) fn block(data: &[u8]) {
     let mut games = Vec::new();
     while let Ok(Some((number, record))) = decoder.next(|Ply { position, scored, .. }| {
         assert!(position.is_legal(scored.mv), "{position}: {}", scored.mv);
-        assert!(scored.score.is_none_or(|score| score.abs() <= MOST_SCORE));
+        assert!(scored.score.is_none_or(|score| score.abs() <= MAX_SCORE));
     }) {
         games.push((number, record));
     }
@@ -63,7 +63,7 @@ pub(crate) fn block(data: &[u8]) {
     assert_eq!(decoder.next(|_| {}), Ok(None));
 }
 
-/// A file is a shard or refused in one line; what is saved of it is a shard.
+/// A file is a shard, or an error of one line; the recovered part of it is a shard.
 pub(crate) fn shard(data: &[u8]) {
     match Shard::new(data) {
         Ok(shard) => {
@@ -80,8 +80,8 @@ pub(crate) fn shard(data: &[u8]) {
     }
 }
 
-/// Bytes with sound checks around them are the games asked for or refused in one line; and what is proved of games is
-/// proved again when they are written as we write them.
+/// Bytes with valid checksums are the requested games, or a refusal of one line. Verified games are
+/// verified again after our own encoding of them.
 pub(crate) fn delivery(data: &[u8]) {
     let Some((&[shape, games, low, high], payload)) = data.split_first_chunk() else { return };
     let (header, games) = (header(shape), games % 8 + 1);
@@ -91,7 +91,7 @@ pub(crate) fn delivery(data: &[u8]) {
     let numbers = 0..u64::from(games);
     match by_replay(&bytes, &header, numbers.clone(), None) {
         Ok(proof) => {
-            assert!(at_the_door(&bytes, &header, numbers.clone()).is_ok());
+            assert!(precheck(&bytes, &header, numbers.clone()).is_ok());
             assert_eq!((proof.games, proof.positions), (games.into(), moves.into()));
             let mut writer = ShardWriter::new(Vec::new(), header.clone()).expect("memory");
             for game in Shard::new(&bytes).expect("a shard").records() {
@@ -105,7 +105,8 @@ pub(crate) fn delivery(data: &[u8]) {
     }
 }
 
-/// A record of other trainers is a position with a legal move, and is written as it was read; or it is refused.
+/// A record in the trainers' format is a position with a legal move and is written as it was read,
+/// or it is an error.
 pub(crate) fn sfen(data: &[u8]) {
     let Some(record) = data.first_chunk::<LENGTH>() else { return };
     if let Ok(entry) = Entry::from_bytes(record) {

@@ -1,51 +1,52 @@
-//! Ending games early, by what the players think of them.
+//! Adjudication: games that end early by the players' scores.
 //!
-//! An adjudication is a function of the recorded scores and these thresholds: whoever has the record decides the same.
+//! It is a function of the recorded scores and these thresholds, so every reader of a record gets
+//! the same result.
 
 use serde::{Deserialize, Serialize};
 use xiangqi::{Color, rules::Outcome};
 
 use crate::record::{Reason, Score};
 
-/// A game is won when both players have said so for a while.
+/// Win adjudication: both players agree that one of them wins, for some plies in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WinRule {
-    /// How good the position is for the winner, at least.
+    /// The winner's score, at least.
     pub score: Score,
-    /// For how many plies in a row, both players' taken together.
+    /// The number of plies in a row, both players' counted.
     pub plies: u32,
 }
 
-/// A game is drawn when neither player has had anything for a while, late enough.
+/// Draw adjudication: both players' scores are near zero for some plies in a row, late enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawRule {
-    /// How far from even the scores are, at most.
+    /// The scores' distance from zero, at most.
     pub score: Score,
-    /// For how many plies in a row, both players' taken together.
+    /// The number of plies in a row, both players' counted.
     pub plies: u32,
-    /// Not before so many plies of the game, its opening included.
+    /// The first ply of the game at which it applies, the opening counted.
     pub from_ply: u32,
 }
 
-/// When games end by their scores; never, by default.
+/// The adjudication rules; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adjudication {
-    /// When they are won.
+    /// The rule for wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub win: Option<WinRule>,
-    /// When they are drawn.
+    /// The rule for draws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawRule>,
 }
 
 impl Adjudication {
-    /// What the scores say after the last of them, if they say anything.
+    /// Returns the outcome after the last of these scores, if they decide one.
     ///
-    /// `scores` are those of all moves since the opening, of `opening_plies` plies, each for the side that moved; none
-    /// for moves without one, which both rules take as a disagreement. `mover` made the last of them.
+    /// `scores` are those of all moves after an opening of `opening_plies` plies, each for the side
+    /// that moved. Moves without a score break every streak. `mover` made the last move.
     #[must_use]
     pub fn verdict(
         &self,
@@ -66,11 +67,11 @@ impl Adjudication {
                 && for_red.clone().take_while(|score| score.is_some_and(holds)).take(enough as usize).count()
                     == enough as usize
         };
-        if let Some(WinRule { score: least, plies }) = self.win {
-            if streak(&|score| score >= least, plies) {
+        if let Some(WinRule { score: min, plies }) = self.win {
+            if streak(&|score| score >= min, plies) {
                 return Some((Outcome::RedWins, Reason::AdjudicatedWin));
             }
-            if streak(&|score| score <= -least, plies) {
+            if streak(&|score| score <= -min, plies) {
                 return Some((Outcome::BlackWins, Reason::AdjudicatedWin));
             }
         }
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_need_a_late_hour() {
+    fn draws_need_a_minimum_ply() {
         let drawn = Some((Outcome::Draw, Reason::AdjudicatedDraw));
         assert_eq!(verdict(&[5, -5, 0], 7, Color::Red), drawn);
         assert_eq!(verdict(&[5, -5, 0], 6, Color::Red), None);

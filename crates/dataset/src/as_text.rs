@@ -1,4 +1,4 @@
-//! Values that texts hold as their own text: for `#[serde(with = "dataset::as_text")]`.
+//! Values serialised as their own text: for `#[serde(with = "dataset::as_text")]`.
 
 use std::{
     fmt::{self, Display},
@@ -11,20 +11,20 @@ use serde::{
     de::{self, Visitor},
 };
 
-/// Writes a value's text.
+/// Serialises a value by its `Display`.
 ///
 /// # Errors
 ///
-/// If whoever writes fails.
+/// If the serializer fails.
 pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
-/// Reads a value's text.
+/// Deserialises a value by its `FromStr`.
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If the text does not parse.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: Display>,

@@ -1,4 +1,4 @@
-//! Books of openings: files of positions, one a line.
+//! Opening books: files of positions, one per line.
 
 use std::{
     fs,
@@ -15,17 +15,17 @@ use crate::{
     random::{Stream, Use},
 };
 
-/// A book of positions.
+/// An opening book.
 ///
-/// A line is a FEN, or the first four fields of one with operations, as EPD has it (`… w - - id "7";`); operations are
-/// not looked at. Empty lines and lines that begin with `#` are skipped.
+/// A line is a FEN, or its first four fields with operations, as in EPD (`… w - - id "7";`);
+/// operations are ignored. Empty lines and lines that begin with `#` are skipped.
 #[derive(Clone, Debug)]
 pub struct Book {
     positions: Vec<Fen>,
     hash: Digest,
 }
 
-/// Why a file is no book.
+/// The reason why a file is not a book.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum BookError {
@@ -42,22 +42,22 @@ pub enum BookError {
 }
 
 impl Book {
-    /// Reads a book; the rules say whether a game can begin in its positions.
+    /// Reads a book; the rules decide whether a game can begin in its positions.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or a line is no position in which a game goes on.
+    /// If the file cannot be read, or a line is not a position in which a game can begin.
     pub fn from_file(path: impl AsRef<Path>, rules: RuleSet) -> Result<Self, BookError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(|source| BookError::Unreadable { path: path.to_owned(), source })?;
         Self::from_bytes(&bytes, rules)
     }
 
-    /// Reads a book from the bytes of its file.
+    /// Parses the bytes of a book.
     ///
     /// # Errors
     ///
-    /// If a line is no position in which a game goes on.
+    /// If a line is not a position in which a game can begin.
     pub fn from_bytes(bytes: &[u8], rules: RuleSet) -> Result<Self, BookError> {
         let mut positions = Vec::new();
         for (index, text) in bytes.split(|&byte| byte == b'\n').enumerate() {
@@ -90,14 +90,15 @@ impl Book {
         self.hash
     }
 
-    /// The position from which the game with this seed begins.
+    /// The start of the game with this seed.
     #[must_use]
     pub fn pick(&self, seed: u64) -> &Fen {
         let index = Stream::new(Use::BookOrder, seed, 1).below(self.positions.len() as u64);
         &self.positions[index as usize]
     }
 
-    /// In which order a match with this seed plays the positions, by their index. None comes twice.
+    /// The order in which a match with this seed plays the positions: a permutation of their
+    /// indices.
     #[must_use]
     pub fn order(&self, seed: u64) -> Vec<usize> {
         let mut order: Vec<_> = (0..self.positions.len()).collect();
@@ -135,7 +136,7 @@ mod tests {
         let book = read(&text).unwrap();
         let counters: Vec<_> = book.positions().iter().map(|fen| (fen.limit_counter, fen.move_number)).collect();
         assert_eq!(counters, [(3, 9), (0, 1), (0, 1)]);
-        // As `sha256sum` says.
+        // From `sha256sum`.
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Digest::of(b"").to_string(), empty);
         assert_eq!(book.hash(), Digest::of(text.as_bytes()));
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_position_is_named_with_its_line() {
+    fn an_invalid_line_is_named_with_its_number() {
         assert_eq!(read("").unwrap_err(), "no position in it");
         assert_eq!(read("\n\n9 w").unwrap_err(), "line 3: FEN board: 1 rank, not 10");
         assert_eq!(

@@ -1,6 +1,6 @@
-//! Numbers as bytes, little-endian, and back. Whoever reads never trusts a length.
+//! Little-endian integers to and from bytes. Readers never trust a length.
 
-/// Bytes that are read from the front.
+/// A cursor over bytes.
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
 }

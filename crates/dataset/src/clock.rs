@@ -1,38 +1,38 @@
-//! Clocks: what players may use for their moves where time is measured and nodes are not counted.
+//! Time controls, for matches limited by time instead of nodes.
 //!
-//! Nobody can play such a game again and get the same: it is a function of the machine and of what else ran on it.
-//! So it is no training data, and proves nothing to whoever does not trust the player.
+//! Such a game cannot be reproduced: it depends on the machine and its load. So it is not training
+//! data, and it proves nothing to those who do not trust the player.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What both players of a match under time may use.
+/// The time control of a match, the same for both players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
-    /// How much.
+    /// The thinking time.
     pub time: Time,
-    /// How much more they may use before they lose: for each move, or where the time is one for all moves, for all of
-    /// them together.
+    /// The excess that does not yet lose the game, in milliseconds: per move, or for a whole game's
+    /// time over all its moves together.
     #[serde(default)]
     pub grace_milliseconds: u32,
 }
 
-/// How much time a player has.
+/// The thinking time of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Time {
-    /// So much a move.
+    /// A fixed time per move.
     Move {
-        /// The time.
+        /// The time, in milliseconds.
         milliseconds: u32,
     },
-    /// So much for all moves, and some more after each. Without the latter it is sudden death.
+    /// A time for all moves, and an increment after each; without one it is sudden death.
     Game {
-        /// The time at the start.
+        /// The time at the start, in milliseconds.
         base_milliseconds: u32,
-        /// What each move adds.
+        /// The increment per move, in milliseconds.
         #[serde(default)]
         increment_milliseconds: u32,
     },
@@ -56,14 +56,15 @@ impl fmt::Display for Clock {
     }
 }
 
-/// A text that is no clock.
+/// The error for a text that is not a time control.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no clock: seconds, or seconds+increment, as in `10+0.1`")]
 pub struct ParseTimeControlError {
     text: String,
 }
 
-/// Reads a clock for all moves: `10+0.1`, or `60` for sudden death. Seconds, down to the millisecond.
+/// Parses a time for all moves: `10+0.1`, or `60` for sudden death. Seconds, down to the
+/// millisecond.
 impl FromStr for Time {
     type Err = ParseTimeControlError;
 

@@ -1,11 +1,12 @@
-//! How games become bytes: entropy coding with odds that are learned, in integers.
+//! The codec of games: adaptive entropy coding in integers.
 //!
-//! A block is games one after the other in one stream; it begins with the same odds as every other, so that it can be
-//! read alone. What a search decided is coded and nothing else: openings are walked again from their attempt, positions
-//! follow from the moves, seeds from the numbers. `docs/FORMATS.md` has the details, and what else was tried.
+//! A block is a stream of games. Every block begins with the same probabilities, so that it can be
+//! read alone. Only the search's decisions are coded: openings are walked again from their attempt,
+//! positions follow from the moves, seeds from the numbers. `docs/FORMATS.md` has the details, and
+//! the variants that were tried.
 //!
-//! What comes out is legal, whatever came in: a code that means an illegal move is an error. Whether games ended as they
-//! say is for [`verify`](crate::verify) to find out.
+//! Decoded games are legal for any input: a code that means an illegal move is an error. Whether
+//! games ended as recorded is checked by [`verify`](crate::verify).
 
 mod coder;
 mod game;
@@ -20,12 +21,12 @@ use xiangqi::{FenError, Position, rules::LimitCounter};
 use crate::{
     Header,
     opening::Rejection,
-    record::{MOST_SCORE, Record, ScoredMove},
+    record::{MAX_SCORE, Record, ScoredMove},
 };
 use coder::{Decoder, Encoder};
 use slots::Slots;
 
-/// Why games and bytes do not fit each other.
+/// The reason why games cannot be encoded or decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CodecError {
@@ -39,30 +40,30 @@ pub enum CodecError {
     NoSuchOutcome,
     #[error("there is no such reason")]
     NoSuchReason,
-    #[error("{moves} moves after the opening; at most {most} fit under the ply cap")]
-    TooLong { moves: u64, most: u64 },
+    #[error("{moves} moves after the opening; at most {max} fit under the ply cap")]
+    TooLong { moves: u64, max: u64 },
     #[error("ply {ply}: the move is not legal")]
     IllegalMove { ply: usize },
-    #[error("ply {ply}: a score further from even than {MOST_SCORE}")]
+    #[error("ply {ply}: a score further from even than {MAX_SCORE}")]
     BeyondScores { ply: usize },
     #[error("the bytes end before the games, or the games before the bytes")]
     Misaligned,
 }
 
-/// A move on its way out of a block, with what was known when it was made.
+/// A decoded move with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct Ply<'a> {
-    /// The position in which it was made.
+    /// The position before the move.
     pub position: &'a Position,
     /// The move and its score.
     pub scored: ScoredMove,
-    /// The natural limit's counter before it.
+    /// The natural limit's counter before the move.
     pub limit: LimitCounter,
-    /// The how manieth move of the game it is, the opening's counted.
+    /// The ply of the game, from 1, the opening counted.
     pub number: usize,
 }
 
-/// Games on their way into a block.
+/// Encodes games into a block.
 pub struct BlockEncoder {
     coder: Encoder,
     slots: Slots,
@@ -81,11 +82,11 @@ impl BlockEncoder {
         Self { coder: Encoder::new(), slots: Slots::new() }
     }
 
-    /// Adds the game with this number.
+    /// Encodes the game with this number.
     ///
     /// # Errors
     ///
-    /// If it is none that the header describes, or a move is not legal. Then the block is spoilt.
+    /// If it is not a game of this header, or a move is illegal. Afterwards the block is unusable.
     pub fn add(&mut self, header: &Header, number: u64, record: &Record) -> Result<(), CodecError> {
         let (coder, slots) = (&mut self.coder, &mut self.slots);
         let head = game::code_head(coder, slots, header, number, Some(record))?;
@@ -102,7 +103,7 @@ impl BlockEncoder {
     }
 }
 
-/// Games on their way out of a block.
+/// Decodes the games of a block.
 pub struct BlockDecoder<'a> {
     header: &'a Header,
     coder: Decoder<'a>,
@@ -112,18 +113,18 @@ pub struct BlockDecoder<'a> {
 }
 
 impl<'a> BlockDecoder<'a> {
-    /// Reads a block of so many games from this number on.
+    /// Decodes `games` games; the first has the number `first`.
     #[must_use]
     pub fn new(header: &'a Header, bytes: &'a [u8], first: u64, games: u64) -> Self {
         Self { header, coder: Decoder::new(bytes), slots: Slots::new(), next: first, left: games }
     }
 
-    /// The next game, and its number; `None` after the last. `each` sees every move with the position in which it was
-    /// made.
+    /// Decodes the next game and returns it with its number; `None` after the last. `each` is
+    /// called for every move.
     ///
     /// # Errors
     ///
-    /// If the bytes are no games. What comes after an error means nothing.
+    /// If the bytes are not games. The decoder is unusable after an error.
     pub fn next(&mut self, mut each: impl FnMut(Ply<'_>)) -> Result<Option<(u64, Record)>, CodecError> {
         if self.left == 0 {
             return if self.coder.is_at_end() { Ok(None) } else { Err(CodecError::Misaligned) };
@@ -144,7 +145,8 @@ impl<'a> BlockDecoder<'a> {
     }
 }
 
-/// Counts what each slot sees in some games: the tables of the format were made with it.
+/// Counts the bits that each slot codes in some games; the format's initial probabilities were made
+/// with it.
 #[cfg(feature = "tuning")]
 pub struct Tuner(coder::Tally);
 
@@ -157,21 +159,21 @@ impl Default for Tuner {
 
 #[cfg(feature = "tuning")]
 impl Tuner {
-    /// Adds the game with this number.
+    /// Counts the game with this number.
     ///
     /// # Errors
     ///
-    /// If it is none that the header describes.
+    /// If it is not a game of this header.
     pub fn add(&mut self, header: &Header, number: u64, record: &Record) -> Result<(), CodecError> {
         let mut slots = Slots::new();
         let head = game::code_head(&mut self.0, &mut slots, header, number, Some(record))?;
         game::code_moves(&mut self.0, &mut slots, &head, Some(&record.moves), |_| {})
     }
 
-    /// The odds seen, as the format has them.
+    /// The measured probabilities, in the format of `priors.bin`.
     #[must_use]
     pub fn priors(&self) -> Vec<u8> {
-        // Whatever was seen little is taken for less sure than it looked.
+        // Laplace smoothing: rarely used slots stay near one half.
         let odds = self.0.0.iter().map(|[no, yes]| (65_536 * (2 * yes + 1)) / (2 * (no + yes) + 2));
         odds.flat_map(|odds| (odds.clamp(64, 65_472) as u16).to_le_bytes()).collect()
     }

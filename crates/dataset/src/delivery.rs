@@ -1,16 +1,16 @@
-//! Uploaded bytes: whether they are the games that were asked for.
+//! Validation of uploaded bytes: whether they are the requested games.
 //!
-//! Whoever asked knows the header and the numbers of the games. [`at_the_door`] looks at the head and the index, which
-//! costs microseconds; [`by_replay`] plays every game again under the arbiter. [`compare()`] says whether somebody else
-//! got the same games. Nothing here needs an engine, and nothing is believed: what bytes make a reader do is bounded by
-//! the games that were asked for, not by what the bytes say.
+//! The caller knows the header and the numbers of the games. [`precheck()`] reads the head and the
+//! index, which costs microseconds; [`by_replay`] replays every game under the arbiter.
+//! [`compare()`] compares the games of two players. No engine is needed, and no claim is trusted:
+//! the cost of reading is bounded by the requested games, not by the bytes.
 
 mod compare;
-mod door;
+mod precheck;
 mod refusal;
 mod replay;
 
 pub use compare::{Comparison, compare};
-pub use door::at_the_door;
+pub use precheck::precheck;
 pub use refusal::Refusal;
 pub use replay::{DISTINCT_PLIES, Proof, by_replay};

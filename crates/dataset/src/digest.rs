@@ -1,4 +1,4 @@
-//! Names made of content: SHA-256.
+//! Content hashes: SHA-256.
 
 use std::{fmt, str::FromStr};
 
@@ -55,7 +55,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// A text that is no digest.
+/// The error for a text that is not a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is 64 hexadecimal digits in lower case")]
 pub struct ParseDigestError;
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn text_round_trips() {
-        // As `sha256sum` says.
+        // From `sha256sum`.
         let text = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(text.parse(), Ok(Digest::of(b"")));
         assert_eq!(Digest::of(b"").to_string(), text);

@@ -1,24 +1,24 @@
-//! The two of a match.
+//! The two sides of a match.
 
 use xiangqi::Color;
 
-/// One of the two whose strength is compared. Results are seen from A.
+/// One of the two engines whose strength is compared. Results are seen from A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entrant {
-    /// The one that is asked about.
+    /// The engine under test.
     A,
-    /// The one that it is compared with.
+    /// The reference.
     B,
 }
 
 impl Entrant {
-    /// Who is red in the first or second game of a pair: A in the first.
+    /// The entrant that is Red in the first or second game of a pair: A in the first.
     #[must_use]
     pub const fn red_in(second: bool) -> Self {
         if second { Self::B } else { Self::A }
     }
 
-    /// Who plays a colour in the first or second game of a pair.
+    /// The entrant that plays a colour in the first or second game of a pair.
     #[must_use]
     pub fn playing(color: Color, second: bool) -> Self {
         if (color == Color::Red) == second { Self::B } else { Self::A }

@@ -1,4 +1,4 @@
-//! What is the same for all games of a shard.
+//! The shard header: everything that its games have in common.
 
 mod binary;
 
@@ -15,48 +15,49 @@ use crate::{
 
 pub use binary::HeaderError;
 
-/// Whom a net is compared with, in match games.
+/// The opponent of the header's net, in match games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Opponent {
     /// Its net; none for the plain evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net: Option<Digest>,
-    /// It begins no new iteration of a search after so many nodes.
+    /// The soft node limit: no new iteration of a search begins after this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soft_nodes: Option<u64>,
-    /// No search of it has more nodes.
+    /// The hard node limit of a search.
     pub hard_nodes: u64,
 }
 
-/// What the games of a shard are a function of, beside their numbers. Who played them and when is not in it: equal
-/// games make equal files.
+/// The parameters of which, with its number, each game of a shard is a function. Player and date
+/// are not in it: equal games make equal files.
 ///
-/// In a match games 2p and 2p+1 are the two of pair p: they have one seed, and so one opening. The header's net and
-/// nodes are those of entrant A, who is Red in games with even numbers; the opponent, B, is Red in the others.
+/// In a match, games 2p and 2p+1 are the two of pair p: they share a seed, and so an opening. The
+/// header's net and nodes are those of entrant A, which is Red in games with even numbers; the
+/// opponent, B, is Red in the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// The nodes of the engine's bench: engines with the same play the same games.
+    /// The node count of the engine's bench: engines with equal counts play equal games.
     pub bench_signature: u64,
     /// The net that played; none for the plain evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net: Option<Digest>,
-    /// Against whom; none for self-play.
+    /// The opponent; none for self-play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opponent: Option<Opponent>,
-    /// Where time is measured in a match, how much of it there is; then no nodes are counted, and their limits are 0.
-    /// Such games are no function of anything: whoever plays them again gets others.
+    /// The time control of a match under a clock; the node limits are then 0. Such games cannot be
+    /// reproduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
     /// The rulebook.
     #[serde(with = "as_text")]
     pub rules: RuleSet,
-    /// How games were played.
+    /// The settings of the games.
     pub settings: GameSettings,
-    /// From where.
+    /// The openings of the games.
     pub openings: OpeningPolicy,
-    /// The seed of the run, from which those of the games come.
+    /// The seed of the run, from which the games' seeds are derived.
     pub seed: u64,
     /// The number of the first game.
     pub first_game: u64,
@@ -69,7 +70,7 @@ impl Header {
         game_seed(self.seed, self.pair_of(number).unwrap_or(number))
     }
 
-    /// To which pair the game with this number belongs; none in self-play.
+    /// The pair of the game with this number; none in self-play.
     #[must_use]
     pub fn pair_of(&self, number: u64) -> Option<u64> {
         self.opponent.map(|_| number / 2)
@@ -81,13 +82,14 @@ impl Header {
         one != other && self.pair_of(one).is_some_and(|pair| self.pair_of(other) == Some(pair))
     }
 
-    /// How many moves a game can have after its opening.
+    /// The greatest number of moves of a game after its opening.
     #[must_use]
-    pub fn most_moves(&self) -> u64 {
+    pub fn max_moves(&self) -> u64 {
         u64::from(self.settings.ply_cap.saturating_sub(self.openings.plies))
     }
 
-    /// The fields in which another header says something else, by their names; the games' numbers are not compared.
+    /// The names of the fields that differ from another header; the games' numbers are not
+    /// compared.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<&'static str> {
         let (mine, theirs) = (&self.settings, &other.settings);

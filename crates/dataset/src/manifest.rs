@@ -1,7 +1,8 @@
-//! Training sets by name: which shards, and what is known of them.
+//! Manifests: the shards of a training set.
 //!
-//! A manifest is a text that never changes; its SHA-256 names a training set. It lists shards by their own SHA-256 with
-//! what their headers say and with the scale fitted on their own games (see [`scale`](crate::scale)).
+//! A manifest is a text that never changes; its SHA-256 names the training set. It lists shards by
+//! their SHA-256, with their headers' fields and the scale fitted on their own games (see
+//! [`scale`](crate::scale)).
 
 mod locate;
 
@@ -20,7 +21,7 @@ use crate::{
     shard::{Shard, ShardError},
 };
 
-/// The words with which a manifest says what it is.
+/// The format and version that a manifest names.
 pub const FORMAT: &str = "chuhe manifest 1";
 
 /// A training set.
@@ -29,9 +30,9 @@ pub const FORMAT: &str = "chuhe manifest 1";
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: String,
-    /// Games of all shards.
+    /// The games of all shards.
     pub games: u64,
-    /// Positions of all shards.
+    /// The positions of all shards.
     pub positions: u64,
     /// The shards.
     pub shards: Vec<Entry>,
@@ -47,17 +48,18 @@ pub struct Entry {
     pub bytes: u64,
     /// Its games.
     pub games: u64,
-    /// Their positions with a move of the search.
+    /// Their positions with a searched move.
     pub positions: u64,
     /// Games by outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// Where its games come from.
+    /// The origin of its games.
     pub provenance: Provenance,
-    /// The score→result scale in tenths of a unit, fitted on its own games; none if these say nothing of it.
+    /// The score→result scale in tenths of a unit, fitted on its own games; none if they do not
+    /// determine one.
     pub scale_tenths: Option<u32>,
 }
 
-/// What a shard's header says of its games.
+/// The fields of a shard's header that describe the origin of its games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named like the header's fields")]
@@ -75,7 +77,7 @@ pub struct Provenance {
     pub first_game: u64,
 }
 
-/// Against whom, in a shard of match games; there is nothing of it in the text of others.
+/// The opponent, in a shard of match games; absent from the text of others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "named like the header's fields")]
@@ -85,7 +87,7 @@ pub struct OpponentProvenance {
     pub soft_nodes: Option<u64>,
 }
 
-/// Why there is no manifest.
+/// The reason why there is no manifest.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum ManifestError {
@@ -114,11 +116,11 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// The manifest of some files, in this order.
+    /// Builds the manifest of some files, in this order.
     ///
     /// # Errors
     ///
-    /// If one cannot be read, is no shard, comes twice, or was played under a clock.
+    /// If one cannot be read, is not a shard, is listed twice, or was played under a clock.
     pub fn of_files<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ManifestError> {
         let shards = paths.iter().map(|path| {
             let path = path.as_ref();
@@ -134,7 +136,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The manifest's text: one line of JSON for each shard, so that people and programs can compare two.
+    /// The manifest's text: one line of JSON for each shard, so that people and programs can
+    /// compare two.
     #[must_use]
     pub fn to_text(&self) -> String {
         let entries: Vec<_> = self.shards.iter().map(json).collect();
@@ -145,11 +148,11 @@ impl Manifest {
         )
     }
 
-    /// Reads a manifest's text.
+    /// Parses a manifest's text.
     ///
     /// # Errors
     ///
-    /// If it is none, or does not add up.
+    /// If it is not a manifest, or its totals are wrong.
     pub fn from_text(text: &str) -> Result<Self, ManifestError> {
         let manifest: Self = serde_json::from_str(text).map_err(ManifestError::NotJson)?;
         manifest.check()?;
@@ -160,7 +163,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is none.
+    /// If it cannot be read, or is not a manifest.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ManifestError> {
         let path = path.as_ref();
         let unreadable = |source| ManifestError::Unreadable { path: path.to_owned(), source };
@@ -168,7 +171,7 @@ impl Manifest {
         Self::from_text(&text).map_err(|error| ManifestError::In { path: path.to_owned(), cause: Box::new(error) })
     }
 
-    /// The name of the training set.
+    /// The training set's name: the SHA-256 of the text.
     #[must_use]
     pub fn hash(&self) -> Digest {
         Digest::of(self.to_text().as_bytes())
@@ -205,11 +208,11 @@ fn json(value: &impl Serialize) -> String {
 }
 
 impl Entry {
-    /// The entry of a shard, from the bytes of its file.
+    /// Builds the entry of a shard from the bytes of its file.
     ///
     /// # Errors
     ///
-    /// If they are no shard, or one of games under a clock.
+    /// If they are not a shard, or one of games under a clock.
     pub fn of(bytes: &[u8]) -> Result<Self, ShardError> {
         let shard = Shard::new(bytes)?;
         if shard.header().clock.is_some() {

@@ -1,8 +1,8 @@
-//! Where games begin: random walks from a position.
+//! Openings: random walks from a position.
 //!
-//! A walk is a function of the position it starts from, the rule set, the number of moves, a seed and the number of the
-//! attempt. It knows no engine. Whoever plays may throw walks away that are too good for one side and take the next
-//! attempt; the attempt kept is recorded, and the walk can be made again from it.
+//! A walk is a function of its start, the rule set, the number of moves, a seed and the number of
+//! the attempt; no engine is involved. Players may reject walks that are too good for one side and
+//! try the next attempt. The accepted attempt is recorded, so that the walk can be repeated.
 
 use xiangqi::{
     Fen, Move, MoveList, Position,
@@ -11,30 +11,30 @@ use xiangqi::{
 
 use crate::random::{Stream, Use};
 
-/// Of so many attempts a player keeps one, or there is no opening: no game has a later one.
-pub const MOST_ATTEMPTS: u64 = 10_000;
+/// The bound on attempts: a game whose attempts are all rejected has no opening.
+pub const MAX_ATTEMPTS: u64 = 10_000;
 
-/// How openings are walked.
+/// The parameters of random walks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walker {
-    /// Where walks start.
+    /// The start.
     pub start: Fen,
-    /// The rules by which a walk could end a game.
+    /// The rules that could end a game on the way.
     pub rules: RuleSet,
-    /// How many moves a walk is long.
+    /// The number of moves.
     pub plies: u32,
 }
 
-/// Why a walk is no opening: the next attempt may be one.
+/// The reason why a walk is not an opening; the next attempt may be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// The rules ended the game on the way, or at the end of it.
+    /// The game ended on the way, or at the end of the walk.
     #[error("the walk ends the game ({reason})")]
     EndsGame {
-        /// By which rule.
+        /// The rule that ended it.
         reason: Reason,
     },
-    /// Some position stood twice.
+    /// A position occurred twice.
     #[error("the walk repeats a position")]
     Repeats,
 }
@@ -46,9 +46,9 @@ impl Walker {
         Self { start: Fen::start(), rules, plies }
     }
 
-    /// Makes a walk: each move is as likely as any other legal one. The game that comes back goes on.
+    /// Makes a walk of uniformly random legal moves, and returns the game, which is not over.
     ///
-    /// The moves among which is drawn are in the order of their points, from and to, counted from Red's left corner.
+    /// Moves are drawn from the order of their points, from and to, counted from Red's left corner.
     ///
     /// # Errors
     ///
@@ -65,23 +65,23 @@ impl Walker {
         Ok(game)
     }
 
-    /// [`walk`](Self::walk) without the game: where it leads, for those who read many games and need no history.
+    /// [`walk`](Self::walk) without the game, for readers of many games that need no history.
     ///
     /// # Errors
     ///
     /// As [`walk`](Self::walk).
-    pub fn stroll(&self, seed: u64, attempt: u64) -> Result<Stroll, Rejection> {
+    pub fn walk_unjudged(&self, seed: u64, attempt: u64) -> Result<RandomWalk, Rejection> {
         let mut stream = Stream::new(Use::Opening, seed, attempt);
         let limit = LimitCounter::from_fen(self.start.limit_counter);
-        let mut stroll = Stroll { position: self.start.position.clone(), moves: Vec::new(), captured: false, limit };
-        // Nothing stands a third time where nothing may stand a second.
+        let mut walk = RandomWalk { position: self.start.position.clone(), moves: Vec::new(), captured: false, limit };
+        // No position occurs a third time, because none may occur a second.
         let mut keys = Vec::with_capacity(16);
         loop {
-            let position = &mut stroll.position;
+            let position = &mut walk.position;
             let mut moves = position.legal_moves();
             let ends = if moves.is_empty() {
                 Some(if position.in_check() { Reason::Checkmate } else { Reason::Stalemate })
-            } else if stroll.limit.counted() >= self.rules.limit() {
+            } else if walk.limit.counted() >= self.rules.limit() {
                 Some(Reason::MoveLimit)
             } else {
                 position.is_bare().then_some(Reason::BareDefenders)
@@ -92,50 +92,50 @@ impl Walker {
             if keys.contains(&position.key()) {
                 return Err(Rejection::Repeats);
             }
-            if stroll.moves.len() == self.plies as usize {
-                return Ok(stroll);
+            if walk.moves.len() == self.plies as usize {
+                return Ok(walk);
             }
             keys.push(position.key());
             let mv = draw(&mut stream, &mut moves);
             let (mover, answers_check) = (position.turn(), position.in_check());
-            stroll.captured = position.make(mv).captured().is_some();
-            stroll.limit = stroll.limit.after(mover, stroll.captured, position.in_check(), answers_check);
-            stroll.moves.push(mv);
+            walk.captured = position.make(mv).captured().is_some();
+            walk.limit = walk.limit.after(mover, walk.captured, position.in_check(), answers_check);
+            walk.moves.push(mv);
         }
     }
 
-    /// The first walk that is an opening, from this attempt on, and the number of its attempt; `None` if there is none
-    /// within a million attempts: from that position there is hardly a way that does not end the game.
+    /// The first attempt from this one on whose walk is an opening; `None` if there is none within
+    /// a million attempts, which means that almost every walk from the start ends the game.
     #[must_use]
     pub fn first(&self, seed: u64, attempt: u64) -> Option<(u64, Game)> {
-        const MOST: u64 = 1_000_000;
-        (attempt..attempt.saturating_add(MOST)).find_map(|attempt| Some((attempt, self.walk(seed, attempt).ok()?)))
+        const MAX_TRIES: u64 = 1_000_000;
+        (attempt..attempt.saturating_add(MAX_TRIES)).find_map(|attempt| Some((attempt, self.walk(seed, attempt).ok()?)))
     }
 
     /// The moves of a walk.
     ///
     /// # Errors
     ///
-    /// If the walk is no opening.
+    /// If the walk is not an opening.
     pub fn moves(&self, seed: u64, attempt: u64) -> Result<Vec<Move>, Rejection> {
         self.walk(seed, attempt).map(|game| game.moves().collect())
     }
 }
 
-/// Where a walk leads.
+/// The end of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stroll {
+pub struct RandomWalk {
     /// The position reached.
     pub position: Position,
     /// The moves that led there.
     pub moves: Vec<Move>,
-    /// Whether the last of them took something.
+    /// Whether the last of them was a capture.
     pub captured: bool,
     /// The natural limit's counter.
     pub limit: LimitCounter,
 }
 
-/// One of the moves, counted in the order of their points.
+/// Draws a move, in the order of the moves' points.
 fn draw(stream: &mut Stream, moves: &mut MoveList) -> Move {
     let drawn = stream.below(moves.len() as u64) as usize;
     *moves.select_nth_unstable_by_key(drawn, |mv| (mv.from().index(), mv.to().index())).1
@@ -157,8 +157,8 @@ mod tests {
         moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
     }
 
-    /// If one of these changes, no game that was ever played can be checked. They were worked out apart from this code:
-    /// the cipher and the sampling in Python, the legal moves by another engine.
+    /// If one of these changes, no past game can be verified. They were computed independently: the
+    /// cipher and the sampling in Python, the legal moves by another engine.
     #[test]
     fn known_answers() {
         let moves = |plies, seed, attempt| text(&Walker::from_start(RuleSet::Cxr, plies).moves(seed, attempt).unwrap());
@@ -179,9 +179,9 @@ mod tests {
         }
     }
 
-    /// The arbiter of games is the judge of walks; a stroll is held to it.
+    /// The arbiter is the reference; [`Walker::walk_unjudged`] must agree with it.
     #[test]
-    fn strolls_are_walks() {
+    fn unjudged_walks_agree_with_the_arbiter() {
         let starts = ["4k4/9/9/9/9/9/9/9/R8/3K5 w", "4k4/9/9/9/9/9/2p6/9/9/3K5 b - - 110 1", Position::START_FEN];
         let mut ends = 0;
         for start in starts {
@@ -190,11 +190,11 @@ mod tests {
                 for attempt in 0..200 {
                     let walk = walker.walk(3, attempt);
                     ends += usize::from(walk.is_err());
-                    let stroll = walker.stroll(3, attempt);
+                    let unjudged = walker.walk_unjudged(3, attempt);
                     let ends =
                         |game: Game| (game.position().clone(), game.moves().collect::<Vec<_>>(), game.limit_counter());
                     assert_eq!(
-                        stroll.map(|stroll| (stroll.position, stroll.moves, stroll.limit)),
+                        unjudged.map(|walk| (walk.position, walk.moves, walk.limit)),
                         walk.map(ends),
                         "{start} {attempt}"
                     );
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn walks_that_end_or_repeat_are_rejected() {
-        // One chariot hunts a bare king: soon it is mate, or the same position again.
+        // One chariot against a bare king: mate or a repetition comes soon.
         let start: Fen = "4k4/9/9/9/9/9/9/9/R8/3K5 w".parse().unwrap();
         let walker = Walker { start, rules: RuleSet::Cxr, plies: 40 };
         let walks: Vec<_> = (0..300).map(|attempt| walker.walk(1, attempt)).collect();

@@ -1,11 +1,11 @@
-//! Games as PGN: for people, and for programs that are not ours.
+//! PGN: games as text, for people and for other programs.
 //!
-//! A game has its tags in the order in which it was given them, among them `FEN` with the position at the start and
-//! `Notation` with the way its moves are written; these two and `Result` are written from the game itself. A comment
-//! after a move holds what its player thought, or whatever else somebody wrote.
+//! Tags are written in their order, except `FEN` (the start), `Notation` (of the moves) and
+//! `Result`, which are written from the game itself. A comment after a move holds the player's
+//! search figures, or any other text.
 //!
-//! What is written here is read back the same. Reading is lenient with what others write: moves in any notation, other
-//! tags, variations and glyphs (both skipped).
+//! Reading inverts writing. It also accepts the files of other programs: moves in any notation,
+//! other tags, variations and glyphs (both skipped).
 
 mod read;
 mod write;
@@ -14,7 +14,7 @@ pub use read::{PgnError, PgnErrorKind, read};
 
 use xiangqi::{Fen, Move, notation::Notation, rules::Outcome};
 
-/// A game as PGN has it.
+/// A game in PGN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PgnGame {
     /// The tags, without those that follow from the rest: `Result`, `FEN`, `Notation`.
@@ -23,9 +23,9 @@ pub struct PgnGame {
     pub start: Fen,
     /// The moves, each with the comment that follows it, empty if there is none.
     pub moves: Vec<(Move, String)>,
-    /// Who won; none if the game is not over.
+    /// The outcome; none if the game is not over.
     pub outcome: Option<Outcome>,
-    /// How the moves are written.
+    /// The notation of the moves.
     pub notation: Notation,
 }
 
@@ -37,10 +37,10 @@ impl PgnGame {
     }
 }
 
-/// Tags that are written from the game itself.
+/// The tags that are written from the game itself.
 const OWN_TAGS: [&str; 3] = ["Result", "FEN", "Notation"];
 
-/// The sign of an outcome.
+/// The PGN result token of an outcome.
 const fn sign(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::RedWins) => "1-0",
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use xiangqi::rules::{Game, RuleSet};
 
-    /// A game of `plies` random moves, with all that can be in one.
+    /// A game of `plies` random moves, with every kind of content.
     fn sample(seed: u64, plies: u32, notation: Notation) -> PgnGame {
         let walker = crate::opening::Walker::from_start(RuleSet::Cxr, plies);
         let Some((_, game)) = walker.first(seed, 0) else { unreachable!("a walk is found") };
@@ -87,9 +87,9 @@ mod tests {
         assert_eq!(read("").unwrap(), []);
     }
 
-    /// What would end a comment or a tag is written as something else, and nothing after it is lost.
+    /// Characters that would end a comment or a tag are replaced, and nothing after them is lost.
     #[test]
-    fn what_cannot_stand_in_pgn_is_replaced() {
+    fn reserved_characters_are_replaced() {
         let mut game = sample(1, 3, Notation::Uci);
         game.moves[0].1 = "a } b {c}".to_owned();
         game.moves[1].1 = "two\nlines".to_owned();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_write_is_read() {
+    fn files_of_other_programs_are_read() {
         let text = "\u{feff}[Event \"x\"]\r\n[Result \"1-0\"]\r\n; a line for people\r\n% an escape\r\n\
                     1. 炮二平五 {好} 马8进7 $1 (1... 炮8平5 2. 马二进三 (2. 兵七进一)) 2.马二进三 { a\nb } 1-0\r\n\
                     [Event \"y\"] 1. h2e2 H9-G7 2. H2+3 i10h10 *";
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_name_their_line() {
         let error = |text| read(text).unwrap_err().to_string();
         assert_eq!(error("[Event \"x]\n\n1. h2e2 *"), "line 1: a tag is `[Name \"value\"]`");
         assert_eq!(error("[FEN \"9 w\"]\n1. h2e2 *"), "line 1: FEN board: 1 rank, not 10");

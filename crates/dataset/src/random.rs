@@ -1,29 +1,30 @@
-//! Random numbers that are part of the format: games played long ago are checked with them.
+//! Random numbers as a part of the format: past games are verified with them.
 //!
-//! The stream is that of the cipher `ChaCha8`, with eight rounds, as published; what is made of it is made here.
-//! Libraries change how they sample, and floating-point numbers differ between machines; neither is used.
+//! The stream is that of the published cipher `ChaCha8`; the sampling is implemented here.
+//! Libraries change how they sample, and floating-point results differ between machines; neither is
+//! used.
 
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng as _, SeedableRng as _},
 };
 
-/// What a stream is for: streams of different uses have nothing to do with each other.
+/// The purpose of a stream: streams of different uses are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// The random moves of an opening.
     Opening,
-    /// The seed of a game, from that of its run.
+    /// The seed of a game, from its run's seed.
     GameSeed,
-    /// The order in which the positions of a book are played.
+    /// The order of a book's positions in a match.
     BookOrder,
-    /// From which set the next block of a training run comes.
+    /// The set from which the next block of a training run comes.
     TrainingSet,
     /// The order in which a set's blocks are read.
     TrainingBlocks,
     /// The order of the positions of a pool.
     TrainingPool,
-    /// The numbers with which a net begins.
+    /// The initial weights of a net.
     TrainingWeights,
 }
 
@@ -42,12 +43,13 @@ impl Use {
     }
 }
 
-/// A stream of random numbers.
+/// A stream of random numbers: the key stream of `ChaCha8`.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream for a use and two numbers: its key is the use's tag and the numbers, little-endian.
+    /// The stream for a use and two numbers: its key is the use's tag and the numbers,
+    /// little-endian.
     #[must_use]
     pub fn new(usage: Use, first: u64, second: u64) -> Self {
         let mut key = [0; 32];
@@ -64,9 +66,10 @@ impl Stream {
         u64::from_le_bytes(bytes)
     }
 
-    /// A number below `count`, each as likely as any other.
+    /// A uniformly random number below `count`.
     ///
-    /// The 64 bits are taken as a fraction of `count`; those few that would favour some numbers are drawn again.
+    /// Lemire's method: the 64 bits are a fraction of `count`, and the few that would bias the
+    /// result are rejected.
     ///
     /// # Panics
     ///
@@ -82,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// Puts things into a random order, each as likely as any other.
+    /// Fisher-Yates shuffle.
     pub fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last as u64 + 1) as usize);
@@ -100,7 +103,7 @@ pub fn game_seed(run: u64, number: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// If one of these changes, no game that was ever played can be checked.
+    /// If one of these changes, no past game can be verified.
     #[test]
     fn known_answers() {
         let mut stream = Stream::new(Use::Opening, 7, 0);
@@ -114,7 +117,7 @@ mod tests {
         assert_eq!(order, [4, 3, 6, 0, 1, 2, 5, 7]);
     }
 
-    /// The stream is the published cipher's: its first bytes for the zero key, from the test vectors of `ChaCha8`.
+    /// The first bytes for the zero key, from the published test vectors of `ChaCha8`.
     #[test]
     fn the_cipher_is_chacha8() {
         let mut bytes = [0; 16];

@@ -1,7 +1,8 @@
-//! What is kept of a game.
+//! The record of a game.
 //!
-//! A game is a function of its shard's header and its number; the record holds what a search decided: the attempt that
-//! was kept of the opening's walks, the moves and their scores, and how it ended.
+//! A game is a function of its shard's header and its number. The record holds the search's
+//! decisions: the accepted attempt of the opening, the moves and their scores, and the end of the
+//! game.
 
 use std::{fmt, str::FromStr};
 
@@ -13,24 +14,25 @@ use xiangqi::{
 
 use crate::digest::Digest;
 
-/// What a search says of a position, for the side to move: hundredths of a pawn, beyond which lie verdicts and mates.
+/// A search's evaluation for the side to move: hundredths of a pawn, with verdicts and mates
+/// beyond.
 pub type Score = i32;
 
-/// No score is further from even: mate on the board.
-pub const MOST_SCORE: Score = 32_000;
+/// The greatest distance of a score from zero: mate on the board.
+pub const MAX_SCORE: Score = 32_000;
 
-/// Why a game ended.
+/// The reason for which a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
-    /// By the rules.
+    /// The rules.
     Rules(xiangqi::rules::Reason),
-    /// Both sides had long said that it was won.
+    /// Adjudication: both sides' scores agreed on a win for long enough.
     AdjudicatedWin,
-    /// Both sides had long said that nothing was left in it.
+    /// Adjudication: both sides' scores were near zero for long enough.
     AdjudicatedDraw,
-    /// It grew too long. Its draw says nothing about the position.
+    /// The ply cap. Such a draw says nothing about the position.
     PlyCap,
-    /// A player's move came late, in a match under time. That says nothing about the position either.
+    /// A late move, in a match under a clock. It says nothing about the position either.
     TimeLoss,
 }
 
@@ -38,18 +40,18 @@ impl Reason {
     /// Every reason.
     pub fn all() -> impl Iterator<Item = Self> {
         let rules = xiangqi::rules::Reason::ALL.into_iter().map(Self::Rules);
-        // Shards hold their places in this list: whatever is new comes last.
+        // Shards hold indices into this list: new reasons are appended.
         rules.chain([Self::AdjudicatedWin, Self::AdjudicatedDraw, Self::PlyCap, Self::TimeLoss])
     }
 
-    /// Whether the rules say so, or scores that both sides agreed on: whether the outcome says something of the game's
-    /// positions.
+    /// Whether the outcome is a label for the game's positions: the rules decided it, or scores
+    /// that both sides agreed on.
     #[must_use]
     pub const fn is_label(self) -> bool {
         !matches!(self, Self::PlyCap | Self::TimeLoss)
     }
 
-    /// The word used in commands and files.
+    /// The name in commands and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +64,7 @@ impl Reason {
     }
 }
 
-/// A text that names no reason.
+/// The error for a text that names no reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no game ends for this reason")]
 pub struct ParseReasonError;
@@ -81,7 +83,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Where a game began: what a walk is a function of, and the moves it led to.
+/// The opening of a game: the parameters of its walk, and the resulting moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// The rules of the game.
@@ -90,7 +92,7 @@ pub struct Opening {
     pub start: Fen,
     /// The seed of the walk.
     pub seed: u64,
-    /// The number of the attempt that was kept.
+    /// The number of the accepted attempt.
     pub attempt: u64,
     /// The random moves.
     pub moves: Vec<Move>,
@@ -106,45 +108,45 @@ impl Opening {
     pub fn game(&self) -> Game {
         let mut game = Game::new(self.start.clone(), self.rules);
         for &mv in &self.moves {
-            game.push(mv).expect("the moves of an opening are legal, and the game goes on after them");
+            game.push(mv).expect("the moves of an opening are legal, and the game is not over after them");
         }
         game
     }
 }
 
-/// A move that was searched for.
+/// A searched move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMove {
     /// The move.
     pub mv: Move,
-    /// The search's score for the side that moves; none if the search ended before it had one.
+    /// The search's score for the side that moves; none if the search ended without one.
     pub score: Option<Score>,
 }
 
-/// A game of self-play. Its number, seed and digest can be derived and are no part of it.
+/// A game of self-play. Its number, seed and digest are derived, not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Where it began.
+    /// The opening.
     pub opening: Opening,
     /// The moves after the opening.
     pub moves: Vec<ScoredMove>,
-    /// Who won.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why it ended.
+    /// The reason for the outcome.
     pub reason: Reason,
 }
 
 impl Record {
-    /// The digest of the decoded record, whatever file it is in.
+    /// The digest of the decoded record, in whatever file it is stored.
     ///
-    /// What is hashed: the words `chuhe record 1`, then rule set, position at the start, outcome and reason as text,
-    /// each ended by a zero byte; then, little-endian, seed and attempt in eight bytes each, the number of the
-    /// opening's moves in four and each move in two ([`Move::to_bits`]), the number of further moves in four and each
-    /// in two with its score in two, −32768 if it has none.
+    /// It hashes the text `chuhe record 1`, rule set, start, outcome and reason as text, each ended
+    /// by a zero byte. Then follow, little-endian: seed and attempt (8 bytes each), the number of
+    /// opening moves (4) and each move (2, [`Move::to_bits`]), the number of further moves (4) and
+    /// each with its score (2 + 2). −32768 stands for no score.
     ///
     /// # Panics
     ///
-    /// If a score is none that searches give.
+    /// If a score is out of bounds.
     #[must_use]
     pub fn digest(&self) -> Digest {
         const UNSCORED: i16 = i16::MIN;
@@ -173,7 +175,7 @@ impl Record {
     }
 }
 
-/// The digest of games in order: the SHA-256 of their digests.
+/// The digest of a run of games: the SHA-256 of their digests in order.
 #[derive(Clone, Default)]
 pub struct RunDigest(Sha256);
 

@@ -1,50 +1,53 @@
-//! The score→result scale: how sure a score of a hundred is, in the games it comes from.
+//! The score→result scale: the winning probability of a score, in the games it comes from.
 //!
-//! An evaluation's unit drifts from net to net: what one calls 100 wins more often than what the next calls 100. One
-//! scale for games of several nets would mislabel all of them, so each entry of a manifest has its own, fitted on its
-//! own games: the `s` for which `1 / (1 + exp(-score / s))`, a draw counting half, has the greatest likelihood.
+//! An evaluation's unit drifts from net to net: one net's 100 wins more often than the next one's.
+//! One scale for the games of several nets would mislabel all of them. So each entry of a manifest
+//! has its own, fitted on its own games: the `s` of the logistic model `1 / (1 + exp(-score / s))`
+//! with the maximum likelihood, a draw counting half.
 //!
-//! No record, move or digest depends on it, but a manifest's hash does. So the sums are taken in whole numbers, and the
-//! rest with a software `exp`, always in the same order: the same games give the same bits on every machine.
+//! A manifest's hash depends on it. So the sums are integers, and the rest uses a software `exp` in
+//! a fixed order: equal games give equal bits on every machine.
 
 use crate::record::Score;
 
-/// Scores are counted by their distance from even, in classes of so many.
+/// The width of a class of scores.
 const WIDTH: usize = 10;
 
-/// Scores beyond are of games that are decided, and say nothing of the unit.
-const MOST: Score = 3_000;
+/// Larger scores belong to decided games and do not determine the unit.
+const MAX_COUNTED_SCORE: Score = 3_000;
 
-/// How often a score of each class went with each result.
+/// The results by class of score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Twice the points scored, and twice the number of games, by the class of the score's distance from even.
+    /// Twice the points and twice the number of games, by the class of the score's distance from
+    /// zero.
     classes: Vec<[u64; 2]>,
 }
 
 impl Default for Scale {
     fn default() -> Self {
-        Self { classes: vec![[0; 2]; MOST as usize / WIDTH + 1] }
+        Self { classes: vec![[0; 2]; MAX_COUNTED_SCORE as usize / WIDTH + 1] }
     }
 }
 
 impl Scale {
-    /// Counts a score; `result` is 1, 0 or −1 for a win, draw or loss of whoever has it.
+    /// Adds a score; `result` is 1, 0 or −1 for a win, draw or loss of the side it is for.
     pub fn add(&mut self, score: Score, result: i8) {
-        if score.abs() > MOST {
+        if score.abs() > MAX_COUNTED_SCORE {
             return;
         }
-        // Both sides' views are one: a lost score below zero is a won one above.
+        // By symmetry, a loss with a negative score counts as a win with a positive one.
         let points = if score < 0 { 1 - i64::from(result) } else { 1 + i64::from(result) };
         let class = &mut self.classes[score.unsigned_abs() as usize / WIDTH];
         class[0] += points as u64;
         class[1] += 2;
     }
 
-    /// The scale, in tenths; `None` if the scores say nothing of the results.
+    /// The scale in tenths; `None` if the scores do not predict the results.
     #[must_use]
     pub fn fit(&self) -> Option<u32> {
-        // The likelihood has one top; its slope there changes sign. Between 1 and 10,000 hundredths of a pawn.
+        // Bisection: the likelihood has one maximum, where its slope changes sign. The bounds are 1
+        // and 10,000 hundredths of a pawn.
         let (mut low, mut high) = (10_u32, 100_000_u32);
         if self.slope(low) <= 0.0 || self.slope(high) >= 0.0 {
             return None;
@@ -60,7 +63,7 @@ impl Scale {
         Some(low)
     }
 
-    /// Which way the likelihood grows: positive if a larger scale is likelier.
+    /// The slope of the likelihood: positive if a larger scale is likelier.
     fn slope(&self, tenths: u32) -> f64 {
         let scale = f64::from(tenths) / 10.0;
         let mut slope = 0.0;

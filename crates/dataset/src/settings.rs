@@ -1,47 +1,47 @@
-//! How games are played: what, beside net, rules and seed, a game is a function of.
+//! Game settings: the parameters of a game besides net, rules and seed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{adjudication::Adjudication, digest::Digest, record::Score};
 
-/// How games are played.
+/// The settings of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameSettings {
     /// The size of the transposition table, in mebibytes.
     pub hash_mebibytes: usize,
-    /// No new iteration of a search after so many nodes.
+    /// The soft node limit: no new iteration of a search begins after this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soft_nodes: Option<u64>,
-    /// No search has more nodes.
+    /// The hard node limit of a search.
     pub hard_nodes: u64,
-    /// When games end by their scores.
+    /// The adjudication rules.
     #[serde(default)]
     pub adjudication: Adjudication,
-    /// After how many plies, its opening included, a game ends in a draw.
+    /// The ply, the opening counted, after which a game is a draw.
     pub ply_cap: u32,
 }
 
-/// A short search that tells whether an opening is even enough.
+/// The filter of openings: a short search whose score must be near zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationFilter {
-    /// How many nodes the search has.
+    /// The node limit of the search.
     pub nodes: u64,
-    /// How far from even the score may be.
+    /// The greatest accepted distance of the score from zero.
     pub bound: Score,
 }
 
-/// From where games start, how many random moves they begin with, and which of these are kept.
+/// The openings of games: their start, their number of random moves, and their filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpeningPolicy {
-    /// The SHA-256 of the book from whose positions walks start; none where all start from the starting position.
+    /// The SHA-256 of the book; none where all games start from the initial position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub book: Option<Digest>,
-    /// How many random moves are made.
+    /// The number of random moves.
     pub plies: u32,
-    /// Which walks are kept; all, if there is none. A player applies it: it needs an engine.
+    /// The filter of walks; none to accept all. Players apply it, because it needs an engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<EvaluationFilter>,
 }

@@ -1,41 +1,41 @@
-//! The binary records that the open trainers of variant nets read: a position, its score, its move and its result in
-//! 72 bytes.
+//! The binary records of the open trainers of variant nets: a position, its score, move and result
+//! in 72 bytes.
 //!
-//! The layout is theirs: bits from the lowest of each byte; the side to move, both kings' points, the other pieces from
-//! rank 9 down, empty hands, and what chess has and xiangqi has not as zeros. What their programs call `gamePly` counts
-//! plies, their rule-50 counter is the natural limit's, up to 127.
+//! The layout is theirs, with the lowest bit of each byte first: side to move, both kings' points,
+//! the other pieces from rank 9 down, empty hands, and zeros for the fields of chess that xiangqi
+//! has not. Their `gamePly` counts plies; their rule-50 counter is the natural limit's, up to 127.
 
 use xiangqi::{Color, Fen, FenError, Move, Piece, PieceKind, Position, Square};
 
-/// How long a record is.
+/// The length of a record, in bytes.
 pub const LENGTH: usize = 72;
 
-/// How long the position in it is.
+/// The length of its position, in bytes.
 const BOARD: usize = 64;
 
-/// The order in which their programs number the pieces; kings are apart.
+/// Their numbering of the pieces; kings are stored apart.
 const KINDS: [PieceKind; 6] =
     [PieceKind::Chariot, PieceKind::Advisor, PieceKind::Cannon, PieceKind::Pawn, PieceKind::Horse, PieceKind::Elephant];
 
-/// Bits for what a side holds in hand: five for each of seven kinds.
+/// The bits for pieces in hand: five for each of seven kinds and two sides.
 const HANDS: u32 = 2 * 7 * 5;
 
 /// A position with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The position; its counters are kept as far as the record has room for them.
+    /// The position; its counters are cut to the record's width.
     pub fen: Fen,
     /// The move.
     pub mv: Move,
-    /// The score for the side to move, in whatever unit its maker had.
+    /// The score for the side to move, in its maker's unit.
     pub score: i16,
-    /// How many plies were played before.
+    /// The number of plies before.
     pub ply: u16,
     /// 1 if the side to move won, 0 for a draw, −1 if it lost.
     pub result: i8,
 }
 
-/// Bytes that are no record.
+/// The reason why bytes are not a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum EntryError {
@@ -93,7 +93,7 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// If it is none, or of another game, or its move is not legal.
+    /// If it is not a record, or one of another game, or its move is not legal.
     pub fn from_bytes(bytes: &[u8; LENGTH]) -> Result<Self, EntryError> {
         let mut board = *bytes;
         let mut bits = Bits { bytes: &mut board[..BOARD], at: 0 };
@@ -132,12 +132,12 @@ impl Entry {
     }
 }
 
-/// From Black's left corner, rank by rank.
+/// The points from Black's left corner, rank by rank.
 fn board_order() -> impl Iterator<Item = Square> {
     (0..10).rev().flat_map(|rank| (0..9).filter_map(move |file| Square::new(file, rank)))
 }
 
-/// Their boards have room for twelve files.
+/// Their boards are twelve files wide.
 fn pack_move(mv: Move) -> u16 {
     let point = |square: Square| u16::from(square.rank()) * 12 + u16::from(square.file());
     point(mv.from()) << 7 | point(mv.to())
@@ -180,7 +180,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Past the end there are zeros: a board of sixteen hundred bits is refused for its pieces.
+    /// Past the end there are zeros: a board of sixteen hundred bits is rejected for its pieces.
     fn read(&mut self, count: u32) -> u32 {
         let mut value = 0;
         for bit in 0..count {
@@ -203,8 +203,9 @@ impl AsRef<Position> for Entry {
 mod tests {
     use super::*;
 
-    /// Worked out by hand from the description of the format: Red to move (0), Red's king on point 4 and Black's on 85,
-    /// then rank 9 from file a: chariot (index 0, so 1 and four zeros) of Black (1), horse (index 4), …
+    /// Computed by hand from the description of the format: Red to move (0), Red's king on point 4
+    /// and Black's on 85, then rank 9 from file a: chariot (index 0, so 1 and four zeros) of Black
+    /// (1), horse (index 4), …
     #[test]
     fn the_starting_position_is_as_the_format_says() {
         let fen = Fen::start();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_xiangqi_is_refused() {
+    fn records_of_other_games_are_refused() {
         let fen = Fen::start();
         let mv = fen.position.parse_move("h2e2").unwrap();
         let good = Entry { fen, mv, score: 0, ply: 0, result: 0 }.to_bytes();

@@ -1,4 +1,5 @@
-//! Files of games: small, self-describing, and readable up to the last whole block whatever happened to them.
+//! Shards: small, self-describing files of games, readable up to the last whole block after any
+//! damage.
 //!
 //! ```text
 //! head    magic, version, flags, length, header, check
@@ -6,8 +7,9 @@
 //! footer  tag, length, index, totals, check, length, magic
 //! ```
 //!
-//! A check is the beginning of a SHA-256 over the head's check, the block's place and everything in the block: a block
-//! of another file, or from another place in this one, is as wrong as a flipped bit. `docs/FORMATS.md` has every field.
+//! A check is the first bytes of a SHA-256 over the head's check, the block's index and the block.
+//! So a block of another file, or of another place in this one, is as detectable as a flipped bit.
+//! `docs/FORMATS.md` has every field.
 
 mod error;
 mod file;

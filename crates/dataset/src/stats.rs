@@ -1,4 +1,4 @@
-//! What is in some shards, counted.
+//! Statistics of shards.
 
 mod figures;
 
@@ -15,42 +15,43 @@ use crate::{
 
 pub use figures::{Figures, PIECE_CLASSES, SCORE_CLASSES};
 
-/// Counts of everything.
+/// The statistics.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
-    /// Files.
+    /// The number of files.
     pub shards: u64,
-    /// Games.
+    /// The number of games.
     pub games: u64,
-    /// Games that were played under a clock: nobody can prove them, and they are no training data.
+    /// The number of games under a clock: they cannot be verified and are not training data.
     pub timed_games: u64,
-    /// Positions with a move of the search: plies without those of the openings.
+    /// The number of positions with a searched move: plies without those of the openings.
     pub positions: u64,
-    /// All plies.
+    /// The number of plies.
     pub plies: u64,
-    /// Positions without a score.
+    /// The number of positions without a score.
     pub unscored: u64,
-    /// Bytes of the files.
+    /// The size of the files in bytes.
     pub bytes: u64,
-    /// How many of these there are to a position.
+    /// The size per position.
     pub bytes_per_position: f64,
     /// Games by outcome.
     pub outcomes: BTreeMap<&'static str, u64>,
     /// Games by reason.
     pub reasons: BTreeMap<&'static str, u64>,
-    /// Games whose moves are those of another.
+    /// The number of games with the moves of an earlier one.
     pub duplicate_games: u64,
-    /// Positions, pieces and turn, that are there already.
+    /// The number of positions (pieces and turn) that occurred before.
     pub duplicate_positions: u64,
-    /// Positions by their score for the side to move, in hundreds of units rounded down; beyond ±2,000 in one class.
+    /// Positions by their score for the side to move, in hundreds of units, rounded down; one class
+    /// each beyond ±2,000.
     pub scores: BTreeMap<i32, u64>,
-    /// Positions by how many pieces are on the board.
+    /// Positions by the number of pieces.
     pub pieces: BTreeMap<u32, u64>,
-    /// Games by their plies, in twenties.
+    /// Games by their number of plies, in twenties.
     pub lengths: BTreeMap<usize, u64>,
 }
 
-/// Counts shards. Keys of positions take eight bytes each.
+/// Collects statistics. It keeps eight bytes per position.
 #[derive(Default)]
 pub struct Counter {
     stats: Stats,
@@ -84,14 +85,14 @@ impl Counter {
         Ok(())
     }
 
-    /// What was counted.
+    /// Returns the statistics.
     #[must_use]
     pub fn finish(mut self) -> Stats {
         self.stats.duplicate_positions = repeated(&mut self.keys);
         let Figures { scores, pieces, unscored } = self.figures;
         self.stats.unscored = unscored;
         let classes = scores.into_iter().enumerate().filter(|(_, count)| *count > 0);
-        self.stats.scores = classes.map(|(class, count)| (Figures::least_score(class), count)).collect();
+        self.stats.scores = classes.map(|(class, count)| (Figures::min_score(class), count)).collect();
         let classes = pieces.into_iter().enumerate().filter(|(_, count)| *count > 0);
         self.stats.pieces = classes.map(|(pieces, count)| (pieces as u32, count)).collect();
         self.stats.bytes_per_position = self.stats.bytes as f64 / (self.stats.positions as f64).max(1.0);
@@ -105,7 +106,7 @@ impl Counter {
     }
 }
 
-/// How many of these are there already when they come; they are sorted.
+/// Sorts the keys and counts those that repeat another.
 pub(crate) fn repeated(keys: &mut [u64]) -> u64 {
     keys.sort_unstable();
     keys.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64

@@ -1,9 +1,10 @@
-//! Reading positions for training: mixed across shards, by several threads, in an order that a seed decides.
+//! Reading positions for training: shuffled across shards, by several threads, in an order that a
+//! seed determines.
 //!
-//! Blocks are drawn in random order from weighted sets; a *pool* is the positions of some dozens of blocks, mixed among
-//! themselves. A pool is a function of the plan and its number, so it does not matter which thread reads it, nor whether
-//! the pools before it were read at all: a run goes on where it stopped by skipping to its pool. Memory is bounded by one
-//! pool more than there are threads.
+//! Blocks are drawn in random order from weighted sets. A *pool* is the positions of some dozens of
+//! blocks, shuffled. It is a function of the plan and its number, whichever thread reads it and
+//! whether or not earlier pools were read. So a run resumes by skipping to its pool. Memory is
+//! bounded by one pool more than there are threads.
 
 mod filter;
 mod order;
@@ -16,4 +17,4 @@ pub use filter::{Filter, Games, Rejected};
 pub use order::WeightedSet;
 pub use packed::PackedPosition;
 pub use pool::Sample;
-pub use reader::{Place, Plan, Reader, TrainingError};
+pub use reader::{Plan, Reader, ReaderPosition, TrainingError};

@@ -1,11 +1,11 @@
-//! Validation by replay: whether games are what they say they are.
+//! Validation by replay: whether games are as recorded.
 //!
-//! A shard's bytes are checked by its reader, and what comes out of it is legal. Here every game is played again under
-//! the arbiter: did it go on as long as it went on, did it end when it ended, with this outcome and for this reason?
-//! What the scores decided is decided again from the scores and the header's thresholds. A label that differs is a
-//! [`Fault`]; the game must not be learned from.
+//! The reader checks a shard's bytes and guarantees legal moves. Here the arbiter replays every
+//! game and checks that it ended when, how and why the record says. Adjudications are decided again
+//! from the scores and the header's thresholds. A wrong label is a [`Fault`]; such a game must not
+//! become training data.
 //!
-//! Whether an engine would have made these moves is not asked here: that needs an engine, and is what audits are for.
+//! Whether an engine would have made these moves is a question for audits, which need one.
 
 mod game;
 mod shard;
@@ -22,25 +22,25 @@ use crate::{
 pub use game::verify_game;
 pub use shard::{Report, StartOf, Verifier, verify_shard};
 
-/// Something that is not as it should be in a game.
+/// A violation in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The game's number.
     pub game: u64,
-    /// After how many plies it shows, the opening's included; none if the game as a whole is at fault.
+    /// The ply after which it shows, the opening counted; none if the whole game is at fault.
     pub ply: Option<usize>,
-    /// What it is.
+    /// The kind.
     pub kind: FaultKind,
 }
 
-/// What can be wrong with a game.
+/// The kinds of violations.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum FaultKind {
     #[error("recorded {recorded_outcome} by {recorded_reason}; it is {outcome} by {reason}")]
     Label { recorded_outcome: Outcome, recorded_reason: Reason, outcome: Outcome, reason: Reason },
-    #[error("it goes on after its end ({outcome} by {reason})")]
-    GoesOn { outcome: Outcome, reason: Reason },
+    #[error("it continues after its end ({outcome} by {reason})")]
+    ContinuesAfterEnd { outcome: Outcome, reason: Reason },
     #[error("it stops, though nothing ended it; recorded {recorded_outcome} by {recorded_reason}")]
     Stops { recorded_outcome: Outcome, recorded_reason: Reason },
     #[error("the move is not legal")]

@@ -1,6 +1,6 @@
-//! Training sets on disk: only whole and unaltered ones are read.
+//! Training sets on disk: only whole and unaltered shards are read.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 mod common;
 
@@ -11,7 +11,7 @@ use dataset::{
     manifest::{Manifest, ManifestError},
 };
 
-/// A folder with three shards under names that say nothing, and their manifest.
+/// A folder with three shards under arbitrary names, and their manifest.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -50,7 +50,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn shards_are_found_by_what_they_hold() {
+fn shards_are_found_by_their_hash() {
     let (folder, manifest) = Folder::new("found");
     assert_eq!(folder.open(&manifest, &[]).unwrap(), [20, 21, 22]);
     let path = folder.0.join("set.json");

@@ -1,13 +1,13 @@
-//! Shards give back what was put into them, and nothing else, whatever happens to their bytes.
+//! Shards return the games that were written, or an error, whatever happens to their bytes.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 mod common;
 
 use std::num::NonZeroUsize;
 
 use dataset::{
-    MOST_SCORE, Record, RunDigest,
+    MAX_SCORE, Record, RunDigest,
     codec::{BlockDecoder, CodecError, Ply},
     random::{Stream, Use},
     shard::{Shard, ShardError, ShardWriter, WriteError, recover},
@@ -45,7 +45,7 @@ proptest! {
         prop_assert_eq!(&read(&bytes).unwrap(), &games);
         // Equal games make equal files.
         prop_assert_eq!(&common::shard(&header, &games), &bytes);
-        // Any game alone.
+        // Random access.
         for index in [0, count / 2, count.saturating_sub(1)] {
             match shard.game(header.first_game + index) {
                 Ok(record) => prop_assert_eq!(&record, &games[index as usize]),
@@ -56,7 +56,7 @@ proptest! {
         prop_assert!(none);
     }
 
-    /// Bytes that nobody wrote give legal games or an error; so do bytes with a sound check around them.
+    /// Arbitrary bytes decode to legal games or an error, also with a valid check around them.
     #[test]
     fn any_bytes_are_games_or_an_error(seed: u64, bytes in proptest::collection::vec(any::<u8>(), 0..600), book: bool) {
         let mut header = common::header(seed);
@@ -67,17 +67,17 @@ proptest! {
         let mut moves = 0;
         while let Ok(Some(_)) = decoder.next(|Ply { position, scored, .. }| {
             assert!(position.is_legal(scored.mv));
-            assert!(scored.score.is_none_or(|score| score.abs() <= MOST_SCORE));
+            assert!(scored.score.is_none_or(|score| score.abs() <= MAX_SCORE));
             moves += 1;
         }) {}
-        prop_assert!(moves <= 5 * header.most_moves());
+        prop_assert!(moves <= 5 * header.max_moves());
     }
 }
 
-/// The file is that of `chuhe selfplay --games 64 --nodes 2000 --seed 7`. If this fails, files of the past can no
-/// longer be read, or are no longer written the same: that is another version.
+/// The file of `chuhe selfplay --games 64 --nodes 2000 --seed 7`. If this fails, past files are no
+/// longer read, or no longer written the same: that is another version.
 #[test]
-fn files_of_the_past_are_read_and_written_the_same() {
+fn past_files_are_read_and_written_the_same() {
     let bytes = include_bytes!("data/selfplay-64.chuhe");
     let records = read(bytes).unwrap();
     let mut digest = RunDigest::default();
@@ -88,11 +88,11 @@ fn files_of_the_past_are_read_and_written_the_same() {
     let shard = Shard::new(&bytes[..]).unwrap();
     assert!(common::shard(shard.header(), &records) == bytes);
     assert_eq!(verify_shard(&shard, None, NonZeroUsize::MIN).unwrap().faults, []);
-    // Everything included.
+    // The size includes everything.
     assert!(bytes.len() as u64 * 10 < shard.positions() * 16, "{} bytes", bytes.len());
 }
 
-/// A shard of two blocks, small enough to try everything with it.
+/// A shard of two blocks, small enough for exhaustive tests.
 fn small() -> (Vec<u8>, Vec<Record>) {
     let mut header = common::header(5);
     header.settings.ply_cap = 14;
@@ -142,7 +142,7 @@ fn every_cut_is_noticed_and_whole_blocks_are_saved() {
             "{length}"
         );
     }
-    // What is whole stays what it is.
+    // A whole file is recovered as it is.
     let mut saved = Vec::new();
     assert_eq!(recover(&bytes, &mut saved).unwrap().lost_bytes, 0);
     assert_eq!(saved, bytes);
@@ -163,7 +163,7 @@ fn blocks_belong_to_their_file_and_place() {
 }
 
 #[test]
-fn versions_and_flags_that_are_unknown_are_refused_in_words() {
+fn unknown_versions_and_flags_are_refused_in_words() {
     let (bytes, _) = small();
     let refused = |place: usize, value: u8| {
         let mut bytes = bytes.clone();
@@ -177,7 +177,7 @@ fn versions_and_flags_that_are_unknown_are_refused_in_words() {
 }
 
 #[test]
-fn what_the_header_does_not_describe_is_not_written() {
+fn games_that_do_not_match_the_header_are_not_written() {
     let header = common::header(5);
     let game = common::game(&header, header.first_game);
     let write = |record: &Record| {
@@ -195,17 +195,17 @@ fn what_the_header_does_not_describe_is_not_written() {
     other.moves[3].mv = Move::new(mv.to(), mv.from());
     assert_eq!(write(&other), CodecError::IllegalMove { ply: 10 });
     let mut other = game.clone();
-    other.moves[3].score = Some(MOST_SCORE + 1);
+    other.moves[3].score = Some(MAX_SCORE + 1);
     assert_eq!(write(&other), CodecError::BeyondScores { ply: 10 });
     let mut other = game;
     let last = *other.moves.last().unwrap();
     other.moves.resize(255, last);
-    assert_eq!(write(&other), CodecError::TooLong { moves: 255, most: 254 });
+    assert_eq!(write(&other), CodecError::TooLong { moves: 255, max: 254 });
 }
 
-/// Every move of random games, so that no piece or point is left out.
+/// Random games reach every piece and point.
 #[test]
-fn a_move_that_is_not_legal_is_never_coded_as_one_that_is() {
+fn an_illegal_move_is_never_coded_as_a_legal_one() {
     let header = common::header(9);
     let mut stream = Stream::new(Use::BookOrder, 1, 2);
     for number in 0..60 {

@@ -1,6 +1,7 @@
-//! Games under a clock: kept and looked at like others, and never taken for training data or for games that can be proved.
+//! Games under a clock: stored and shown like others, but never taken for training data or for
+//! reproducible games.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 mod common;
 
@@ -12,7 +13,7 @@ use dataset::{
     manifest::{Entry, Manifest},
     shard::{Shard, ShardError, TIMED_VERSION, VERSION, recover},
     stats::Counter,
-    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
     verify::{FaultKind, verify_game, verify_shard},
 };
 use xiangqi::rules::Outcome;
@@ -20,7 +21,7 @@ use xiangqi::rules::Outcome;
 const CLOCK: Clock =
     Clock { time: Time::Game { base_milliseconds: 1_000, increment_milliseconds: 10 }, grace_milliseconds: 20 };
 
-/// A match; under a clock, its games are lost on time now and then.
+/// A match; under a clock, some games are lost on time.
 fn header(clock: Option<Clock>) -> Header {
     let mut header = common::header(5);
     header.settings.adjudication = Adjudication::default();
@@ -29,13 +30,13 @@ fn header(clock: Option<Clock>) -> Header {
     Header { clock, first_game: 10, ..header }
 }
 
-/// Games of which every third is broken off by a late move.
+/// Every third game is cut short by a late move.
 fn games(header: &Header) -> Vec<Record> {
     let games = common::games(header, 12).into_iter().enumerate();
     games.map(|(place, game)| if place % 3 == 0 { late(game, 7 + place) } else { game }).collect()
 }
 
-/// The same game, in which the next move after so many came late.
+/// The game up to the late move after `moves` moves.
 fn late(mut game: Record, moves: usize) -> Record {
     game.moves.truncate(moves);
     let mut played = game.opening.game();
@@ -48,7 +49,7 @@ fn late(mut game: Record, moves: usize) -> Record {
 }
 
 #[test]
-fn they_come_back_from_their_shard_and_stand_the_replay() {
+fn they_round_trip_and_pass_the_replay() {
     let header = header(Some(CLOCK));
     let games = games(&header);
     let bytes = common::shard(&header, &games);
@@ -75,16 +76,16 @@ fn they_come_back_from_their_shard_and_stand_the_replay() {
     assert_eq!(proof.time_losses, expected);
 }
 
-/// Byte for byte: that there are clocks changes no other shard.
+/// Byte for byte: the clock changes no other shard.
 #[test]
-fn others_are_as_they_were() {
+fn other_shards_are_unchanged() {
     let header = header(None);
     let games = common::games(&header, 12);
     let bytes = common::shard(&header, &games);
     assert_eq!(bytes[8..10], VERSION.to_le_bytes());
     let proof = by_replay(&bytes, &header, 10..22, None).unwrap();
     assert!(proof.time_losses.is_empty() && proof.pairs.len() == 6);
-    // And nobody loses on time in them.
+    // Without a clock no game is lost on time.
     let mut writer = dataset::shard::ShardWriter::new(Vec::new(), header).unwrap();
     let error = writer.add(&late(games[0].clone(), 7)).unwrap_err();
     assert_eq!(error.to_string(), "game 10: there is no such reason");
@@ -97,22 +98,22 @@ fn a_version_and_a_header_that_disagree_are_refused() {
         let mut bytes = common::shard(header, &games);
         let length = 16 + header.to_bytes().len();
         bytes[8] = 3 - bytes[8];
-        // The check of the head is made to fit.
+        // The head's check is made to fit.
         let check = dataset::Digest::of(&bytes[..length]);
         bytes[length..length + 8].copy_from_slice(&check.as_bytes()[..8]);
         let error = Shard::new(&bytes[..]).unwrap_err().to_string();
         assert_eq!(error, "the header: it has not the length of its fields");
     }
-    // What was played under a clock is not what was asked for without one, and the other way round.
-    for (asked, played) in [(&timed, &plain), (&plain, &timed)] {
+    // Games under a clock are not those requested without one, and vice versa.
+    for (requested, played) in [(&timed, &plain), (&plain, &timed)] {
         let bytes = common::shard(played, &common::games(played, 12));
-        let refusal = by_replay(&bytes, asked, 10..22, None).unwrap_err();
+        let refusal = by_replay(&bytes, requested, 10..22, None).unwrap_err();
         assert_eq!(refusal.to_string(), "played with other settings than those asked for: clock");
     }
 }
 
 #[test]
-fn a_loss_on_time_is_the_movers_and_of_a_game_that_goes_on() {
+fn a_loss_on_time_is_the_movers_in_an_unfinished_game() {
     let header = header(Some(CLOCK));
     let whole = common::games(&header, 2).remove(0);
     let number = header.first_game;
@@ -123,18 +124,18 @@ fn a_loss_on_time_is_the_movers_and_of_a_game_that_goes_on() {
         let fault = verify_game(&header, number, &Record { outcome, ..cut.clone() }).unwrap_err();
         assert!(matches!(fault.kind, FaultKind::Label { reason: Reason::TimeLoss, .. }), "{fault}");
     }
-    // A game that the rules have ended is not lost on time.
+    // A finished game is not lost on time.
     let over = late(whole.clone(), whole.moves.len());
     let fault = verify_game(&header, number, &over).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Label { recorded_reason: Reason::TimeLoss, .. }), "{fault}");
-    // Nor is one in which no clock runs.
+    // Nor is one without a clock.
     let without = Header { clock: None, ..header };
     let fault = verify_game(&without, number, &cut).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Stops { .. }), "{fault}");
 }
 
 #[test]
-fn nothing_learns_from_them() {
+fn they_are_never_training_data() {
     let header = header(Some(CLOCK));
     let bytes = common::shard(&header, &games(&header));
     assert!(matches!(Entry::of(&bytes), Err(ShardError::Timed)));
@@ -144,22 +145,22 @@ fn nothing_learns_from_them() {
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("timed.chuhe");
     fs::write(&path, &bytes).unwrap();
-    let said = |error: &dyn std::error::Error| error.source().map(ToString::to_string);
+    let cause = |error: &dyn std::error::Error| error.source().map(ToString::to_string);
     let error = Manifest::of_files(&[&path]).unwrap_err();
-    assert_eq!(said(&error), Some(ShardError::Timed.to_string()));
-    // A manifest that somebody wrote by hand does not help.
+    assert_eq!(cause(&error), Some(ShardError::Timed.to_string()));
+    // Neither with a manifest written by hand.
     let plain = self::header(None);
     let mut entry = Entry::of(&common::shard(&plain, &common::games(&plain, 12))).unwrap();
     (entry.sha256, entry.bytes) = (dataset::Digest::of(&bytes).to_string(), bytes.len() as u64);
     let error = Manifest::open(&[entry], &folder, &BTreeSet::new()).unwrap_err();
-    assert_eq!(said(&error), Some(ShardError::Timed.to_string()));
+    assert_eq!(cause(&error), Some(ShardError::Timed.to_string()));
     fs::remove_dir_all(&folder).unwrap();
 
     let plan =
         Plan { seed: 1, blocks_in_pool: 1, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads: 1 };
     let good = Shard::new(common::shard(&plain, &common::games(&plain, 12))).unwrap();
     let shards = vec![good, Shard::new(bytes.clone()).unwrap()];
-    let error = Reader::new(vec![WeightedSet { shards, weight: 1 }], &plan, Place::default()).err().unwrap();
+    let error = Reader::new(vec![WeightedSet { shards, weight: 1 }], &plan, ReaderPosition::default()).err().unwrap();
     assert_eq!(error.to_string(), format!("set 0, shard 1: {}", ShardError::Timed));
 
     let mut counter = Counter::default();

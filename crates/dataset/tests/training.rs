@@ -1,6 +1,7 @@
-//! The training reader: the same samples whatever the threads, from any place on, and none that the filter leaves out.
+//! The training reader: equal samples for any number of threads, from any position, and none that
+//! the filter leaves out.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 mod common;
 
@@ -10,7 +11,7 @@ use dataset::{
     Record,
     manifest::{Manifest, ManifestError},
     shard::Shard,
-    training::{Filter, Games, PackedPosition, Place, Plan, Reader, Sample, TrainingError, WeightedSet},
+    training::{Filter, Games, PackedPosition, Plan, Reader, ReaderPosition, Sample, TrainingError, WeightedSet},
 };
 use xiangqi::{Color, Move, Position};
 
@@ -28,7 +29,12 @@ fn plan(threads: usize) -> Plan {
     Plan { seed: 3, blocks_in_pool: 3, games: Games::All, filter: Filter::default(), cache_bytes: 0, threads }
 }
 
-fn read(sets: Vec<WeightedSet<Vec<u8>>>, plan: &Plan, from: Place, count: usize) -> (Vec<Sample>, Place) {
+fn read(
+    sets: Vec<WeightedSet<Vec<u8>>>,
+    plan: &Plan,
+    from: ReaderPosition,
+    count: usize,
+) -> (Vec<Sample>, ReaderPosition) {
     let mut reader = Reader::new(sets, plan, from).unwrap();
     let mut samples = Vec::new();
     reader.read(&mut samples, count).unwrap();
@@ -36,27 +42,27 @@ fn read(sets: Vec<WeightedSet<Vec<u8>>>, plan: &Plan, from: Place, count: usize)
 }
 
 #[test]
-fn threads_change_nothing_and_any_place_goes_on() {
+fn threads_change_nothing_and_any_position_resumes() {
     let sets = || vec![set(&[0, 1], 1), set(&[2], 2)];
-    let (all, _) = read(sets(), &plan(1), Place::default(), 60_000);
+    let (all, _) = read(sets(), &plan(1), ReaderPosition::default(), 60_000);
     for threads in [2, 5] {
-        assert!(read(sets(), &plan(threads), Place::default(), 60_000).0 == all, "{threads} threads");
+        assert!(read(sets(), &plan(threads), ReaderPosition::default(), 60_000).0 == all, "{threads} threads");
     }
-    // Everything, a little, and all but nothing of it kept.
+    // Everything cached, a little, and next to nothing.
     for cache_bytes in [usize::MAX, 100_000, 1] {
         let plan = Plan { cache_bytes, ..plan(2) };
-        assert!(read(sets(), &plan, Place::default(), 60_000).0 == all, "{cache_bytes} bytes kept");
+        assert!(read(sets(), &plan, ReaderPosition::default(), 60_000).0 == all, "{cache_bytes} bytes kept");
     }
     for stop in [1, 9_999, 30_000] {
-        let (_, place) = read(sets(), &plan(2), Place::default(), stop);
+        let (_, place) = read(sets(), &plan(2), ReaderPosition::default(), stop);
         let (rest, _) = read(sets(), &plan(3), place, 60_000 - stop);
         assert!(rest == all[stop..], "stopped after {stop}");
     }
     let other = Plan { seed: 4, ..plan(1) };
-    assert!(read(sets(), &other, Place::default(), 100).0 != all[..100]);
+    assert!(read(sets(), &other, ReaderPosition::default(), 100).0 != all[..100]);
 }
 
-/// In a round of one set every position comes once, with its move, its score and its result.
+/// In a round of one set every position comes once, with its move, score and result.
 #[test]
 fn a_round_is_all_positions_once() {
     let header = common::header(0);
@@ -76,8 +82,8 @@ fn a_round_is_all_positions_once() {
     expected.retain(|(_, _, score, _)| score.is_some());
     let blocks = set(&[0], 1).shards[0].index().len();
     let plan = Plan { blocks_in_pool: blocks, ..plan(2) };
-    let (samples, place) = read(vec![set(&[0], 1)], &plan, Place::default(), expected.len());
-    assert_eq!(place, Place { pool: 1, sample: 0 });
+    let (samples, place) = read(vec![set(&[0], 1)], &plan, ReaderPosition::default(), expected.len());
+    assert_eq!(place, ReaderPosition { pool: 1, sample: 0 });
     let key = |position: &PackedPosition, mv: Move, score: i32, result: i8| {
         let pieces: Vec<_> = position.pieces().map(|(square, piece)| (square.index(), piece.index())).collect();
         (pieces, position.turn() == Color::Red, mv, score, result)
@@ -95,7 +101,8 @@ fn a_round_is_all_positions_once() {
 
 #[test]
 fn sets_are_drawn_by_their_weights() {
-    let (samples, _) = read(vec![set(&[0], 1), set(&[1], 0), set(&[2], 3)], &plan(2), Place::default(), 400_000);
+    let (samples, _) =
+        read(vec![set(&[0], 1), set(&[1], 0), set(&[2], 3)], &plan(2), ReaderPosition::default(), 400_000);
     let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
     for sample in &samples {
         *counts.entry(sample.set).or_default() += 1;
@@ -106,7 +113,7 @@ fn sets_are_drawn_by_their_weights() {
 
 #[test]
 fn filters_leave_out_what_they_say() {
-    let all = read(vec![set(&[0], 1)], &plan(1), Place::default(), 30_000).0;
+    let all = read(vec![set(&[0], 1)], &plan(1), ReaderPosition::default(), 30_000).0;
     let position = |sample: &Sample| {
         let mut board = ['1'; 90];
         for (square, piece) in sample.position.pieces() {
@@ -119,7 +126,7 @@ fn filters_leave_out_what_they_say() {
     let check = |filter: Filter, left_out: &dyn Fn(&Sample) -> bool| {
         let some = all.iter().filter(|sample| left_out(sample)).count();
         assert!(some > 20, "{filter:?} has nothing to leave out");
-        let kept = read(vec![set(&[0], 1)], &Plan { filter, ..plan(1) }, Place::default(), 10_000).0;
+        let kept = read(vec![set(&[0], 1)], &Plan { filter, ..plan(1) }, ReaderPosition::default(), 10_000).0;
         assert!(!kept.iter().any(left_out), "{filter:?}");
     };
     let none = Filter::default();
@@ -133,11 +140,11 @@ fn filters_leave_out_what_they_say() {
     check(Filter { limit_above: Some(10), ..none }, &|it| it.limit_counter > 10);
     let everything = Filter { before_ply: 10_000, ..none };
     let mut reader =
-        Reader::new(vec![set(&[0], 1)], &Plan { filter: everything, ..plan(2) }, Place::default()).unwrap();
+        Reader::new(vec![set(&[0], 1)], &Plan { filter: everything, ..plan(2) }, ReaderPosition::default()).unwrap();
     assert!(matches!(reader.read(&mut Vec::new(), 1), Err(TrainingError::NothingLeft { .. })));
 }
 
-/// Nothing else changes, so that what right labels are worth can be measured.
+/// Nothing else changes, so that the worth of right labels can be measured.
 #[test]
 fn verdicts_may_count_as_draws() {
     use dataset::Reason;
@@ -160,8 +167,8 @@ fn verdicts_may_count_as_draws() {
     let blocks_in_pool = set()[0].shards[0].index().len();
     let filter = |verdicts_as_draws| Filter { verdicts_as_draws, ..Filter::default() };
     let plan = |verdicts_as_draws| Plan { filter: filter(verdicts_as_draws), blocks_in_pool, ..plan(2) };
-    let (right, _) = read(set(), &plan(false), Place::default(), all);
-    let (simple, _) = read(set(), &plan(true), Place::default(), all);
+    let (right, _) = read(set(), &plan(false), ReaderPosition::default(), all);
+    let (simple, _) = read(set(), &plan(true), ReaderPosition::default(), all);
     let differ = right.iter().zip(&simple).filter(|(right, simple)| right.result != simple.result);
     assert_eq!(differ.filter(|(_, simple)| simple.result == 0).count(), verdicts);
     let blind = |samples: &[Sample]| samples.iter().map(|it| Sample { result: 0, ..*it }).collect::<Vec<_>>();
@@ -169,36 +176,36 @@ fn verdicts_may_count_as_draws() {
 }
 
 #[test]
-fn what_stood_before_is_left_out() {
+fn repeated_positions_are_left_out() {
     let distinct = |filter: Filter| {
         let plan = Plan { filter, blocks_in_pool: 4, ..plan(1) };
-        let mut reader = Reader::new(vec![set(&[0], 1)], &plan, Place::default()).unwrap();
+        let mut reader = Reader::new(vec![set(&[0], 1)], &plan, ReaderPosition::default()).unwrap();
         let mut samples = Vec::new();
         reader.read(&mut samples, 5_000).unwrap();
         *reader.rejected()
     };
     let repeated = distinct(Filter { repeated: true, ..Filter::default() });
     assert!(repeated.repeated > 50, "{repeated:?}");
-    // The same position with the same turn within a game is in its pool twice as well.
+    // A position repeated within a game occurs twice in its pool as well.
     let duplicates = distinct(Filter { duplicates: true, ..Filter::default() });
     assert!(duplicates.duplicates >= repeated.repeated / 2, "{duplicates:?}");
 }
 
 #[test]
-fn nothing_to_read_and_damage_are_said() {
-    let empty = Reader::new(vec![set(&[0], 0)], &plan(1), Place::default());
+fn empty_sets_and_damage_are_reported() {
+    let empty = Reader::new(vec![set(&[0], 0)], &plan(1), ReaderPosition::default());
     assert!(matches!(empty, Err(TrainingError::Empty)));
     let header = common::header(0);
     let mut bytes = common::shard(&header, &common::games(&header, 20));
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     let damaged = WeightedSet { shards: vec![Shard::new(bytes).unwrap()], weight: 1 };
-    let mut reader = Reader::new(vec![damaged], &plan(2), Place::default()).unwrap();
+    let mut reader = Reader::new(vec![damaged], &plan(2), ReaderPosition::default()).unwrap();
     assert!(matches!(reader.read(&mut Vec::new(), 1), Err(TrainingError::Shard { set: 0, shard: 0, .. })));
 }
 
 #[test]
-fn manifests_name_what_they_list() {
+fn manifests_are_named_by_their_content() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let paths = [0, 1].map(|seed| {
         let header = common::header(seed);
@@ -221,14 +228,14 @@ fn manifests_name_what_they_list() {
     assert_eq!(error.to_string(), "its format is `chuhe manifest 2`; this program reads `chuhe manifest 1`");
 }
 
-/// One game in so many is held out, whole, and no position is on both sides.
+/// Held-out games are held out whole, and no position is on both sides.
 #[test]
 fn games_are_held_out_whole() {
     let one_in = NonZeroU32::new(5).unwrap();
     let read_all = |games: Games| {
         let blocks = set(&[0], 1).shards[0].index().len();
         let plan = Plan { blocks_in_pool: blocks, games, ..plan(2) };
-        let mut reader = Reader::new(vec![set(&[0], 1)], &plan, Place::default()).unwrap();
+        let mut reader = Reader::new(vec![set(&[0], 1)], &plan, ReaderPosition::default()).unwrap();
         let mut samples = Vec::new();
         reader.read(&mut samples, 1).unwrap();
         let mut all = samples.clone();

@@ -1,6 +1,6 @@
-//! Validation by replay finds what is wrong, all of it and nothing else.
+//! Validation by replay finds all faults and no others.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 mod common;
 
@@ -31,7 +31,7 @@ fn true_games_have_no_faults_however_they_end() {
             let games = common::games(&header, 60);
             reasons.extend(games.iter().map(|game| game.reason));
             let mut report = verify(&header, &games);
-            // A book of three positions may well see a game twice.
+            // A book of three positions may well produce duplicates.
             report.faults.retain(|fault| !matches!(fault.kind, FaultKind::Duplicate { .. }));
             assert_eq!((report.faults, report.games), (Vec::new(), 60));
         }
@@ -45,7 +45,7 @@ fn another<T: PartialEq>(of: &T, from: impl Iterator<Item = T>, stream: &mut Str
 }
 
 #[test]
-fn one_wrong_label_in_a_hundred_is_caught_to_the_last() {
+fn every_wrong_label_among_a_thousand_games_is_found() {
     let header = common::header(0);
     let mut games = common::games(&header, 1_000);
     let mut stream = Stream::new(Use::BookOrder, 3, 3);
@@ -69,9 +69,9 @@ fn one_wrong_label_in_a_hundred_is_caught_to_the_last() {
     assert!(report.faults.iter().all(|fault| matches!(fault.kind, FaultKind::Label { .. }) && fault.ply.is_some()));
 }
 
-/// The game of the toolbox's transcript: Black chases a pinned chariot for ever.
+/// The game of the command-line transcript: Black chases a pinned chariot for ever.
 #[test]
-fn a_chase_called_a_draw_is_caught() {
+fn a_chase_recorded_as_a_draw_is_found() {
     let mut header = common::with_book(common::header(0));
     header.openings.plies = 0;
     let mut game = common::game(&header, 0);
@@ -97,16 +97,16 @@ fn a_chase_called_a_draw_is_caught() {
 }
 
 #[test]
-fn games_that_go_on_stop_early_or_come_twice_are_caught() {
+fn late_ends_early_ends_and_duplicates_are_found() {
     let header = common::header(0);
     let games = common::games(&header, 200);
     let first = header.first_game;
     let adjudicated = games.iter().position(|game| game.reason == Reason::AdjudicatedWin).unwrap();
-    // The thresholds say that it went on after its end, or that it has not ended.
+    // With other thresholds the game ended before, or has not ended.
     let mut lower = header.clone();
     lower.settings.adjudication.win.as_mut().unwrap().plies = 2;
     let fault = verify_game(&lower, first + adjudicated as u64, &games[adjudicated]).unwrap_err();
-    assert!(matches!(fault.kind, FaultKind::GoesOn { .. }), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::ContinuesAfterEnd { .. }), "{fault}");
     let mut higher = header.clone();
     higher.settings.adjudication.win = None;
     let fault = verify_game(&higher, first + adjudicated as u64, &games[adjudicated]).unwrap_err();
@@ -114,7 +114,7 @@ fn games_that_go_on_stop_early_or_come_twice_are_caught() {
     // Another number has another seed, and so another opening.
     let fault = verify_game(&header, first + 1, &games[0]).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Opening);
-    // Nobody judged openings, and so nobody had a choice among them.
+    // Without a filter, players have no choice of openings.
     let mut unjudged = header.clone();
     unjudged.openings.filter = None;
     let late = (0..200_u64).find(|&index| games[index as usize].opening.attempt == 2).unwrap();
@@ -133,7 +133,7 @@ fn games_that_go_on_stop_early_or_come_twice_are_caught() {
     assert_eq!(fault.kind, FaultKind::Start);
 }
 
-/// Where both entrants think alike; between pairs it is as in self-play.
+/// Where both entrants move alike; between pairs the rule is that of self-play.
 #[test]
 fn both_games_of_a_pair_may_be_the_same() {
     let mut header = common::header(0);
@@ -163,11 +163,11 @@ fn both_games_of_a_pair_may_be_the_same() {
     assert!(found > 10, "{found}");
 }
 
-/// Blocks are verified in any order; what is said of them is not.
+/// Blocks are verified in any order, but reported in theirs.
 #[test]
 fn faults_of_many_blocks_are_the_same_for_any_number_of_threads() {
     let mut header = common::with_book(common::header(0));
-    // Games of a move are soon played a second time, in other blocks too.
+    // Games of one move soon repeat, in other blocks too.
     (header.openings.plies, header.settings.ply_cap) = (0, 1);
     let mut games = common::games(&header, 400);
     for number in [0, 63, 64, 200, 399] {
@@ -195,7 +195,7 @@ fn faults_of_many_blocks_are_the_same_for_any_number_of_threads() {
     for threads in [2, 3, 16] {
         assert_eq!(with(threads), report, "{threads} threads");
     }
-    // Of damaged blocks the first is named.
+    // Of several damaged blocks the first is reported.
     let damaged = [2, 5].map(|block| shard.index()[block].offset as usize + 20);
     for place in damaged {
         bytes[place] ^= 1;

@@ -1,34 +1,34 @@
-//! Requests and answers of the coordinator's HTTP interface, version 1.
+//! Requests and responses of the coordinator's HTTP API, version 1.
 //!
-//! Bodies are JSON, except games, nets and pictures, which are bytes. Whoever asks says who it is with
-//! `Authorization: Bearer <token>`. `docs/PROTOCOL.md` lists the addresses; [`path`] makes them.
+//! Bodies are JSON, except games, nets and pictures, which are bytes. Clients authenticate with
+//! `Authorization: Bearer <token>`. `docs/PROTOCOL.md` lists the paths; [`path`] builds them.
 //!
-//! * [`work`]: what workers ask and are told.
-//! * [`training`]: what trainers ask and are told.
-//! * [`problem`]: how a request is refused.
+//! * [`work`]: the messages of workers.
+//! * [`training`]: the messages of trainers.
+//! * [`problem`]: the errors.
 
 pub mod path;
 pub mod problem;
 pub mod training;
 pub mod work;
 
-/// How many bytes an uploaded shard has at most.
-pub const MOST_SHARD_BYTES: u64 = 16 << 20;
+/// The largest uploaded shard, in bytes.
+pub const MAX_SHARD_BYTES: u64 = 16 << 20;
 
-/// How many bytes an uploaded net has at most.
-pub const MOST_NET_BYTES: u64 = 256 << 20;
+/// The largest uploaded net, in bytes.
+pub const MAX_NET_BYTES: u64 = 256 << 20;
 
-/// How many bytes a JSON body has at most.
-pub const MOST_JSON_BYTES: u64 = 1 << 20;
+/// The largest JSON body, in bytes.
+pub const MAX_JSON_BYTES: u64 = 1 << 20;
 
-/// The type of a body of games.
+/// The media type of games.
 pub const SHARD_TYPE: &str = "application/vnd.chuhe.shard";
 
-/// The type of a body that is a net.
+/// The media type of a net.
 pub const NET_TYPE: &str = "application/vnd.chuhe.net";
 
-/// The header that holds the SHA-256 of a body of bytes.
+/// The header with the SHA-256 of a body of bytes.
 pub const SHA256_HEADER: &str = "chuhe-sha256";
 
-/// The header with which a program says which version of Chuhe it is.
+/// The header with the client's version of Chuhe.
 pub const VERSION_HEADER: &str = "chuhe-version";

@@ -1,10 +1,11 @@
-//! Campaigns: a series of generations of nets, as a text (TOML) that a maintainer writes.
+//! Campaigns: series of generations of nets, as a text (TOML) that a maintainer writes.
 //!
-//! A campaign plays games until a generation is full, has a net trained from the newest generations, lets it play
-//! against the champion, and promotes it if a sequential test finds it stronger. What is in the text decides all of it.
+//! A campaign plays games until a generation is full, trains a net on the newest generations, lets
+//! it play against the champion, and promotes it if a sequential test (SPRT) finds it stronger. The
+//! text determines all of it.
 //!
-//! A campaign that has been read can be run: every key is known, every value in its range, and the recipe is one once
-//! the coordinator has put its data in.
+//! A parsed campaign can be run: every key is known, every value is in its range, and the recipe is
+//! valid once the coordinator has added its data.
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +23,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Campaign {
-    /// What it is called: 1 to 64 letters, digits, `.`, `_` or `-`.
+    /// The name: 1 to 64 letters, digits, `.`, `_` or `-`.
     pub name: String,
     /// One line for people.
     #[serde(default)]
@@ -30,113 +31,115 @@ pub struct Campaign {
     /// The rulebook.
     #[serde(default, with = "dataset::as_text")]
     pub rules: RuleSet,
-    /// The net that plays first; the plain evaluation if none.
+    /// The initial champion; the plain evaluation if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub champion: Option<Digest>,
-    /// Before campaigns with a smaller one, from 0 to 100.
-    #[serde(default = "middle")]
+    /// The priority over other campaigns, from 0 to 100; higher comes first.
+    #[serde(default = "default_priority")]
     pub priority: u32,
-    /// What everything random in it is drawn from.
+    /// The seed of all randomness in it.
     #[serde(default)]
     pub seed: u64,
-    /// The games that nets learn from.
+    /// The self-play games for training.
     pub selfplay: Selfplay,
-    /// How much is played before a net is trained.
+    /// The size of a generation.
     pub generation: Generation,
-    /// What a candidate must show.
+    /// The promotion test.
     #[serde(default)]
     pub gate: Gate,
-    /// How nets are trained: a recipe without `name` and `data.sources`.
+    /// The training: a recipe without `name` and `data.sources`.
     pub recipe: toml::Table,
 }
 
-/// The games that nets learn from.
+/// The self-play games for training.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selfplay {
-    /// How they are played.
+    /// The settings of the games.
     pub settings: GameSettings,
-    /// From where.
+    /// The openings of the games.
     pub openings: OpeningPolicy,
 }
 
-/// How much is played before a net is trained.
+/// The size of a generation, and the pace of generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Generation {
     /// The positions of a generation.
     pub positions: u64,
-    /// A net learns from the games of so many generations, the newest among them.
-    #[serde(default = "window")]
+    /// The number of generations that a net learns from, the newest included.
+    #[serde(default = "default_window")]
     pub window: u32,
-    /// After so many rejected candidates of a generation the campaign stops and asks for a person.
-    #[serde(default = "candidates")]
+    /// The number of rejected candidates of a generation after which the campaign stops for a
+    /// person.
+    #[serde(default = "default_max_candidates")]
     pub most_candidates: u32,
-    /// After a rejection, so many more positions are played, in hundredths of the generation's.
-    #[serde(default = "more")]
+    /// The additional positions after a rejection, in hundredths of the generation's.
+    #[serde(default = "default_more_percent")]
     pub more_percent: u32,
-    /// While a net is trained and tested, games go on until there are so many more positions, in hundredths of what was
-    /// wanted: they are of the same generation, and the next training has them.
-    #[serde(default = "ahead")]
+    /// The additional positions played while a net is trained and tested, in hundredths of the
+    /// generation's: they belong to the same generation, and the next training uses them.
+    #[serde(default = "default_ahead_percent")]
     pub ahead_percent: u32,
-    /// After so many generations the campaign is complete; it goes on for ever if none.
+    /// The number of generations after which the campaign is complete; unlimited if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
 }
 
-/// What a candidate must show against the champion.
+/// The promotion test of a candidate against the champion: an SPRT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gate {
-    /// The Elo of the hypothesis that it is not stronger.
+    /// The Elo of H0: the candidate is not stronger.
     pub elo0: f64,
-    /// The Elo of the hypothesis that it is.
+    /// The Elo of H1: the candidate is stronger.
     pub elo1: f64,
-    /// Their scale.
+    /// The Elo model of these.
     pub model: EloModel,
-    /// The chance to promote what is not stronger.
+    /// The type I error rate: the chance to promote a candidate under H0.
     pub alpha: f64,
-    /// The chance to reject what is.
+    /// The type II error rate: the chance to reject a candidate under H1.
     pub beta: f64,
-    /// The test is asked after every so many pairs of games.
+    /// The number of game pairs between evaluations of the test.
     pub batch_pairs: u32,
-    /// A candidate that has proved nothing after so many pairs is rejected.
+    /// The number of pairs after which an undecided candidate is rejected.
     pub most_pairs: u32,
-    /// The nodes of a search.
+    /// The node limit of a search.
     pub nodes: u64,
     /// The size of the transposition table, in mebibytes.
     pub hash_mebibytes: usize,
-    /// How many random moves a game begins with.
+    /// The number of random moves of an opening.
     pub random_plies: u32,
-    /// Which of these openings are kept.
+    /// The filter of openings.
     pub filter: Option<EvaluationFilter>,
-    /// The book from whose positions they start.
+    /// The book; none for the initial position.
     pub book: Option<Digest>,
-    /// After how many plies a game is a draw.
+    /// The ply after which a game is a draw.
     pub ply_cap: u32,
-    /// How many nodes a candidate has for a hundred of the champion's: the ratio of their speeds, where they differ.
+    /// The candidate's nodes per hundred of the champion's: the ratio of their speeds, where they
+    /// differ.
     pub candidate_nodes_percent: u32,
-    /// How many of a match's games are played again by others before a candidate is promoted, in hundredths.
+    /// The share of a match's games that others replay before a promotion, in hundredths.
     pub audit_percent: u32,
 }
 
-const fn middle() -> u32 {
+const fn default_priority() -> u32 {
     50
 }
 
-const fn window() -> u32 {
+const fn default_window() -> u32 {
     3
 }
 
-const fn candidates() -> u32 {
+const fn default_max_candidates() -> u32 {
     3
 }
 
-const fn more() -> u32 {
+const fn default_more_percent() -> u32 {
     50
 }
 
-const fn ahead() -> u32 {
+const fn default_ahead_percent() -> u32 {
     25
 }
 
@@ -163,7 +166,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// What the games of one net against another are a function of, judged by this gate.
+    /// The header of match games under this gate.
     #[must_use]
     pub fn header(
         &self,
@@ -194,7 +197,7 @@ impl Gate {
     }
 }
 
-/// Why a text is no campaign.
+/// The reason why a text is not a campaign.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum CampaignError {
@@ -211,12 +214,11 @@ pub enum CampaignError {
 }
 
 impl Campaign {
-    /// Reads a campaign's text.
+    /// Parses a campaign's text.
     ///
     /// # Errors
     ///
-    /// If it is no TOML, has a key that campaigns have not or lacks one that they must have, or if a value is out of
-    /// its range.
+    /// If it is not TOML, a key is unknown or missing, or a value is out of its range.
     pub fn from_text(text: &str) -> Result<Self, CampaignError> {
         let campaign: Self = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or(text);
@@ -230,25 +232,25 @@ impl Campaign {
         Ok(campaign)
     }
 
-    /// The campaign's text with every value.
+    /// Writes the text with every value.
     ///
     /// # Panics
     ///
-    /// If a whole number, which [`Campaign::from_text`] would not have let in, is greater than TOML can say.
+    /// If an integer is too large for TOML; [`Campaign::from_text`] accepts none such.
     #[must_use]
     pub fn to_text(&self) -> String {
         toml::to_string(self).expect("its keys are words and its numbers below 2⁶³")
     }
 
-    /// The recipe for a candidate: the campaign's, with a name and with the training sets it learns from.
+    /// The recipe for a candidate: the campaign's, with a name and with the training sets.
     ///
     /// # Errors
     ///
-    /// If the text is no recipe.
+    /// If the result is not a recipe.
     ///
     /// # Panics
     ///
-    /// Never: a table of a text that was read can be written.
+    /// Never: a table that was parsed can be written.
     pub fn recipe_for(&self, name: &str, manifests: &[(String, u32)]) -> Result<Recipe, RecipeError> {
         let mut table = self.recipe.clone();
         table.insert("name".to_owned(), name.into());
@@ -264,17 +266,17 @@ impl Campaign {
         Recipe::from_text(&toml::to_string(&table).expect("it was read from a text"))
     }
 
-    /// The test that a candidate must pass.
+    /// The SPRT that a candidate must pass.
     ///
     /// # Errors
     ///
-    /// If its bounds or rates are no test's.
+    /// If its bounds or rates are invalid.
     pub fn sprt(&self) -> Result<Sprt, stats::SprtError> {
         let gate = &self.gate;
         Sprt::new(gate.model, Hypotheses::new(gate.elo0, gate.elo1)?).with_error_rates(gate.alpha, gate.beta)
     }
 
-    /// What games for training are a function of, from the first on.
+    /// The header of self-play games, from the first on.
     #[must_use]
     pub fn selfplay_header(&self, bench_signature: u64, champion: Option<Digest>, seed: u64) -> Header {
         Header {
@@ -290,7 +292,7 @@ impl Campaign {
         }
     }
 
-    /// What the games of a candidate against the champion are a function of.
+    /// The header of the games of a candidate against the champion.
     #[must_use]
     pub fn match_header(
         &self,
@@ -342,7 +344,7 @@ impl Campaign {
         if self.recipe.get("data").and_then(|data| data.get("sources")).is_some() {
             return Err(CampaignError::NotHere("recipe.data.sources"));
         }
-        // Trainers have no files but those that the coordinator gives them.
+        // Trainers have only the files that the coordinator gives them.
         if self.recipe.contains_key("start") {
             return Err(CampaignError::NotHere("recipe.start"));
         }

@@ -1,13 +1,13 @@
-//! The words that worker, trainer and coordinator exchange.
+//! The formats and messages that worker, trainer and coordinator share.
 //!
-//! What one program writes and another reads is declared here once, with what it may say. The crate reads and writes
-//! texts, never files or sockets, and knows nothing of boards or nets: whoever uses a text gives it its effect. Games
-//! are described in `dataset`'s words.
+//! Everything that one program writes and another reads is declared here once, with its bounds. The
+//! crate parses and writes texts, never files or sockets, and knows neither boards nor nets: its
+//! users act on the texts. Games are described by the types of `dataset`.
 //!
-//! * [`campaign`]: a series of generations of nets.
-//! * [`recipe`]: how a net is to be trained.
-//! * [`net`]: what made one.
-//! * [`api`]: requests and answers of the coordinator's HTTP interface.
+//! * [`campaign`]: series of generations of nets.
+//! * [`recipe`]: the training of a net.
+//! * [`net`]: the manifest of a net.
+//! * [`api`]: requests and responses of the coordinator's HTTP API.
 
 pub mod api;
 pub mod campaign;
@@ -18,6 +18,7 @@ mod name;
 
 pub use name::is_name;
 
-/// The nodes of the bench of this version's engine. Engines with the same play the same games, so it says which workers
-/// can play a job; the coordinator, which has no engine, knows it from here.
+/// The node count of the bench of this version's engine. Engines with equal counts play equal
+/// games, so it decides which workers can play a job. The coordinator has no engine and takes it
+/// from here.
 pub const BENCH_SIGNATURE: u64 = 6_523_233;

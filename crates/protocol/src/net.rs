@@ -1,16 +1,18 @@
-//! Net manifests: what made a net, as a text (JSON) that lies beside it.
+//! Net manifests: the provenance of a net, as a text (JSON) beside it.
 //!
-//! A net is numbers; its manifest says which games they come from, by which recipe, with which program and how well it
-//! went: enough to make the net again and to judge whether it is worth it. It holds no time of day and no speed, so
-//! that whoever repeats a run on the same kind of machine gets the same text.
+//! A manifest names a net's games, recipe and programs, and the quality of the training: enough to
+//! reproduce the net and to judge whether that is worth it. It holds no date and no speed, so that
+//! a repeated run on the same kind of machine gives the same text.
 //!
-//! What has been read holds together: every key is known, and the recipe is one and is the one whose hash is given.
+//! A parsed manifest is consistent: every key is known, and the recipe is valid and has the stated
+//! hash.
 //!
 //! ```
 //! use protocol::net::{NetManifest, Sha256};
 //!
 //! let error = NetManifest::from_text("{\"format\":\"chuhe net manifest 2\"}").unwrap_err();
-//! assert!(error.to_string().starts_with("not a net's manifest: unknown variant `chuhe net manifest 2`"));
+//! let expected = "not a net's manifest: unknown variant `chuhe net manifest 2`";
+//! assert!(error.to_string().starts_with(expected));
 //! assert!("0123".parse::<Sha256>().is_err());
 //! ```
 
@@ -22,81 +24,81 @@ pub use sha256::{ParseSha256Error, Sha256};
 
 use crate::recipe::{Inputs, Recipe, RecipeError};
 
-/// What made a net.
+/// The manifest of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetManifest {
-    /// The form of this text.
+    /// The format of this text.
     pub format: Format,
-    /// What the recipe calls it.
+    /// The name in the recipe.
     pub name: String,
     /// The SHA-256 of its file.
     pub net: Sha256,
-    /// What it sees, and how wide its layers are.
+    /// The architecture.
     pub architecture: Architecture,
-    /// The files that learning began with, by their SHA-256: none if it began from nothing.
+    /// The files that training started from, by their SHA-256; none for a new net.
     pub parents: Vec<Sha256>,
-    /// What it learned from, in the recipe's order.
+    /// The training sets, in the recipe's order.
     pub data: Vec<Source>,
-    /// How.
+    /// The recipe.
     pub recipe: RecipeText,
-    /// What everything random was drawn from.
+    /// The seeds of all randomness.
     pub seeds: Seeds,
-    /// The programs that made it.
+    /// The programs that trained it.
     pub versions: Versions,
-    /// What these ran on when the net was written.
+    /// The hardware at the time of writing.
     pub hardware: Hardware,
-    /// How many steps were made.
+    /// The number of training steps.
     pub steps: u64,
-    /// How many positions were learned from, with repetitions.
+    /// The number of positions learned from, with repetitions.
     pub positions: u64,
     /// The score-to-result scale of the net's own scores, in hundredths of a pawn.
     pub scale: f32,
-    /// The mean loss of the last stretch of steps, by the recipe's own loss; absent if there was none.
+    /// The mean of the recipe's loss over the last interval of steps; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub training_loss: Option<f64>,
-    /// What became of the positions that it never learned from.
+    /// The loss on held-out positions.
     pub validation: Validation,
-    /// What rounding to integers cost.
+    /// The error of quantisation.
     pub quantisation: Quantisation,
 }
 
-/// The form of the text.
+/// The format of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
-    /// The first.
+    /// Version 1.
     #[serde(rename = "chuhe net manifest 1")]
     One,
 }
 
-/// What a net sees, and how wide its layers are.
+/// The architecture of a net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// What it sees of a position; said where it is more than the first nets saw.
+    /// The input features; omitted for those of the first nets.
     #[serde(default, skip_serializing_if = "Inputs::are_kings")]
     pub inputs: Inputs,
-    /// The transformer's sums for each side.
+    /// The width of the feature transformer, per side.
     pub width: u32,
-    /// The first layer's sums.
+    /// The width of the first layer.
     pub first: u32,
-    /// The second layer's sums.
+    /// The width of the second layer.
     pub second: u32,
-    /// Stacks of layers, chosen by material.
+    /// The number of layer stacks, selected by material.
     pub stacks: u32,
 }
 
-/// Games that a net learned from.
+/// A training set that a net learned from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The name of the training set: the SHA-256 of its manifest.
     pub manifest: Sha256,
-    /// How many of its shards were read.
+    /// The number of its shards that were read.
     pub shards: u64,
-    /// Their positions.
+    /// The number of their positions.
     pub positions: u64,
-    /// Of every so many blocks read as all weights together, so many were of this source.
+    /// The weight: this source's share of the blocks, relative to the sum of all weights.
     pub weight: u32,
 }
 
@@ -111,7 +113,7 @@ pub struct RecipeText {
 }
 
 impl RecipeText {
-    /// A recipe's text and its hash.
+    /// Writes a recipe's text and hashes it.
     #[must_use]
     pub fn of(recipe: &Recipe) -> Self {
         let text = recipe.to_text();
@@ -119,102 +121,103 @@ impl RecipeText {
     }
 }
 
-/// What random numbers were drawn from.
+/// The seeds of a training run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
-    /// The weights of a new net.
+    /// The seed of the initial weights.
     pub weights: u64,
-    /// The order of the data.
+    /// The seed of the data's order.
     pub order: u64,
 }
 
-/// The programs that made a net.
+/// The programs that trained a net.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Versions {
-    /// The trainer's.
+    /// The trainer's version.
     pub chuhe: String,
-    /// What computed, and its version where that is not the trainer's.
+    /// The compute backend, with its version where that is not the trainer's.
     pub backend: String,
 }
 
-/// What a program ran on, as far as it can matter.
+/// The hardware of a training run, as far as it can affect the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hardware {
     /// The instruction set.
     pub instruction_set: String,
-    /// How many threads learned.
+    /// The number of training threads.
     pub threads: u32,
 }
 
-/// The loss of positions that were never learned from.
+/// The loss on held-out positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Validation {
-    /// The mean of their squared distances from the target.
+    /// The mean squared error.
     pub loss: f64,
-    /// How many there are.
+    /// The number of positions.
     pub positions: u64,
-    /// When they were known best, of all ends of epochs so far; absent before the first.
+    /// The best validation loss at the end of an epoch so far; absent before the first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub best: Option<Best>,
 }
 
-/// The end of an epoch of the run.
+/// The validation loss at the end of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Best {
-    /// After how many steps.
+    /// The step.
     pub step: u64,
-    /// What the loss of the held-out positions was there.
+    /// The validation loss.
     pub loss: f64,
 }
 
-/// How far the integers are from the model on quiet positions, in hundredths of a pawn.
+/// The difference between the integer net and the model on quiet positions, in hundredths of a
+/// pawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantisation {
-    /// The mean distance.
+    /// The mean absolute difference.
     pub mean: f64,
-    /// The greatest.
+    /// The largest difference.
     pub most: f64,
-    /// The mean of the differences with their signs.
+    /// The mean signed difference.
     pub lean: f64,
-    /// How many positions were compared.
+    /// The number of positions compared.
     pub positions: u64,
 }
 
-/// Why a text is no net's manifest.
+/// The reason why a text is not a net manifest.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum NetManifestError {
     #[error("not a net's manifest: {0}")]
     Foreign(#[from] serde_json::Error),
-    #[error("the recipe in it has the SHA-256 {found}; it says {said}")]
-    OtherRecipe { found: Sha256, said: Sha256 },
+    #[error("the recipe in it has the SHA-256 {found}; it says {stated}")]
+    OtherRecipe { found: Sha256, stated: Sha256 },
     #[error("the recipe in it: {0}")]
     Recipe(#[from] RecipeError),
 }
 
 impl NetManifest {
-    /// Reads a manifest's text.
+    /// Parses a manifest's text.
     ///
     /// # Errors
     ///
-    /// If it is none, has a key that manifests have not, or its recipe is none or another.
+    /// If it is not a manifest, a key is unknown, or its recipe is invalid or has another hash.
     pub fn from_text(text: &str) -> Result<Self, NetManifestError> {
         let manifest: Self = serde_json::from_str(text)?;
-        let (said, found) = (manifest.recipe.sha256, Sha256::of(manifest.recipe.text.as_bytes()));
-        if said != found {
-            return Err(NetManifestError::OtherRecipe { found, said });
+        let (stated, found) = (manifest.recipe.sha256, Sha256::of(manifest.recipe.text.as_bytes()));
+        if stated != found {
+            return Err(NetManifestError::OtherRecipe { found, stated });
         }
         Recipe::from_text(&manifest.recipe.text)?;
         Ok(manifest)
     }
 
-    /// Its text.
+    /// Writes the text.
     ///
     /// # Panics
     ///

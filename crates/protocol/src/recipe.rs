@@ -1,15 +1,16 @@
-//! Recipes: how a net is to be trained, as a text (TOML) that a maintainer writes and a manifest keeps.
+//! Recipes: the training of a net, as a text (TOML) that a maintainer writes and a manifest keeps.
 //!
-//! A recipe that has been read can be run: every key is known, every value is in its range, no key is there without
-//! effect, and what was left out has its default. Anything else is refused in one sentence that names the key and its
-//! place, for a night of training with a misspelt key is a night lost.
+//! A parsed recipe can be run: every key is known and has an effect, every value is in its range,
+//! and missing keys have their defaults. Anything else is one sentence that names the key and its
+//! place, because a night of training with a misspelt key is lost.
 //!
-//! The text is read by hand ([`Recipe::from_text`]) and not by `serde`'s derivation, which knows neither the whole path of a
-//! key nor, once a value is read, where it stood. For the same reason nothing here is `Deserialize`: there is one way
-//! in, and it checks. [`Recipe::to_text`] writes every value with its default; reading that gives the same recipe.
+//! The text is parsed by hand ([`Recipe::from_text`]). `serde`'s derivation knows neither the whole
+//! path of a key nor, once a value is read, its place. So nothing here is `Deserialize`: the only
+//! way in checks everything. [`Recipe::to_text`] writes every value with its default; parsing that
+//! gives the same recipe.
 //!
-//! Which files are meant, and whether they exist, is asked by whoever runs the recipe. The keys, with their defaults
-//! and ranges, are listed in `docs/FORMATS.md`.
+//! Files are resolved by the program that runs the recipe. The keys, with their defaults and
+//! ranges, are listed in `docs/FORMATS.md`.
 //!
 //! ```
 //! use protocol::recipe::{Recipe, ScheduleKind};
@@ -28,7 +29,11 @@
 //! assert_eq!(recipe.schedule.steps(), 40 * 62);
 //!
 //! let error = Recipe::from_text(&text.replace("40", "0")).unwrap_err();
-//! assert_eq!(error.to_string(), "line 6, column 14: `schedule.epochs` is 0; it must be a whole number from 1 to 1000000");
+//! assert_eq!(
+//!     error.to_string(),
+//!     "line 6, column 14: `schedule.epochs` is 0; \
+//!      it must be a whole number from 1 to 1000000"
+//! );
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -56,42 +61,43 @@ use table::Table;
 
 use crate::name::is_name;
 
-/// More positions than anyone has; the steps of the longest run can still be counted.
-const MOST_POSITIONS: u64 = 1_000_000_000_000;
+/// More positions than exist; the steps of the longest run can still be counted.
+const MAX_POSITIONS: u64 = 1_000_000_000_000;
 
-/// How a net is to be trained.
+/// The training of a net.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recipe {
-    /// What the run and its files are called: 1 to 64 letters, digits, `.`, `_` or `-`, the first a letter or digit.
+    /// The name of the run and its files: 1 to 64 letters, digits, `.`, `_` or `-`, the first a
+    /// letter or digit.
     pub name: String,
-    /// What the net is.
+    /// The architecture of the net.
     pub architecture: Architecture,
-    /// What it learns from.
+    /// The training data.
     pub data: Data,
-    /// What counts as an error, and how much.
+    /// The loss function.
     pub loss: Loss,
-    /// How a gradient becomes a step.
+    /// The optimizer.
     pub optimizer: Optimizer,
-    /// How many steps there are, and how long each is.
+    /// The length of the run, and the learning rate.
     pub schedule: Schedule,
-    /// How training heeds that the net will run in integers.
+    /// Quantisation-aware training.
     pub quantisation: Quantisation,
-    /// What everything random is drawn from.
+    /// The seeds of all randomness.
     pub seeds: Seeds,
-    /// The net to go on from; a new one if none.
+    /// The net to start from; a new one if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
-    /// When to give a run up.
+    /// The condition for abandoning a run.
     pub stop: Stop,
 }
 
 impl Recipe {
-    /// Reads a recipe's text.
+    /// Parses a recipe's text.
     ///
     /// # Errors
     ///
-    /// If it is no TOML, has a key that recipes have not or lacks one that they must have, or if a value is out of its
-    /// range or contradicts another. The error tells the first such fault that was met.
+    /// If it is not TOML, a key is unknown or missing, or a value is out of its range or
+    /// contradicts another. The error is the first such fault.
     pub fn from_text(text: &str) -> Result<Self, RecipeError> {
         let entries = DeTable::parse(text).map_err(|error| RecipeError::of_parser(text, &error))?;
         let table = Table::root(text, entries.get_ref());
@@ -127,12 +133,12 @@ impl Recipe {
         })
     }
 
-    /// The recipe's text with every value, given or not. Only what is off when it is left out (`data.filter.beyond` and
-    /// the like) is left out.
+    /// Writes the text with every value. Only options that are off by default (`data.filter.beyond`
+    /// and similar) are omitted when off.
     ///
     /// # Panics
     ///
-    /// If a whole number, which [`Recipe::from_text`] would not have let in, is greater than TOML can say.
+    /// If an integer is too large for TOML; [`Recipe::from_text`] accepts none such.
     #[must_use]
     pub fn to_text(&self) -> String {
         toml::to_string(self).expect("its keys are words and its numbers below 2⁶³")

@@ -1,4 +1,4 @@
-//! Campaigns are read strictly, and what is read can be run.
+//! Campaigns are parsed strictly, and a parsed campaign can be run.
 
 use protocol::campaign::{Campaign, CampaignError};
 
@@ -23,7 +23,7 @@ fn a_candidate_s_recipe_has_its_name_and_its_games() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn faults_are_named_with_their_place() {
     let cases = [
         ("seed = 1", "sead = 1", "line 6, column 1: unknown field `sead`"),
         ("rules = \"cxr\"", "rules = \"chess\"", "line 5, column 9: "),

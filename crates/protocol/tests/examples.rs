@@ -1,4 +1,4 @@
-//! The recipes that are published can be read, and are called like their files.
+//! The published recipes can be parsed, and are named like their files.
 
 use std::{fs, path::Path};
 

@@ -1,6 +1,6 @@
-//! What holds for every manifest of a net.
+//! Properties of net manifests.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 use proptest::{collection::vec, option, prelude::*};
 use protocol::{
@@ -65,7 +65,7 @@ fn manifest() -> impl Strategy<Value = NetManifest> {
     )
 }
 
-/// The objects within a value, as the paths to them.
+/// The paths of all objects within a value.
 fn objects(value: &Value, path: &str, found: &mut Vec<String>) {
     let entries: Vec<(String, &Value)> = match value {
         Value::Object(entries) => {
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_that_is_not_known_is_refused_wherever_it_stands(manifest in manifest()) {
+    fn an_unknown_key_is_refused_anywhere(manifest in manifest()) {
         let value: Value = serde_json::from_str(&manifest.to_text()).unwrap();
         let mut found = Vec::new();
         objects(&value, "", &mut found);
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn a_name_of_a_file_reads_back_as_itself(sha256 in sha256()) {
+    fn a_hash_reads_back_as_itself(sha256 in sha256()) {
         prop_assert_eq!(sha256.to_string().parse(), Ok(sha256));
         let text = sha256.to_string();
         prop_assert!(text[1..].parse::<Sha256>().is_err());
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn another_recipe_than_the_hash_says_is_refused(manifest in manifest()) {
+    fn another_recipe_than_that_of_the_hash_is_refused(manifest in manifest()) {
         let text = manifest.to_text().replace("positions_per_epoch = 9", "positions_per_epoch = 8");
         let error = NetManifest::from_text(&text).unwrap_err().to_string();
         prop_assert!(error.starts_with("the recipe in it has the SHA-256 "), "{}", error);

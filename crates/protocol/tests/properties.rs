@@ -1,4 +1,4 @@
-//! What holds for every recipe, and for every text.
+//! Properties of recipes, and of arbitrary texts.
 
 use proptest::{option, prelude::*};
 use protocol::recipe::{
@@ -6,7 +6,7 @@ use protocol::recipe::{
     QuantisationMode, Recipe, Schedule, ScheduleKind, Seeds, Source, Start, Stop,
 };
 
-const LEAST: &str = "\
+const MINIMAL: &str = "\
 name = \"small\"
 [[data.sources]]
 manifest = \"gen0.json\"
@@ -16,7 +16,7 @@ positions_per_epoch = 1_000_000
 ";
 
 #[test]
-fn what_is_left_out_has_its_default() {
+fn missing_keys_have_their_defaults() {
     let expected = Recipe {
         name: "small".to_owned(),
         architecture: Architecture {
@@ -67,19 +67,19 @@ fn what_is_left_out_has_its_default() {
         start: None,
         stop: Stop { explosion: 4.0 },
     };
-    assert_eq!(Recipe::from_text(LEAST), Ok(expected));
+    assert_eq!(Recipe::from_text(MINIMAL), Ok(expected));
 }
 
-/// What is left out may have a default that depends on what is given.
+/// The default of a missing key may depend on a given one.
 #[test]
 fn some_defaults_depend_on_other_keys() {
-    let with = |section: &str| Recipe::from_text(&format!("{LEAST}{section}")).unwrap();
+    let with = |section: &str| Recipe::from_text(&format!("{MINIMAL}{section}")).unwrap();
     let loss = with("[loss]\nlambda_start = 1").loss;
     assert_eq!((loss.lambda_start, loss.lambda_end), (1.0, 1.0));
     let kind = |key: &str| with(&format!("[optimizer]\nkind = {key}")).optimizer.kind;
     assert_eq!(kind("\"radam\""), OptimizerKind::RAdam);
     assert_eq!(kind("\"ranger\""), OptimizerKind::Ranger { lookahead_steps: 6, lookahead_blend: 0.5 });
-    // The section of the schedule is the last of the text.
+    // The schedule's section is the last of the text.
     let kind = |keys: &str| with(keys).schedule.kind;
     assert_eq!(kind("kind = \"constant\""), ScheduleKind::Constant);
     assert_eq!(kind("kind = \"one-cycle\""), ScheduleKind::OneCycle { final_learning_rate: 1e-5 });
@@ -88,7 +88,7 @@ fn some_defaults_depend_on_other_keys() {
 
 #[test]
 fn a_text_says_every_value() {
-    let text = Recipe::from_text(LEAST).unwrap().to_text();
+    let text = Recipe::from_text(MINIMAL).unwrap().to_text();
     let expected = "\
 name = \"small\"
 
@@ -184,7 +184,7 @@ fn filter() -> impl Strategy<Value = Filter> {
         })
 }
 
-/// Names of files: as they are, and as nobody would call one.
+/// Names of files: plausible and arbitrary ones.
 fn file() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z/.]{1,20}", any::<String>()].prop_filter("empty", |name| !name.is_empty())
 }
@@ -219,7 +219,7 @@ fn loss() -> impl Strategy<Value = Loss> {
     )
 }
 
-/// Above 0, at most 1, of every size.
+/// Above 0, at most 1, of every magnitude.
 fn small() -> impl Strategy<Value = f64> {
     (-30.0..=0.0f64).prop_map(f64::exp)
 }
@@ -277,7 +277,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
     )
 }
 
-/// A text is read or refused; a refusal is one line that names a place in it.
+/// A text is parsed or rejected; an error is one line that names a place in the text.
 fn read_or_refused(text: &str) {
     if let Err(error) = Recipe::from_text(text) {
         assert!((1..=text.matches('\n').count() + 1).contains(&error.line), "{error}");
@@ -289,7 +289,7 @@ fn read_or_refused(text: &str) {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(recipe in recipe()) {
+    fn a_written_recipe_reads_back_as_itself(recipe in recipe()) {
         prop_assert_eq!(Recipe::from_text(&recipe.to_text()), Ok(recipe));
     }
 
@@ -298,7 +298,7 @@ proptest! {
         read_or_refused(&text);
     }
 
-    /// A part of a recipe's text in the place of another.
+    /// A slice of a recipe's text in the place of another.
     #[test]
     fn a_damaged_text_is_read_or_refused(recipe in recipe(), cuts in any::<[prop::sample::Index; 4]>()) {
         let text: Vec<char> = recipe.to_text().chars().collect();

@@ -1,8 +1,8 @@
-//! What is refused, and the sentence in which.
+//! Rejected recipes and their error sentences.
 
 use protocol::recipe::Recipe;
 
-/// A recipe of what must be given, with other lines in the places of these.
+/// A minimal recipe with some lines replaced.
 fn with(changes: &[(&str, &str)]) -> String {
     let mut text = "\
 name = \"small\"
@@ -37,7 +37,7 @@ fn refused(text: &str, sentence: &str) {
     }
 }
 
-/// Each case: the header of a section, lines under it, what is said.
+/// Each case: the header of a section, the lines under it, the sentence.
 #[track_caller]
 fn refused_under(cases: &[(&str, &str, &str)]) {
     for (header, lines, sentence) in cases {
@@ -49,7 +49,7 @@ const KEYS_OF_A_RECIPE: &str = "a recipe may have name, architecture, data, loss
                                 seeds, start and stop";
 
 #[test]
-fn what_is_no_toml() {
+fn texts_that_are_not_toml() {
     let sentences = [
         ("name = ", "line 1, column 8: the text is not TOML: string values must be quoted, expected literal string"),
         (
@@ -169,7 +169,7 @@ fn missing_keys() {
 }
 
 #[test]
-fn what_is_no_table() {
+fn values_that_are_not_tables() {
     refused(
         "name = \"a\"\nloss = 3\ndata.sources = [{ manifest = \"a\" }]",
         "line 2, column 8: `loss` is 3; it must be a table",
@@ -195,7 +195,7 @@ fn names() {
     }
 }
 
-/// The header of a section, its line, a key, values that are refused, what is allowed.
+/// The header of a section, its line, a key, rejected values, the allowed ones.
 type Values<'a> = (&'a str, usize, &'a str, &'a [&'a str], &'a str);
 
 const VALUES: &[Values<'_>] = &[

@@ -1,11 +1,11 @@
-//! What workers are told.
+//! The messages of workers.
 
 use dataset::{Adjudication, Digest, GameSettings, Header, OpeningPolicy};
 use protocol::api::work::{Answer, Lease, Notice, Work};
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-fn answer() -> Answer {
+fn response() -> Answer {
     let settings = GameSettings {
         hash_mebibytes: 16,
         soft_nodes: None,
@@ -30,18 +30,19 @@ fn answer() -> Answer {
 }
 
 #[test]
-fn answers_round_trip() {
+fn responses_round_trip() {
     let wait = Work::Wait { seconds: 60, reason: "The generation is full.".to_owned() };
-    for answer in [answer(), Answer { work: wait, notices: Vec::new() }] {
-        let text = serde_json::to_string(&answer).unwrap();
-        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer, "{text}");
+    for response in [response(), Answer { work: wait, notices: Vec::new() }] {
+        let text = serde_json::to_string(&response).unwrap();
+        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), response, "{text}");
     }
 }
 
-/// Whoever can make a worker do more than play games would have the machines of all who run one.
+/// Leases with unknown fields are rejected: a field that runs a command would hand over the
+/// machines of all volunteers.
 #[test]
 fn a_lease_with_anything_else_in_it_is_refused() {
-    let sound = serde_json::to_value(answer()).unwrap();
+    let sound = serde_json::to_value(response()).unwrap();
     for place in ["", "/terms", "/terms/settings", "/terms/openings", "/terms/settings/adjudication"] {
         for word in ["command", "engine", "program", "arguments", "environment"] {
             let mut lease = sound.clone();

@@ -1,4 +1,4 @@
-//! Time that passes faster.
+//! Clocks that run faster.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,7 +7,7 @@ use std::{
 
 use client::{Clock, SystemClock};
 
-/// A clock on which so many seconds pass in one.
+/// A clock that runs a number of times as fast.
 #[derive(Clone, Copy, Debug)]
 pub struct FastClock {
     clock: SystemClock,
@@ -16,7 +16,7 @@ pub struct FastClock {
 }
 
 impl FastClock {
-    /// A clock that runs so many times as fast.
+    /// A clock that runs `times` times as fast.
     #[must_use]
     pub fn new(times: u32) -> Self {
         let clock = SystemClock::default();
@@ -38,7 +38,7 @@ impl Clock for FastClock {
     }
 }
 
-/// A clock on which time passes as everywhere, and hours when somebody says so.
+/// A clock that runs normally, and jumps ahead on demand.
 #[derive(Debug, Default)]
 pub struct JumpingClock {
     clock: SystemClock,
@@ -46,7 +46,7 @@ pub struct JumpingClock {
 }
 
 impl JumpingClock {
-    /// So much time passes at once. Who waits for less looks up within some hundredths of a second.
+    /// Advances the clock at once. Waiting code notices within some hundredths of a second.
     pub fn jump(&self, time: Duration) {
         *self.jumped.lock().unwrap_or_else(PoisonError::into_inner) += time;
     }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as far as tests need it: one question a connection, bodies with a length.
+//! Minimal HTTP/1.1 for tests: one request per connection, bodies with a length.
 
 use std::{
     collections::BTreeMap,
@@ -12,45 +12,45 @@ use std::{
     time::Duration,
 };
 
-/// A question.
+/// A request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// `GET` and so on.
+    /// The method, such as `GET`.
     pub method: String,
-    /// The address without the server.
+    /// The path.
     pub path: String,
-    /// In small letters.
+    /// The headers, their names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// What came with it.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// `200` and so on.
+pub struct Response {
+    /// The status code.
     pub status: u16,
-    /// Beside the length.
+    /// The headers, without the length.
     pub headers: Vec<(String, String)>,
-    /// What goes with it.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-impl Answer {
-    /// An answer of a kind.
+impl Response {
+    /// A response with a content type.
     #[must_use]
     pub fn new(status: u16, kind: &str, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: vec![("content-type".to_owned(), kind.to_owned())], body: body.into() }
     }
 
-    /// With another header.
+    /// Adds a header.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl std::fmt::Display) -> Self {
         self.headers.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// As it is sent.
+    /// Serialises the response.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = format!("HTTP/1.1 {} Whatever\r\n", self.status).into_bytes();
@@ -64,11 +64,11 @@ impl Answer {
 }
 
 impl Request {
-    /// Reads a question; its head as it came comes too.
+    /// Reads a request, and returns it with the bytes of its head.
     ///
     /// # Errors
     ///
-    /// If the connection ends before the question, or it is none.
+    /// If the connection ends early, or the request is malformed.
     pub fn read(stream: &mut impl Read) -> io::Result<(Self, Vec<u8>)> {
         let mut stream = BufReader::new(stream);
         let mut head = Vec::new();
@@ -91,27 +91,27 @@ impl Request {
     }
 }
 
-/// Listens on this machine until it is dropped.
+/// A server on this machine, which stops when it is dropped.
 pub struct Listener {
     address: SocketAddr,
     end: Arc<AtomicBool>,
 }
 
 impl Listener {
-    /// Gives every connection to `serve`, in a thread of its own.
+    /// Starts a server that calls `serve` for every connection, in a thread of its own.
     ///
     /// # Errors
     ///
-    /// If no port can be had.
+    /// If no port is available.
     pub fn start(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> io::Result<Self> {
         Self::start_at("127.0.0.1:0", serve)
     }
 
-    /// The same at a certain address.
+    /// The same at a given address.
     ///
     /// # Errors
     ///
-    /// If it cannot be had.
+    /// If the address is not available.
     pub fn start_at(address: &str, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
@@ -131,26 +131,26 @@ impl Listener {
         Ok(Self { address, end })
     }
 
-    /// Answers every question.
+    /// Starts a server that responds to every request.
     ///
     /// # Errors
     ///
-    /// If no port can be had.
-    pub fn answering(answer: impl Fn(Request) -> Answer + Send + Sync + 'static) -> io::Result<Self> {
+    /// If no port is available.
+    pub fn answering(response: impl Fn(Request) -> Response + Send + Sync + 'static) -> io::Result<Self> {
         Self::start(move |mut stream| {
             if let Ok((request, _)) = Request::read(&mut stream) {
-                let _ = stream.write_all(&answer(request).to_bytes());
+                let _ = stream.write_all(&response(request).to_bytes());
             }
         })
     }
 
-    /// Where it listens.
+    /// The server's address.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The same as text: `http://127.0.0.1:…`.
+    /// The base URL: `http://127.0.0.1:…`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -160,7 +160,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.end.store(true, Relaxed);
-        // Wakes the thread up, so that the port is free.
+        // Wakes the thread, so that the port is released.
         let _ = TcpStream::connect(self.address);
     }
 }

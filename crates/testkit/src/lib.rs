@@ -1,7 +1,7 @@
-//! For tests: a small web server ([`http`]), a network that does what networks do ([`proxy`]), clocks that run as fast
-//! as one likes ([`FastClock`], [`JumpingClock`]), and what `strace` wrote down ([`trace`]).
+//! Test utilities: a small HTTP server ([`http`]), a faulty network ([`proxy`]), clocks that run
+//! faster ([`FastClock`], [`JumpingClock`]), and the log of `strace` ([`trace`]).
 //!
-//! Only what the two lowest layers know is known here, so that every room above may be tested with it.
+//! It depends on the lowest layers alone, so that every crate above can be tested with it.
 
 mod clock;
 pub mod http;

@@ -1,4 +1,4 @@
-//! A bad network between two programs.
+//! A proxy that injects network faults.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -8,43 +8,43 @@ use std::{
     time::Duration,
 };
 
-use crate::http::{Answer, Listener, Request};
+use crate::http::{Listener, Request, Response};
 
-/// What happens to one question.
+/// A fault injected into one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// It does not arrive.
-    DropQuestion,
-    /// It arrives; the answer does not.
-    DropAnswer,
-    /// It arrives later.
+    /// The request is lost.
+    DropRequest,
+    /// The request arrives; the response is lost.
+    DropResponse,
+    /// The request arrives late.
     Delay(Duration),
-    /// Only so many bytes of its body arrive.
-    CutQuestion(usize),
-    /// Only so many bytes of the answer come back.
-    CutAnswer(usize),
-    /// It arrives twice; the second answer comes back.
-    Twice,
-    /// An error of somebody in between.
+    /// The request's body is cut after this many bytes.
+    CutRequest(usize),
+    /// The response is cut after this many bytes.
+    CutResponse(usize),
+    /// The request arrives twice; the second response is returned.
+    Duplicate,
+    /// A proxy's error with this status.
     Error(u16),
-    /// Somebody in between asks for patience, so many seconds long.
+    /// A proxy's 429 with this `Retry-After` in seconds.
     TooMany(u32),
-    /// A page that says that all is well, and is none of the server's.
+    /// A captive portal's page with the status 200.
     Page,
 }
 
 impl Fault {
-    /// What happens to a question where of so many ten meet with something; `roll` gives random numbers.
-    pub fn any(of: u64, mut roll: impl FnMut() -> u64) -> Self {
-        match roll() % of {
-            0 => Self::DropQuestion,
-            1 => Self::DropAnswer,
-            2 => Self::Delay(Duration::from_millis(roll() % 500)),
-            3 => Self::CutQuestion((roll() % 600) as usize),
-            4 => Self::CutAnswer((roll() % 300) as usize),
-            5 => Self::Twice,
+    /// Returns a random fault for ten of `of` requests; `random` returns random numbers.
+    pub fn any(of: u64, mut random: impl FnMut() -> u64) -> Self {
+        match random() % of {
+            0 => Self::DropRequest,
+            1 => Self::DropResponse,
+            2 => Self::Delay(Duration::from_millis(random() % 500)),
+            3 => Self::CutRequest((random() % 600) as usize),
+            4 => Self::CutResponse((random() % 300) as usize),
+            5 => Self::Duplicate,
             6 => Self::Error(500),
             7 => Self::Error(502),
             8 => Self::TooMany(1),
@@ -54,11 +54,11 @@ impl Fault {
     }
 }
 
-/// Hands questions on to a server, and does to each what `fault` says; questions are counted from 0.
+/// Forwards requests to a server with the faults that `fault` chooses; requests are counted from 0.
 ///
 /// # Errors
 ///
-/// If no port can be had.
+/// If no port is available.
 pub fn start(server: SocketAddr, fault: impl FnMut(u64, &Request) -> Fault + Send + 'static) -> io::Result<Listener> {
     let fault = Arc::new(Mutex::new((0, fault)));
     Listener::start(move |mut stream| {
@@ -69,38 +69,39 @@ pub fn start(server: SocketAddr, fault: impl FnMut(u64, &Request) -> Fault + Sen
             state.0 += 1;
             (state.1)(number, &request)
         };
-        if let Some(answer) = pass_on(server, &head, &request.body, fault) {
-            let _ = stream.write_all(&answer);
+        if let Some(response) = forward_with(server, &head, &request.body, fault) {
+            let _ = stream.write_all(&response);
         }
     })
 }
 
-fn pass_on(server: SocketAddr, head: &[u8], body: &[u8], fault: Fault) -> Option<Vec<u8>> {
+fn forward_with(server: SocketAddr, head: &[u8], body: &[u8], fault: Fault) -> Option<Vec<u8>> {
     let forward = |body: &[u8]| exchange(server, head, body, false).ok();
     match fault {
-        Fault::DropQuestion => None,
-        Fault::DropAnswer => forward(body).and(None),
+        Fault::DropRequest => None,
+        Fault::DropResponse => forward(body).and(None),
         Fault::Delay(time) => {
             thread::sleep(time);
             forward(body)
         }
-        Fault::CutQuestion(bytes) if bytes < body.len() => {
+        Fault::CutRequest(bytes) if bytes < body.len() => {
             let _ = exchange(server, head, &body[..bytes], true);
             None
         }
-        Fault::None | Fault::CutQuestion(_) => forward(body),
-        Fault::CutAnswer(bytes) => forward(body).map(|answer| answer[..answer.len().min(bytes)].to_vec()),
-        Fault::Twice => forward(body).and_then(|_| forward(body)),
-        Fault::Error(status) => Some(Answer::new(status, "text/html", "<html>out of order</html>").to_bytes()),
+        Fault::None | Fault::CutRequest(_) => forward(body),
+        Fault::CutResponse(bytes) => forward(body).map(|response| response[..response.len().min(bytes)].to_vec()),
+        Fault::Duplicate => forward(body).and_then(|_| forward(body)),
+        Fault::Error(status) => Some(Response::new(status, "text/html", "<html>out of order</html>").to_bytes()),
         Fault::TooMany(seconds) => {
-            let answer = Answer::new(429, "text/html", "<html>too many</html>").with("retry-after", seconds);
-            Some(answer.to_bytes())
+            let response = Response::new(429, "text/html", "<html>too many</html>").with("retry-after", seconds);
+            Some(response.to_bytes())
         }
-        Fault::Page => Some(Answer::new(200, "text/html", "<html>Welcome to the hotel</html>").to_bytes()),
+        Fault::Page => Some(Response::new(200, "text/html", "<html>Welcome to the hotel</html>").to_bytes()),
     }
 }
 
-/// One exchange. Who has nothing more to say says so only if something is missing: real servers take it for a hanging up.
+/// One exchange. Only a cut request ends with a shutdown of the write half: real servers take one
+/// for a disconnect.
 fn exchange(server: SocketAddr, head: &[u8], body: &[u8], is_cut: bool) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(server)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
@@ -109,7 +110,7 @@ fn exchange(server: SocketAddr, head: &[u8], body: &[u8], is_cut: bool) -> io::R
     if is_cut {
         stream.shutdown(std::net::Shutdown::Write)?;
     }
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    Ok(answer)
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    Ok(response)
 }

@@ -1,17 +1,18 @@
-//! What a process asked of the system, as `strace -f -y` writes it down.
+//! The system calls of a process, from the log of `strace -f -y`.
 
 use std::{collections::BTreeMap, process::Command};
 
-/// Whether `strace` is here and may watch. Where nobody wants it (`CHUHE_SKIP_STRACE`), what was not seen is said.
+/// Whether `strace` is usable. With `CHUHE_SKIP_STRACE` the test is skipped, with a line about
+/// `unseen`, the property not checked.
 ///
 /// # Panics
 ///
-/// If it is missing, or may not watch.
+/// If it is missing, or may not trace.
 #[must_use]
-#[allow(clippy::print_stdout, reason = "what a test passed by is worth a line")]
+#[allow(clippy::print_stdout, reason = "a skipped check is worth a line")]
 pub fn can_watch(unseen: &str) -> bool {
     if std::env::var_os("CHUHE_SKIP_STRACE").is_some() {
-        println!("SKIPPED: CHUHE_SKIP_STRACE is set, so nobody saw {unseen}");
+        println!("SKIPPED: CHUHE_SKIP_STRACE is set, so this was not checked: {unseen}");
         return false;
     }
     let works = Command::new("strace").args(["-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
@@ -22,32 +23,32 @@ pub fn can_watch(unseen: &str) -> bool {
     true
 }
 
-/// A call to the system: when it began and ended, by lines of what was written down, and the call itself.
+/// A system call with the lines of the log where it began and ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The line with its beginning.
+    /// The line of its beginning.
     pub began: usize,
-    /// The line with its end.
+    /// The line of its end.
     pub ended: usize,
     /// Name, arguments and result.
     pub text: String,
 }
 
 impl Call {
-    /// Whether it is one of these.
+    /// Whether it is one of these system calls.
     #[must_use]
     pub fn is(&self, names: &[&str]) -> bool {
         let name = self.text.split_once('(').map_or("", |(name, _)| name);
         names.contains(&name)
     }
 
-    /// Whether the system did what was asked.
+    /// Whether it succeeded.
     #[must_use]
     pub fn went_well(&self) -> bool {
         self.text.rsplit_once(" = ").is_some_and(|(_, result)| result.starts_with(|digit: char| digit.is_ascii_digit()))
     }
 
-    /// The texts in quotation marks among its arguments, byte for byte.
+    /// The quoted strings among its arguments, byte for byte.
     #[must_use]
     pub fn texts(&self) -> Vec<Vec<u8>> {
         let mut texts = Vec::new();
@@ -63,7 +64,7 @@ impl Call {
     }
 }
 
-/// A byte behind a backslash, as C writes it.
+/// The byte of a C escape sequence, after its backslash.
 fn escaped(bytes: &mut std::iter::Peekable<std::str::Bytes<'_>>) -> u8 {
     let is_digit = |byte: &u8| (b'0'..b'8').contains(byte);
     match bytes.next() {
@@ -83,7 +84,7 @@ fn escaped(bytes: &mut std::iter::Peekable<std::str::Bytes<'_>>) -> u8 {
     }
 }
 
-/// Puts together what was written down in two parts because another thread spoke in between.
+/// Parses a log, and joins calls that another thread's lines interrupted.
 #[must_use]
 pub fn calls(trace: &str) -> Vec<Call> {
     let mut open = BTreeMap::<&str, (usize, String)>::new();
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_put_together_and_taken_apart() {
+    fn calls_are_joined_and_parsed() {
         let trace = r#"7  write(3</a>, "x\0\1772\n\"", 5 <unfinished ...>
 8  fsync(4</b>)   = -1 EIO (Input/output error)
 7  <... write resumed>) = 5

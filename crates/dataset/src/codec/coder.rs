@@ -1,23 +1,25 @@
-//! Entropy coding of yes and no: a binary range coder with a carry, in integers alone.
+//! Adaptive binary range coder with carry, in integers alone.
 //!
-//! One piece of code describes a game for both directions: it asks a [`Coder`] for every bit, saying what it is if it
-//! knows. Whoever writes knows; whoever reads is told. So the two cannot drift apart.
+//! One function describes a game for both directions: it asks a [`Coder`] for every bit and passes
+//! the bit if it is known. An encoder knows it; a decoder returns it. So the two directions cannot
+//! drift apart.
 
 use super::slots::Slots;
 
-/// How fast what was seen is forgotten: the weight of the newest bit is 2⁻⁶. On games like those that the odds were counted
-/// on slower is better by up to 0.006 bytes a position; this is for the games of later nets, which are not like them.
-const RATE: u32 = 6;
+/// The adaptation rate: the newest bit has the weight 2⁻⁶. On games like those of the tuning a
+/// slower rate saves up to 0.006 bytes a position; this one is for the games of later nets.
+const RATE_SHIFT: u32 = 6;
 
-/// No odds are worse, where a yes is never seen.
-const LEAST: i32 = (1 << RATE) - 1;
+/// The lowest probability that a slot reaches.
+const MIN_PROBABILITY: i32 = (1 << RATE_SHIFT) - 1;
 
 /// Codes bits one after the other.
 pub(super) trait Coder {
-    /// A bit whose odds a slot has learned. `known` is what it is, for a coder that writes.
+    /// Codes a bit with a slot's probability. `known` is the bit, for an encoder.
     fn bit(&mut self, slots: &mut Slots, index: usize, known: bool) -> bool;
 
-    /// A number of so many bits, the high ones first, the odds of each by those before it: `tree` is where its slots begin.
+    /// Codes a number of `bits` bits, the highest first, each in the context of those before it.
+    /// `tree` is its first slot.
     #[inline]
     fn tree(&mut self, slots: &mut Slots, tree: usize, bits: u32, known: u32) -> u32 {
         let mut node = 1;
@@ -27,11 +29,11 @@ pub(super) trait Coder {
         node as u32 - (1 << bits)
     }
 
-    /// A number of so many bits, each as likely 0 as 1; at most 16.
+    /// Codes a number of at most 16 equiprobable bits.
     fn raw(&mut self, bits: u32, known: u32) -> u32;
 }
 
-/// Writes.
+/// The encoder.
 pub(super) struct Encoder {
     low: u64,
     range: u64,
@@ -48,7 +50,7 @@ impl Encoder {
         let (low, carry) = self.low.overflowing_add(offset);
         self.low = low;
         if carry {
-            // There is a byte that takes it: the whole is a fraction below one.
+            // Carry propagation: the code is a fraction below one, so some byte takes the carry.
             for byte in self.out.iter_mut().rev() {
                 *byte = byte.wrapping_add(1);
                 if *byte != 0 {
@@ -67,9 +69,10 @@ impl Encoder {
         }
     }
 
-    /// The bytes. An encoder that shifted n times gives n + 1 words.
+    /// Returns the bytes. An encoder that shifted n times writes n + 1 words.
     pub(super) fn finish(mut self) -> Vec<u8> {
-        // The range is at least 2³²: one of its numbers ends with so many zeros, which need not be written.
+        // The range is at least 2³², so it contains a number with 32 trailing zero bits, which are
+        // not written.
         self.add(u64::from(u32::MAX));
         self.out.extend_from_slice(&((self.low >> 32) as u32).to_be_bytes());
         self.out
@@ -101,12 +104,12 @@ impl Coder for Encoder {
     }
 }
 
-/// Reads. Bytes that no encoder wrote give bits too, though nobody can say which.
+/// The decoder. Bytes that no encoder wrote decode to arbitrary bits.
 pub(super) struct Decoder<'a> {
     code: u64,
     range: u64,
     rest: &'a [u8],
-    /// How many words were read past the end.
+    /// The number of words read past the end.
     missing: u32,
 }
 
@@ -133,7 +136,7 @@ impl<'a> Decoder<'a> {
         0
     }
 
-    /// Whether exactly as much was read as an encoder writes. One word is read ahead.
+    /// Whether exactly the bytes of an encoder were read. One word is read ahead.
     pub(super) const fn is_at_end(&self) -> bool {
         self.rest.is_empty() && self.missing == 1
     }
@@ -169,7 +172,7 @@ impl Coder for Decoder<'_> {
         bit
     }
 
-    /// Without a branch for any bit: none of them can be foreseen.
+    /// Without branches on the bits: none of them is predictable.
     #[inline]
     fn tree(&mut self, slots: &mut Slots, tree: usize, bits: u32, _known: u32) -> u32 {
         let mut node = 1;
@@ -182,8 +185,8 @@ impl Coder for Decoder<'_> {
             self.range = (bound & mask) | ((self.range - bound) & !mask);
             self.code = (self.code & mask) | (below & !mask);
             let old = i32::from(*slot);
-            let target = LEAST + (bit as i32) * (i32::from(u16::MAX) - LEAST);
-            *slot = (old + ((target - old) >> RATE)) as u16;
+            let target = MIN_PROBABILITY + (bit as i32) * (i32::from(u16::MAX) - MIN_PROBABILITY);
+            *slot = (old + ((target - old) >> RATE_SHIFT)) as u16;
             self.shift();
             node = node << 1 | bit as usize;
         }
@@ -193,7 +196,7 @@ impl Coder for Decoder<'_> {
     #[inline]
     fn raw(&mut self, bits: u32, _known: u32) -> u32 {
         self.range >>= bits;
-        // In bytes that no encoder wrote it may lie beyond.
+        // It may lie beyond in bytes that no encoder wrote.
         let number = (self.code / self.range).min((1 << bits) - 1);
         self.code = self.code.wrapping_sub(self.range * number);
         self.shift();
@@ -201,16 +204,16 @@ impl Coder for Decoder<'_> {
     }
 }
 
-/// Moves the slot's odds of a yes, in 65,536ths, towards what came. They never reach certainty: differences below 64
-/// are not moved any more.
+/// Moves the slot's probability of a one, in 65,536ths, towards the bit. Differences below 64 are
+/// not moved, so certainty is never reached.
 #[inline]
 fn learn(slot: &mut u16, bit: bool) {
-    let target = if bit { i32::from(u16::MAX) } else { LEAST };
+    let target = if bit { i32::from(u16::MAX) } else { MIN_PROBABILITY };
     let old = i32::from(*slot);
-    *slot = (old + ((target - old) >> RATE)) as u16;
+    *slot = (old + ((target - old) >> RATE_SHIFT)) as u16;
 }
 
-/// Counts what a slot sees, to find out its odds beforehand.
+/// Counts each slot's bits, to measure its initial probability.
 #[cfg(feature = "tuning")]
 pub(super) struct Tally(pub(super) Vec<[u64; 2]>);
 

@@ -1,4 +1,4 @@
-//! A game, for both directions.
+//! Coding of one game, in both directions.
 
 use xiangqi::{
     Fen, Position,
@@ -8,34 +8,34 @@ use xiangqi::{
 use super::{
     CodecError, Ply,
     coder::Coder,
-    moves::{self, Before},
+    moves::{self, LastMoves},
     number,
-    scores::{self, Said},
+    scores::{self, Previous},
     slots::{ATTEMPT, LENGTH, OUTCOME, REASON, Slots},
     start,
 };
 use crate::{
     Header,
-    opening::{Stroll, Walker},
+    opening::{RandomWalk, Walker},
     record::{Opening, Reason, Record, ScoredMove},
 };
 
 const OUTCOMES: [Outcome; 3] = [Outcome::RedWins, Outcome::BlackWins, Outcome::Draw];
 
-/// What is said of a game before its moves.
+/// A game's fields before its moves.
 pub(super) struct Head {
     pub(super) opening: Opening,
     pub(super) outcome: Outcome,
     pub(super) reason: Reason,
-    /// How many moves follow the opening.
+    /// The number of moves after the opening.
     pub(super) length: usize,
     /// The position after the opening, and the natural limit's counter.
     pub(super) position: Position,
     limit: LimitCounter,
-    before: Before,
+    before: LastMoves,
 }
 
-/// Everything before the moves. The opening is walked.
+/// Codes everything before the moves, and walks the opening.
 pub(super) fn code_head<C: Coder>(
     coder: &mut C,
     slots: &mut Slots,
@@ -52,15 +52,15 @@ pub(super) fn code_head<C: Coder>(
     let outcome = code_outcome(coder, slots, known)?;
     let reason = code_reason(coder, slots, header, outcome, known)?;
     let length = number::code(coder, slots, LENGTH, known.map_or(0, |record| record.moves.len() as u64));
-    let most = header.most_moves();
-    if length > most {
-        return Err(CodecError::TooLong { moves: length, most });
+    let max = header.max_moves();
+    if length > max {
+        return Err(CodecError::TooLong { moves: length, max });
     }
     let seed = header.seed_of(number);
     let walker = Walker { start, rules: header.rules, plies: header.openings.plies };
-    let Stroll { position, moves, captured, limit } =
-        walker.stroll(seed, attempt).map_err(|cause| CodecError::NoOpening { attempt, cause })?;
-    let mut before = Before::default();
+    let RandomWalk { position, moves, captured, limit } =
+        walker.walk_unjudged(seed, attempt).map_err(|cause| CodecError::NoOpening { attempt, cause })?;
+    let mut before = LastMoves::default();
     for mv in moves.iter().rev().take(2).rev() {
         before = before.then(*mv, captured);
     }
@@ -85,11 +85,11 @@ fn code_reason<C: Coder>(
     let known = known.and_then(|record| Reason::all().position(|it| it == record.reason)).unwrap_or(0);
     let tree = REASON + 16 * OUTCOMES.iter().position(|it| *it == outcome).unwrap_or(0);
     let reason = Reason::all().nth(coder.tree(slots, tree, 4, known as u32) as usize);
-    // Nobody loses on time where none is measured.
+    // Only a game under a clock is lost on time.
     reason.filter(|reason| *reason != Reason::TimeLoss || header.clock.is_some()).ok_or(CodecError::NoSuchReason)
 }
 
-/// The moves, one after the other; `each` sees them with the positions in which they were made.
+/// Codes the moves; `each` is called for every one with the position before it.
 pub(super) fn code_moves<C: Coder>(
     coder: &mut C,
     slots: &mut Slots,
@@ -99,7 +99,7 @@ pub(super) fn code_moves<C: Coder>(
 ) -> Result<(), CodecError> {
     let mut position = head.position.clone();
     let mut before = head.before;
-    let mut said = Said::default();
+    let mut previous = Previous::default();
     let mut limit = head.limit;
     for ply in 0..head.length {
         let known = known.map(|moves| moves[ply]);
@@ -109,12 +109,12 @@ pub(super) fn code_moves<C: Coder>(
             .filter(|mv| known_move.is_none_or(|known| known == *mv) && position.keeps_king_safe(*mv))
             .ok_or(CodecError::IllegalMove { ply: number })?;
         let beyond = CodecError::BeyondScores { ply: number };
-        let score = scores::code(coder, slots, said, known).map_err(|scores::Beyond| beyond.clone())?;
+        let score = scores::code(coder, slots, previous, known).map_err(|scores::Beyond| beyond.clone())?;
         if known.is_some_and(|known| known.score != score) {
             return Err(beyond);
         }
         each(Ply { position: &position, scored: ScoredMove { mv, score }, limit, number });
-        said = said.then(score);
+        previous = previous.then(score);
         let (mover, answers_check) = (position.turn(), position.in_check());
         let captures = position.make(mv).captured().is_some();
         limit = limit.after(mover, captures, position.in_check(), answers_check);

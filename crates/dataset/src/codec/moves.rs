@@ -1,9 +1,10 @@
-//! Which move: first which piece, then where to.
+//! Coding of a move: first the piece, then its target.
 //!
-//! The pieces are asked one after the other, those first that are likely to move: the one that moved last, those that
-//! the opponent's last move attacks, then the strong before the weak. Each question has odds of its own by what kind of
-//! piece it is and what it could do. The same with the points it could go to: captures first, dear ones before cheap
-//! ones, then forward before back. No move is generated: that would cost more than all the rest.
+//! One bit per piece, in the order of likelihood: the piece that moved last, those that the
+//! opponent's last move attacks, then the strong before the weak. The context of each bit is the
+//! piece's kind and what it could capture. Targets are coded alike: captures first, the most
+//! valuable first, then forward before back. No moves are generated: that would cost more than all
+//! the rest.
 
 use xiangqi::{Bitboard, Color, Move, Piece, PieceKind, Position, Square, attacks};
 
@@ -12,30 +13,30 @@ use super::{
     slots::{PIECE, Slots, TARGET},
 };
 
-/// What the last two moves say of the next.
+/// The context from the last two moves.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Before {
-    /// The last move, which was the opponent's, and whether it took something.
+pub(super) struct LastMoves {
+    /// The opponent's last move, and whether it was a capture.
     last: Option<(Move, bool)>,
-    /// The one before.
+    /// The own move before that.
     own: Option<Move>,
 }
 
-impl Before {
-    /// After a move.
+impl LastMoves {
+    /// The context after a move.
     pub(super) const fn then(self, mv: Move, captures: bool) -> Self {
         Self { last: Some((mv, captures)), own: if let Some((mv, _)) = self.last { Some(mv) } else { None } }
     }
 }
 
-/// A move, among those that its piece can make: whether it leaves its king in check is not looked at. `None` if what is to
-/// be written is no such move.
+/// Codes a pseudo-legal move: whether it leaves the own king in check is not examined. `None` if
+/// the move to be encoded is not one.
 #[inline]
 pub(super) fn code<C: Coder>(
     coder: &mut C,
     slots: &mut Slots,
     position: &Position,
-    before: Before,
+    before: LastMoves,
     known: Option<Move>,
 ) -> Option<Move> {
     let mover = Mover::new(position, before);
@@ -49,30 +50,30 @@ struct Mover<'a> {
     occupied: Bitboard,
     own: Bitboard,
     enemy: Bitboard,
-    /// Where the opponent's last move went, and what the piece attacks from there.
+    /// The target of the opponent's last move, and the points that its piece attacks from there.
     arrived: Option<Square>,
     attacked: Bitboard,
-    /// The piece that moved last, and where it came from.
+    /// The own last move.
     moved: Option<Move>,
-    /// Where the opponent took something.
+    /// The point of the opponent's last capture.
     retaken: Bitboard,
     chariots: Bitboard,
     horses_and_cannons: Bitboard,
     in_check: bool,
 }
 
-/// How far the asking for the piece has come.
-struct Asked {
-    /// Who has not been asked.
+/// The progress of coding the piece.
+struct Candidates {
+    /// The pieces not yet tried.
     able: Bitboard,
     left: usize,
-    /// Whether one was asked that had something better to do than most.
+    /// Whether a piece was passed over that had a better capture than most.
     better: bool,
 }
 
 impl<'a> Mover<'a> {
     #[inline]
-    fn new(position: &'a Position, before: Before) -> Self {
+    fn new(position: &'a Position, before: LastMoves) -> Self {
         let turn = position.turn();
         let occupied = position.occupied();
         let own = position.by_color(turn);
@@ -98,72 +99,74 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// Piece by piece, kind by kind: a loop for each, so that none has to find out what it looks at.
+    /// One loop per piece kind, so that the kind is a constant in each.
     #[inline(always)]
     fn code_piece<C: Coder>(&self, coder: &mut C, slots: &mut Slots, known: Option<Move>) -> Option<Square> {
-        let mut asked = Asked { able: self.own, left: self.own.count() as usize, better: false };
+        let mut candidates = Candidates { able: self.own, left: self.own.count() as usize, better: false };
         let moved = self.moved.map_or(Bitboard::EMPTY, |mv| Bitboard::of(mv.to()));
         let (turn, occupied) = (self.position.turn(), self.occupied);
         let any = |from| (self.kind(from), attacks::captures(self.piece(from), from, occupied));
-        if let Some(found) = self.ask(coder, slots, known, &mut asked, moved, any) {
+        if let Some(found) = self.try_set(coder, slots, known, &mut candidates, moved, any) {
             return Some(found);
         }
-        if let Some(found) = self.ask(coder, slots, known, &mut asked, self.attacked, any) {
+        if let Some(found) = self.try_set(coder, slots, known, &mut candidates, self.attacked, any) {
             return Some(found);
         }
-        macro_rules! ask_kind {
+        macro_rules! try_kind {
             ($kind:ident, $captures:expr) => {
                 let set = self.position.by_kind(PieceKind::$kind);
                 let captures = |from| (PieceKind::$kind, $captures(from));
-                if let Some(found) = self.ask(coder, slots, known, &mut asked, set, captures) {
+                if let Some(found) = self.try_set(coder, slots, known, &mut candidates, set, captures) {
                     return Some(found);
                 }
             };
         }
-        ask_kind!(Chariot, |from| attacks::chariot(from, occupied));
-        ask_kind!(Cannon, |from| attacks::cannon(from, occupied));
-        ask_kind!(Horse, |from| attacks::horse(from, occupied));
-        ask_kind!(Pawn, |from| attacks::pawn(turn, from));
-        ask_kind!(King, attacks::king);
-        ask_kind!(Elephant, |from| attacks::elephant(from, occupied));
-        ask_kind!(Advisor, attacks::advisor);
+        try_kind!(Chariot, |from| attacks::chariot(from, occupied));
+        try_kind!(Cannon, |from| attacks::cannon(from, occupied));
+        try_kind!(Horse, |from| attacks::horse(from, occupied));
+        try_kind!(Pawn, |from| attacks::pawn(turn, from));
+        try_kind!(King, attacks::king);
+        try_kind!(Elephant, |from| attacks::elephant(from, occupied));
+        try_kind!(Advisor, attacks::advisor);
         None
     }
 
-    /// Asks the pieces of a set that have not been asked; `look` says what stands on a point and what it attacks.
+    /// Tries the remaining pieces of a set; `look` returns the kind of the piece on a point and the
+    /// points it attacks.
     #[inline(always)]
-    fn ask<C: Coder>(
+    fn try_set<C: Coder>(
         &self,
         coder: &mut C,
         slots: &mut Slots,
         known: Option<Move>,
-        asked: &mut Asked,
+        candidates: &mut Candidates,
         set: Bitboard,
         look: impl Fn(Square) -> (PieceKind, Bitboard),
     ) -> Option<Square> {
-        let set = asked.able & set;
-        asked.able ^= set;
+        let set = candidates.able & set;
+        candidates.able ^= set;
         for square in set {
-            if asked.left == 1 {
+            if candidates.left == 1 {
                 return Some(square);
             }
             let (kind, attacks) = look(square);
             let (context, tempting) = self.piece_context(square, kind, attacks & self.enemy);
-            let index = PIECE + (context << 3 | usize::from(asked.better) << 2 | crowd(asked.left));
+            let index = PIECE + (context << 3 | usize::from(candidates.better) << 2 | crowd(candidates.left));
             if coder.bit(slots, index, known.is_some_and(|mv| mv.from() == square)) {
                 return Some(square);
             }
-            asked.better |= tempting;
-            asked.left -= 1;
+            candidates.better |= tempting;
+            candidates.left -= 1;
         }
         None
     }
 
-    /// What is known of a piece, in nine bits, and whether it has something to take that is worth asking it first.
+    /// The context of a piece in nine bits, and whether it has a capture worth trying it first for.
     #[inline(always)]
     fn piece_context(&self, square: Square, kind: PieceKind, prey: Bitboard) -> (usize, bool) {
         let retakes = prey.intersects(self.retaken);
-        // The dearest it attacks: 3 for a chariot, 2 for a horse or a cannon, 1 for anything else.
+        // The most valuable piece it attacks: 3 for a chariot, 2 for a horse or a cannon, 1 for any
+        // other.
         let worth = usize::from(prey.any())
             .max(2 * usize::from(prey.intersects(self.horses_and_cannons)))
             .max(3 * usize::from(prey.intersects(self.chariots)));
@@ -224,7 +227,7 @@ impl<'a> Mover<'a> {
 
     #[inline]
     fn piece(&self, square: Square) -> Piece {
-        self.position.piece_at(square).expect("only points with pieces are asked")
+        self.position.piece_at(square).expect("only points with pieces are tried")
     }
 
     #[inline]
@@ -232,20 +235,20 @@ impl<'a> Mover<'a> {
         self.piece(square).kind()
     }
 
-    /// Where a piece could go if its king took care of itself.
+    /// The pseudo-legal targets of a piece.
     #[inline]
     fn reach(&self, square: Square, kind: PieceKind) -> Bitboard {
         let piece = Piece::new(self.position.turn(), kind);
         let mut reach = attacks::captures(piece, square, self.occupied) - self.own;
         if kind == PieceKind::Cannon {
-            // What it takes and where it goes are different points.
+            // A cannon captures and moves to different points.
             reach = (reach & self.enemy) | (attacks::chariot(square, self.occupied) - self.occupied);
         }
         reach
     }
 }
 
-/// The points that lie further ahead than a point, for either side: those of the ranks ahead and half of its own.
+/// The points ahead of a point, for either side: those of the ranks ahead and half of its own.
 static AHEAD: [[Bitboard; Square::COUNT]; 2] = {
     let mut ahead = [[Bitboard::EMPTY; Square::COUNT]; 2];
     let mut from = 0;
@@ -266,13 +269,13 @@ static AHEAD: [[Bitboard; Square::COUNT]; 2] = {
     ahead
 };
 
-/// How many are left to ask, in four classes: up to 2, to 4, to 7, and more.
+/// The number of remaining candidates in four classes: up to 2, up to 4, up to 7, more.
 #[inline]
 const fn crowd(left: usize) -> usize {
     (left > 2) as usize + (left > 4) as usize + (left > 7) as usize
 }
 
-/// Ahead, back, aside, or aslant ahead or back.
+/// The direction: ahead, back, sideways, or diagonally ahead or back.
 #[inline]
 fn direction(turn: Color, from: Square, to: Square) -> usize {
     let ahead = (to > from) == (turn == Color::Red);

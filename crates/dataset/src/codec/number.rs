@@ -1,11 +1,11 @@
-//! Whole numbers of any size: how many bits, then the bits.
+//! Integers of any size: their length in bits, then the bits.
 
 use super::{coder::Coder, slots::Slots};
 
-/// A number; `tree` is where its 128 slots begin.
+/// Codes a number; `tree` is the first of its 128 slots.
 pub(super) fn code<C: Coder>(coder: &mut C, slots: &mut Slots, tree: usize, known: u64) -> u64 {
     let known_length = u64::BITS - known.leading_zeros();
-    // More than 64 bits nobody writes.
+    // No encoder writes more than 64 bits.
     let length = coder.tree(slots, tree, 7, known_length).min(u64::BITS);
     if length == 0 {
         return 0;

@@ -1,27 +1,28 @@
-//! Which score, given those before it.
+//! Coding of a score, in the context of those before it.
 //!
-//! Searches of two players who look at one game: what the opponent said a ply ago and what was said oneself two plies
-//! ago lie to both sides of what is said now. How far they differ, and how restless the last plies were, says how far off
-//! it will be. Three scores are asked for first: zero, what the opponent said, what was said before.
+//! Both players search the same game: the opponent's score a ply ago and the own score two plies
+//! ago bracket the next. Their distance, and the volatility of the last plies, predict the error.
+//! Three likely scores are tried first: zero, the opponent's, the own one before.
 
 use super::{
     coder::Coder,
     slots::{AS_BEFORE, AS_OPPONENT, FRACTION, MAGNITUDE, SIGN, Slots, UNSCORED, ZERO},
 };
-use crate::record::{MOST_SCORE, Score, ScoredMove};
+use crate::record::{MAX_SCORE, Score, ScoredMove};
 
-/// From here on a score announces the end of the game, and the next one is as good as known.
+/// From here on a score announces the end of the game, and the next is all but certain.
 const DECIDED: Score = 29_800;
 
-/// The last scores of a game, the newest first, from the view of whoever said them; a move without one counts as zero.
+/// The last scores of a game, the newest first, each from its own player's view; a missing score
+/// counts as zero.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Said {
+pub(super) struct Previous {
     scores: [Score; 4],
     count: u32,
     unscored: bool,
 }
 
-impl Said {
+impl Previous {
     #[inline]
     pub(super) const fn then(self, score: Option<Score>) -> Self {
         let [newest, second, third, _] = self.scores;
@@ -34,13 +35,13 @@ impl Said {
     }
 }
 
-/// What stands in the circumstances of a score.
+/// The context of a score.
 struct Context {
-    /// From the view of the side to move: what the opponent said last, what was said oneself, and so on.
+    /// From the view of the side to move: the opponent's last score, the own one before, and so on.
     opponent: Score,
     before: Score,
     zeros: usize,
-    /// Which of the last scores were alike.
+    /// Which of the last scores are equal.
     alike: usize,
     decided: bool,
     gap: usize,
@@ -49,12 +50,12 @@ struct Context {
 
 impl Context {
     #[inline]
-    fn new(said: Said) -> Self {
-        let [s1, s2, s3, s4] = said.scores;
+    fn new(previous: Previous) -> Self {
+        let [s1, s2, s3, s4] = previous.scores;
         let a = -s1;
-        let b = if said.count >= 2 { s2 } else { a };
-        let c = if said.count >= 3 { -s3 } else { b };
-        let d = if said.count >= 4 { s4 } else { b };
+        let b = if previous.count >= 2 { s2 } else { a };
+        let c = if previous.count >= 3 { -s3 } else { b };
+        let d = if previous.count >= 4 { s4 } else { b };
         let gap = (a - b).abs();
         let unrest = ((b - d).abs() + (a - c).abs() + gap) / 3;
         let alike =
@@ -63,37 +64,37 @@ impl Context {
             opponent: a,
             before: b,
             zeros: alike(a == 0, b == 0, c == 0),
-            alike: alike(said.count >= 2 && a == b, said.count >= 3 && b == c, said.count >= 3 && a == c),
+            alike: alike(previous.count >= 2 && a == b, previous.count >= 3 && b == c, previous.count >= 3 && a == c),
             decided: a.abs() >= DECIDED,
             gap: length(gap),
             unrest: length(unrest),
         }
     }
 
-    /// Around which the score is expected.
+    /// The expected score.
     #[inline]
     const fn center(&self) -> Score {
         if self.decided { self.opponent } else { (self.opponent * 5 + self.before * 3) >> 3 }
     }
 }
 
-/// What was read is beyond all scores.
+/// The decoded score is out of range.
 pub(super) struct Beyond;
 
-/// A move's score, if it has one.
+/// Codes a move's score, if it has one.
 #[inline]
 pub(super) fn code<C: Coder>(
     coder: &mut C,
     slots: &mut Slots,
-    said: Said,
+    previous: Previous,
     known: Option<ScoredMove>,
 ) -> Result<Option<Score>, Beyond> {
     let unscored = known.is_some_and(|known| known.score.is_none());
-    if coder.bit(slots, UNSCORED + usize::from(said.unscored), unscored) {
+    if coder.bit(slots, UNSCORED + usize::from(previous.unscored), unscored) {
         return Ok(None);
     }
     let known = known.and_then(|known| known.score).unwrap_or(0);
-    let context = Context::new(said);
+    let context = Context::new(previous);
     if coder.bit(slots, ZERO + context.zeros, known == 0) {
         return Ok(Some(0));
     }
@@ -106,11 +107,11 @@ pub(super) fn code<C: Coder>(
         return Ok(Some(b));
     }
     let score = context.center() + code_difference(coder, slots, &context, known - context.center());
-    if score.abs() <= MOST_SCORE { Ok(Some(score)) } else { Err(Beyond) }
+    if score.abs() <= MAX_SCORE { Ok(Some(score)) } else { Err(Beyond) }
 }
 
-/// How far a score is from where it was expected: its class, which has two to a power of two; its sign; what lies
-/// between its class and itself.
+/// Codes the difference from the expected score: its class (two per power of two), its sign, and
+/// the offset within the class.
 #[inline]
 fn code_difference<C: Coder>(coder: &mut C, slots: &mut Slots, context: &Context, known: Score) -> Score {
     let known_size = known.unsigned_abs();
@@ -137,7 +138,7 @@ fn code_within<C: Coder>(coder: &mut C, slots: &mut Slots, class: u32, known: u3
     size << below | coder.raw(below, known & ((1 << below) - 1))
 }
 
-/// The class of a number: 0 to 3 are their own; above there are two to a power of two.
+/// The class of a number: 0 to 3 are their own; above, two per power of two.
 #[inline]
 const fn class(size: u32) -> u32 {
     if size < 4 {
@@ -147,7 +148,7 @@ const fn class(size: u32) -> u32 {
     top << 1 | size >> (top - 1) & 1
 }
 
-/// How long a number is in bits, one less, at most ten.
+/// The length of a number in bits, less one, at most ten.
 #[inline]
 fn length(number: Score) -> usize {
     (31_u32.saturating_sub(number.leading_zeros()) as usize).min(10)

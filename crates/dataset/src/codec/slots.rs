@@ -1,12 +1,13 @@
-//! What the coder has learned: for each circumstance, how likely a yes is.
+//! The coder's model: the probability of a one in each context.
 //!
-//! Every block begins with the same odds, counted once over games of self-play (`examples/tune.rs`); they are part of
-//! the format. So blocks can be small and be read alone, and a block still learns what is peculiar to its games.
+//! Every block begins with the same probabilities, measured once over games of self-play
+//! (`examples/tune.rs`); they are part of the format. So blocks can be small and be read alone, and
+//! still adapt to their games.
 
-/// All slots: a power of two, so that no index needs a check.
+/// The number of slots: a power of two, so that no index needs a check.
 pub(super) const COUNT: usize = 1 << 14;
 
-// Where the groups begin; the figures are how many slots a group has.
+// The first slot of each group; the next line's figure is the group's size.
 pub(super) const PIECE: usize = 0;
 pub(super) const TARGET: usize = PIECE + 4096;
 pub(super) const MAGNITUDE: usize = TARGET + 7 * 5 * 128;
@@ -28,23 +29,23 @@ const END: usize = START_COUNTER + 2 * 128;
 
 const _: () = assert!(END <= COUNT, "the groups do not fit");
 
-/// The odds with which every block begins, little-endian; those of unseen circumstances are even.
+/// The initial probabilities, little-endian; those of unused contexts are one half.
 const PRIORS: &[u8; 2 * COUNT] = include_bytes!("priors.bin");
 
-/// How likely a yes is in each circumstance, in 65,536ths.
+/// The probability of a one in each context, in 65,536ths.
 #[derive(Clone)]
 pub(super) struct Slots(Box<[u16; COUNT]>);
 
 impl Slots {
-    /// The odds with which a block begins.
+    /// The initial probabilities.
     pub(super) fn new() -> Self {
         let zeros = vec![0; COUNT].into_boxed_slice();
-        let mut slots = Self(zeros.try_into().expect("there are so many"));
+        let mut slots = Self(zeros.try_into().expect("the vector has this length"));
         slots.reset();
         slots
     }
 
-    /// Forgets what was learned.
+    /// Resets the probabilities to the initial ones.
     pub(super) fn reset(&mut self) {
         for (slot, bytes) in self.0.iter_mut().zip(PRIORS.as_chunks().0) {
             *slot = u16::from_le_bytes(*bytes);

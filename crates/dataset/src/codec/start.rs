@@ -1,4 +1,4 @@
-//! Where a game from a book starts: a position with its counters.
+//! The start of a game from a book: a position with its counters.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::{
     slots::{START_COUNTER, START_PIECE, START_TAKEN, START_TURN, Slots},
 };
 
-/// A position. What was read is held to what positions are.
+/// Codes a position. A decoded one is checked as any FEN is.
 pub(super) fn code<C: Coder>(coder: &mut C, slots: &mut Slots, known: Option<&Fen>) -> Result<Fen, FenError> {
     let mut board = [None; Square::COUNT];
     for square in Square::all() {
@@ -33,14 +33,14 @@ pub(super) fn code<C: Coder>(coder: &mut C, slots: &mut Slots, known: Option<&Fe
     text(&board, black, read).parse()
 }
 
-/// As text, because there positions are judged.
+/// The position as a FEN, because the FEN parser checks it.
 fn text(board: &[Option<usize>; Square::COUNT], black: bool, counters: [u64; 2]) -> String {
     let mut text = String::with_capacity(100);
     for rank in (0..10).rev() {
         for piece in &board[rank * 9..rank * 9 + 9] {
             match piece {
                 None => text.push('1'),
-                // A piece that there is not is a letter that there is not.
+                // An unknown piece index becomes an invalid letter.
                 Some(index) => text.push(Piece::ALL.get(*index).map_or('?', |piece| piece.letter())),
             }
         }

@@ -1,4 +1,4 @@
-//! Whether two players of the same games got the same.
+//! Comparison of two players' results for the same games.
 
 use std::ops::Range;
 
@@ -7,22 +7,23 @@ use crate::{
     shard::{Shard, ShardError},
 };
 
-/// What two shards say of some games.
+/// The result of comparing two shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// The same.
+    /// The games are equal.
     Equal,
-    /// Not the same.
+    /// The games differ.
     Differ {
-        /// The number of the first game of which they say something else.
+        /// The number of the first game that differs.
         first_game: u64,
     },
-    /// One of them is no shard, is damaged, or lacks one of the games.
+    /// One of them is not a shard, is damaged, or lacks one of the games.
     Unreadable,
 }
 
-/// Compares the records of these games, by their digests: openings, moves, scores, outcomes and reasons. Who played is
-/// not in a record; whoever compares has looked at the headers. Only blocks with these games are read.
+/// Compares the records of these games by their digests: openings, moves, scores, outcomes and
+/// reasons. A record does not name its players; the caller compares the headers. Only blocks with
+/// these games are read.
 #[must_use]
 pub fn compare(a: &[u8], b: &[u8], games: Range<u64>) -> Comparison {
     let [Some(a), Some(b)] = [a, b].map(|bytes| digests(bytes, &games).ok().flatten()) else {
@@ -34,7 +35,7 @@ pub fn compare(a: &[u8], b: &[u8], games: Range<u64>) -> Comparison {
     }
 }
 
-/// The digests of these games; `None` if one is not there.
+/// The digests of these games; `None` if one is missing.
 fn digests(bytes: &[u8], games: &Range<u64>) -> Result<Option<Vec<Digest>>, ShardError> {
     let shard = Shard::new(bytes)?;
     let mut first = shard.header().first_game;

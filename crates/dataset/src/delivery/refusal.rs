@@ -1,4 +1,4 @@
-//! Why bytes are not taken.
+//! Reasons to refuse uploaded bytes.
 
 use std::{fmt, ops::Range};
 
@@ -12,7 +12,7 @@ use crate::{
     verify::{Fault, FaultKind},
 };
 
-/// Why bytes are not the games that were asked for.
+/// The reason why bytes are not the requested games.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum Refusal {
@@ -51,7 +51,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The word for it, which never changes.
+    /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Refusal {
         }
     }
 
-    /// What the reader of these bytes said.
+    /// Maps an error of the shard reader.
     pub(super) fn of_bytes(bytes: &[u8], error: &ShardError) -> Self {
         if ends_in_head(bytes) {
             return Self::Truncated;
@@ -93,10 +93,12 @@ impl Refusal {
         }
     }
 
-    /// What is wrong with a game.
+    /// Maps a fault of a game.
     pub(super) fn of_fault(fault: Fault) -> Self {
         match &fault.kind {
-            FaultKind::Label { .. } | FaultKind::GoesOn { .. } | FaultKind::Stops { .. } => Self::FalseLabel(fault),
+            FaultKind::Label { .. } | FaultKind::ContinuesAfterEnd { .. } | FaultKind::Stops { .. } => {
+                Self::FalseLabel(fault)
+            }
             FaultKind::IllegalMove | FaultKind::Unreadable(CodecError::IllegalMove { .. }) => Self::IllegalMove(fault),
             FaultKind::Score { .. } | FaultKind::Unreadable(CodecError::BeyondScores { .. }) => Self::BadScore(fault),
             FaultKind::Opening
@@ -115,7 +117,7 @@ impl Refusal {
     }
 }
 
-/// A net in a sentence.
+/// The name of a net in a sentence.
 struct Net(Option<Digest>);
 
 impl fmt::Display for Net {

@@ -1,10 +1,10 @@
-//! Every game, played again.
+//! Validation by replay of every game.
 
 use std::{collections::BTreeMap, ops::Range};
 
 use xiangqi::rules::Outcome;
 
-use super::{Refusal, door::opened};
+use super::{Refusal, precheck::open_checked};
 use crate::{
     codec::Ply,
     digest::Digest,
@@ -15,57 +15,58 @@ use crate::{
     verify::{Fault, FaultKind, StartOf, Verifier},
 };
 
-/// From so many random moves on, two games of a shard do not begin alike by chance: there are some forty moves to
-/// choose from each time. With fewer, or with a book alone, they may; and games that begin alike are the same, because
-/// a game is a function. Where honest players cannot help it a game that comes twice is told, not refused.
+/// With this many random plies, two games of a shard do not begin alike by chance: each ply has
+/// some forty moves. With fewer, or with a book alone, they may, and games that begin alike are
+/// equal, because a game is a function of its opening. Such duplicates are reported, not refused.
 pub const DISTINCT_PLIES: u32 = 8;
 
-/// What is known of games that were played again.
+/// The facts about replayed games.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// How many there are.
+    /// The number of games.
     pub games: u64,
-    /// Their moves after the openings.
+    /// The number of moves after the openings.
     pub positions: u64,
-    /// How many of them Red won.
+    /// The number of games that Red won.
     pub red_wins: u64,
-    /// How many Black won.
+    /// The number of games that Black won.
     pub black_wins: u64,
-    /// How many nobody won; games that grew too long are among them.
+    /// The number of draws, those by the ply cap included.
     pub draws: u64,
-    /// How many ended for each reason; those for which none did are not in it.
+    /// The number of games by reason, without zeros.
     pub reasons: BTreeMap<Reason, u64>,
-    /// Their digests, in the order of their numbers.
+    /// The digests, in the order of the game numbers.
     pub digests: Vec<Digest>,
-    /// Of a match: for each pair of which both games are here, twice the points of A, from 0 (lost both) to 4 (won
-    /// both). In the order of their numbers.
+    /// Of a match: for each complete pair twice the points of A, from 0 (lost both) to 4 (won
+    /// both), in the order of the numbers.
     pub pairs: Vec<u8>,
-    /// What their positions with a move of the search are like.
+    /// Statistics of the positions with a searched move.
     pub figures: Figures,
-    /// How many of these positions, pieces and turn, were there already in the same bytes.
+    /// The number of positions (pieces and turn) that had occurred before in the same bytes.
     pub repeated_positions: u64,
-    /// Of a match under time: for each of these pairs, in how many of its games A lost on time, and B.
+    /// Of a match under a clock: for each of these pairs, the games that A lost on time, and B.
     pub time_losses: Vec<[u8; 2]>,
-    /// Those that are the same as an earlier one of another pair, where this may be chance.
+    /// The games equal to an earlier one of another pair, where that may be chance.
     pub repeated: Vec<u64>,
 }
 
-/// Whether these bytes are the games that were asked for: everything that [`at_the_door`](super::at_the_door) asks, and
-/// every game played again. `start_of` knows the book's positions; without it starts are taken as they are recorded.
+/// Verifies that these bytes are the requested games: all checks of
+/// [`precheck()`](super::precheck()), then a replay of every game. `start_of` knows the book's
+/// positions; without it, starts are taken as recorded.
 ///
-/// Besides the bytes it holds a block, a game, some hundred bytes for each game asked for, and eight for each of
-/// their positions.
+/// Besides the bytes it holds a block, a game, some hundred bytes per requested game, and eight per
+/// position.
 ///
 /// # Errors
 ///
-/// With the first thing that is wrong with them.
+/// The first violation that is found.
 pub fn by_replay(
     bytes: &[u8],
     expected: &Header,
     games: Range<u64>,
     start_of: Option<&StartOf<'_>>,
 ) -> Result<Proof, Refusal> {
-    let shard = opened(bytes, expected, games)?;
+    let shard = open_checked(bytes, expected, games)?;
     let header = shard.header();
     let mut verifier = Verifier::new(header, start_of);
     let mut proof = Proof::default();
@@ -97,7 +98,7 @@ pub fn by_replay(
                 }
             })
         });
-        // What was read before the bytes made no sense comes first.
+        // A fault in a decoded game precedes the end of the readable bytes.
         if let Some(refusal) = refused {
             return Err(refusal);
         }
@@ -108,7 +109,7 @@ pub fn by_replay(
     Ok(proof)
 }
 
-/// Whether a fault is one that honest players cannot help.
+/// Whether honest players may cause this fault by chance.
 fn is_chance(header: &Header, fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::Duplicate { .. }) && header.openings.plies < DISTINCT_PLIES
 }
@@ -126,7 +127,7 @@ impl Proof {
         self.digests.push(record.digest());
     }
 
-    /// `first` keeps what a pair's first game brought until its second comes.
+    /// Adds a game of a match. `first` holds the pair's first game until its second.
     fn add_of_pair(&mut self, header: &Header, number: u64, record: &Record, first: &mut Option<OfPair>) {
         let second = number % 2 == 1;
         let loser = record.outcome.loser().map(|loser| Entrant::playing(loser, second));
@@ -147,10 +148,10 @@ impl Proof {
     }
 }
 
-/// What a game of a pair brought.
+/// The result of one game of a pair.
 struct OfPair {
     /// Twice A's points.
     points: u8,
-    /// Whether A lost it on time, and whether B did.
+    /// The losses on time of A, and of B.
     time_losses: [u8; 2],
 }

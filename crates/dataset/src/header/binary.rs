@@ -1,5 +1,6 @@
-//! The header as bytes. Every value is held to what a header may say, so that nothing behind it needs second thoughts.
-//! A match's header ends with the opponent, and if it is played under time with the clock; one of self-play ends before.
+//! The binary form of the header. Every value is checked against its bounds, so that its users need
+//! not. A match's header ends with the opponent, and under a clock with the time control after it;
+//! one of self-play ends before.
 
 use xiangqi::rules::RuleSet;
 
@@ -9,38 +10,38 @@ use crate::{
     bytes::Cursor,
     clock::{Clock, Time},
     digest::Digest,
-    record::{MOST_SCORE, Score},
+    record::{MAX_SCORE, Score},
     settings::{EvaluationFilter, GameSettings, OpeningPolicy},
 };
 
-/// No game is longer, whatever a header says.
-const MOST_PLIES: u32 = 100_000;
+/// The bound on the plies of a game.
+const MAX_PLIES: u32 = 100_000;
 
-/// No opening is longer.
-const MOST_OPENING_PLIES: u32 = 1_000;
+/// The bound on the plies of an opening.
+const MAX_OPENING_PLIES: u32 = 1_000;
 
-/// No table is larger, in mebibytes.
-const MOST_HASH: u32 = 1 << 20;
+/// The largest transposition table, in mebibytes.
+const MAX_HASH_MEBIBYTES: u32 = 1 << 20;
 
-/// No player has more time, in milliseconds: a day.
-const MOST_TIME: u32 = 86_400_000;
+/// The longest thinking time, in milliseconds: a day.
+const MAX_TIME_MILLISECONDS: u32 = 86_400_000;
 
-/// No grace is longer, in milliseconds.
-const MOST_GRACE: u32 = 60_000;
+/// The longest grace, in milliseconds.
+const MAX_GRACE_MILLISECONDS: u32 = 60_000;
 
-/// A header that is none.
+/// The reason why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// Bytes are missing, or there are more than it has.
+    /// Bytes are missing or left over.
     #[error("it has not the length of its fields")]
     Length,
-    /// A field says what none can.
+    /// A field is out of its bounds.
     #[error("its field `{0}` holds a value that no header has")]
     Field(&'static str),
 }
 
 impl Header {
-    /// The header as bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(160);
@@ -84,11 +85,11 @@ impl Header {
         out
     }
 
-    /// Reads a header.
+    /// Decodes a header.
     ///
     /// # Errors
     ///
-    /// If it has another length or a value that no header has.
+    /// If its length is wrong, or a value is out of its bounds.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HeaderError> {
         let mut fields = Fields(Cursor::new(bytes));
         let mut header = Self {
@@ -115,7 +116,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Where time is measured, nodes are not.
+    /// Checks that a game under a clock has no node limits.
     fn counts_no_nodes(&self) -> Result<(), HeaderError> {
         let limits = [
             Some((self.settings.soft_nodes, self.settings.hard_nodes)),
@@ -145,14 +146,14 @@ impl Fields<'_> {
         self.0.u64().ok_or(HeaderError::Length)
     }
 
-    fn u32(&mut self, name: &'static str, most: u32) -> Result<u32, HeaderError> {
+    fn u32(&mut self, name: &'static str, max: u32) -> Result<u32, HeaderError> {
         let number = self.0.u32().ok_or(HeaderError::Length)?;
-        if number <= most { Ok(number) } else { Err(HeaderError::Field(name)) }
+        if number <= max { Ok(number) } else { Err(HeaderError::Field(name)) }
     }
 
     fn score(&mut self, name: &'static str) -> Result<Score, HeaderError> {
         let score = self.0.i32().ok_or(HeaderError::Length)?;
-        if (0..=MOST_SCORE).contains(&score) { Ok(score) } else { Err(HeaderError::Field(name)) }
+        if (0..=MAX_SCORE).contains(&score) { Ok(score) } else { Err(HeaderError::Field(name)) }
     }
 
     fn digest(&mut self) -> Result<Digest, HeaderError> {
@@ -183,18 +184,19 @@ impl Fields<'_> {
     fn clock(&mut self) -> Result<Clock, HeaderError> {
         let time = match self.0.u8() {
             Some(TIME_OF_A_MOVE) => Time::Move { milliseconds: self.time()? },
-            Some(TIME_OF_A_GAME) => {
-                Time::Game { base_milliseconds: self.time()?, increment_milliseconds: self.u32("clock", MOST_TIME)? }
-            }
-            // No clock, and nothing else can follow.
+            Some(TIME_OF_A_GAME) => Time::Game {
+                base_milliseconds: self.time()?,
+                increment_milliseconds: self.u32("clock", MAX_TIME_MILLISECONDS)?,
+            },
+            // A header without a clock ends here; nothing else can follow.
             Some(_) | None => return Err(HeaderError::Length),
         };
-        Ok(Clock { time, grace_milliseconds: self.u32("grace", MOST_GRACE)? })
+        Ok(Clock { time, grace_milliseconds: self.u32("grace", MAX_GRACE_MILLISECONDS)? })
     }
 
-    /// Some time: nobody can play with none.
+    /// A thinking time above zero.
     fn time(&mut self) -> Result<u32, HeaderError> {
-        match self.u32("clock", MOST_TIME)? {
+        match self.u32("clock", MAX_TIME_MILLISECONDS)? {
             0 => Err(HeaderError::Field("clock")),
             some => Ok(some),
         }
@@ -207,21 +209,21 @@ impl Fields<'_> {
 
     fn settings(&mut self) -> Result<GameSettings, HeaderError> {
         let settings = GameSettings {
-            hash_mebibytes: self.u32("hash_mebibytes", MOST_HASH)? as usize,
+            hash_mebibytes: self.u32("hash_mebibytes", MAX_HASH_MEBIBYTES)? as usize,
             soft_nodes: self.option("soft_nodes", Self::u64)?,
             hard_nodes: self.u64()?,
             adjudication: Adjudication {
                 win: self.option("adjudicate_win", |fields| {
                     let score = fields.score("adjudicate_win")?;
-                    Ok(WinRule { score, plies: fields.u32("adjudicate_win", MOST_PLIES)? })
+                    Ok(WinRule { score, plies: fields.u32("adjudicate_win", MAX_PLIES)? })
                 })?,
                 draw: self.option("adjudicate_draw", |fields| {
                     let score = fields.score("adjudicate_draw")?;
-                    let plies = fields.u32("adjudicate_draw", MOST_PLIES)?;
-                    Ok(DrawRule { score, plies, from_ply: fields.u32("adjudicate_draw", MOST_PLIES)? })
+                    let plies = fields.u32("adjudicate_draw", MAX_PLIES)?;
+                    Ok(DrawRule { score, plies, from_ply: fields.u32("adjudicate_draw", MAX_PLIES)? })
                 })?,
             },
-            ply_cap: self.u32("ply_cap", MOST_PLIES)?,
+            ply_cap: self.u32("ply_cap", MAX_PLIES)?,
         };
         Ok(settings)
     }
@@ -229,7 +231,7 @@ impl Fields<'_> {
     fn openings(&mut self) -> Result<OpeningPolicy, HeaderError> {
         Ok(OpeningPolicy {
             book: self.option("book", Self::digest)?,
-            plies: self.u32("random_plies", MOST_OPENING_PLIES)?,
+            plies: self.u32("random_plies", MAX_OPENING_PLIES)?,
             filter: self.option("opening_filter", |fields| {
                 Ok(EvaluationFilter { nodes: fields.u64()?, bound: fields.score("opening_filter")? })
             })?,
@@ -293,7 +295,7 @@ mod tests {
             let own = header.to_bytes();
             let with = Header { opponent: Some(opponent), ..header.clone() };
             let bytes = with.to_bytes();
-            // Nothing of self-play is said otherwise because there are matches.
+            // The bytes of a self-play header are the beginning of a match's.
             assert_eq!(bytes[..own.len()], own);
             assert_eq!(Header::from_bytes(&bytes), Ok(with.clone()));
             assert_eq!(with.differences(header), ["opponent"]);
@@ -319,7 +321,7 @@ mod tests {
             let header = timed(time);
             let without = Header { clock: None, ..header.clone() };
             let (bytes, own) = (header.to_bytes(), without.to_bytes());
-            // Nothing of other matches is said otherwise because there are clocks.
+            // The bytes of a match header are the beginning of a timed one's.
             assert_eq!(bytes[..own.len()], own);
             assert_eq!(Header::from_bytes(&bytes), Ok(header.clone()));
             assert_eq!(header.differences(&without), ["clock"]);
@@ -334,11 +336,11 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_none_can_be_are_refused() {
+    fn clocks_out_of_bounds_are_refused() {
         let refused = |header: &Header| Header::from_bytes(&header.to_bytes()).unwrap_err();
         for time in [
             Time::Move { milliseconds: 0 },
-            Time::Move { milliseconds: MOST_TIME + 1 },
+            Time::Move { milliseconds: MAX_TIME_MILLISECONDS + 1 },
             Time::Game { base_milliseconds: 0, increment_milliseconds: 1 },
             Time::Game { base_milliseconds: 1, increment_milliseconds: u32::MAX },
         ] {
@@ -346,16 +348,16 @@ mod tests {
         }
         let good = timed(Time::Move { milliseconds: 100 });
         let mut header = good.clone();
-        header.clock = good.clock.map(|clock| Clock { grace_milliseconds: MOST_GRACE + 1, ..clock });
+        header.clock = good.clock.map(|clock| Clock { grace_milliseconds: MAX_GRACE_MILLISECONDS + 1, ..clock });
         assert_eq!(refused(&header), HeaderError::Field("grace"));
-        // Time and nodes are not both limits, whichever side they are said of.
+        // Time and nodes are not both limits, on either side.
         let mut header = good.clone();
         header.settings.hard_nodes = 1;
         assert_eq!(refused(&header), HeaderError::Field("hard_nodes"));
         let mut header = good.clone();
         header.opponent = Some(Opponent { net: None, soft_nodes: Some(1), hard_nodes: 0 });
         assert_eq!(refused(&header), HeaderError::Field("hard_nodes"));
-        // Nobody plays against himself under a clock: what follows self-play's header is an opponent or nothing.
+        // Self-play has no clock: after its fields comes an opponent or nothing.
         let alone = Header { opponent: None, ..good.clone() };
         assert!(Header::from_bytes(&alone.to_bytes()).is_err());
         let mut bytes = good.to_bytes();
@@ -367,7 +369,7 @@ mod tests {
     #[test]
     fn values_beyond_bounds_are_named() {
         let mut header = full();
-        header.settings.ply_cap = MOST_PLIES + 1;
+        header.settings.ply_cap = MAX_PLIES + 1;
         assert_eq!(Header::from_bytes(&header.to_bytes()), Err(HeaderError::Field("ply_cap")));
         let mut header = full();
         header.settings.adjudication.win = Some(WinRule { score: -1, plies: 1 });

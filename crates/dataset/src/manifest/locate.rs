@@ -1,4 +1,4 @@
-//! The files of a training set, whatever they are called: a shard's name is its SHA-256.
+//! Locates the files of a training set by their SHA-256, whatever their names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Manifest {
-    /// Its newest shards, the last ones, that have together at most so many positions; at least one.
+    /// The newest shards, the last ones, with together at most this many positions; at least one
+    /// shard.
     #[must_use]
     pub fn newest(&self, positions: u64) -> &[Entry] {
         let mut left = positions;
@@ -28,11 +29,12 @@ impl Manifest {
         &self.shards[self.shards.len() - count..]
     }
 
-    /// Opens shards that lie in a folder, in this order. Every file is hashed: one that was altered is not there.
+    /// Opens shards in a folder, in this order. Every file is hashed: an altered one is not found.
     ///
     /// # Errors
     ///
-    /// If one is missing, altered, listed among the `quarantined`, no shard after all, or one of games under a clock.
+    /// If one is missing, altered, listed in `quarantined`, not a shard, or one of games under a
+    /// clock.
     pub fn open(
         entries: &[Entry],
         folder: &Path,
@@ -59,7 +61,7 @@ impl Manifest {
     }
 }
 
-/// The files of a folder that are as long as one of these shards, by what they hold.
+/// The files of a folder with the length of one of these shards, by their SHA-256.
 fn files(folder: &Path, entries: &[Entry]) -> Result<BTreeMap<Digest, PathBuf>, ManifestError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
@@ -79,7 +81,7 @@ fn files(folder: &Path, entries: &[Entry]) -> Result<BTreeMap<Digest, PathBuf>, 
 }
 
 fn missing(digest: Digest, entries: &[Entry], folder: &Path, files: &BTreeMap<Digest, PathBuf>) -> ManifestError {
-    // A file of its length that is no other shard either was altered.
+    // A file of this length that is no other listed shard is the altered one.
     let is_listed = |found: &Digest| entries.iter().any(|entry| entry.sha256 == found.to_string());
     let length = entries.iter().find(|entry| entry.sha256 == digest.to_string()).map(|entry| entry.bytes);
     let is_as_long = |path: &Path| fs::metadata(path).map(|metadata| metadata.len()).ok() == length;

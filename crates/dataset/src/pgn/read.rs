@@ -1,4 +1,4 @@
-//! Reading.
+//! The PGN reader.
 
 use xiangqi::{
     Fen, FenError,
@@ -8,17 +8,17 @@ use xiangqi::{
 
 use super::{OWN_TAGS, PgnGame, sign};
 
-/// Why a text is no PGN, and in which line.
+/// An error in a PGN text, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {kind}")]
 pub struct PgnError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: PgnErrorKind,
 }
 
-/// Why a text is no PGN.
+/// The kind of error in a PGN text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum PgnErrorKind {
@@ -46,7 +46,7 @@ pub enum PgnErrorKind {
 ///
 /// # Errors
 ///
-/// If it is no PGN, or a move is not legal.
+/// If it is not PGN, or a move is not legal.
 pub fn read(text: &str) -> Result<Vec<PgnGame>, PgnError> {
     let mut reader = Reader { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 1, last_line: 1 };
     let mut games = Vec::new();
@@ -67,7 +67,7 @@ enum Token<'a> {
 struct Reader<'a> {
     rest: &'a str,
     line: usize,
-    /// The line in which the last token began.
+    /// The line where the last token began.
     last_line: usize,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         PgnError { line: self.last_line, kind: kind.into() }
     }
 
-    /// Takes so many bytes.
+    /// Takes `length` bytes.
     fn take(&mut self, length: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(length);
         self.line += taken.matches('\n').count();
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// Takes what stands before the next of these, or all.
+    /// Takes everything before the first character that satisfies `end`, or all.
     fn take_until(&mut self, end: impl Fn(char) -> bool) -> &'a str {
         let length = self.rest.find(end).unwrap_or(self.rest.len());
         self.take(length)
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
                 _ => {
                     let ends = |letter: char| letter.is_whitespace() || "{}()[];".contains(letter);
                     let word = self.take_until(ends);
-                    // A stray closing mark is a word of its own, and no move.
+                    // A stray closing mark is a word of its own, and not a move.
                     let word = if word.is_empty() { self.take(first.len_utf8()) } else { word };
                     return Ok(Some(Token::Word(word)));
                 }
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `[Name "value"]`, where a backslash stands before quotes and backslashes.
+    /// `[Name "value"]`, with a backslash before quotes and backslashes.
     fn tag(&mut self) -> Result<Token<'a>, PgnError> {
         self.take(1);
         let name = self.take_until(|letter| letter == '"' || letter == '\n').trim();
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         Ok(Token::Tag(name, value))
     }
 
-    /// A game that begins with this token.
+    /// Reads the game that begins with this token.
     fn game(&mut self, first: Token<'a>) -> Result<PgnGame, PgnError> {
         let mut game = PgnGame {
             tags: Vec::new(),
@@ -162,8 +162,8 @@ impl<'a> Reader<'a> {
             outcome: None,
             notation: Notation::Uci,
         };
-        let mut told_notation = false;
-        let mut told_result = None;
+        let mut has_notation = false;
+        let mut result_tag = None;
         let mut position = None;
         let mut depth = 0_usize;
         let mut token = Some(first);
@@ -174,9 +174,9 @@ impl<'a> Reader<'a> {
                         "FEN" => game.start = value.parse::<Fen>().map_err(|error| self.error(error))?,
                         "Notation" => {
                             game.notation = value.parse::<Notation>().map_err(|error| self.error(error))?;
-                            told_notation = true;
+                            has_notation = true;
                         }
-                        "Result" => told_result = Some(value.clone()),
+                        "Result" => result_tag = Some(value.clone()),
                         _ => {}
                     }
                     if !OWN_TAGS.contains(&name) {
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
                 Token::Word(word) => {
                     if let Some(End(outcome)) = End::read(word) {
                         game.outcome = outcome;
-                        return match told_result {
+                        return match result_tag {
                             Some(tag) if tag != sign(outcome) => {
                                 Err(self.error(PgnErrorKind::Result { found: sign(outcome), tag }))
                             }
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
                     let text = without_number(word);
                     if !text.is_empty() && !text.starts_with('$') {
                         let position = position.get_or_insert_with(|| game.start.position.clone());
-                        let mv = if told_notation {
+                        let mv = if has_notation {
                             position.parse_move_in(text, game.notation)
                         } else {
                             parse_any(position, text)
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The end of a game; it says who won, if somebody did or it is a draw.
+/// The result token at the end of a game; none for `*`.
 struct End(Option<Outcome>);
 
 impl End {

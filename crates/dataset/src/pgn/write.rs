@@ -1,4 +1,4 @@
-//! Writing.
+//! The PGN writer.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use xiangqi::Color;
 
 use super::{PgnGame, sign};
 
-/// Where lines are broken, where they can be.
+/// The line width.
 const WIDTH: usize = 100;
 
-/// The whole game with an empty line after it: games can be written one after the other.
+/// Writes the whole game and an empty line after it, so that games can be concatenated.
 impl fmt::Display for PgnGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fen = self.start.to_string();
@@ -50,7 +50,7 @@ impl fmt::Display for PgnGame {
     }
 }
 
-/// Words in lines.
+/// A writer that wraps words.
 struct Lines<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     width: usize,

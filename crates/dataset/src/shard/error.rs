@@ -1,11 +1,11 @@
-//! What is wrong with a file that should be a shard.
+//! Errors of reading a shard.
 
 use std::io;
 
 use super::{TIMED_VERSION, VERSION};
 use crate::{codec::CodecError, header::HeaderError};
 
-/// Why a file is no shard, or not all of one.
+/// The reason why a file is not a shard, or not a whole one.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum ShardError {
@@ -33,7 +33,7 @@ pub enum ShardError {
     Game { block: usize, game: u64, cause: CodecError },
     #[error("block {block} at byte {offset}: {found} moves in its games, {expected} in its head")]
     MoveCount { block: usize, offset: u64, expected: u64, found: u64 },
-    #[error("its games were played under a clock: nobody can play them again, and they are no training data")]
+    #[error("its games were played under a clock: they cannot be replayed, and they are no training data")]
     Timed,
     #[error("there is no game {game}: it holds {first} up to but not {end}")]
     NoSuchGame { game: u64, first: u64, end: u64 },

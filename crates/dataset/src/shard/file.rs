@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::{FileSource, Shard, ShardError};
 
-/// A file that is no shard.
+/// The error for a file that is not a shard.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", path.display())]
 pub struct OpenError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The cause.
     pub source: ShardError,
 }
 

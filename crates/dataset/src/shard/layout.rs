@@ -1,20 +1,22 @@
-//! Where things stand in a shard.
+//! The binary layout of a shard.
 
 use sha2::{Digest as _, Sha256};
 
 use super::ShardError;
 use crate::{bytes::Cursor, header::Header};
 
-/// How files of games are called.
+/// The extension of shard files.
 pub const EXTENSION: &str = "chuhe";
 
 /// The version of shards whose games are a function of their header.
 pub const VERSION: u16 = 1;
 
-/// The version of shards of games under a clock, whose header has one: whoever knows of none refuses them.
+/// The version of shards of games under a clock. Older readers reject it, because they know no time
+/// controls.
 pub const TIMED_VERSION: u16 = 2;
 
-/// No text begins so, and whatever changes line ends or strips the eighth bit destroys it.
+/// Not the beginning of any text; destroyed by conversions of line ends and by stripping of the
+/// eighth bit.
 pub(super) const MAGIC: [u8; 8] = *b"\x89chuhe\r\n";
 pub(super) const BLOCK_TAG: [u8; 4] = *b"GAME";
 pub(super) const FOOTER_TAG: [u8; 4] = *b"FOOT";
@@ -24,8 +26,8 @@ pub(super) const PREFIX: usize = 8 + 2 + 2 + 4;
 pub(super) const CHECK: usize = 8;
 /// Tag, length, games, moves.
 pub(super) const BLOCK_HEAD: usize = 4 + 4 + 4 + 4;
-/// A block without a byte in it.
-const LEAST_BLOCK: u64 = (BLOCK_HEAD + CHECK) as u64;
+/// The length of an empty block.
+const MIN_BLOCK: u64 = (BLOCK_HEAD + CHECK) as u64;
 /// Offset, games, moves.
 pub(super) const ENTRY: usize = 8 + 4 + 4;
 /// Tag and length before the index, games and moves after it.
@@ -34,25 +36,25 @@ pub(super) const TOTALS: usize = 8 + 8;
 /// The footer's length and the magic again.
 pub(super) const TAIL: usize = 4 + 8;
 
-// What a file may ask of its reader.
-pub(super) const MOST_HEADER: usize = 4_096;
-pub(super) const MOST_BLOCK: usize = 1 << 24;
-pub(super) const MOST_BLOCK_GAMES: u32 = 1 << 12;
-pub(super) const MOST_BLOCK_MOVES: u32 = 1 << 20;
-pub(super) const MOST_BLOCKS: usize = 1 << 22;
+// The bounds on the resources that a file may claim.
+pub(super) const MAX_HEADER: usize = 4_096;
+pub(super) const MAX_BLOCK: usize = 1 << 24;
+pub(super) const MAX_BLOCK_GAMES: u32 = 1 << 12;
+pub(super) const MAX_BLOCK_MOVES: u32 = 1 << 20;
+pub(super) const MAX_BLOCKS: usize = 1 << 22;
 
-// When a block is full.
+// The sizes at which a block is closed.
 pub(super) const BLOCK_GAMES: u32 = 64;
 pub(super) const BLOCK_MOVES: u32 = 1 << 15;
 
 pub(super) type Check = [u8; CHECK];
 
-/// The check of what a file begins with.
+/// The check of a file's head.
 pub(super) fn check_of_head(bytes: &[u8]) -> Check {
     beginning(Sha256::new().chain_update(bytes))
 }
 
-/// The check of a block or the footer, which belongs to this head and this place.
+/// The check of a block or the footer, bound to its head and its index.
 pub(super) fn check_of(head: Check, place: u64, bytes: &[u8]) -> Check {
     beginning(Sha256::new().chain_update(head).chain_update(place.to_le_bytes()).chain_update(bytes))
 }
@@ -62,12 +64,12 @@ fn beginning(hasher: Sha256) -> Check {
     *digest.first_chunk().expect("a digest is longer than a check")
 }
 
-/// Of which version the shard with this header is.
+/// The version of a shard with this header.
 pub(super) const fn version_of(header: &Header) -> u16 {
     if header.clock.is_some() { TIMED_VERSION } else { VERSION }
 }
 
-/// Everything before the first block.
+/// Encodes everything before the first block.
 pub(super) fn head(header: &Header) -> Vec<u8> {
     let version = version_of(header);
     let header = header.to_bytes();
@@ -81,7 +83,7 @@ pub(super) fn head(header: &Header) -> Vec<u8> {
     bytes
 }
 
-/// How long the head is, from its first bytes.
+/// The length of the head, from its first bytes.
 pub(super) fn head_length(prefix: &[u8; PREFIX]) -> Result<usize, ShardError> {
     let mut cursor = Cursor::new(prefix);
     if cursor.array() != Some(MAGIC) {
@@ -95,23 +97,23 @@ pub(super) fn head_length(prefix: &[u8; PREFIX]) -> Result<usize, ShardError> {
         return Err(ShardError::Flags { found: flags });
     }
     match cursor.u32() {
-        Some(length) if length as usize <= MOST_HEADER => Ok(PREFIX + length as usize + CHECK),
+        Some(length) if length as usize <= MAX_HEADER => Ok(PREFIX + length as usize + CHECK),
         _ => Err(ShardError::DamagedHead),
     }
 }
 
-/// Where a block is, and how much is in it.
+/// The location of a block, and its counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockEntry {
-    /// The byte at which it begins.
+    /// The offset of its first byte.
     pub offset: u64,
-    /// How many games are in it.
+    /// The number of its games.
     pub games: u32,
-    /// How many moves these have after their openings.
+    /// The number of their moves after the openings.
     pub moves: u32,
 }
 
-/// What a block begins with.
+/// The head of a block.
 pub(super) struct BlockHead {
     pub(super) length: usize,
     pub(super) games: u32,
@@ -127,19 +129,19 @@ impl BlockHead {
         bytes
     }
 
-    /// `None` if these are not the first bytes of a block, or of one that nobody writes.
+    /// Parses a block's head; `None` if it is not one, or out of bounds.
     pub(super) fn read(bytes: &[u8; BLOCK_HEAD]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
         if cursor.array() != Some(BLOCK_TAG) {
             return None;
         }
         let head = Self { length: cursor.u32()? as usize, games: cursor.u32()?, moves: cursor.u32()? };
-        let bounded = head.length <= MOST_BLOCK && (1..=MOST_BLOCK_GAMES).contains(&head.games);
-        (bounded && head.moves <= MOST_BLOCK_MOVES).then_some(head)
+        let bounded = head.length <= MAX_BLOCK && (1..=MAX_BLOCK_GAMES).contains(&head.games);
+        (bounded && head.moves <= MAX_BLOCK_MOVES).then_some(head)
     }
 }
 
-/// Everything behind the last block.
+/// Encodes everything after the last block.
 pub(super) fn footer(head: Check, index: &[BlockEntry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FOOTER_HEAD + ENTRY * index.len() + TOTALS + CHECK + TAIL);
     bytes.extend(FOOTER_TAG);
@@ -159,13 +161,13 @@ pub(super) fn footer(head: Check, index: &[BlockEntry]) -> Vec<u8> {
     bytes
 }
 
-/// Games and moves.
+/// The totals of games and moves.
 pub(super) fn totals(index: &[BlockEntry]) -> [u64; 2] {
     let games = index.iter().map(|entry| u64::from(entry.games)).sum();
     [games, index.iter().map(|entry| u64::from(entry.moves)).sum()]
 }
 
-/// Whether these bytes are what a shard begins with, but end within its head.
+/// Whether these bytes are the beginning of a shard, cut within its head.
 pub(crate) fn ends_in_head(bytes: &[u8]) -> bool {
     match bytes.first_chunk::<PREFIX>() {
         Some(prefix) => head_length(prefix).is_ok_and(|length| bytes.len() < length),
@@ -173,12 +175,12 @@ pub(crate) fn ends_in_head(bytes: &[u8]) -> bool {
     }
 }
 
-/// The index in a footer, which begins at `offset`.
+/// Parses the index in a footer at `offset`.
 ///
 /// # Errors
 ///
-/// If it is not whole, its blocks do not lie one behind the other from the head's end to its own beginning, or hold more
-/// than blocks may.
+/// If it is not whole, its blocks are not contiguous from the head's end to the footer, or exceed
+/// the bounds.
 pub(super) fn read_footer(
     head: Check,
     blocks_from: u64,
@@ -186,7 +188,7 @@ pub(super) fn read_footer(
     bytes: &[u8],
 ) -> Result<Vec<BlockEntry>, ShardError> {
     let index = whole_footer(head, blocks_from, offset, bytes).ok_or(ShardError::DamagedFooter { offset })?;
-    let bounded = |entry: &BlockEntry| (1..=MOST_BLOCK_GAMES).contains(&entry.games) && entry.moves <= MOST_BLOCK_MOVES;
+    let bounded = |entry: &BlockEntry| (1..=MAX_BLOCK_GAMES).contains(&entry.games) && entry.moves <= MAX_BLOCK_MOVES;
     match index.iter().position(|entry| !bounded(entry)) {
         Some(block) => Err(ShardError::BeyondBounds { block, games: index[block].games, moves: index[block].moves }),
         None => Ok(index),
@@ -200,7 +202,7 @@ fn whole_footer(head: Check, blocks_from: u64, offset: u64, bytes: &[u8]) -> Opt
     }
     let count = cursor.u32()? as usize;
     let body = FOOTER_HEAD + ENTRY.checked_mul(count)? + TOTALS;
-    if count > MOST_BLOCKS || bytes.len() != body + CHECK + TAIL {
+    if count > MAX_BLOCKS || bytes.len() != body + CHECK + TAIL {
         return None;
     }
     let mut index = Vec::with_capacity(count);
@@ -212,7 +214,7 @@ fn whole_footer(head: Check, blocks_from: u64, offset: u64, bytes: &[u8]) -> Opt
     let sound = check == check_of(head, count as u64, &bytes[..body])
         && sums == totals(&index)
         && index.first().map_or(offset, |entry| entry.offset) == blocks_from
-        && index.windows(2).all(|pair| pair[0].offset.saturating_add(LEAST_BLOCK) <= pair[1].offset)
-        && index.last().is_none_or(|entry| entry.offset.saturating_add(LEAST_BLOCK) <= offset);
+        && index.windows(2).all(|pair| pair[0].offset.saturating_add(MIN_BLOCK) <= pair[1].offset)
+        && index.last().is_none_or(|entry| entry.offset.saturating_add(MIN_BLOCK) <= offset);
     (sound && cursor.u32() == Some(bytes.len() as u32) && cursor.array() == Some(MAGIC)).then_some(index)
 }

@@ -1,9 +1,9 @@
-//! Reading shards: any block, any game, without the rest.
+//! The shard reader: random access to blocks and games.
 
 use super::{
     ShardError, Source,
     layout::{
-        BLOCK_HEAD, BlockEntry, BlockHead, CHECK, Check, ENTRY, FOOTER_HEAD, MAGIC, MOST_BLOCKS, PREFIX, TAIL, TOTALS,
+        BLOCK_HEAD, BlockEntry, BlockHead, CHECK, Check, ENTRY, FOOTER_HEAD, MAGIC, MAX_BLOCKS, PREFIX, TAIL, TOTALS,
         check_of, check_of_head, head_length, read_footer, totals, version_of,
     },
 };
@@ -14,14 +14,14 @@ use crate::{
     record::Record,
 };
 
-/// What a file begins with.
+/// The head of a file.
 pub(super) struct Head {
     pub(super) header: Header,
     pub(super) check: Check,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Reads what a file begins with.
+/// Reads and checks the head of a file.
 pub(super) fn read_head(source: &impl Source) -> Result<Head, ShardError> {
     let size = source.size()?;
     let mut prefix = [0; PREFIX];
@@ -40,33 +40,33 @@ pub(super) fn read_head(source: &impl Source) -> Result<Head, ShardError> {
         return Err(ShardError::DamagedHead);
     }
     let header = Header::from_bytes(&body[PREFIX..]).map_err(ShardError::Header)?;
-    // Of one version there is a clock, of the other none.
+    // A header has a time control in one version, and none in the other.
     if prefix[MAGIC.len()..][..2] != version_of(&header).to_le_bytes() {
         return Err(ShardError::Header(HeaderError::Length));
     }
     Ok(Head { header, check: *check, bytes })
 }
 
-/// A shard: its header and its index are in memory, its blocks are read when they are asked for.
+/// A shard: its header and its index are in memory; its blocks are read on demand.
 #[derive(Clone, Debug)]
 pub struct Shard<S> {
     source: S,
     header: Header,
     check: Check,
     index: Vec<BlockEntry>,
-    /// How many games come before each block.
+    /// The number of games before each block.
     before: Vec<u64>,
-    /// Where the footer begins.
+    /// The offset of the footer.
     footer: u64,
     size: u64,
 }
 
 impl<S: Source> Shard<S> {
-    /// Opens a shard. Its head, footer and index are checked; blocks are when they are read.
+    /// Opens a shard and checks its head, footer and index. Blocks are checked when they are read.
     ///
     /// # Errors
     ///
-    /// If it is none, or not whole.
+    /// If it is not a shard, or not whole.
     pub fn new(source: S) -> Result<Self, ShardError> {
         let Head { header, check, bytes } = read_head(&source)?;
         let size = source.size()?;
@@ -75,11 +75,11 @@ impl<S: Source> Shard<S> {
         source.read_at(size - TAIL as u64, &mut tail)?;
         let mut cursor = Cursor::new(&tail);
         let length = cursor.u32().unwrap_or(0);
-        let most = FOOTER_HEAD + ENTRY * MOST_BLOCKS + TOTALS + CHECK + TAIL;
+        let max = FOOTER_HEAD + ENTRY * MAX_BLOCKS + TOTALS + CHECK + TAIL;
         if cursor.array() != Some(MAGIC) {
             return Err(ShardError::NoFooter);
         }
-        if u64::from(length) > room + TAIL as u64 || length as usize > most {
+        if u64::from(length) > room + TAIL as u64 || length as usize > max {
             return Err(ShardError::DamagedFooter { offset: size - TAIL as u64 });
         }
         let offset = size - u64::from(length);
@@ -95,41 +95,41 @@ impl<S: Source> Shard<S> {
         Ok(Self { source, header, check, index, before, footer: offset, size })
     }
 
-    /// What is the same for all games.
+    /// The header.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Its blocks.
+    /// The blocks.
     #[must_use]
     pub fn index(&self) -> &[BlockEntry] {
         &self.index
     }
 
-    /// How many games it holds.
+    /// The number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
         totals(&self.index)[0]
     }
 
-    /// How many moves these have after their openings: how many positions it holds.
+    /// The number of positions: of moves after the openings.
     #[must_use]
     pub fn positions(&self) -> u64 {
         totals(&self.index)[1]
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Reads a block and checks it.
+    /// Reads and checks a block.
     ///
     /// # Errors
     ///
-    /// If it is not what the index and its check say.
+    /// If it does not agree with the index or its check.
     ///
     /// # Panics
     ///
@@ -161,7 +161,7 @@ impl<S: Source> Shard<S> {
         })
     }
 
-    /// Reads one game: its block and nothing else.
+    /// Reads one game; only its block is read.
     ///
     /// # Errors
     ///
@@ -180,8 +180,8 @@ impl<S: Source> Shard<S> {
         found.ok_or_else(none)
     }
 
-    /// All games in order, each with its number. A block is read when its first game is asked for; where one is
-    /// damaged, an error stands for what cannot be read of it.
+    /// Iterates over all games with their numbers, in order. A block is read with its first game;
+    /// an error stands for the unreadable part of a damaged one.
     pub fn records(&self) -> impl Iterator<Item = Result<(u64, Record), ShardError>> {
         (0..self.index.len()).flat_map(|block| {
             let mut games = Vec::with_capacity(self.index[block].games as usize);
@@ -193,7 +193,7 @@ impl<S: Source> Shard<S> {
     }
 }
 
-/// A block that was read and checked.
+/// A block that has been read and checked.
 #[derive(Debug)]
 pub struct Block<'a> {
     header: &'a Header,
@@ -210,21 +210,21 @@ impl Block<'_> {
         self.first
     }
 
-    /// Reads its games in order.
+    /// Decodes its games in order.
     ///
     /// # Errors
     ///
-    /// If they are not what the block says.
+    /// If they do not agree with the block's head.
     pub fn read(&self, each: impl FnMut(u64, Record)) -> Result<(), ShardError> {
         self.read_with(|_| {}, each)
     }
 
-    /// Reads its games in order. `position` sees every move with the position in which it was made, `game` each game
-    /// behind its moves.
+    /// Decodes its games in order. `position` is called for every move, `game` for each game after
+    /// its moves.
     ///
     /// # Errors
     ///
-    /// If they are not what the block says.
+    /// If they do not agree with the block's head.
     pub fn read_with(
         &self,
         mut position: impl FnMut(Ply<'_>),

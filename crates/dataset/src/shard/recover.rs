@@ -1,4 +1,4 @@
-//! Saving what is whole of a file that was cut or damaged.
+//! Recovery of the whole blocks of a cut or damaged file.
 
 use std::io::{self, Write};
 
@@ -8,22 +8,23 @@ use super::{
     reader::read_head,
 };
 
-/// What was saved.
+/// The amount that was recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovered {
     /// Games in whole blocks.
     pub games: u64,
     /// Their moves after the openings.
     pub positions: u64,
-    /// How many bytes behind the last whole block were given up, a footer not counted.
+    /// The bytes after the last whole block, a valid footer not counted.
     pub lost_bytes: u64,
 }
 
-/// Writes a sound shard of all blocks up to the first that is not whole.
+/// Writes a valid shard of all blocks before the first that is not whole.
 ///
 /// # Errors
 ///
-/// If the head is damaged: nothing can be known of the games without it; or if the reading or writing fails.
+/// If the head is damaged, because games cannot be decoded without it; or if reading or writing
+/// fails.
 pub fn recover(source: &impl Source, out: &mut impl Write) -> Result<Recovered, ShardError> {
     let head = read_head(source)?;
     let size = source.size()?;

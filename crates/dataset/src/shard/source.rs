@@ -1,24 +1,24 @@
-//! Bytes that can be read from any place: files, memory.
+//! Sources of bytes with random access: files, memory.
 //!
-//! Files are read by positions, not mapped: blocks are small, the system keeps what is read often, and a mapped file
-//! that is truncated kills its reader: `docs/decisions/022-read-files-without-mapping.md`.
+//! Files are read at offsets, not mapped: blocks are small, the system caches them, and truncating
+//! a mapped file kills its reader. Measured in `docs/decisions/022-read-files-without-mapping.md`.
 
 use std::{fs::File, io, path::Path, sync::Arc};
 
-/// Something with bytes.
+/// Bytes with random access.
 pub trait Source {
-    /// How many bytes there are.
+    /// The number of bytes.
     ///
     /// # Errors
     ///
-    /// If that cannot be found out.
+    /// If it cannot be determined.
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills the buffer with the bytes from a place on.
+    /// Fills the buffer with the bytes at an offset.
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or there are not so many.
+    /// If they cannot be read, or the source ends before.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 }
 
@@ -54,7 +54,7 @@ impl<S: Source + ?Sized> Source for &S {
     }
 }
 
-/// A file. Several threads may read it at once; a clone is the same file.
+/// A file. Several threads may read it at once; a clone shares the file.
 #[derive(Clone, Debug)]
 pub struct FileSource(Arc<File>);
 

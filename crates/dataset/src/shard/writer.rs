@@ -1,9 +1,9 @@
-//! Writing shards: from the front, block by block.
+//! The shard writer: sequential, block by block.
 
 use std::io::{self, Write};
 
 use super::layout::{
-    BLOCK_GAMES, BLOCK_MOVES, BlockEntry, BlockHead, Check, MOST_BLOCK, check_of, footer, head, totals,
+    BLOCK_GAMES, BLOCK_MOVES, BlockEntry, BlockHead, Check, MAX_BLOCK, check_of, footer, head, totals,
 };
 use crate::{
     codec::{BlockEncoder, CodecError},
@@ -11,7 +11,7 @@ use crate::{
     record::Record,
 };
 
-/// Why a shard could not be written.
+/// The reason why a shard could not be written.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum WriteError {
@@ -23,18 +23,18 @@ pub enum WriteError {
     TooLarge { game: u64 },
 }
 
-/// How much a shard holds.
+/// The size of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// Games.
+    /// The number of games.
     pub games: u64,
-    /// Their moves after the openings.
+    /// The number of their moves after the openings.
     pub positions: u64,
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     pub bytes: u64,
 }
 
-/// A shard that is being written. Whatever was written before a crash can be read up to its last whole block.
+/// Writes a shard. After a crash everything up to the last whole block can be read.
 pub struct ShardWriter<W> {
     out: W,
     header: Header,
@@ -42,13 +42,13 @@ pub struct ShardWriter<W> {
     offset: u64,
     index: Vec<BlockEntry>,
     block: BlockEncoder,
-    /// Games and moves in the block.
+    /// The games and moves in the open block.
     filled: (u32, u32),
     next: u64,
 }
 
 impl<W: Write> ShardWriter<W> {
-    /// Begins a shard.
+    /// Begins a shard by writing its head.
     ///
     /// # Errors
     ///
@@ -66,11 +66,11 @@ impl<W: Write> ShardWriter<W> {
         Ok(Self { out, header, check, offset, index: Vec::new(), block: BlockEncoder::new(), filled: (0, 0), next })
     }
 
-    /// Adds the next game. After an error the shard cannot be finished.
+    /// Appends the next game. After an error the shard cannot be finished.
     ///
     /// # Errors
     ///
-    /// If it is none that the header describes, a move is not legal, or the writing fails.
+    /// If it is not a game of this header, a move is illegal, or the write fails.
     pub fn add(&mut self, record: &Record) -> Result<(), WriteError> {
         let game = self.next;
         self.block.add(&self.header, game, record).map_err(|cause| WriteError::Game { game, cause })?;
@@ -86,7 +86,7 @@ impl<W: Write> ShardWriter<W> {
     fn end_block(&mut self) -> Result<(), WriteError> {
         let (games, moves) = std::mem::take(&mut self.filled);
         let payload = std::mem::take(&mut self.block).finish();
-        if payload.len() > MOST_BLOCK {
+        if payload.len() > MAX_BLOCK {
             return Err(WriteError::TooLarge { game: self.next.wrapping_sub(1) });
         }
         let head = BlockHead { length: payload.len(), games, moves };
@@ -100,11 +100,11 @@ impl<W: Write> ShardWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the last block and the footer.
     ///
     /// # Errors
     ///
-    /// If the writing fails.
+    /// If the write fails.
     pub fn finish(mut self) -> Result<(W, Totals), WriteError> {
         if self.filled.0 > 0 {
             self.end_block()?;

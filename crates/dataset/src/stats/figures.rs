@@ -1,25 +1,25 @@
-//! What positions are like: their scores and how many pieces they have.
+//! Distributions of positions by score and by number of pieces.
 
 use crate::{codec::Ply, record::Score};
 
-/// Where the table of scores ends: in hundreds.
-const MOST_CLASS: Score = 20;
+/// The last class of scores, in hundreds.
+const MAX_CLASS: Score = 20;
 
-/// So many classes of scores there are.
-pub const SCORE_CLASSES: usize = 2 * MOST_CLASS as usize + 2;
+/// The number of score classes.
+pub const SCORE_CLASSES: usize = 2 * MAX_CLASS as usize + 2;
 
-/// So many numbers of pieces: from none to all.
+/// The number of piece classes: from no pieces to all 32.
 pub const PIECE_CLASSES: usize = 33;
 
-/// Counts of positions.
+/// Distributions of positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// By their score for the side to move, in hundreds of units rounded down: the first class is below −2,000, the last
-    /// from 2,000 on.
+    /// By score for the side to move, in hundreds of units, rounded down: the first class is below
+    /// −2,000, the last from 2,000 on.
     pub scores: [u64; SCORE_CLASSES],
-    /// By how many pieces are on the board.
+    /// By number of pieces.
     pub pieces: [u64; PIECE_CLASSES],
-    /// Without a score.
+    /// The number of positions without a score.
     pub unscored: u64,
 }
 
@@ -39,15 +39,15 @@ impl Figures {
         }
     }
 
-    /// The least score of a class; of the first class, whose scores have no least, a hundred below its end.
+    /// The lowest score of a class; for the unbounded first class, a hundred below its end.
     #[must_use]
-    pub const fn least_score(class: usize) -> Score {
-        (class as Score - MOST_CLASS - 1) * 100
+    pub const fn min_score(class: usize) -> Score {
+        (class as Score - MAX_CLASS - 1) * 100
     }
 }
 
 fn class_of(score: Score) -> usize {
-    (score.div_euclid(100).clamp(-MOST_CLASS - 1, MOST_CLASS) + MOST_CLASS + 1) as usize
+    (score.div_euclid(100).clamp(-MAX_CLASS - 1, MAX_CLASS) + MAX_CLASS + 1) as usize
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn classes_are_of_a_hundred() {
-        for (score, least) in [
+        for (score, min) in [
             (0, 0),
             (99, 0),
             (-1, -100),
@@ -67,7 +67,7 @@ mod tests {
             (-2_001, -2_100),
             (-9_999, -2_100),
         ] {
-            assert_eq!(Figures::least_score(class_of(score)), least, "{score}");
+            assert_eq!(Figures::min_score(class_of(score)), min, "{score}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which positions are learned from.
+//! Filters of positions and games.
 
 use std::num::NonZeroU32;
 
@@ -9,39 +9,40 @@ use crate::{
     record::{Reason, Record, Score},
 };
 
-/// What is left out. By default nothing is but what has no label or no score.
+/// The positions to leave out. By default, only those without a label or a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is independent")]
 pub struct Filter {
     /// Positions in which the side to move is in check.
     pub in_check: bool,
-    /// Positions whose move takes something.
+    /// Positions whose move is a capture.
     pub captures: bool,
-    /// Positions before so many plies of the game, its opening counted.
+    /// Positions before this ply of the game, the opening counted.
     pub before_ply: u32,
-    /// Scores further from even.
+    /// Positions with a score further from zero.
     pub beyond: Option<Score>,
-    /// Positions of which the score said that they were won by so much, and which were lost.
+    /// Positions whose game was lost by the side that the score saw winning by at least this.
     pub contradicting: Option<Score>,
-    /// Positions where the natural limit's counter is higher: their scores see a draw that is not on the board.
+    /// Positions with a higher counter of the natural limit: their scores see a draw that is not on
+    /// the board.
     pub limit_above: Option<u32>,
-    /// Positions that stood before in their game, its opening not counted.
+    /// Positions that occurred before in their game, the opening not counted.
     pub repeated: bool,
-    /// Positions that are in their pool already.
+    /// Positions that occurred before in their pool.
     pub duplicates: bool,
-    /// Leaves nothing out: games that perpetual check or chase lost count as drawn.
+    /// Filters nothing: games lost by perpetual check or chase count as drawn.
     pub verdicts_as_draws: bool,
 }
 
-/// Which games are read: some can be held out, whole, to see what was learned from the others.
+/// The games to read: whole games can be held out for validation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Games {
     /// All of them.
     #[default]
     All,
-    /// One in so many, chosen by their seeds.
+    /// One in this many, selected by their seeds.
     HeldOut(NonZeroU32),
-    /// The others.
+    /// All but those.
     NotHeldOut(NonZeroU32),
 }
 
@@ -58,13 +59,13 @@ impl Games {
     }
 }
 
-/// Why a position was left out; the first of the filter's reasons counts.
+/// The number of positions left out, by the first of the filter's reasons that applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named like the filter's fields")]
 pub struct Rejected {
     /// The game ended by its ply cap.
     pub without_label: u64,
-    /// The game is not among those read.
+    /// The game is not selected by [`Games`].
     pub other_games: u64,
     /// The move has no score.
     pub without_score: u64,
@@ -79,7 +80,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// All of them.
+    /// The total.
     #[must_use]
     pub const fn total(&self) -> u64 {
         let by_game = self.without_label + self.other_games + self.contradicting + self.duplicates;
@@ -103,7 +104,8 @@ impl Rejected {
 }
 
 impl Filter {
-    /// Whether a position is kept as far as its ply tells. `keys` are those of the game's positions before it.
+    /// Whether a position is kept, as far as its ply decides. `keys` are those of the game's
+    /// earlier positions.
     #[inline]
     pub(super) fn keeps(&self, ply: Ply<'_>, keys: &[u64], rejected: &mut Rejected) -> bool {
         let position = ply.position;
@@ -117,9 +119,9 @@ impl Filter {
             &mut rejected.captures
         } else if ply.number <= self.before_ply as usize {
             &mut rejected.before_ply
-        } else if self.beyond.is_some_and(|most| score.abs() > most) {
+        } else if self.beyond.is_some_and(|max| score.abs() > max) {
             &mut rejected.beyond
-        } else if self.limit_above.is_some_and(|most| ply.limit.counted() > most) {
+        } else if self.limit_above.is_some_and(|max| ply.limit.counted() > max) {
             &mut rejected.limit_above
         } else if self.repeated && keys.contains(&position.key()) {
             &mut rejected.repeated
@@ -130,26 +132,26 @@ impl Filter {
         false
     }
 
-    /// Whether a game has a label at all.
+    /// Whether a game has a label.
     pub(super) const fn labels(record: &Record) -> bool {
         record.reason.is_label()
     }
 
-    /// What is learned of a game: how it ended.
+    /// The label of a game: its outcome.
     pub(super) fn label(&self, record: &Record) -> Outcome {
         let is_verdict =
             matches!(record.reason, Reason::Rules(rules::Reason::PerpetualCheck | rules::Reason::PerpetualChase));
         if self.verdicts_as_draws && is_verdict { Outcome::Draw } else { record.outcome }
     }
 
-    /// Whether score and result say the opposite. `result` is 1 for a win of the side to move.
+    /// Whether score and result contradict each other. `result` is 1 for a win of the side to move.
     #[inline]
     pub(super) fn contradicts(&self, score: Score, result: i8) -> bool {
-        self.contradicting.is_some_and(|least| score.abs() >= least && score.signum() == -Score::from(result))
+        self.contradicting.is_some_and(|min| score.abs() >= min && score.signum() == -Score::from(result))
     }
 }
 
-/// 1, 0 or −1 for a side that won, drew or lost.
+/// The result for a side: 1, 0 or −1 for a win, draw or loss.
 pub(crate) fn result_for(outcome: Outcome, turn: xiangqi::Color) -> i8 {
     match outcome.loser() {
         None => 0,

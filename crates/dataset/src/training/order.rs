@@ -1,11 +1,11 @@
-//! Which block is read when.
+//! The order of the blocks.
 
 use crate::{
     random::{Stream, Use},
     shard::Shard,
 };
 
-/// Shards that are sampled together. Of every hundred blocks drawn, a set gives as many as its weight has of all.
+/// Shards that are sampled together, in proportion to the weight among all sets.
 #[derive(Clone, Debug)]
 pub struct WeightedSet<S> {
     /// Its shards.
@@ -14,15 +14,16 @@ pub struct WeightedSet<S> {
     pub weight: u32,
 }
 
-/// A block, by its set, its shard there, and its place in that.
+/// The address of a block: set, shard in the set, block in the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct BlockPlace {
+pub(super) struct BlockId {
     pub(super) set: u32,
     pub(super) shard: u32,
     pub(super) block: u32,
 }
 
-/// The endless order of all blocks: sets by their weights, each set's blocks shuffled anew whenever all were drawn.
+/// The endless order of all blocks: sets drawn by their weights, each set's blocks reshuffled after
+/// every round.
 #[derive(Debug)]
 pub(super) struct Order {
     seed: u64,
@@ -33,22 +34,21 @@ pub(super) struct Order {
 
 #[derive(Debug)]
 struct SetOrder {
-    blocks: Vec<BlockPlace>,
+    blocks: Vec<BlockId>,
     weight: u64,
     rounds: u64,
     next: usize,
 }
 
 impl Order {
-    /// `None` if a set that has a weight has no block, none has a weight, or there are more sets or shards than samples
-    /// can name.
+    /// `None` if a weighted set is empty, all weights are zero, or the sets or shards are too many
+    /// for a sample's fields.
     pub(super) fn new<S: crate::shard::Source>(sets: &[WeightedSet<S>], seed: u64) -> Option<Self> {
         let most_shards = sets.iter().map(|set| set.shards.len()).max().unwrap_or(0);
         let orders = sets.iter().enumerate().map(|(set, weighted)| {
             let shards = weighted.shards.iter().enumerate();
             let blocks = shards.flat_map(|(shard, it)| {
-                let place =
-                    move |block: usize| BlockPlace { set: set as u32, shard: shard as u32, block: block as u32 };
+                let place = move |block: usize| BlockId { set: set as u32, shard: shard as u32, block: block as u32 };
                 (0..it.index().len()).map(place)
             });
             let blocks: Vec<_> = blocks.collect();
@@ -62,7 +62,7 @@ impl Order {
     }
 
     /// The next block.
-    pub(super) fn draw(&mut self) -> BlockPlace {
+    pub(super) fn draw(&mut self) -> BlockId {
         let mut drawn = self.choice.below(self.weight);
         let mut chosen = 0;
         while drawn >= self.sets[chosen].weight {
@@ -71,7 +71,7 @@ impl Order {
         }
         let set = &mut self.sets[chosen];
         if set.next == set.blocks.len() {
-            // From their first order again, so that a round does not depend on those before.
+            // Sorted first, so that a round does not depend on those before.
             set.blocks.sort_unstable_by_key(|place| (place.shard, place.block));
             let round = (chosen as u64) << 40 | set.rounds;
             Stream::new(Use::TrainingBlocks, self.seed, round).shuffle(&mut set.blocks);

@@ -1,13 +1,13 @@
-//! Positions in few bytes, for pools of many.
+//! Compact positions, for large pools.
 
 use xiangqi::{Bitboard, Color, Piece, Position, Square};
 
-/// What stands where and whose turn it is, in forty bytes. A position has at most 32 pieces.
+/// The pieces and the side to move in forty bytes. A position has at most 32 pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PackedPosition {
-    /// The taken points of either bank, the lowest point in the lowest bit.
+    /// The occupied points of either half of the board, the lowest point in the lowest bit.
     taken: [u64; 2],
-    /// What stands on them in their order, two pieces to a byte, the first in the low half.
+    /// The pieces on them in this order, two to a byte, the first in the low half.
     pieces: [u8; 16],
     black: bool,
 }
@@ -28,13 +28,13 @@ impl From<&Position> for PackedPosition {
 }
 
 impl PackedPosition {
-    /// Whose turn it is.
+    /// The side to move.
     #[must_use]
     pub const fn turn(&self) -> Color {
         if self.black { Color::Black } else { Color::Red }
     }
 
-    /// What stands where, from Red's left corner on.
+    /// The pieces and their points, from Red's left corner.
     pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> + '_ {
         let banks = self.taken.into_iter().enumerate();
         let squares = banks.flat_map(|(bank, mut word)| {
@@ -50,18 +50,18 @@ impl PackedPosition {
         })
     }
 
-    /// How many pieces there are.
+    /// The number of pieces.
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.taken[0].count_ones() + self.taken[1].count_ones()
     }
 
-    /// Something to tell positions apart by.
+    /// A key for comparisons.
     pub(super) const fn sort_key(&self) -> ([u64; 2], [u8; 16], bool) {
         (self.taken, self.pieces, self.black)
     }
 
-    /// The position as others write it, without counters.
+    /// The position as a FEN without counters.
     #[must_use]
     pub fn to_fen(&self) -> String {
         let mut board = [None; Square::COUNT];
@@ -88,7 +88,7 @@ impl PackedPosition {
         text
     }
 
-    /// The taken points.
+    /// The occupied points.
     #[must_use]
     pub fn occupied(&self) -> Bitboard {
         self.pieces().map(|(square, _)| square).collect()

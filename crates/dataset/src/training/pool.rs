@@ -1,4 +1,4 @@
-//! A pool of positions.
+//! Pools of positions.
 
 use std::{
     cell::RefCell,
@@ -11,54 +11,54 @@ use xiangqi::Move;
 use super::{
     PackedPosition, Plan, TrainingError, WeightedSet,
     filter::{Filter, Rejected, result_for},
-    order::BlockPlace,
+    order::BlockId,
 };
 use crate::{
     random::{Stream, Use},
     shard::Source,
 };
 
-/// A position with what is to be learned of it.
+/// A position and its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The position.
     pub position: PackedPosition,
     /// The move that was made.
     pub mv: Move,
-    /// What the search said, for the side to move.
+    /// The search's score, for the side to move.
     pub score: i16,
     /// 1 if the side to move won, 0 for a draw, −1 if it lost.
     pub result: i8,
     /// The natural limit's counter, at most 255.
     pub limit_counter: u8,
-    /// How many moves were made before, at most 65,535.
+    /// The number of moves before, at most 65,535.
     pub ply: u16,
-    /// From which set it comes.
+    /// The index of its set.
     pub set: u16,
-    /// From which of the set's shards: its score is to be read on that shard's scale.
+    /// The index of its shard in the set: the score is on that shard's scale.
     pub shard: u16,
 }
 
-/// Positions in the order in which they are handed out.
+/// The samples in the order in which they are handed out.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     pub(super) samples: Vec<Sample>,
     pub(super) rejected: Rejected,
 }
 
-/// What a filter leaves of a block.
+/// The samples of a block after the filter.
 #[derive(Debug, Default)]
 pub(super) struct BlockSamples {
     samples: Vec<Sample>,
     rejected: Rejected,
 }
 
-/// Reads a pool. It depends on nothing but what is given; the cache only knows what some blocks hold.
+/// Reads a pool. The result depends on the arguments alone; the cache only saves time.
 pub(super) fn read<S: Source>(
     sets: &[WeightedSet<S>],
     plan: &Plan,
     cache: &Cache,
-    blocks: &[BlockPlace],
+    blocks: &[BlockId],
     number: u64,
 ) -> Result<Pool, TrainingError> {
     let mut pool = Pool::default();
@@ -80,11 +80,7 @@ pub(super) fn read<S: Source>(
     Ok(pool)
 }
 
-fn read_block<S: Source>(
-    sets: &[WeightedSet<S>],
-    plan: &Plan,
-    place: BlockPlace,
-) -> Result<BlockSamples, TrainingError> {
+fn read_block<S: Source>(sets: &[WeightedSet<S>], plan: &Plan, place: BlockId) -> Result<BlockSamples, TrainingError> {
     let Plan { games, ref filter, .. } = *plan;
     let mut kept = BlockSamples::default();
     let mut game = Vec::new();
@@ -92,7 +88,7 @@ fn read_block<S: Source>(
     let shard = &sets[place.set as usize].shards[place.shard as usize];
     let at = |cause| TrainingError::Shard { set: place.set, shard: place.shard, cause };
     let block = shard.block(place.block as usize).map_err(at)?;
-    // Filled by one closure and emptied by the other, never at the same time.
+    // One closure fills it and the other drains it, never at the same time.
     let pending = RefCell::new((&mut game, &mut keys));
     let rejected = RefCell::new(&mut kept.rejected);
     let read = block.read_with(
@@ -141,39 +137,39 @@ fn read_block<S: Source>(
     Ok(kept)
 }
 
-/// What blocks hold, as far as memory allows: those that were read first. Later rounds need not read them again.
+/// A cache of blocks, bounded in bytes: it keeps those that were read first, for later rounds.
 pub(super) struct Cache {
-    most: usize,
+    max: usize,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
     bytes: usize,
-    blocks: BTreeMap<BlockPlace, Arc<BlockSamples>>,
+    blocks: BTreeMap<BlockId, Arc<BlockSamples>>,
 }
 
 impl Cache {
     pub(super) fn new(bytes: usize) -> Self {
-        Self { most: bytes, kept: Mutex::default() }
+        Self { max: bytes, kept: Mutex::default() }
     }
 
-    fn get(&self, place: BlockPlace) -> Option<Arc<BlockSamples>> {
+    fn get(&self, place: BlockId) -> Option<Arc<BlockSamples>> {
         self.lock().blocks.get(&place).map(Arc::clone)
     }
 
-    fn keep(&self, place: BlockPlace, block: BlockSamples) -> Arc<BlockSamples> {
+    fn keep(&self, place: BlockId, block: BlockSamples) -> Arc<BlockSamples> {
         let block = Arc::new(block);
         let bytes = size_of_val(&*block.samples) + size_of::<BlockSamples>();
         let mut kept = self.lock();
-        if kept.bytes + bytes <= self.most && !kept.blocks.contains_key(&place) {
+        if kept.bytes + bytes <= self.max && !kept.blocks.contains_key(&place) {
             kept.bytes += bytes;
             kept.blocks.insert(place, Arc::clone(&block));
         }
         block
     }
 
-    /// Nobody panics in the middle of a change.
+    /// Ignores poisoning: no update panics halfway.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The reader: threads that read pools ahead, and a place to go on from.
+//! The reader: threads that read pools ahead, and a position to resume from.
 
 use std::{
     collections::BTreeMap,
@@ -11,39 +11,39 @@ use std::{
 
 use super::{
     Filter, Games, Rejected, Sample, WeightedSet,
-    order::{BlockPlace, Order},
+    order::{BlockId, Order},
     pool::{self, Cache, Pool},
 };
 use crate::shard::{ShardError, Source};
 
-/// What is read, and how.
+/// The plan of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What decides the order.
+    /// The seed of the order.
     pub seed: u64,
-    /// How many blocks are mixed with each other: what memory allows; a block has some 9,000 positions of 56 bytes.
+    /// The number of blocks in a pool, bounded by memory: a block has some 9,000 positions of 56
+    /// bytes.
     pub blocks_in_pool: usize,
-    /// Which games are read.
+    /// The games to read.
     pub games: Games,
-    /// Which positions are left out.
+    /// The positions to leave out.
     pub filter: Filter,
-    /// How many bytes of what was read may be kept, so that it need not be read in every round. It changes nothing but
-    /// the speed.
+    /// The size of the cache of decoded blocks. It changes only the speed.
     pub cache_bytes: usize,
-    /// How many threads read. They change nothing but the speed.
+    /// The number of reading threads. It changes only the speed.
     pub threads: usize,
 }
 
-/// Where a reader stands: how many samples of which pool were handed out.
+/// The position of a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ReaderPosition {
     /// The pool's number.
     pub pool: u64,
-    /// How many of its samples were handed out.
+    /// The number of its samples already handed out.
     pub sample: u64,
 }
 
-/// Why there are no samples.
+/// The reason why there are no samples.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum TrainingError {
@@ -53,42 +53,42 @@ pub enum TrainingError {
     Shard { set: u32, shard: u32, cause: ShardError },
     #[error("the filter left nothing of {pools} pools in a row ({rejected} positions)")]
     NothingLeft { pools: u64, rejected: u64 },
-    #[error("there is no sample {} in pool {} to go on from", .0.sample, .0.pool)]
-    NoSuchPlace(Place),
+    #[error("there is no sample {} in pool {} to resume from", .0.sample, .0.pool)]
+    NoSuchPlace(ReaderPosition),
 }
 
 struct Task {
     number: u64,
-    blocks: Vec<BlockPlace>,
+    blocks: Vec<BlockId>,
 }
 
-type Answer = (u64, Result<Pool, TrainingError>);
+type ReadPool = (u64, Result<Pool, TrainingError>);
 
 /// An endless stream of samples.
 pub struct Reader {
     order: Order,
     blocks_in_pool: usize,
     tasks: Option<Sender<Task>>,
-    answers: Receiver<Answer>,
-    /// Pools that came before their turn.
+    pools: Receiver<ReadPool>,
+    /// Pools that were read before their turn.
     early: BTreeMap<u64, Result<Pool, TrainingError>>,
     threads: Vec<JoinHandle<()>>,
     next_task: u64,
-    place: Place,
+    place: ReaderPosition,
     current: Option<Pool>,
     rejected: Rejected,
 }
 
-/// After so many pools without a sample nothing more is to be hoped for.
-const MOST_EMPTY: u64 = 1_000;
+/// The number of pools in a row without a sample after which the filter is taken to leave nothing.
+const MAX_EMPTY_POOLS: u64 = 1_000;
 
 impl Reader {
-    /// A reader that goes on from a place; the default one is the beginning.
+    /// Creates a reader that resumes at a position; the default one is the beginning.
     ///
     /// # Errors
     ///
-    /// If there is nothing to read, or something that was played under a clock.
-    pub fn new<S>(sets: Vec<WeightedSet<S>>, plan: &Plan, place: Place) -> Result<Self, TrainingError>
+    /// If there is nothing to read, or a shard of games under a clock.
+    pub fn new<S>(sets: Vec<WeightedSet<S>>, plan: &Plan, place: ReaderPosition) -> Result<Self, TrainingError>
     where
         S: Source + Send + Sync + 'static,
     {
@@ -107,7 +107,7 @@ impl Reader {
         let cache = Arc::new(Cache::new(plan.cache_bytes));
         let (tasks, receiver) = mpsc::channel::<Task>();
         let receiver = Arc::new(Mutex::new(receiver));
-        let (sender, answers) = mpsc::channel();
+        let (sender, pools) = mpsc::channel();
         let threads = (0..plan.threads.max(1)).map(|_| {
             let (sets, cache) = (Arc::clone(&sets), Arc::clone(&cache));
             let (receiver, sender) = (Arc::clone(&receiver), sender.clone());
@@ -119,11 +119,11 @@ impl Reader {
             order,
             blocks_in_pool,
             tasks: Some(tasks),
-            answers,
+            pools,
             early: BTreeMap::new(),
             threads,
             next_task: place.pool,
-            place: Place { sample: 0, ..place },
+            place: ReaderPosition { sample: 0, ..place },
             current: None,
             rejected: Rejected::default(),
         };
@@ -143,13 +143,13 @@ impl Reader {
     fn order_pool(&mut self) {
         let blocks = (0..self.blocks_in_pool).map(|_| self.order.draw()).collect();
         if let Some(tasks) = &self.tasks {
-            // Without threads the answer will be missing, which is noticed there.
+            // If the threads are gone, `receive` reports it.
             let _ = tasks.send(Task { number: self.next_task, blocks });
         }
         self.next_task += 1;
     }
 
-    /// The pool at the place.
+    /// The pool at the current position.
     fn pool(&mut self) -> Result<&Pool, TrainingError> {
         let pool = match self.current.take() {
             Some(pool) => pool,
@@ -167,12 +167,12 @@ impl Reader {
                 return Ok(pool);
             }
             // The threads live as long as the reader.
-            let (number, pool) = self.answers.recv().map_err(|_| TrainingError::Empty)?;
+            let (number, pool) = self.pools.recv().map_err(|_| TrainingError::Empty)?;
             self.early.insert(number, pool);
         }
     }
 
-    /// Puts the next so many samples into `samples`, which is emptied first.
+    /// Replaces the content of `samples` by the next `count` samples.
     ///
     /// # Errors
     ///
@@ -189,10 +189,10 @@ impl Reader {
             let (finished, none) = (taken == left.len(), pool.samples.is_empty());
             self.place.sample += taken as u64;
             if finished {
-                self.place = Place { pool: self.place.pool + 1, sample: 0 };
+                self.place = ReaderPosition { pool: self.place.pool + 1, sample: 0 };
                 self.current = None;
                 empty = if none { empty + 1 } else { 0 };
-                if empty == MOST_EMPTY {
+                if empty == MAX_EMPTY_POOLS {
                     return Err(TrainingError::NothingLeft { pools: empty, rejected: self.rejected.total() });
                 }
             }
@@ -200,7 +200,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts what is left of the pool at the place into `samples`, which is emptied first; that may be nothing.
+    /// Replaces the content of `samples` by the rest of the current pool, which may be empty.
     ///
     /// # Errors
     ///
@@ -209,18 +209,18 @@ impl Reader {
         samples.clear();
         let from = self.place.sample as usize;
         samples.extend_from_slice(&self.pool()?.samples[from..]);
-        self.place = Place { pool: self.place.pool + 1, sample: 0 };
+        self.place = ReaderPosition { pool: self.place.pool + 1, sample: 0 };
         self.current = None;
         Ok(())
     }
 
-    /// Where it stands: a reader with the same plan and sets that starts there hands out what comes next here.
+    /// The current position: a reader with the same plan and sets resumes there.
     #[must_use]
-    pub const fn place(&self) -> Place {
+    pub const fn place(&self) -> ReaderPosition {
         self.place
     }
 
-    /// What was left out of the pools so far.
+    /// The number of positions left out of the pools so far.
     #[must_use]
     pub const fn rejected(&self) -> &Rejected {
         &self.rejected
@@ -231,7 +231,7 @@ impl Drop for Reader {
     fn drop(&mut self) {
         self.tasks = None;
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so.
+            // A thread that panicked has reported it.
             let _ = thread.join();
         }
     }
@@ -242,7 +242,7 @@ fn work<S: Source>(
     plan: &Plan,
     cache: &Cache,
     tasks: &Mutex<Receiver<Task>>,
-    answers: &Sender<Answer>,
+    pools: &Sender<ReadPool>,
 ) {
     loop {
         let task = match tasks.lock() {
@@ -251,7 +251,7 @@ fn work<S: Source>(
         };
         let Ok(Task { number, blocks }) = task else { return };
         let pool = pool::read(sets, plan, cache, &blocks, number);
-        if answers.send((number, pool)).is_err() {
+        if pools.send((number, pool)).is_err() {
             return;
         }
     }

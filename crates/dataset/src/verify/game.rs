@@ -1,24 +1,24 @@
-//! One game, played again.
+//! Replay of one game.
 
 use xiangqi::rules::{Game, Outcome, Status};
 
 use super::{Fault, FaultKind};
 use crate::{
     Header,
-    opening::{MOST_ATTEMPTS, Walker},
-    record::{MOST_SCORE, Opening, Reason, Record},
+    opening::{MAX_ATTEMPTS, Walker},
+    record::{MAX_SCORE, Opening, Reason, Record},
 };
 
-/// Plays a game again. The first thing that is wrong with it comes back.
+/// Replays a game.
 ///
 /// # Errors
 ///
-/// If something is.
+/// The first violation.
 pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), Fault> {
     let fault = |ply, kind| Err(Fault { game: number, ply, kind });
     let opening = &record.opening;
     let walker = Walker { start: opening.start.clone(), rules: header.rules, plies: header.openings.plies };
-    let walked = walker.stroll(header.seed_of(number), opening.attempt);
+    let walked = walker.walk_unjudged(header.seed_of(number), opening.attempt);
     let same_walk = walked.is_ok_and(|walked| walked.moves == opening.moves);
     if !same_walk || opening.seed != header.seed_of(number) || opening.rules != header.rules {
         return fault(None, FaultKind::Opening);
@@ -33,9 +33,9 @@ pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), 
     for (index, scored) in record.moves.iter().enumerate() {
         let ply = game.len();
         if let Some((outcome, reason)) = decided(header, record, &game, index) {
-            return fault(Some(ply), FaultKind::GoesOn { outcome, reason });
+            return fault(Some(ply), FaultKind::ContinuesAfterEnd { outcome, reason });
         }
-        if let Some(score) = scored.score.filter(|score| score.abs() > MOST_SCORE) {
+        if let Some(score) = scored.score.filter(|score| score.abs() > MAX_SCORE) {
             return fault(Some(ply + 1), FaultKind::Score { score });
         }
         if game.push(scored.mv).is_err() {
@@ -48,7 +48,7 @@ pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), 
         Some((outcome, reason)) if (outcome, reason) == (recorded_outcome, recorded_reason) => Ok(()),
         Some((outcome, reason)) => fault(ply, FaultKind::Label { recorded_outcome, recorded_reason, outcome, reason }),
         None if recorded_reason == Reason::TimeLoss && header.clock.is_some() => {
-            // That the move came late is the player's word; whose it was is not.
+            // The lateness of the move is the player's claim; the side that moves is not.
             let (outcome, reason) = (Outcome::loss_of(game.position().turn()), Reason::TimeLoss);
             if outcome == recorded_outcome {
                 return Ok(());
@@ -59,15 +59,16 @@ pub fn verify_game(header: &Header, number: u64, record: &Record) -> Result<(), 
     }
 }
 
-/// Whether a player may have kept this attempt, as far as can be known without the engine that judged. Where none judged,
-/// the first walk that is an opening was kept; and where nothing is drawn all walks are one.
+/// Whether a player may have accepted this attempt, as far as that is known without its engine.
+/// Without a filter, the first walk that is an opening is accepted; without random plies, all walks
+/// are equal.
 fn may_be_kept(header: &Header, walker: &Walker, opening: &Opening) -> bool {
     let judged = header.openings.filter.is_some() && header.openings.plies > 0;
-    opening.attempt < MOST_ATTEMPTS
-        && (judged || (0..opening.attempt).all(|attempt| walker.stroll(opening.seed, attempt).is_err()))
+    opening.attempt < MAX_ATTEMPTS
+        && (judged || (0..opening.attempt).all(|attempt| walker.walk_unjudged(opening.seed, attempt).is_err()))
 }
 
-/// How the game ended after so many moves, if it did: in the order in which players ask.
+/// The end of the game after this many moves, if any, in the order in which players check.
 #[inline]
 fn decided(header: &Header, record: &Record, game: &Game, moves: usize) -> Option<(Outcome, Reason)> {
     if let Status::Over(ending) = game.status() {

@@ -1,4 +1,4 @@
-//! All games of a shard.
+//! Replay of all games of a shard.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -21,17 +21,17 @@ use crate::{
     shard::{Shard, ShardError, Source},
 };
 
-/// Says from where the game with a seed starts: whoever has the header's book knows.
+/// Returns the start of the game with a seed, from the header's book.
 pub type StartOf<'a> = dyn Fn(u64) -> Fen + Sync + 'a;
 
-/// Verifies games one after the other, and knows those it has seen.
+/// Verifies games in order, and finds duplicates among them.
 pub struct Verifier<'a> {
     games: Games<'a>,
     seen: Seen<'a>,
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of games under this header. Without `start_of`, starts are taken as they are recorded.
+    /// Creates a verifier for this header. Without `start_of`, starts are taken as recorded.
     #[must_use]
     pub fn new(header: &'a Header, start_of: Option<&'a StartOf<'a>>) -> Self {
         Self { games: Games { header, start_of }, seen: Seen::new(header) }
@@ -41,14 +41,14 @@ impl<'a> Verifier<'a> {
     ///
     /// # Errors
     ///
-    /// With the first thing that is wrong with it.
+    /// The first violation.
     pub fn verify(&mut self, number: u64, record: &Record) -> Result<(), Fault> {
         let sound = self.games.verify(number, record)?;
         self.seen.add(number, sound)
     }
 }
 
-/// What a game is held to that needs no other game.
+/// The checks of a game alone.
 #[derive(Clone, Copy)]
 struct Games<'a> {
     header: &'a Header,
@@ -70,14 +70,14 @@ impl Games<'_> {
     }
 }
 
-/// What is remembered of a game, to compare it with others.
+/// The hashes of a verified game, for comparison with others.
 struct Sound {
     moves: Moves,
-    /// Its opening's, in a match.
+    /// Those of its opening, in a match.
     opening: Option<Moves>,
 }
 
-/// The moves of a game and where it starts, as half a SHA-256: nobody finds two of one.
+/// Half a SHA-256 of a game's start and moves; collisions are infeasible.
 type Moves = [u8; 16];
 
 fn hash_of(opening: &Opening, after: impl Iterator<Item = Move>) -> Moves {
@@ -88,11 +88,11 @@ fn hash_of(opening: &Opening, after: impl Iterator<Item = Move>) -> Moves {
     *digest.first_chunk().expect("a digest is longer than its half")
 }
 
-/// Sound games and their numbers.
+/// The verified games and their numbers.
 struct Seen<'a> {
     header: &'a Header,
     first: BTreeMap<Moves, u64>,
-    /// The game before, and how it began.
+    /// The previous game's number and opening.
     before: Option<(u64, Moves)>,
 }
 
@@ -101,8 +101,8 @@ impl<'a> Seen<'a> {
         Self { header, first: BTreeMap::new(), before: None }
     }
 
-    /// Adds a game; one that is there already is a fault, which names the first. But the two games of a pair have to
-    /// begin alike, and go on alike where both entrants think alike: that is no fault.
+    /// Adds a game; a duplicate is a fault, which names the first. But the two games of a pair must
+    /// begin alike, and are equal where both entrants move alike: that is not a fault.
     fn add(&mut self, number: u64, Sound { moves, opening }: Sound) -> Result<(), Fault> {
         if let Some(opening) = opening
             && let Some((of, other)) = self.before.replace((number, opening))
@@ -124,23 +124,24 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What was found in a shard.
+/// The result of verifying a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many games were looked at.
+    /// The number of games verified.
     pub games: u64,
-    /// How many moves these have after their openings.
+    /// The number of their moves after the openings.
     pub positions: u64,
-    /// What is wrong, in the order of the games.
+    /// The violations, in the order of the games.
     pub faults: Vec<Fault>,
 }
 
-/// Verifies a shard, its blocks on so many threads; the report does not depend on how many. Every block is read; a game
-/// that cannot be read is a fault, which stands for the games behind it in its block as well.
+/// Verifies a shard, its blocks in parallel; the report does not depend on the number of threads.
+/// Every block is read. A game that cannot be decoded is a fault, which stands for the rest of its
+/// block too.
 ///
 /// # Errors
 ///
-/// If a block is damaged: then it is not what was written, and says nothing.
+/// If a block is damaged: then the bytes are not those that were written.
 pub fn verify_shard<S: Source + Sync>(
     shard: &Shard<S>,
     start_of: Option<&StartOf<'_>>,
@@ -163,7 +164,7 @@ pub fn verify_shard<S: Source + Sync>(
             scope.spawn(move || {
                 loop {
                     let block = next.fetch_add(1, Ordering::Relaxed);
-                    // Nobody listens any more when a block before was damaged.
+                    // The receiver is gone after an error in an earlier block.
                     if block >= blocks || sender.send((block, verify_block(shard, games, block))).is_err() {
                         break;
                     }
@@ -171,7 +172,7 @@ pub fn verify_shard<S: Source + Sync>(
             });
         }
         drop(sender);
-        // Blocks come as they are ready, and are added in their order.
+        // Blocks arrive in any order and are added in their own.
         let mut early = BTreeMap::new();
         for (block, found) in verified {
             early.insert(block, found);
@@ -183,7 +184,7 @@ pub fn verify_shard<S: Source + Sync>(
     })
 }
 
-/// A block's games, each with its moves or what is wrong with it.
+/// The verified games of a block, each with its hashes or its fault.
 #[derive(Default)]
 struct Verified {
     games: Vec<(u64, Result<Sound, Fault>)>,
@@ -206,7 +207,7 @@ fn verify_block(shard: &Shard<impl Source>, games: Games<'_>, block: usize) -> R
     Ok(verified)
 }
 
-/// Blocks in their order.
+/// The report so far, and the next block.
 struct Sum<'a> {
     blocks: usize,
     seen: Seen<'a>,

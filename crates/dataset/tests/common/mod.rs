@@ -1,10 +1,9 @@
-//! Games for tests: random moves under the arbiter, with scores that wander. No engine is needed for a game to be a
-//! game.
+//! Games for tests: random moves under the arbiter, with scores that drift. No engine is needed.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use dataset::{
-    Adjudication, Digest, DrawRule, EvaluationFilter, GameSettings, Header, MOST_SCORE, Opening, OpeningPolicy, Reason,
+    Adjudication, Digest, DrawRule, EvaluationFilter, GameSettings, Header, MAX_SCORE, Opening, OpeningPolicy, Reason,
     Record, Score, ScoredMove, WinRule,
     opening::Walker,
     random::{Stream, Use},
@@ -14,7 +13,7 @@ use xiangqi::{
     rules::{Outcome, RuleSet, Status},
 };
 
-/// A header under which games end in every way.
+/// A header under which games end for every reason.
 pub(crate) fn header(seed: u64) -> Header {
     let win = Some(WinRule { score: 25_000, plies: 4 });
     let draw = Some(DrawRule { score: 4, plies: 3, from_ply: 30 });
@@ -31,19 +30,19 @@ pub(crate) fn header(seed: u64) -> Header {
             adjudication: if seed % 3 == 1 { Adjudication::default() } else { Adjudication { win, draw } },
             ply_cap: 260,
         },
-        // What was judged may be any attempt.
+        // With a filter, any attempt may have been kept.
         openings: OpeningPolicy { book: None, plies: 6, filter: Some(EvaluationFilter { nodes: 100, bound: 200 }) },
         seed,
         first_game: seed % 1000,
     }
 }
 
-/// The game with this number under a header.
+/// The game of a header with this number.
 pub(crate) fn game(header: &Header, number: u64) -> Record {
     game_after(header, number, 0)
 }
 
-/// A game with this number from a later walk.
+/// A game with this number from a later attempt.
 pub(crate) fn game_after(header: &Header, number: u64, attempts: u64) -> Record {
     let seed = header.seed_of(number);
     let mut stream = Stream::new(Use::BookOrder, seed, 77);
@@ -54,7 +53,7 @@ pub(crate) fn game_after(header: &Header, number: u64, attempts: u64) -> Record 
         walker.first(seed, if judged { stream.below(3) + attempts } else { 0 }).expect("an opening");
     let opening = Opening { rules: header.rules, start, seed, attempt, moves: game.moves().collect() };
     if header.pair_of(number).is_some() {
-        // The games of a pair begin alike, no more.
+        // The games of a pair share their opening, and nothing else.
         stream = Stream::new(Use::BookOrder, seed, 78 + number % 2);
     }
     let mut moves: Vec<ScoredMove> = Vec::new();
@@ -74,7 +73,7 @@ pub(crate) fn game_after(header: &Header, number: u64, attempts: u64) -> Record 
         let legal = game.position().legal_moves();
         let captures = game.position().captures();
         let from = if captures.is_empty() || stream.below(3) > 0 { &legal } else { &captures };
-        // Some games go to and fro.
+        // Some games shuffle to and fro.
         let back = moves.iter().rev().nth(1).map(|scored| Move::new(scored.mv.to(), scored.mv.from()));
         let back = back.filter(|mv| number.is_multiple_of(4) && stream.below(5) > 0 && legal.contains(mv));
         let mv = back.unwrap_or_else(|| from[stream.below(from.len() as u64) as usize]);
@@ -86,16 +85,16 @@ pub(crate) fn game_after(header: &Header, number: u64, attempts: u64) -> Record 
     Record { opening, moves, outcome, reason }
 }
 
-/// Small steps, zeros, leaps to the ends.
+/// A random step: mostly small, sometimes zero or an extreme.
 fn wander(stream: &mut Stream, score: Score) -> Score {
     let step = stream.below(121) as Score - 60;
     match stream.below(30) {
         0 => 0,
-        1 => MOST_SCORE,
-        2 => -MOST_SCORE,
+        1 => MAX_SCORE,
+        2 => -MAX_SCORE,
         3 => 29_900,
         4..=8 => score,
-        _ => (score + step).clamp(-MOST_SCORE, MOST_SCORE),
+        _ => (score + step).clamp(-MAX_SCORE, MAX_SCORE),
     }
 }
 
@@ -114,7 +113,7 @@ pub(crate) fn with_book(mut header: Header) -> Header {
     header
 }
 
-/// The games of a shard in memory.
+/// Consecutive games of a header.
 pub(crate) fn games(header: &Header, count: u64) -> Vec<Record> {
     (0..count).map(|index| game(header, header.first_game + index)).collect()
 }

@@ -1,9 +1,9 @@
-//! Games that are not what they say.
+//! Games that are not as recorded.
 
 use dataset::{
-    EvaluationFilter, MOST_SCORE,
+    EvaluationFilter, MAX_SCORE,
     codec::{BlockDecoder, CodecError},
-    opening::MOST_ATTEMPTS,
+    opening::MAX_ATTEMPTS,
 };
 use xiangqi::{Fen, Move, Square};
 
@@ -13,7 +13,7 @@ use super::*;
 fn false_labels_are_refused() {
     let (header, games) = honest();
     let numbers = numbers(&header, &games);
-    let refused = |games: &[Record]| inside(&common::shard(&header, games), &header, numbers.clone());
+    let refused = |games: &[Record]| replay_refusal(&common::shard(&header, games), &header, numbers.clone());
     let mut other = games.clone();
     other[5].outcome = if games[5].outcome == Outcome::Draw { Outcome::RedWins } else { Outcome::Draw };
     let (code, sentence) = refused(&other);
@@ -21,7 +21,7 @@ fn false_labels_are_refused() {
     let mut other = games.clone();
     other[3].moves.pop();
     assert_eq!(refused(&other).0, "false_label");
-    // With other thresholds it would have ended before.
+    // With a lower threshold it would have ended before.
     let decided = games.iter().position(|game| game.reason == Reason::AdjudicatedWin).unwrap();
     let mut other = games;
     let last = other[decided].clone();
@@ -34,7 +34,7 @@ fn false_labels_are_refused() {
     assert_eq!(refused(&other).0, "false_label");
 }
 
-/// The encoder stops at a move that leaves the king in check, and a forger does not care.
+/// The encoder stops at a move that leaves the king in check; a forger does not.
 #[test]
 fn illegal_moves_are_refused() {
     let (header, games) = honest();
@@ -63,7 +63,7 @@ fn illegal_moves_are_refused() {
     let bad =
         (0..games.len()).find_map(|index| (0..games[index].moves.len()).find_map(|place| leaves_check(index, place)));
     let bytes = forged(&header, &bad.unwrap());
-    let (code, sentence) = inside(&bytes, &header, numbers(&header, &games));
+    let (code, sentence) = replay_refusal(&bytes, &header, numbers(&header, &games));
     assert!(code == "illegal_move" && sentence.ends_with(": the move is not legal"), "{sentence}");
 }
 
@@ -71,23 +71,24 @@ fn illegal_moves_are_refused() {
 fn scores_beyond_all_are_refused() {
     let (header, mut games) = honest();
     let place = games[2].moves.len() - 1;
-    games[2].moves[place].score = Some(MOST_SCORE + 1);
-    let (code, sentence) = inside(&forged(&header, &games[..3]), &header, 10..13);
+    games[2].moves[place].score = Some(MAX_SCORE + 1);
+    let (code, sentence) = replay_refusal(&forged(&header, &games[..3]), &header, 10..13);
     assert!(code == "bad_score" && sentence.starts_with("game 12: ply "), "{sentence}");
 }
 
 #[test]
-fn openings_of_ones_own_choice_are_refused() {
+fn freely_chosen_openings_are_refused() {
     let (header, games) = honest();
-    // A walk that is no opening: it repeats a position.
+    // A walk that is not an opening: it repeats a position.
     let walker = dataset::opening::Walker::from_start(header.rules, header.openings.plies);
-    let none = (0..1_000_000).find(|attempt| walker.stroll(header.seed_of(10), *attempt).is_err()).unwrap();
+    let none = (0..1_000_000).find(|attempt| walker.walk_unjudged(header.seed_of(10), *attempt).is_err()).unwrap();
     let mut other = games.clone();
     other[0].opening.attempt = none;
-    assert_eq!(inside(&forged(&header, &other), &header, 10..22).0, "wrong_opening");
-    // A walk that no player comes to, whatever the engine says.
-    let attempt =
-        (MOST_ATTEMPTS..2 * MOST_ATTEMPTS).find(|attempt| walker.stroll(header.seed_of(10), *attempt).is_ok()).unwrap();
+    assert_eq!(replay_refusal(&forged(&header, &other), &header, 10..22).0, "wrong_opening");
+    // An attempt beyond the bound, whatever the engine says.
+    let attempt = (MAX_ATTEMPTS..2 * MAX_ATTEMPTS)
+        .find(|attempt| walker.walk_unjudged(header.seed_of(10), *attempt).is_ok())
+        .unwrap();
     let with = |header: &Header, attempt| {
         let mut game = common::game(header, 10);
         game.opening.attempt = attempt;
@@ -96,14 +97,14 @@ fn openings_of_ones_own_choice_are_refused() {
         game
     };
     let bytes = common::shard(&header, &[with(&header, attempt)]);
-    let refusal = inside(&bytes, &header, 10..11);
+    let refusal = replay_refusal(&bytes, &header, 10..11);
     assert_eq!(refusal, ("wrong_opening", format!("game 10: no player keeps attempt {attempt} of its opening")));
-    // A walk that no engine judged, and not the first.
+    // A later attempt than the first opening, without a filter.
     let mut unjudged = header.clone();
     unjudged.openings.filter = None;
     let bytes = common::shard(&unjudged, &[with(&unjudged, 3)]);
-    assert_eq!(inside(&bytes, &unjudged, 10..11).0, "wrong_opening");
-    // A position that is not the book's for this seed.
+    assert_eq!(replay_refusal(&bytes, &unjudged, 10..11).0, "wrong_opening");
+    // A start that is not the book's for this seed.
     let booked = common::with_book(header);
     let games = common::games(&booked, 12);
     let bytes = common::shard(&booked, &games);
@@ -118,9 +119,9 @@ fn start(games: &[Record], seed: u64) -> Fen {
     games.iter().find(|game| game.opening.seed == seed).unwrap().opening.start.clone()
 }
 
-/// From a position with few moves, by a player that takes any attempt it likes.
+/// From a start with few moves, by a player that accepts any attempt.
 #[test]
-fn games_that_come_twice_are_refused_where_it_cannot_be_chance() {
+fn duplicate_games_are_refused_where_they_cannot_be_chance() {
     let mut header = common::with_book(common::header(10));
     header.openings.plies = 8;
     header.openings.filter = Some(EvaluationFilter { nodes: 100, bound: 30_000 });
@@ -135,31 +136,31 @@ fn games_that_come_twice_are_refused_where_it_cannot_be_chance() {
     };
     let mut first: BTreeMap<Vec<u16>, u64> = BTreeMap::new();
     let key = |game: &Record| game.opening.moves.iter().map(|mv| mv.to_bits()).collect::<Vec<_>>();
-    for attempt in 0..MOST_ATTEMPTS {
+    for attempt in 0..MAX_ATTEMPTS {
         if let Some(game) = game(10, attempt) {
             first.entry(key(&game)).or_insert(attempt);
         }
     }
-    let same = (0..MOST_ATTEMPTS).find_map(|attempt| {
+    let same = (0..MAX_ATTEMPTS).find_map(|attempt| {
         let second = game(11, attempt)?;
         Some(vec![game(10, *first.get(&key(&second))?)?, second])
     });
     let same = same.unwrap();
-    let refusal = inside(&common::shard(&header, &same), &header, 10..12);
+    let refusal = replay_refusal(&common::shard(&header, &same), &header, 10..12);
     assert_eq!(refusal, ("duplicate_game", "game 11: the same moves as game 10".to_owned()));
-    // The two of a pair may be the same; they even have one seed.
-    let asked = Header { opponent: match_header().opponent, ..header.clone() };
+    // The two games of a pair may be equal; they even share their seed.
+    let requested = Header { opponent: match_header().opponent, ..header.clone() };
     let pair = {
         let mut second = same[0].clone();
-        second.opening.seed = asked.seed_of(11);
-        let attempt = (0..MOST_ATTEMPTS).find(|attempt| walker.moves(second.opening.seed, *attempt).is_ok()).unwrap();
+        second.opening.seed = requested.seed_of(11);
+        let attempt = (0..MAX_ATTEMPTS).find(|attempt| walker.moves(second.opening.seed, *attempt).is_ok()).unwrap();
         second.opening.attempt = attempt;
         second.opening.moves = walker.moves(second.opening.seed, attempt).unwrap();
         [second.clone(), second]
     };
-    let proof = by_replay(&common::shard(&asked, &pair), &asked, 10..12, None).unwrap();
+    let proof = by_replay(&common::shard(&requested, &pair), &requested, 10..12, None).unwrap();
     assert_eq!((proof.pairs, proof.repeated.len()), (vec![2], 0));
-    // With fewer random moves it is chance: told, not refused.
+    // With fewer random moves it may be chance, and is reported instead.
     header = common::with_book(common::header(10));
     (header.openings.plies, header.settings.ply_cap) = (0, 1);
     let games = common::games(&header, 60);

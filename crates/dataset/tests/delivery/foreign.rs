@@ -1,6 +1,6 @@
-//! Bytes that are not the games asked for, as far as they can be known without reading a game.
+//! Bytes that are not the requested games, as far as the precheck sees it.
 
-use dataset::{Digest, Header, delivery::at_the_door};
+use dataset::{Digest, Header, delivery::precheck};
 use xiangqi::rules::RuleSet;
 
 use super::*;
@@ -9,64 +9,65 @@ use super::*;
 fn bytes_that_are_no_shard_are_refused() {
     let (header, games) = honest();
     let (bytes, numbers) = (common::shard(&header, &games), numbers(&header, &games));
-    let door = |bytes: &[u8]| at_door(bytes, &header, numbers.clone()).0;
-    assert_eq!(door(b""), "not_a_shard");
-    assert_eq!(door(b"<html>too many requests</html>"), "not_a_shard");
+    let prechecked = |bytes: &[u8]| precheck_refusal(bytes, &header, numbers.clone()).0;
+    assert_eq!(prechecked(b""), "not_a_shard");
+    assert_eq!(prechecked(b"<html>too many requests</html>"), "not_a_shard");
     let mut newer = bytes.clone();
     newer[8] = 3;
-    let refusal = at_door(&newer, &header, numbers.clone());
+    let refusal = precheck_refusal(&newer, &header, numbers.clone());
     assert_eq!(refusal, ("not_a_shard", "a shard of version 3; this program reads versions 1 and 2".to_owned()));
     for length in 1..bytes.len() {
-        assert_eq!(door(&bytes[..length]), "truncated", "cut at {length}");
+        assert_eq!(prechecked(&bytes[..length]), "truncated", "cut at {length}");
     }
     let mut flipped = bytes.clone();
     flipped[40] ^= 1;
-    assert_eq!(door(&flipped), "corrupt");
+    assert_eq!(prechecked(&flipped), "corrupt");
     let mut flipped = bytes.clone();
     let last = bytes.len() - 40;
     flipped[last] ^= 1;
-    let refusal = at_door(&flipped, &header, numbers.clone());
+    let refusal = precheck_refusal(&flipped, &header, numbers.clone());
     assert!(refusal.0 == "corrupt" && refusal.1.starts_with("the footer at byte "), "{refusal:?}");
-    // Of damage in a block the door knows nothing.
+    // The precheck reads no block.
     let mut flipped = bytes.clone();
     flipped[300] ^= 1;
-    assert_eq!(inside(&flipped, &header, numbers.clone()).0, "corrupt");
-    // Nor of bytes behind the games, which make the check no less sound.
+    assert_eq!(replay_refusal(&flipped, &header, numbers.clone()).0, "corrupt");
+    // Bytes after the games, under a valid check.
     let mut block = payload(&header, &games);
     block.payload.extend([0; 100]);
-    assert_eq!(inside(&forge::file(&header.to_bytes(), &[block]), &header, numbers.clone()).0, "corrupt");
-    // Nor of a wrong number of moves.
+    assert_eq!(replay_refusal(&forge::file(&header.to_bytes(), &[block]), &header, numbers.clone()).0, "corrupt");
+    // A wrong number of moves.
     let mut block = payload(&header, &games);
     block.moves -= 1;
-    assert_eq!(inside(&forge::file(&header.to_bytes(), &[block]), &header, numbers).0, "corrupt");
+    assert_eq!(replay_refusal(&forge::file(&header.to_bytes(), &[block]), &header, numbers).0, "corrupt");
 }
 
 #[test]
-fn more_than_was_asked_for_is_not_even_read() {
-    let mut header = asked();
+fn more_games_than_requested_are_not_read() {
+    let mut header = requested();
     header.settings.adjudication = dataset::Adjudication::default();
     let games = common::games(&header, 12);
     let numbers = numbers(&header, &games);
-    let door = |block: Block| at_door(&forge::file(&header.to_bytes(), &[block]), &header, numbers.clone());
+    let prechecked =
+        |block: Block| precheck_refusal(&forge::file(&header.to_bytes(), &[block]), &header, numbers.clone());
     let most = 12 * 254;
-    let refusal = door(Block { moves: most + 1, ..payload(&header, &games) });
+    let refusal = prechecked(Block { moves: most + 1, ..payload(&header, &games) });
     assert_eq!(refusal, ("bomb", format!("block 0: {} moves in 12 games; at most {most} fit", most + 1)));
-    assert_eq!(door(Block { moves: u32::MAX, ..payload(&header, &games) }).0, "bomb");
-    assert_eq!(door(Block { games: 5_000, ..payload(&header, &games) }).0, "bomb");
-    // A game that says that it is longer than any.
+    assert_eq!(prechecked(Block { moves: u32::MAX, ..payload(&header, &games) }).0, "bomb");
+    assert_eq!(prechecked(Block { games: 5_000, ..payload(&header, &games) }).0, "bomb");
+    // A game that claims to be longer than any.
     let mut longer = header.clone();
     longer.settings.ply_cap = 10_000;
     let long: Vec<_> = common::games(&longer, 12);
     assert!(long.iter().any(|game| game.moves.len() > 254));
     let mut block = payload(&longer, &long);
     block.moves = most;
-    let refusal = inside(&forge::file(&header.to_bytes(), &[block]), &header, numbers);
+    let refusal = replay_refusal(&forge::file(&header.to_bytes(), &[block]), &header, numbers);
     assert!(refusal.0 == "bomb" && refusal.1.ends_with("at most 254 fit under the ply cap"), "{refusal:?}");
 }
 
-/// Whose header says something else than what was asked for.
+/// The header differs from the requested one.
 #[test]
-fn other_games_than_those_asked_for_are_refused() {
+fn other_games_than_those_requested_are_refused() {
     type Change = fn(&mut Header);
     let changes: [(&str, Change); 13] = [
         ("wrong_engine", |header| header.bench_signature += 1),
@@ -80,7 +81,7 @@ fn other_games_than_those_asked_for_are_refused() {
         ("wrong_openings", |header| header.openings.filter = None),
         ("wrong_seed", |header| header.seed += 1),
         ("wrong_games", |header| header.first_game += 2),
-        // What explains the most is said first.
+        // The difference that explains the most is reported.
         ("wrong_engine", |header| {
             header.bench_signature += 1;
             header.settings.ply_cap += 1;
@@ -90,24 +91,24 @@ fn other_games_than_those_asked_for_are_refused() {
             header.settings.ply_cap += 1;
         }),
     ];
-    let asked = match_header();
+    let requested = match_header();
     for (expected, change) in changes {
-        let mut header = asked.clone();
+        let mut header = requested.clone();
         change(&mut header);
         let bytes = common::shard(&header, &common::games(&header, 4));
-        let refusal = at_door(&bytes, &asked, 40..44);
+        let refusal = precheck_refusal(&bytes, &requested, 40..44);
         assert_eq!(refusal.0, expected, "{}", refusal.1);
     }
-    let bytes = common::shard(&asked, &common::games(&asked, 4));
-    assert!(at_the_door(&bytes, &asked, 40..44).is_ok());
+    let bytes = common::shard(&requested, &common::games(&requested, 4));
+    assert!(precheck(&bytes, &requested, 40..44).is_ok());
     for other in [40..45, 40..43, 38..42, 41..45, 40..40, 0..u64::MAX] {
-        assert_eq!(at_door(&bytes, &asked, other).0, "wrong_games");
+        assert_eq!(precheck_refusal(&bytes, &requested, other).0, "wrong_games");
     }
-    let refusal = at_door(&bytes, &asked, 40..45).1;
+    let refusal = precheck_refusal(&bytes, &requested, 40..45).1;
     assert_eq!(refusal, "4 games from 40 on, not those from 40 up to but not 45");
-    let mut other = asked.clone();
+    let mut other = requested.clone();
     other.opponent.as_mut().unwrap().net = None;
-    let refusal = at_door(&bytes, &other, 40..44).1;
+    let refusal = precheck_refusal(&bytes, &other, 40..44).1;
     let champion = Digest::of(b"champion");
     assert_eq!(refusal, format!("the net {champion} played as B, not the plain evaluation"));
 }

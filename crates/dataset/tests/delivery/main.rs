@@ -1,6 +1,6 @@
-//! What is uploaded is what was asked for, or refused for what is wrong with it.
+//! Uploaded games are the requested ones, or are refused with the reason.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed test may panic")]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, ops::Range};
 use dataset::{
     Digest, Header, Opponent, Reason, Record, RunDigest,
     codec::BlockEncoder,
-    delivery::{Comparison, Refusal, at_the_door, by_replay, compare},
+    delivery::{Comparison, Refusal, by_replay, compare, precheck},
     shard::Shard,
 };
 use forge::Block;
@@ -25,24 +25,24 @@ fn numbers(header: &Header, games: &[Record]) -> Range<u64> {
     header.first_game..header.first_game + games.len() as u64
 }
 
-/// With games from the tenth on, of which some are adjudicated.
-fn asked() -> Header {
+/// Games from the tenth on, some of them adjudicated.
+fn requested() -> Header {
     Header { settings: common::header(0).settings, ..common::header(10) }
 }
 
-/// Twelve games and what was asked for.
+/// Twelve valid games and their header.
 fn honest() -> (Header, Vec<Record>) {
-    let header = asked();
+    let header = requested();
     let games = common::games(&header, 12);
     (header, games)
 }
 
 fn match_header() -> Header {
     let opponent = Opponent { net: Some(Digest::of(b"champion")), soft_nodes: None, hard_nodes: 1_000 };
-    Header { opponent: Some(opponent), first_game: 40, ..asked() }
+    Header { opponent: Some(opponent), first_game: 40, ..requested() }
 }
 
-/// One block as it is, whatever the encoder says of it.
+/// The payload of one block, even if the encoder reports an error.
 fn payload(header: &Header, games: &[Record]) -> Block {
     let mut encoder = BlockEncoder::new();
     for (number, game) in numbers(header, games).zip(games) {
@@ -56,23 +56,23 @@ fn forged(header: &Header, games: &[Record]) -> Vec<u8> {
     forge::file(&header.to_bytes(), &[payload(header, games)])
 }
 
-/// The code, once it is known that there is one clear line with it.
+/// The code, after a check that the sentence is one clear line.
 fn code(refusal: &Refusal) -> &'static str {
     let sentence = refusal.to_string();
     assert!(!sentence.is_empty() && !sentence.contains('\n') && sentence.len() < 300, "{sentence}");
     refusal.code()
 }
 
-/// Refused before a game is read.
-fn at_door(bytes: &[u8], header: &Header, games: Range<u64>) -> (&'static str, String) {
-    let refusal = at_the_door(bytes, header, games.clone()).unwrap_err();
+/// The refusal of the precheck, which the replay repeats.
+fn precheck_refusal(bytes: &[u8], header: &Header, games: Range<u64>) -> (&'static str, String) {
+    let refusal = precheck(bytes, header, games.clone()).unwrap_err();
     assert_eq!(by_replay(bytes, header, games, None).unwrap_err(), refusal);
     (code(&refusal), refusal.to_string())
 }
 
-/// Let in at the door, and refused when it is played again.
-fn inside(bytes: &[u8], header: &Header, games: Range<u64>) -> (&'static str, String) {
-    at_the_door(bytes, header, games.clone()).unwrap();
+/// The refusal of the replay after a passed precheck.
+fn replay_refusal(bytes: &[u8], header: &Header, games: Range<u64>) -> (&'static str, String) {
+    precheck(bytes, header, games.clone()).unwrap();
     let refusal = by_replay(bytes, header, games, None).unwrap_err();
     (code(&refusal), refusal.to_string())
 }
@@ -84,11 +84,11 @@ fn a_forger_writes_what_we_write() {
 }
 
 #[test]
-fn what_was_asked_for_is_proved() {
+fn requested_games_are_verified() {
     let header = common::header(0);
     let games = common::games(&header, 150);
     let bytes = common::shard(&header, &games);
-    let totals = at_the_door(&bytes, &header, numbers(&header, &games)).unwrap();
+    let totals = precheck(&bytes, &header, numbers(&header, &games)).unwrap();
     let proof = by_replay(&bytes, &header, numbers(&header, &games), None).unwrap();
     assert_eq!((totals.games, totals.positions), (proof.games, proof.positions));
     assert_eq!((totals.games, totals.bytes), (150, bytes.len() as u64));
@@ -104,14 +104,14 @@ fn what_was_asked_for_is_proved() {
     }
     assert_eq!((proof.reasons, proof.pairs), (reasons, vec![]));
     assert_eq!(proof.repeated, [0_u64; 0]);
-    // The number of the first game is the lease's, not the header's.
+    // The first number is the lease's, not the header's.
     let of_run = Header { first_game: 0, ..header.clone() };
     assert!(by_replay(&bytes, &of_run, numbers(&header, &games), None).is_ok());
 }
 
-/// As `chuhe selfplay` wrote it.
+/// A file of `chuhe selfplay`.
 #[test]
-fn real_games_are_proved() {
+fn real_games_are_verified() {
     let bytes = include_bytes!("../data/selfplay-64.chuhe");
     let header = Shard::new(&bytes[..]).unwrap().header().clone();
     let proof = by_replay(bytes, &header, 0..64, None).unwrap();
@@ -140,18 +140,18 @@ fn pairs_are_counted_for_the_first_entrant() {
     assert_eq!(proof.pairs, expected);
     assert!((0..5).all(|points| expected.contains(&points)), "{expected:?}");
     assert!(games.iter().any(|game| game.reason == Reason::PlyCap), "no game grew too long");
-    // Of a pair that is cut in two nothing is counted.
+    // An incomplete pair is not counted.
     let part = Header { first_game: 41, ..header.clone() };
     let bytes = common::shard(&part, &games[1..6]);
     assert_eq!(by_replay(&bytes, &header, 41..46, None).unwrap().pairs, expected[1..3]);
 }
 
 #[test]
-fn the_same_games_are_equal_however_they_are_kept() {
+fn equal_games_are_equal_in_any_blocks() {
     let (header, games) = honest();
     let bytes = common::shard(&header, &games);
     assert_eq!(compare(&bytes, &bytes, 10..22), Comparison::Equal);
-    // In other blocks, beside other games.
+    // In other blocks, among other games.
     let part = Header { first_game: 14, ..header.clone() };
     let blocks = games[4..].chunks(3).scan(14, |first, games| {
         let header = Header { first_game: *first, ..header.clone() };
@@ -168,7 +168,7 @@ fn the_same_games_are_equal_however_they_are_kept() {
     let mut damaged = bytes.clone();
     damaged[300] ^= 1;
     assert_eq!(compare(&bytes, &damaged, 10..22), Comparison::Unreadable);
-    // A score alone makes a game another.
+    // A score alone makes a game different.
     let mut games = games;
     for index in [6, 9] {
         let scored = &mut games[index].moves[1];

@@ -1,13 +1,14 @@
-//! What holds for any bytes.
+//! Properties that hold for any bytes.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Claims as great as the format has room for, under the longest games that there are, in a file of some kilobytes.
+/// Counts as great as the format allows, under the longest possible games, in a file of some
+/// kilobytes.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_bytes_claim_is_not_what_they_cost() {
+fn memory_is_bounded_whatever_the_bytes_claim() {
     let memory = |what: &str| {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
@@ -22,7 +23,7 @@ fn what_bytes_claim_is_not_what_they_cost() {
     {
         let block = Block { payload, games: 4_096, moves: 1 << 20 };
         let bytes = forge::file(&header.to_bytes(), &[block.clone(), block.clone(), block]);
-        assert!(at_the_door(&bytes, &header, 10..10 + 3 * 4_096).is_ok());
+        assert!(precheck(&bytes, &header, 10..10 + 3 * 4_096).is_ok());
         refused += u32::from(by_replay(&bytes, &header, 10..10 + 3 * 4_096, None).is_err());
     }
     let used = memory("VmHWM:") - before;
@@ -44,17 +45,17 @@ proptest! {
             bytes[place] ^= flip;
         }
         bytes.truncate(cut);
-        let (door, replay) = (at_the_door(&bytes, &header, 10..22), by_replay(&bytes, &header, 10..22, None));
+        let (prechecked, replay) = (precheck(&bytes, &header, 10..22), by_replay(&bytes, &header, 10..22, None));
         prop_assert_eq!(replay.is_ok(), bytes == honest);
-        prop_assert!(door.is_ok() || replay.is_err());
-        for refusal in door.err().into_iter().chain(replay.err()) {
+        prop_assert!(prechecked.is_ok() || replay.is_err());
+        for refusal in prechecked.err().into_iter().chain(replay.err()) {
             code(&refusal);
         }
         let compared = compare(&honest, &bytes, 10..22);
         prop_assert_eq!(compared, if bytes == honest { Comparison::Equal } else { Comparison::Unreadable });
     }
 
-    /// Bytes with sound checks around them.
+    /// Bytes with valid checks around them.
     #[test]
     fn any_games_are_refused_or_proved(seed: u64, payload in proptest::collection::vec(any::<u8>(), 0..600), games in 1_u32..6, book: bool) {
         let mut header = common::header(seed);

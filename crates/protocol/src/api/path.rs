@@ -1,8 +1,8 @@
-//! The addresses, relative to the server's.
+//! The paths of the API, relative to the server's address.
 
 use std::fmt::Display;
 
-/// Before all of them.
+/// The common prefix.
 pub const ROOT: &str = "/api/v1";
 /// `GET`: [`Server`](super::work::Server).
 pub const SERVER: &str = "/api/v1/server";
@@ -16,9 +16,9 @@ pub const LEASES: &str = "/api/v1/leases";
 pub const FAILURES: &str = "/api/v1/failures";
 /// `POST` [`Claim`](super::training::Claim): [`Offer`](super::training::Offer).
 pub const TRAININGS: &str = "/api/v1/trainings";
-/// `GET`: campaigns; `POST` a campaign's text: a new one.
+/// `GET`: campaigns; `POST` a campaign's text: creates one.
 pub const CAMPAIGNS: &str = "/api/v1/campaigns";
-/// `GET`: what happened.
+/// `GET`: the event log.
 pub const EVENTS: &str = "/api/v1/events";
 
 /// `POST` [`Renew`](super::work::Renew): [`Renewed`](super::work::Renewed).
@@ -29,7 +29,7 @@ pub fn renewal(lease: &str) -> String {
 
 /// `POST` [`GiveBack`](super::work::GiveBack).
 #[must_use]
-pub fn giving_back(lease: &str) -> String {
+pub fn release(lease: &str) -> String {
     format!("{LEASES}/{lease}/giving-back")
 }
 
@@ -57,7 +57,7 @@ pub fn candidate(training: &str) -> String {
     format!("{TRAININGS}/{training}/net")
 }
 
-/// `PUT` a picture of its losses (SVG).
+/// `PUT` a plot of its losses (SVG).
 #[must_use]
 pub fn curves(training: &str) -> String {
     format!("{TRAININGS}/{training}/curves")

@@ -1,31 +1,31 @@
-//! How a request is refused: `application/problem+json` (RFC 9457) with a code that programs can rely on.
+//! Errors of the API: `application/problem+json` (RFC 9457) with a stable code for programs.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The type of a refusal's body.
+/// The media type of an error.
 pub const PROBLEM_TYPE: &str = "application/problem+json";
 
-/// Why a request was refused.
+/// The body of an error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{detail}")]
 pub struct Problem {
-    /// What kind of refusal it is: `about:blank`, for the code says it.
+    /// The problem type: always `about:blank`, because `code` identifies it.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: u16,
-    /// The kind of refusal, in a few words.
+    /// A short description of the code.
     pub title: String,
-    /// The kind of refusal, for programs: a word that never changes.
+    /// The stable code, for programs.
     pub code: Code,
     /// One sentence for people.
     pub detail: String,
 }
 
 impl Problem {
-    /// A refusal.
+    /// Creates a problem with the code's status and title.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let (status, title) = (code.status(), code.title().to_owned());
@@ -35,39 +35,39 @@ impl Problem {
 
 macro_rules! codes {
     ($($name:ident $word:literal $status:literal $title:literal,)*) => {
-        /// What kind of refusal it is.
+        /// The code of a problem.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[allow(missing_docs, reason = "the titles say what each is")]
         pub enum Code {
             $(#[serde(rename = $word)] $name,)*
-            /// One that this version does not know.
+            /// A code that this version does not know.
             #[serde(other, rename = "unknown")]
             Unknown,
         }
 
         impl Code {
-            /// Every code that is in use.
+            /// Every code in use.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The word.
+            /// The name on the wire.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $word,)* Self::Unknown => "unknown" }
             }
 
-            /// The code of a word.
+            /// Returns the code of a name.
             #[must_use]
             pub fn from_name(name: &str) -> Self {
                 Self::ALL.iter().copied().find(|code| code.name() == name).unwrap_or(Self::Unknown)
             }
 
-            /// The status of an answer with it.
+            /// The HTTP status of the code.
             #[must_use]
             pub const fn status(self) -> u16 {
                 match self { $(Self::$name => $status,)* Self::Unknown => 500 }
             }
 
-            /// What it says, in a few words.
+            /// A short description of the code.
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* Self::Unknown => "Unknown refusal" }
@@ -82,14 +82,14 @@ codes! {
     BadToken "bad_token" 401 "The token is not valid",
     Forbidden "forbidden" 403 "The token's owner may not do this",
     Blocked "blocked" 403 "The worker or account is blocked",
-    Foreign "foreign" 403 "The lease belongs to somebody else",
+    NotOwner "foreign" 403 "The lease belongs to another worker",
     NotFound "not_found" 404 "There is no such thing",
     MethodNotAllowed "method_not_allowed" 405 "The address has no such method",
     Timeout "timeout" 408 "The request took too long",
     Conflict "conflict" 409 "It contradicts what is there",
     LeaseLost "lease_lost" 409 "The lease is over",
     NoProgress "no_progress" 409 "No game was finished since the last renewal",
-    PreconditionFailed "precondition_failed" 412 "It was changed by somebody else",
+    PreconditionFailed "precondition_failed" 412 "It was changed by another request",
     TooLarge "too_large" 413 "The body is too large",
     WrongType "wrong_type" 415 "The body is of another type",
     BadRange "bad_range" 416 "The thing has no such bytes",

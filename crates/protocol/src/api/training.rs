@@ -1,30 +1,30 @@
-//! What trainers ask and are told.
+//! The messages of trainers.
 
 use dataset::Digest;
 use serde::{Deserialize, Serialize};
 
-/// A trainer asks for a net to train: `POST` [`path::TRAININGS`](super::path::TRAININGS).
+/// A trainer claims a net to train: `POST` [`path::TRAININGS`](super::path::TRAININGS).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// What its owner calls it. Who comes again by the same name and token, while its training is leased to it, gets
-    /// the same training.
+    /// The trainer's name. A retry with the same name and token, while the lease lasts, gets the
+    /// same training.
     pub name: String,
-    /// Its version.
+    /// The trainer's version.
     pub version: String,
-    /// What computes: `cpu`, `torch`, `cuda`.
+    /// The compute backend: `cpu`, `torch`, `cuda`.
     pub backend: String,
 }
 
-/// What a trainer is told.
+/// The response to a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "training", rename_all = "snake_case")]
 pub enum Offer {
     /// A net to train.
     Train(Training),
-    /// Nothing now.
+    /// No training is available.
     Wait {
-        /// Ask again after so many seconds.
+        /// The seconds to wait before the next claim.
         seconds: u32,
         /// One sentence for people.
         reason: String,
@@ -34,70 +34,71 @@ pub enum Offer {
 /// A net to train.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Training {
-    /// By which it is named in later requests: a secret between the two.
+    /// The secret that names the training in later requests.
     pub token: String,
     /// The campaign.
     pub campaign: String,
-    /// Of which generation the candidate will be.
+    /// The generation of the candidate.
     pub generation: u32,
-    /// The recipe's text. Its sources are the manifests below, by the names given there.
+    /// The recipe's text. Its sources are the manifests below, by their names.
     pub recipe: String,
-    /// The training sets, to be fetched with their shards.
+    /// The training sets, to be downloaded with their shards.
     pub manifests: Vec<NamedManifest>,
-    /// After so many seconds without [`Progress`] another trainer may be given it.
+    /// The lease's seconds: without [`Progress`] for so long, another trainer may get the training.
     pub seconds: u32,
 }
 
-/// A training set, and what the recipe calls it.
+/// A training set and its name in the recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedManifest {
     /// The name of its file in the recipe.
     pub name: String,
-    /// Its own name.
+    /// The SHA-256 of the manifest, which names the training set.
     pub sha256: Digest,
 }
 
-/// How far a training is: `POST` [`path::progress`](super::path::progress).
+/// The progress of a training: `POST` [`path::progress`](super::path::progress).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// Steps made.
+    /// The number of completed steps.
     pub step: u64,
-    /// Steps to make.
+    /// The number of all steps.
     pub steps: u64,
-    /// The loss of the last.
+    /// The loss of the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
-    /// The loss of what is held out.
+    /// The validation loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_loss: Option<f64>,
-    /// Positions a second.
+    /// The positions per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positions_per_second: Option<f64>,
 }
 
-/// A candidate is there: its net ([`path::candidate`](super::path::candidate)) and, if any, its curves
-/// ([`path::curves`](super::path::curves)) were put before. `POST` [`path::completion`](super::path::completion).
+/// A completed training: its net ([`path::candidate`](super::path::candidate)) and curves, if any
+/// ([`path::curves`](super::path::curves)), were uploaded before. `POST`
+/// [`path::completion`](super::path::completion).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Completion {
-    /// What made it: the text of a [`NetManifest`](crate::net::NetManifest).
+    /// The text of the candidate's [`NetManifest`](crate::net::NetManifest).
     pub manifest: String,
 }
 
-/// What became of a candidate.
+/// The response to a completion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
     /// The net.
     pub net: Digest,
 }
 
-/// A training that cannot be done: `POST` [`path::abandonment`](super::path::abandonment).
+/// A trainer abandons a training: `POST` [`path::abandonment`](super::path::abandonment).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Abandon {
     /// One sentence for people.
     pub reason: String,
-    /// Whether another trainer, or the same later, may have more luck.
+    /// Whether a retry, by another trainer or later, may succeed.
     pub again: bool,
 }

@@ -1,56 +1,57 @@
-//! What workers ask and are told.
+//! The messages of workers.
 
 use dataset::{Digest, Header};
 use serde::{Deserialize, Serialize};
 
-/// The coordinator, to whoever asks.
+/// The public description of the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// Its name, for people.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// The oldest version of a worker that it takes games from.
+    /// The minimum version of a worker.
     pub least_worker: String,
-    /// What it says now to be the time, in seconds since 1970.
+    /// Its clock, in seconds since 1970.
     pub time: i64,
-    /// Whether accounts are by invitation only.
+    /// Whether accounts require an invitation.
     pub invitation_only: bool,
-    /// Under which licence games are contributed.
+    /// The licence of contributed games.
     pub licence: String,
-    /// Where nets, books and shards may be had as well; their names are hashes, so whoever has them can check.
+    /// The address of a mirror of nets, books and shards; their names are hashes, so downloads can
+    /// be verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
 }
 
-/// The owner of a token, and what it has contributed.
+/// The account of a token, and its contribution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Me {
     /// The account's name.
     pub account: String,
     /// Its role.
     pub role: Role,
-    /// What was contributed since midnight (UTC).
+    /// The contribution since midnight (UTC).
     pub today: Contribution,
-    /// What was contributed at all.
+    /// The contribution in total.
     pub total: Contribution,
-    /// Its place among all who contributed validated games, from 1; none without any.
+    /// The rank among contributors of validated games, from 1; none without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u64>,
-    /// Where people can see it, relative to the server's address.
+    /// The account's page, relative to the server's address.
     pub page: String,
 }
 
 /// Validated work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contribution {
-    /// Games.
+    /// The number of games.
     pub games: u64,
-    /// Their positions with a move of the search.
+    /// The number of their positions with a searched move.
     pub positions: u64,
 }
 
-/// What an account may do. Each role may do what those before it may.
+/// The permissions of an account; each role includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -68,7 +69,7 @@ impl Role {
     /// Every role.
     pub const ALL: [Self; 4] = [Self::Volunteer, Self::Trainer, Self::Maintainer, Self::Admin];
 
-    /// Its word.
+    /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,7 +87,7 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// A text that names no role.
+/// The error for a text that names no role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a role is volunteer, trainer, maintainer or admin")]
 pub struct ParseRoleError;
@@ -99,102 +100,105 @@ impl std::str::FromStr for Role {
     }
 }
 
-/// A machine that offers to play: `POST` [`path::WORKERS`](super::path::WORKERS).
+/// A worker registers its machine: `POST` [`path::WORKERS`](super::path::WORKERS).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// What its owner calls it: a name by which it is known when it comes again.
+    /// The machine's name, under which it is recognised when it registers again.
     pub name: String,
     /// The worker's version.
     pub version: String,
-    /// The nodes of its engine's bench, which it has just counted.
+    /// The node count of its engine's bench, freshly measured.
     pub bench_signature: u64,
-    /// How many threads play.
+    /// The number of playing threads.
     pub threads: u32,
-    /// How much memory it may use, in mebibytes.
+    /// The memory limit, in mebibytes.
     pub memory_mebibytes: u64,
     /// Operating system and processor family, such as `linux-x86_64`.
     pub system: String,
-    /// The instruction set of its evaluation.
+    /// The instruction set of its evaluation kernels.
     pub instruction_set: String,
 }
 
-/// A machine that is known.
+/// A registered machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
-    /// Its number.
+    /// The worker's id.
     pub worker: i64,
 }
 
-/// A worker asks for games to play: `POST` [`path::LEASES`](super::path::LEASES).
+/// A worker acquires leases: `POST` [`path::LEASES`](super::path::LEASES).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
-    /// The worker's number.
+    /// The worker's id.
     pub worker: i64,
-    /// A word made up for this question: who asks again with it, because no answer came, is told the same.
+    /// The idempotency key: a retry with the same nonce, after a lost response, gets the same
+    /// response.
     pub nonce: String,
-    /// How many threads will play.
+    /// The number of threads that will play.
     pub threads: u32,
-    /// How many nodes a second they had in the last games, all together; none before the first.
+    /// Their total nodes per second in the last games; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes_per_second: Option<u64>,
-    /// For how many seconds of work is asked, at most.
+    /// The requested amount of work in seconds, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_seconds: Option<u32>,
-    /// The shards of which it was told in [`Notice`]s: it need not be told again. At most [`Self::MOST_HEARD`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub heard: Vec<Digest>,
+    /// The acknowledged [`Notice`]s, by their shards; they are not sent again. At most
+    /// [`Self::MAX_ACKNOWLEDGED`].
+    #[serde(default, rename = "heard", skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged: Vec<Digest>,
 }
 
 impl Ask {
-    /// No more shards are named in it.
-    pub const MOST_HEARD: usize = 100;
+    /// The bound on acknowledged notices in one request.
+    pub const MAX_ACKNOWLEDGED: usize = 100;
 }
 
-/// What a worker is told.
+/// The response to a request for leases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Games to play, or why there are none.
+    /// A lease, or the reason why there is none.
     #[serde(flatten)]
     pub work: Work,
-    /// What it should know. It is told again until the worker says in [`Ask::heard`] that it heard: an answer may be lost.
+    /// Notices to the worker. They are sent again until [`Ask::acknowledged`] names them, because a
+    /// response may be lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
-/// Games to play, or why there are none.
+/// A lease, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "work", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "one is made at a time")]
 pub enum Work {
-    /// Games.
+    /// A lease.
     Games(Lease),
-    /// Nothing now.
+    /// No work is available.
     Wait {
-        /// Ask again after so many seconds.
+        /// The seconds to wait before the next request.
         seconds: u32,
         /// One sentence for people.
         reason: String,
     },
 }
 
-/// Games that a worker has taken on. It says all that is asked of a worker, and only what is said here: with any other
-/// word in it, a lease is refused.
+/// Games leased to a worker. The type holds everything a worker is asked to do: leases with unknown
+/// fields are rejected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
-    /// By which it is named in later requests: a secret between the two.
+    /// The secret that names the lease in later requests.
     pub token: String,
-    /// What the games are a function of; [`Header::first_game`] is the first of the lease. With an opponent they are
-    /// a match's games, of which both of a pair are always in one lease.
+    /// The parameters of the games; [`Header::first_game`] is the first of the lease. With an
+    /// opponent they are a match's games, and both of a pair are always in one lease.
     pub terms: Header,
-    /// How many.
+    /// The number of games.
     pub games: u64,
-    /// After so many seconds others may be given the games.
+    /// The lease's duration in seconds, after which the games may be leased to others.
     pub seconds: u32,
-    /// Whether people watch: then the worker may post what it sees of one game at a time ([`Live`]), at most once a second.
-    /// Nothing hangs on it.
+    /// Whether there are spectators: then the worker may post one game's state at a time
+    /// ([`Live`]), at most once a second. It is optional.
     #[serde(default)]
     pub live: bool,
 }
@@ -206,97 +210,98 @@ impl Lease {
         self.terms.first_game..self.terms.first_game.saturating_add(self.games)
     }
 
-    /// The nets that play, by their hashes.
+    /// The hashes of the nets that play.
     pub fn nets(&self) -> impl Iterator<Item = Digest> {
         let opponent = self.terms.opponent.as_ref().and_then(|opponent| opponent.net);
         self.terms.net.into_iter().chain(opponent)
     }
 }
 
-/// What a worker should know.
+/// A notice to a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// What it is about: `rejected` (a shard of this worker counts for nothing), `message`.
+    /// The kind: `rejected` (a shard of this worker does not count) or `message`.
     pub kind: String,
     /// The shard, if it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Digest>,
-    /// The word for what is wrong: as in a [`Problem`](super::problem::Problem).
+    /// The code of the fault, as in a [`Problem`](super::problem::Problem).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// One sentence for people.
     pub text: String,
 }
 
-/// A worker shows that it gets on: `POST` [`path::renewal`](super::path::renewal).
+/// A worker renews a lease (a heartbeat with progress): `POST`
+/// [`path::renewal`](super::path::renewal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Renew {
-    /// How many games of the lease are finished.
+    /// The number of finished games of the lease.
     pub finished: u64,
 }
 
-/// The lease goes on.
+/// The lease was renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewed {
-    /// After so many seconds others may be given the games.
+    /// The remaining duration in seconds, after which the games may be leased to others.
     pub seconds: u32,
 }
 
-/// A worker will not play the rest of a lease: `POST` [`path::giving_back`](super::path::giving_back).
+/// A worker releases the rest of a lease: `POST` [`path::release`](super::path::release).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GiveBack {
-    /// From this game on, nothing is played.
+    /// The first game that will not be played.
     pub from: u64,
 }
 
-/// Games have arrived, and are there to stay.
+/// The receipt of uploaded games, which are durable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// What became of them.
+    /// The status of the games.
     pub status: ReceiptStatus,
     /// The shard's name.
     pub shard: Digest,
-    /// What the worker should know.
+    /// Notices to the worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
-/// What became of uploaded games.
+/// The status of uploaded games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptStatus {
-    /// They are there, and will be looked at.
+    /// Stored, and to be validated.
     Received,
-    /// The same bytes were there already.
+    /// The same bytes were stored before.
     Duplicate,
 }
 
-/// Something went wrong on a worker: `POST` [`path::FAILURES`](super::path::FAILURES).
+/// A failure on a worker: `POST` [`path::FAILURES`](super::path::FAILURES).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
-    /// The worker's number, if it has one yet.
+    /// The worker's id, if it has one yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<i64>,
-    /// What kind it is.
+    /// The kind.
     pub kind: FailureKind,
     /// The worker's version.
     pub version: String,
-    /// What happened, for people; at most 4,000 characters.
+    /// The description, for people; at most 4,000 characters.
     pub detail: String,
 }
 
-/// What can go wrong on a worker.
+/// The kinds of failures on a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// It broke off.
+    /// It panicked.
     Panic,
-    /// It does not compute as it should.
+    /// Its results differ from the reference.
     SelfTest,
-    /// It got on with nothing.
+    /// It makes no progress.
     Stall,
     /// The disk is full, or cannot be written.
     Storage,
@@ -305,7 +310,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Its word.
+    /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -318,37 +323,38 @@ impl FailureKind {
     }
 }
 
-/// What people who watch a game see: `POST` [`path::live`](super::path::live).
+/// The state of a game for its spectators: `POST` [`path::live`](super::path::live).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Live {
     /// The game's number.
     pub game: u64,
-    /// The position it began from.
+    /// The start position.
     pub start: String,
     /// All moves so far, as `h2e2 h9g7`.
     pub moves: String,
-    /// How many nodes each side has searched in the game, Red first: its clock, where nodes are what is limited.
+    /// The nodes that each side has searched in the game, Red first: the budget where nodes are
+    /// limited.
     pub nodes: [u64; 2],
-    /// What is left on each side's clock, Red first, in milliseconds; none where no clock runs.
+    /// The remaining time of each side, Red first, in milliseconds; none without a clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remaining: Option<[u64; 2]>,
     /// The score for the side that is to move and searches, in hundredths of a pawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
-    /// How deep it looked.
+    /// The search depth.
     pub depth: u32,
-    /// How many nodes a second.
+    /// The nodes per second.
     pub nodes_per_second: u64,
-    /// The moves that it expects, its own first.
+    /// The principal variation.
     #[serde(default)]
     pub variation: String,
-    /// How the game ended, if it is over: outcome and reason, as a shard has them.
+    /// The end of the game: outcome and reason, as in a shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<(String, String)>,
 }
 
 impl Live {
-    /// No text in it is longer, in bytes.
-    pub const MOST_TEXT: usize = 16 << 10;
+    /// The bound on each text, in bytes.
+    pub const MAX_TEXT_BYTES: usize = 16 << 10;
 }

@@ -1,23 +1,23 @@
-//! The names of files.
+//! SHA-256 hashes, which name files.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-/// A SHA-256, written as 64 digits of which the letters are small.
+/// A SHA-256, written as 64 hexadecimal digits in lower case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Sha256([u8; 32]);
 
 impl Sha256 {
-    /// That of these bytes.
+    /// Returns the hash of these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(sha2::Sha256::digest(bytes).into())
     }
 
-    /// Its bytes.
+    /// The 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -42,7 +42,7 @@ impl fmt::Debug for Sha256 {
     }
 }
 
-/// A text that is no SHA-256.
+/// The error for a text that is not a SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no SHA-256: 64 digits from 0 to 9 and a to f")]
 pub struct ParseSha256Error(String);

@@ -1,62 +1,63 @@
-//! What the net is. The sizes are those that inference can run (`nnue::architecture`).
+//! The architecture of the net. The sizes are those that inference supports (`nnue::architecture`).
 
 use serde::{Deserialize, Serialize};
 
 use super::{RecipeError, table::Table};
 
-/// What the net is.
+/// The architecture of the net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Architecture {
-    /// What the net sees of a position.
+    /// The input features.
     pub inputs: Inputs,
-    /// The transformer's sums for each side: a multiple of 64 from 128 to 1,024.
+    /// The width of the feature transformer, per side: a multiple of 64 from 128 to 1,024.
     pub width: u32,
-    /// The first layer's sums: a multiple of 8 from 8 to 32.
+    /// The width of the first layer: a multiple of 8 from 8 to 32.
     pub first: u32,
-    /// The second layer's sums: a multiple of 8 from 8 to 64.
+    /// The width of the second layer: a multiple of 8 from 8 to 64.
     pub second: u32,
-    /// How many stacks of layers there are, of which the material chooses one: 1 to 16.
+    /// The number of layer stacks, selected by material: 1 to 16.
     pub stacks: u32,
-    /// How the transformer's sums become inputs of the first layer.
+    /// The activation after the transformer.
     pub activation: Activation,
-    /// Whether what a piece on a point is worth wherever the king stands, and whatever attackers are left, is learned in
-    /// rows of its own, which are added to the others when the net is exported. Rare places then learn from common ones.
+    /// Feature factorisation: shared weights per piece and point, for all king buckets and
+    /// attackers, that are added to the others on export. Rare features then learn from common
+    /// ones.
     pub factorised: bool,
-    /// What the piece-square head begins as.
+    /// The initial weights of the piece-square head.
     pub head: Head,
 }
 
-/// What a net sees of a position.
+/// The input features of a net.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inputs {
-    /// Which piece stands where, by the place of the own king.
+    /// Pieces and their points, in buckets by the own king's place.
     #[default]
     Kings,
-    /// The same, told apart also by which attackers (chariots; horses or cannons) are left.
+    /// The same, in buckets also by the attackers left (chariots; horses or cannons).
     KingsAttackers,
 }
 
-/// How the transformer's sums become inputs of the first layer.
+/// The activation after the transformer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// Clipped and multiplied in pairs, which is what inference runs.
+    /// Clipped and multiplied in pairs, as inference does.
     Pairs,
 }
 
-/// What the piece-square head of a new net begins as.
+/// The initial weights of a new net's piece-square head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Head {
-    /// The usual values of the pieces: the net has to learn only what they do not say.
+    /// The usual piece values: the net has to learn only the rest.
     PieceValues,
-    /// Nothing.
+    /// Zero.
     Zero,
 }
 
 impl Inputs {
-    /// Whether they are those of the first nets, of which a manifest says nothing.
+    /// Whether they are those of the first nets, which a manifest omits.
     pub(crate) const fn are_kings(&self) -> bool {
         matches!(self, Self::Kings)
     }

@@ -1,62 +1,65 @@
-//! What the net learns from.
+//! The training data.
 
 use serde::Serialize;
 
-use super::{MOST_POSITIONS, RecipeError, RecipeFault, table::Table};
+use super::{MAX_POSITIONS, RecipeError, RecipeFault, table::Table};
 
-/// What the net learns from.
+/// The training data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Data {
-    /// With fewer positions in all sources that have a weight together, before the filter, training is refused.
+    /// The minimum of positions in all sources with a weight, before the filter; with fewer,
+    /// training is refused.
     pub least_positions: u64,
-    /// Of so many games one is held out, whole, to validate with: 2 to 1,000,000.
+    /// One in this many games is held out, whole, for validation: 2 to 1,000,000.
     pub validation_one_in: u32,
-    /// How many blocks are mixed with each other: 1 to 65,536. A block has some 9,000 positions of 56 bytes.
+    /// The number of blocks in a shuffling pool: 1 to 65,536. A block has some 9,000 positions of
+    /// 56 bytes.
     pub pool_blocks: u32,
-    /// Which positions are left out.
+    /// The positions to leave out.
     pub filter: Filter,
-    /// Where the games are; at least one source, and no two with the same manifest.
+    /// The training sets; at least one source, and no two with the same manifest.
     pub sources: Vec<Source>,
 }
 
-/// A set of games.
+/// A training set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// The file of its manifest.
+    /// The path of its manifest.
     pub manifest: String,
-    /// Of every so many blocks read as all weights together, so many are of this source: 0 to 1,000,000.
+    /// This source's share of the blocks, relative to the sum of all weights: 0 to 1,000,000.
     pub weight: u32,
-    /// The window: only the last shards of the manifest that have together at most so many positions, at least
-    /// one shard; all of them if none.
+    /// The window: the last shards of the manifest with together at most this many positions, at
+    /// least one shard; all of them if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest_positions: Option<u64>,
 }
 
-/// Which positions are left out, besides those without a label or a score.
+/// The positions to leave out, besides those without a label or a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is independent")]
 pub struct Filter {
     /// Positions in which the side to move is in check.
     pub in_check: bool,
-    /// Positions whose move takes something.
+    /// Positions whose move is a capture.
     pub captures: bool,
-    /// Positions before so many plies of the game, its opening counted.
+    /// Positions before this ply of the game, the opening counted.
     pub before_ply: u32,
-    /// Positions with scores further from even, in hundredths of a pawn.
+    /// Positions with a score further from zero, in hundredths of a pawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond: Option<i32>,
-    /// Positions of which the score said that they were won by so much (in hundredths of a pawn), and which were lost.
+    /// Positions whose game was lost by the side that the score (in hundredths of a pawn) saw
+    /// winning by at least this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradicting: Option<i32>,
-    /// Positions where the natural limit's counter, in plies, is higher.
+    /// Positions with a higher counter of the natural limit, in plies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_above: Option<u32>,
-    /// Positions that stood before in their game.
+    /// Positions that occurred before in their game.
     pub repeated: bool,
-    /// Positions that are in their pool already.
+    /// Positions that occurred before in their pool.
     pub duplicates: bool,
-    /// Leaves nothing out: games that perpetual check or chase lost count as drawn, as they do where nobody knows the
-    /// rules. It is there to measure what right labels are worth.
+    /// Filters nothing: games lost by perpetual check or chase count as drawn, as under rules
+    /// without these verdicts. It measures the worth of right labels.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub verdicts_as_draws: bool,
 }
@@ -81,7 +84,7 @@ impl Data {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
         table.only(&["least_positions", "validation_one_in", "pool_blocks", "filter", "sources"])?;
         Ok(Self {
-            least_positions: table.whole("least_positions", 0..=MOST_POSITIONS)?.unwrap_or(0),
+            least_positions: table.whole("least_positions", 0..=MAX_POSITIONS)?.unwrap_or(0),
             validation_one_in: table.whole("validation_one_in", 2..=1_000_000)?.unwrap_or(64),
             pool_blocks: table.whole("pool_blocks", 1..=65_536)?.unwrap_or(64),
             filter: Filter::read(&table.section("filter")?)?,
@@ -115,7 +118,7 @@ impl Source {
         Ok(Self {
             manifest: manifest.ok_or_else(|| table.missing("manifest"))?,
             weight: table.whole("weight", 0..=1_000_000)?.unwrap_or(1),
-            newest_positions: table.whole("newest_positions", 1..=MOST_POSITIONS)?,
+            newest_positions: table.whole("newest_positions", 1..=MAX_POSITIONS)?,
         })
     }
 }

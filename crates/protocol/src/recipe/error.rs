@@ -1,18 +1,18 @@
-//! Why a text is no recipe.
+//! Errors of recipes.
 
-/// Why a text is no recipe, and where in it.
+/// An error in a recipe's text, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {fault}")]
 pub struct RecipeError {
     /// The line, from 1.
     pub line: usize,
-    /// The character in the line, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault.
     pub fault: RecipeFault,
 }
 
-/// What is wrong with a text that should be a recipe. Keys are named by their whole path.
+/// The faults of a recipe's text. Keys are named by their whole path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum RecipeFault {
@@ -46,7 +46,7 @@ impl RecipeError {
         Self { line, column, fault }
     }
 
-    /// What the parser says, with what it says it of.
+    /// The parser's message, with the text it refers to.
     pub(super) fn of_parser(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or_default();
         let mut message = error.message().replace('\n', " ");

@@ -1,21 +1,22 @@
-//! What counts as an error, and how much.
+//! The loss function.
 
 use serde::Serialize;
 
 use super::{RecipeError, RecipeFault, table::Table};
 
-/// What counts as an error, and how much: the distance between the result that the net expects and a target between
-/// what the search's score expects and how the game ended, raised to a power.
+/// The loss: the absolute difference, raised to a power, between the net's expected result and a
+/// target. The target mixes the expected result of the search's score with the game's result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// The power: 1 to 4.
     pub exponent: f64,
-    /// The score's part in the target in the first epoch; the rest is the game's result. 0 to 1.
+    /// λ in the first epoch: the score's share of the target; the rest is the game's result. 0 to
+    /// 1.
     pub lambda_start: f64,
-    /// The same in the last epoch; between them it moves evenly. As in the first if not given.
+    /// λ in the last epoch, interpolated linearly between; as in the first if not given.
     pub lambda_end: f64,
-    /// The scale, in hundredths of a pawn, on which the net's own scores mean results: 1 to 10,000. The weighted mean of
-    /// the sources' scales if none.
+    /// The scale, in hundredths of a pawn, of the net's own scores: 1 to 10,000; the weighted mean
+    /// of the sources' scales if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_scale: Option<f64>,
 }

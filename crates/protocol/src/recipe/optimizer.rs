@@ -1,4 +1,4 @@
-//! How a gradient becomes a step.
+//! The optimizer.
 
 use std::ops::RangeInclusive;
 
@@ -9,40 +9,40 @@ use super::{
     table::{ABOVE_0_TO_1, Table},
 };
 
-/// What part of a mean may be kept at each step: the greatest is the last that is below 1 in 32 bits too.
-const KEPT: RangeInclusive<f64> = 0.0..=0.999_999_9;
+/// The range of the decay rates: the upper bound is the largest that is below 1 in 32 bits too.
+const DECAY_RATES: RangeInclusive<f64> = 0.0..=0.999_999_9;
 
-/// How a gradient becomes a step.
+/// The optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Optimizer {
-    /// The method, with what only it has.
+    /// The method, with its own parameters.
     #[serde(flatten)]
     pub kind: OptimizerKind,
-    /// How much of the mean of the gradients is kept at each step: from 0 to 0.9999999. Closer to 1 a float of 32 bits
-    /// would keep all of it, and learn nothing.
+    /// The decay rate of the mean gradient: from 0 to 0.9999999. Closer to 1, it rounds to 1 in 32
+    /// bits, and nothing is learned.
     pub beta1: f64,
-    /// How much of the mean of their squares is kept at each step: from 0 to 0.9999999.
+    /// The decay rate of the mean squared gradient: from 0 to 0.9999999.
     pub beta2: f64,
-    /// What is added to the root of that mean, so that nothing is divided by zero: 1e-12 to 1. Much less than that is zero
-    /// in 32 bits.
+    /// The term added to the root of that mean, against division by zero: 1e-12 to 1. Much smaller
+    /// values are zero in 32 bits.
     pub epsilon: f64,
-    /// What a weight loses at each step, as a part of itself, times the learning rate: 0 to 1.
+    /// The weight decay per step, scaled by the learning rate: 0 to 1.
     pub weight_decay: f64,
 }
 
-/// A method, with what only it has.
+/// A method, with its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum OptimizerKind {
-    /// Adam with weight decay apart from the gradient.
+    /// `AdamW`: Adam with decoupled weight decay.
     AdamW,
-    /// The same, careful in the first steps, while little is known of the squares.
+    /// `RAdam`: `AdamW` with rectified variance, careful in the first steps.
     RAdam,
-    /// `RAdam` with lookahead: slow weights follow the fast ones.
+    /// `Ranger`: `RAdam` with lookahead, where slow weights follow the fast ones.
     Ranger {
-        /// After how many steps the slow weights follow: 1 to 1,000.
+        /// The steps between updates of the slow weights: 1 to 1,000.
         lookahead_steps: u32,
-        /// What part of the way they go: above 0, at most 1.
+        /// The share of the distance that they move: above 0, at most 1.
         lookahead_blend: f64,
     },
 }
@@ -57,7 +57,7 @@ impl OptimizerKind {
     /// `Ranger` with its defaults.
     pub const RANGER: Self = Self::Ranger { lookahead_steps: 6, lookahead_blend: 0.5 };
 
-    /// Its word in a recipe.
+    /// The name in a recipe.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -90,8 +90,8 @@ impl Optimizer {
         let default = Self::default();
         Ok(Self {
             kind: OptimizerKind::read(table)?,
-            beta1: table.number("beta1", KEPT)?.unwrap_or(default.beta1),
-            beta2: table.number("beta2", KEPT)?.unwrap_or(default.beta2),
+            beta1: table.number("beta1", DECAY_RATES)?.unwrap_or(default.beta1),
+            beta2: table.number("beta2", DECAY_RATES)?.unwrap_or(default.beta2),
             epsilon: table.number("epsilon", 1e-12..=1.0)?.unwrap_or(default.epsilon),
             weight_decay: table.number("weight_decay", 0.0..=1.0)?.unwrap_or(default.weight_decay),
         })

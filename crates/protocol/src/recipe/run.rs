@@ -1,4 +1,4 @@
-//! The small sections: integers, seeds, where a run starts and when it is given up.
+//! The small sections: quantisation, seeds, the start and the end of a run.
 
 use std::ops::Bound;
 
@@ -6,43 +6,44 @@ use serde::Serialize;
 
 use super::{RecipeError, table::Table};
 
-/// How training heeds that the net will run in integers.
+/// Quantisation-aware training: the net will run in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Quantisation {
-    /// How.
+    /// The mode.
     pub mode: QuantisationMode,
 }
 
-/// How training heeds that the net will run in integers.
+/// The mode of quantisation-aware training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantisationMode {
-    /// Weights are kept within what the integers hold.
+    /// Weights are clipped to the range of the integers.
     Clip,
-    /// Rounding is also simulated while training.
+    /// Fake quantisation: rounding is also simulated in training.
     Fake,
 }
 
-/// What everything random is drawn from; each below 2⁶³.
+/// The seeds of all randomness; each below 2⁶³.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Seeds {
-    /// What a new net's weights are drawn from.
+    /// The seed of a new net's weights.
     pub weights: u64,
-    /// What the order of the data is drawn from.
+    /// The seed of the data's order.
     pub order: u64,
 }
 
-/// The net to go on from.
+/// The net to start from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Start {
-    /// The file of its checkpoint.
+    /// The path of its checkpoint.
     pub checkpoint: String,
 }
 
-/// When to give a run up.
+/// The condition for abandoning a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stop {
-    /// When the training loss of a stretch is so many times the best seen: above 1, at most 1,000,000.
+    /// The ratio of an interval's training loss to the best so far at which the run is abandoned:
+    /// above 1, at most 1,000,000.
     pub explosion: f64,
 }
 
@@ -76,7 +77,7 @@ impl Seeds {
     pub(super) fn read(table: &Table<'_>) -> Result<Self, RecipeError> {
         table.only(&["weights", "order"])?;
         let default = Self::default();
-        // TOML has no greater numbers.
+        // The greatest integer of TOML.
         let seed = |key| table.whole(key, 0..=i64::MAX as u64);
         Ok(Self {
             weights: seed("weights")?.unwrap_or(default.weights),

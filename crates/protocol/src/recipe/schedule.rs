@@ -1,51 +1,51 @@
-//! How many steps there are, and how long each is.
+//! The length of the run, and the learning rate.
 
 use serde::Serialize;
 
 use super::{
-    MOST_POSITIONS, RecipeError, RecipeFault,
+    MAX_POSITIONS, RecipeError, RecipeFault,
     table::{ABOVE_0_TO_1, Table},
 };
 
-/// How many steps there are, and how long each is.
+/// The length of the run, and the learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Schedule {
-    /// Positions of a step: 1 to 1,048,576.
+    /// The batch size: 1 to 1,048,576.
     pub batch: u32,
-    /// How many epochs there are: 1 to 1,000,000.
+    /// The number of epochs: 1 to 1,000,000.
     pub epochs: u32,
-    /// Positions of an epoch, rounded up to whole steps.
+    /// The positions of an epoch, rounded up to whole steps.
     pub positions_per_epoch: u64,
-    /// The greatest learning rate: above 0, at most 1.
+    /// The peak learning rate: above 0, at most 1.
     pub learning_rate: f64,
-    /// How the learning rate changes, with what only that way has.
+    /// The learning-rate schedule, with its own parameters.
     #[serde(flatten)]
     pub kind: ScheduleKind,
-    /// Over how many steps at the beginning the learning rate rises to what it would be; not more than there are.
+    /// The number of warm-up steps, over which the learning rate rises; at most all steps.
     pub warm_up_steps: u64,
 }
 
-/// How the learning rate changes, with what only that way has.
+/// A learning-rate schedule, with its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ScheduleKind {
-    /// Not at all.
+    /// A constant rate.
     Constant,
-    /// It falls along half a cosine over the whole run.
+    /// Cosine annealing over the whole run.
     Cosine {
-        /// What it is at the end: from 0, at most the learning rate.
+        /// The final learning rate: from 0, at most the learning rate.
         final_learning_rate: f64,
     },
-    /// It falls at once every so many epochs.
+    /// Step decay, every `decay_epochs` epochs.
     Step {
-        /// What it is multiplied by: above 0, below 1.
+        /// The factor: above 0, below 1.
         decay: f64,
-        /// After how many epochs each time: 1 to 1,000,000.
+        /// The interval in epochs: 1 to 1,000,000.
         decay_epochs: u32,
     },
-    /// It rises and then falls, once over the whole run.
+    /// One cycle: rises and then falls, once over the whole run.
     OneCycle {
-        /// What it is at the end: from 0, at most the learning rate.
+        /// The final learning rate: from 0, at most the learning rate.
         final_learning_rate: f64,
     },
 }
@@ -54,13 +54,13 @@ const FINAL_LEARNING_RATE: f64 = 1e-5;
 const DECAY: f64 = 0.1;
 
 impl Schedule {
-    /// Steps of an epoch.
+    /// The number of steps in an epoch.
     #[must_use]
     pub const fn steps_per_epoch(&self) -> u64 {
         self.positions_per_epoch.div_ceil(self.batch as u64)
     }
 
-    /// Steps of the whole run.
+    /// The number of steps in the run.
     #[must_use]
     pub const fn steps(&self) -> u64 {
         self.steps_per_epoch() * self.epochs as u64
@@ -78,7 +78,7 @@ impl Schedule {
             "decay_epochs",
             "warm_up_steps",
         ])?;
-        let positions_per_epoch = table.whole("positions_per_epoch", 1..=MOST_POSITIONS)?;
+        let positions_per_epoch = table.whole("positions_per_epoch", 1..=MAX_POSITIONS)?;
         let learning_rate = table.number("learning_rate", ABOVE_0_TO_1)?.unwrap_or(1e-3);
         let schedule = Self {
             batch: table.whole("batch", 1..=1_048_576)?.unwrap_or(16_384),
@@ -98,7 +98,7 @@ impl Schedule {
 }
 
 impl ScheduleKind {
-    /// Its word in a recipe.
+    /// The name in a recipe.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! A table of a recipe's text while it is read: what may stand in it, and where in the text what stands.
+//! A parsed TOML table with the places of its keys and values, for checks and errors.
 
 use std::{
     fmt::Display,
@@ -17,12 +17,12 @@ pub(super) const ABOVE_0_TO_1: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0),
 
 type Read<T> = Result<T, RecipeError>;
 
-/// A table, or the absence of one, which reads like an empty one.
+/// A table; a missing one reads like an empty one.
 pub(super) struct Table<'t> {
     text: &'t str,
-    /// Its path, with a dot behind; empty for the whole text.
+    /// The path with a final dot; empty for the whole text.
     path: String,
-    /// Where what is missing in it is missed.
+    /// The place reported for missing keys.
     offset: usize,
     entries: Option<&'t DeTable<'t>>,
 }
@@ -32,7 +32,7 @@ impl<'t> Table<'t> {
         Self { text, path: String::new(), offset: 0, entries: Some(entries) }
     }
 
-    /// Refuses every key but these.
+    /// Rejects every key but these.
     pub(super) fn only(&self, known: &'static [&'static str]) -> Read<()> {
         let unknown = self.entries.into_iter().flatten().map(|(key, _)| key);
         let unknown = unknown.filter(|key| !known.contains(&key.get_ref().as_ref()));
@@ -58,13 +58,13 @@ impl<'t> Table<'t> {
         RecipeError::new(self.text, self.offset, RecipeFault::Missing(self.path_of(&key)))
     }
 
-    /// A fault of the value of a key, or of the table if that has no such key.
+    /// A fault at the value of a key, or at the table if the key is missing.
     pub(super) fn error(&self, key: &str, fault: RecipeFault) -> RecipeError {
         let offset = self.get(key).map_or(self.offset, |value| value.span().start);
         RecipeError::new(self.text, offset, fault)
     }
 
-    /// Refuses a key that has an effect only where another has one of the words `allowed`.
+    /// Rejects a key that has an effect only where another key has one of the words `allowed`.
     pub(super) fn only_with(
         &self,
         key: &str,
@@ -79,7 +79,7 @@ impl<'t> Table<'t> {
         Err(self.error(key, RecipeFault::OnlyWith { key: path, other, allowed, found }))
     }
 
-    /// A table within this one.
+    /// A nested table.
     pub(super) fn section(&self, key: &str) -> Read<Self> {
         let path = format!("{}{key}.", self.path);
         let Some(value) = self.get(key) else {
@@ -91,7 +91,7 @@ impl<'t> Table<'t> {
         Ok(Self { text: self.text, path, offset: value.span().start, entries: Some(entries) })
     }
 
-    /// A list of tables within this one; at least one.
+    /// A non-empty list of nested tables.
     pub(super) fn sections(&self, key: &str) -> Read<Vec<Self>> {
         let value = self.get(key).ok_or_else(|| self.missing(key))?;
         let refused = || self.refused(key, value, "a list of at least one table".to_owned());
@@ -110,7 +110,7 @@ impl<'t> Table<'t> {
         tables.collect()
     }
 
-    /// A text of which `is_allowed` holds, which `allowed` says in words.
+    /// A text that satisfies `is_allowed`, which `allowed` describes.
     pub(super) fn text(&self, key: &str, allowed: &str, is_allowed: fn(&str) -> bool) -> Read<Option<String>> {
         self.value(
             key,
@@ -130,7 +130,7 @@ impl<'t> Table<'t> {
         )
     }
 
-    /// One of some words, each of which stands for something.
+    /// One of some words, each with its value.
     pub(super) fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Read<Option<T>> {
         let allowed = || quoted(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>());
         self.value(key, allowed, |value| {
@@ -149,7 +149,7 @@ impl<'t> Table<'t> {
         self.value(key, allowed, |value| whole(value, &range).filter(|&number| number.into() % of.into() == 0))
     }
 
-    /// A number, with a point or without.
+    /// A number, with or without a decimal point.
     pub(super) fn number(&self, key: &str, range: impl RangeBounds<f64>) -> Read<Option<f64>> {
         self.value(
             key,
@@ -160,13 +160,13 @@ impl<'t> Table<'t> {
                     DeValue::Float(float) => float.as_str().parse().ok()?,
                     _ => return None,
                 };
-                // Zero has no sign here.
+                // Turns −0 into 0.
                 range.contains(&number).then_some(number + 0.0)
             },
         )
     }
 
-    /// What a key says, if the table has it.
+    /// The value of a key, if the table has it.
     fn value<T>(
         &self,
         key: &str,
@@ -187,7 +187,7 @@ impl<'t> Table<'t> {
             DeValue::Array(list) if list.is_empty() => "an empty list".to_owned(),
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
-            // As it was written, with what stands between its digits.
+            // As written, separators included.
             _ => self.text.get(value.span()).unwrap_or_default().to_owned(),
         };
         self.error_at(&value.span(), RecipeFault::Value { key: self.path_of(&key), found, allowed })
@@ -198,7 +198,7 @@ impl<'t> Table<'t> {
     }
 }
 
-/// The types of whole numbers that recipes have.
+/// The integer types of recipes.
 pub(super) trait Whole: Copy + Display + Into<i128> + TryFrom<i128> + PartialOrd {}
 
 impl<T: Copy + Display + Into<i128> + TryFrom<i128> + PartialOrd> Whole for T {}
@@ -209,7 +209,7 @@ fn whole<T: Whole>(value: &DeValue<'_>, range: &RangeInclusive<T>) -> Option<T> 
     T::try_from(number).ok().filter(|number| range.contains(number))
 }
 
-/// A range in words; all that recipes have are bounded.
+/// Describes a range; all ranges of recipes are bounded.
 fn words_of(range: &impl RangeBounds<f64>) -> String {
     match (range.start_bound(), range.end_bound()) {
         (Bound::Included(low), Bound::Included(high)) => format!("from {low} to {high}"),

@@ -1,4 +1,4 @@
-//! Files that are written so that a name stands for a whole file or for none.
+//! Atomic writes: a file name refers to a whole file, or does not exist.
 
 use std::{
     fs::{self, File},
@@ -7,21 +7,22 @@ use std::{
     process,
 };
 
-/// A file that has no name before it is whole and safe on disk. Until then it is called `.NAME.<process>.part` and lies
-/// beside; one that a crash left behind can be recovered. Nothing is ever written over, such leftovers included.
-pub struct NewFile {
+/// A file that gets its name when it is whole and safe on disk. Until then it is
+/// `.NAME.<process>.part` in the same folder; after a crash it can be recovered from there. No file
+/// is ever overwritten, such leftovers included.
+pub struct AtomicFile {
     path: PathBuf,
     part: PathBuf,
     file: io::BufWriter<File>,
     keep: bool,
 }
 
-impl NewFile {
-    /// Begins a file that does not exist yet; its folder is made if it is not there.
+impl AtomicFile {
+    /// Begins a file that does not exist yet; missing folders are created.
     ///
     /// # Errors
     ///
-    /// If it exists, or cannot be made.
+    /// If it exists, or cannot be created.
     pub fn begin(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let name = name_of(&path).ok_or_else(|| names_none(&path))?;
@@ -38,18 +39,19 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// As [`begin`](Self::begin) and [`finish`](Self::finish).
+    /// See [`begin`](Self::begin) and [`finish`](Self::finish).
     pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
         let mut file = Self::begin(path)?;
         file.write_all(bytes)?;
         file.finish()
     }
 
-    /// Puts a small file in the place of another, if there is one: after a crash there is the old one or the new one, whole.
+    /// Replaces a small file, or creates it: after a crash there is the old one or the new one,
+    /// whole.
     ///
     /// # Errors
     ///
-    /// If the path names no file, or the disk fails; then the old one is still there.
+    /// If the path names no file, or the disk fails; the old file then remains.
     pub fn replace(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
         let path = path.as_ref();
         let name = name_of(path).ok_or_else(|| names_none(path))?;
@@ -63,12 +65,12 @@ impl NewFile {
         sync_folder(folder)
     }
 
-    /// Gives the file its name, after all of it and before its name is safe on disk.
+    /// Gives the file its name, after its content and before the name is safe on disk.
     ///
     /// # Errors
     ///
-    /// If somebody has made such a file meanwhile, or the disk fails. What is whole and could not be named stays where
-    /// it is, and the error says where.
+    /// If another process has created the file meanwhile, or the disk fails. The whole content then
+    /// stays in the partial file, and the error names it.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
@@ -81,7 +83,7 @@ impl NewFile {
     }
 }
 
-impl Write for NewFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -91,8 +93,8 @@ impl Write for NewFile {
     }
 }
 
-/// What is not whole is not left behind, unless the process died.
-impl Drop for NewFile {
+/// Removes an unfinished file; only a crash leaves one behind.
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.keep {
             let _ = fs::remove_file(&self.part);
@@ -100,23 +102,23 @@ impl Drop for NewFile {
     }
 }
 
-/// The file beside. In a container the process of an earlier run had the same number as this one, perhaps, and left
-/// something behind: that is worth keeping.
+/// Creates the partial file. In a container, an earlier run may have had the same process id: its
+/// leftover is kept.
 fn new_part(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
-    let mut again = String::new();
+    let mut suffix = String::new();
     for attempt in 1.. {
-        let part = folder.join(format!(".{name}.{}{again}.part", process::id()));
+        let part = folder.join(format!(".{name}.{}{suffix}.part", process::id()));
         match File::create_new(&part) {
             Ok(file) => return Ok((part, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => again = format!("-{attempt}"),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => suffix = format!("-{attempt}"),
             Err(error) => return Err(named(&part, &error)),
         }
     }
     unreachable!("there are more numbers than files")
 }
 
-/// Unlike a renaming, a link fails if somebody has made such a file meanwhile. Not every file system has links (memory
-/// sticks have none): there it is looked for before the renaming.
+/// Links and unlinks: unlike a rename, a link fails if the name was taken meanwhile. Where the file
+/// system has no links (memory sticks), checks the name and renames.
 fn give_name(part: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(part, path) {
         Ok(()) => return fs::remove_file(part),
@@ -129,7 +131,7 @@ fn give_name(part: &Path, path: &Path) -> io::Result<()> {
     fs::rename(part, path).map_err(|error| named(path, &error))
 }
 
-/// A path may name a folder instead, or the folder above: `a/`, `.`, `..`, `/`.
+/// The name, if the path names a file; `a/`, `.`, `..` and `/` do not.
 fn name_of(path: &Path) -> Option<String> {
     let name = path.file_name()?;
     path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()).then(|| name.to_string_lossy().into_owned())
@@ -139,7 +141,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A name is in its folder, and safe when that is. Windows has no such thing.
+/// A new name is durable when its folder is synced. Windows has no such call.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
@@ -160,7 +162,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 mod tests {
     use super::*;
 
-    /// A folder that is empty and no longer there afterwards.
+    /// A temporary folder, removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -186,33 +188,33 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_a_whole_file() {
+    fn a_name_refers_to_a_whole_file() {
         let folder = Folder::new("whole");
         let path = folder.0.join("deep/file");
-        let mut file = NewFile::begin(&path).unwrap();
+        let mut file = AtomicFile::begin(&path).unwrap();
         file.write_all(b"some").unwrap();
         assert!(!path.exists());
         file.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"some");
-        assert_eq!(NewFile::begin(&path).err().unwrap().kind(), io::ErrorKind::AlreadyExists);
-        let mut given_up = NewFile::begin(folder.0.join("other")).unwrap();
+        assert_eq!(AtomicFile::begin(&path).err().unwrap().kind(), io::ErrorKind::AlreadyExists);
+        let mut given_up = AtomicFile::begin(folder.0.join("other")).unwrap();
         given_up.write_all(b"half").unwrap();
         drop(given_up);
         assert_eq!(folder.names(), ["deep"]);
     }
 
     #[test]
-    fn what_is_replaced_is_whole() {
+    fn a_replaced_file_is_whole() {
         let folder = Folder::new("replaced");
         let path = folder.0.join("file");
         for bytes in [b"some".as_slice(), b"other", b""] {
-            NewFile::replace(&path, bytes).unwrap();
+            AtomicFile::replace(&path, bytes).unwrap();
             assert_eq!(fs::read(&path).unwrap(), bytes);
         }
-        // What is in the way and cannot be replaced stays, and nothing is left beside it.
+        // A name that cannot be replaced stays, and no partial file is left.
         fs::create_dir(folder.0.join("deep")).unwrap();
-        assert!(NewFile::replace(folder.0.join("deep"), b"some").is_err());
-        assert!(NewFile::replace(folder.0.join("nowhere/file"), b"some").is_err());
+        assert!(AtomicFile::replace(folder.0.join("deep"), b"some").is_err());
+        assert!(AtomicFile::replace(folder.0.join("nowhere/file"), b"some").is_err());
         assert_eq!(folder.names(), ["deep", "file"]);
     }
 
@@ -221,35 +223,35 @@ mod tests {
         let folder = Folder::new("none");
         for end in ["", ".", "..", "a/", "a/."] {
             let path = folder.0.join(end).join("");
-            let error = NewFile::begin(&path).err().unwrap().to_string();
+            let error = AtomicFile::begin(&path).err().unwrap().to_string();
             assert_eq!(error, format!("`{}` names no file", path.display()));
         }
-        assert_eq!(NewFile::begin("..").err().unwrap().to_string(), "`..` names no file");
+        assert_eq!(AtomicFile::begin("..").err().unwrap().to_string(), "`..` names no file");
         assert_eq!(folder.names(), [""; 0]);
     }
 
     #[test]
-    fn what_a_crash_left_behind_is_kept() {
+    fn a_leftover_of_a_crash_is_kept() {
         let folder = Folder::new("leftover");
         let left = folder.0.join(format!(".file.{}.part", process::id()));
         fs::write(&left, b"games").unwrap();
-        NewFile::write(folder.0.join("file"), b"more games").unwrap();
+        AtomicFile::write(folder.0.join("file"), b"more games").unwrap();
         assert_eq!(fs::read(left).unwrap(), b"games");
         assert_eq!(fs::read(folder.0.join("file")).unwrap(), b"more games");
         assert_eq!(folder.names().len(), 2);
     }
 
     #[test]
-    fn what_is_whole_is_kept_though_its_name_was_taken() {
+    fn a_whole_file_is_kept_when_its_name_was_taken() {
         let folder = Folder::new("taken");
         let path = folder.0.join("file");
-        let mut file = NewFile::begin(&path).unwrap();
+        let mut file = AtomicFile::begin(&path).unwrap();
         file.write_all(b"games").unwrap();
-        fs::write(&path, b"somebody else's").unwrap();
+        fs::write(&path, b"another process's").unwrap();
         let error = file.finish().unwrap_err();
         assert_eq!(
             (error.kind(), fs::read(&path).unwrap()),
-            (io::ErrorKind::AlreadyExists, b"somebody else's".to_vec())
+            (io::ErrorKind::AlreadyExists, b"another process's".to_vec())
         );
         let part = format!(".file.{}.part", process::id());
         assert!(

@@ -1,4 +1,4 @@
-//! What can be seen without reading a game.
+//! Checks that need no game to be read.
 
 use std::ops::Range;
 
@@ -9,19 +9,23 @@ use crate::{
     shard::{Shard, Totals},
 };
 
-/// Whether these bytes are a shard of the games that were asked for, as far as its head and its index say. No block is
-/// read. `expected` is the header, whose `first_game` is not looked at; `games` are their numbers.
+/// Checks a shard's head and index against the requested games, without reading a block. `expected`
+/// is the header, whose `first_game` is ignored; `games` are the numbers.
 ///
 /// # Errors
 ///
-/// With the first thing that is wrong with them.
-pub fn at_the_door(bytes: &[u8], expected: &Header, games: Range<u64>) -> Result<Totals, Refusal> {
-    let shard = opened(bytes, expected, games)?;
+/// The first violation that is found.
+pub fn precheck(bytes: &[u8], expected: &Header, games: Range<u64>) -> Result<Totals, Refusal> {
+    let shard = open_checked(bytes, expected, games)?;
     Ok(Totals { games: shard.games(), positions: shard.positions(), bytes: shard.size() })
 }
 
-/// The shard, once nothing is wrong with its head and its index.
-pub(super) fn opened<'b>(bytes: &'b [u8], expected: &Header, games: Range<u64>) -> Result<Shard<&'b [u8]>, Refusal> {
+/// Opens the shard and checks its head and its index.
+pub(super) fn open_checked<'b>(
+    bytes: &'b [u8],
+    expected: &Header,
+    games: Range<u64>,
+) -> Result<Shard<&'b [u8]>, Refusal> {
     let shard = Shard::new(bytes).map_err(|error| Refusal::of_bytes(bytes, &error))?;
     let header = shard.header();
     same_header(header, expected)?;
@@ -29,11 +33,12 @@ pub(super) fn opened<'b>(bytes: &'b [u8], expected: &Header, games: Range<u64>) 
     if first != games.start || Some(found) != games.end.checked_sub(games.start) {
         return Err(Refusal::WrongGames { expected: games, first, found });
     }
+    // The bound on the cost of reading: no more moves than the requested games can have.
     for (block, entry) in shard.index().iter().enumerate() {
-        let (claimed, most) = (u64::from(entry.moves), u64::from(entry.games) * expected.most_moves());
-        if claimed > most {
+        let (claimed, max) = (u64::from(entry.moves), u64::from(entry.games) * expected.max_moves());
+        if claimed > max {
             let games = entry.games;
-            return Err(Refusal::Bomb(format!("block {block}: {claimed} moves in {games} games; at most {most} fit")));
+            return Err(Refusal::Bomb(format!("block {block}: {claimed} moves in {games} games; at most {max} fit")));
         }
     }
     Ok(shard)
