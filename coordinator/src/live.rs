@@ -77,7 +77,7 @@ pub(crate) async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64
 }
 
 /// The current snapshot, after a look at the database.
-pub(crate) async fn snapshot(service: &Service) -> Result<Snapshot, crate::store::Failure> {
+pub(crate) async fn snapshot(service: &Service) -> Result<Snapshot, Failure> {
     let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
     service.live.select(marked);
     Ok(service.live.snapshot.borrow().clone())

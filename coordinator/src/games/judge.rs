@@ -1,7 +1,7 @@
 //! Judges any pasted position or list of moves under the rules.
 //!
 //! Input: FENs and engine logs (`position fen … moves …`), moves in any notation, with or without
-//! numbers, and PGN reduced to tags, moves and comments. Errors name the place.
+//! numbers, and PGN. Of PGN, tags, moves and comments are read. Errors name the place.
 
 mod examples;
 mod words;

@@ -1,7 +1,7 @@
 //! Server-sent events about changes.
 //!
 //! One task polls the database at most once a second, while there are listeners, and notifies all
-//! of them: the database's load does not grow with their number. An event names topics; pages then
+//! of them. The database's load does not grow with their number. An event names topics; pages then
 //! reload their parts. Events from this coordinator's memory, as those of a live game, are sent
 //! with [`Live::send`].
 //!

@@ -1,5 +1,5 @@
-//! The OpenAPI document is true: every path in it is served, its schemas fit the bodies of
-//! programs, and every path that programs use is in it.
+//! The OpenAPI document is true. Every path in it is served, and its schemas fit the bodies of
+//! programs. Every path that programs use is in it.
 
 use dataset::Digest;
 use protocol::api::{
