@@ -107,7 +107,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("there is no such outcome", "没有此种胜负"),
     ("there is no such reason", "没有此种终局原因"),
     ("games under a clock are taken from trusted workers alone, and this one is trusted no more", "计时对局只接受可信工作机，而此机已不再可信"),
-    ("its games were played under a clock: they cannot be replayed, and are no training data", "对局按时限进行：无法复现，不作训练数据"),
+    ("its games were played under a clock: they cannot be replayed, and they are no training data", "对局按时限进行：无法复现，不作训练数据"),
     // Errors of pages.
     ("say why, in a few words", "请简要说明原因"),
     ("write a message for the worker", "请写明对工作机的说明"),
