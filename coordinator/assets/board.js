@@ -1,10 +1,10 @@
-// Steps through a game that the server has drawn: keys and clicks move the pieces of its picture. Without this script
-// every step is a link.
+// Steps through a game drawn by the server: keys and clicks move the pieces of its SVG. Without
+// this script, every step is a link.
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A board in the page, and where it stands. */
+/** A board in the page, with its current ply. */
 class Viewer {
   constructor(root) {
     this.root = root;
@@ -15,7 +15,7 @@ class Viewer {
     this.line = root.dataset.line ? root.dataset.line.split(" ") : [];
     this.start = Viewer.read(root.dataset.start);
     this.ply = Number(root.dataset.ply);
-    // Of a long game the page has a part: other plies are loaded.
+    // The page holds a part of a long game; other plies are loaded.
     [this.from, this.to] = [Number(root.dataset.from), Number(root.dataset.to)];
     root.addEventListener("click", (event) => this.click(event));
     document.addEventListener("keydown", (event) => this.key(event));
@@ -29,7 +29,7 @@ class Viewer {
     this.reveal();
   }
 
-  /** What stands where: letters of a FEN by points counted from Red's left corner. */
+  /** Parses a FEN's board: letters by points, counted from Red's left corner. */
   static read(fen) {
     const board = new Array(90).fill("");
     fen.split(" ")[0].split("/").forEach((row, index) => {
@@ -66,8 +66,8 @@ class Viewer {
   }
 
   /**
-   * Left and right step, unless something that scrolls has the focus. The other keys are the page's own, for reading,
-   * unless the board has the focus.
+   * Left and right step, unless a scrollable element has the focus. The other keys step only while
+   * the board has the focus; otherwise they scroll the page.
    */
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select")) return;
@@ -88,7 +88,7 @@ class Viewer {
     }
   }
 
-  /** Turns the board; the judge's form is sent again with the ply that was reached. */
+  /** Flips the board; the judge's form is resubmitted with the current ply. */
   turn() {
     const box = document.querySelector("form.judge #flip");
     const link = this.root.querySelector("[data-step=flip]");
@@ -127,15 +127,15 @@ class Viewer {
     for (const marks of this.svg.querySelectorAll(".board-marks")) {
       marks.setAttribute("display", Number(marks.dataset.ply) === this.ply ? "inline" : "none");
     }
-    this.tell();
+    this.update();
   }
 
-  /** Loads the page at a ply that this one does not have. */
+  /** Loads the page for a ply outside of this part. */
   load() {
     location.assign(Viewer.at(location.href, this.ply));
   }
 
-  /** An address with a ply in it. */
+  /** An address with its ply parameter set. */
   static at(address, ply) {
     const at = new URL(address, location.href);
     at.searchParams.set("ply", ply);
@@ -153,8 +153,8 @@ class Viewer {
     });
   }
 
-  /** All that says where the game stands. */
-  tell() {
+  /** Updates everything that depends on the current ply. */
+  update() {
     let now = null;
     for (const link of this.root.querySelectorAll(".move[data-ply]")) {
       if (Number(link.dataset.ply) === this.ply) {
@@ -167,9 +167,9 @@ class Viewer {
     for (const row of this.root.querySelectorAll("[data-row]")) {
       row.classList.toggle("now", Number(row.dataset.row) === this.ply);
     }
-    const said = this.root.querySelector(".said");
-    said.textContent = now ? `${this.ply} · ${now.textContent.trim().replace(/\s+/g, " ")}` : said.dataset.said;
-    this.svg.querySelector("title").textContent = said.textContent;
+    const caption = this.root.querySelector(".said");
+    caption.textContent = now ? `${this.ply} · ${now.textContent.trim().replace(/\s+/g, " ")}` : caption.dataset.said;
+    this.svg.querySelector("title").textContent = caption.textContent;
     this.root.querySelector("[data-now]").textContent = this.ply;
     const graph = this.root.querySelector("svg.graph");
     if (graph) {
@@ -185,14 +185,14 @@ class Viewer {
     this.reveal();
   }
 
-  /** A link or button that steps somewhere goes there without the script as well: it can be copied. */
+  /** Sets a step's target, so that it works without the script and can be copied. */
   static point_to(step, ply, last) {
     const within = String(Math.max(0, Math.min(last, ply)));
     if (step.tagName === "A") step.href = Viewer.at(step.href, within);
     else step.value = within;
   }
 
-  /** Brings the move into view within the list, and moves nothing else. */
+  /** Scrolls the list, and nothing else, to the current move. */
   reveal() {
     const list = this.root.querySelector(".movelist");
     const now = list && list.querySelector("[aria-current]");
@@ -203,8 +203,8 @@ class Viewer {
 for (const root of document.querySelectorAll(".viewer[data-line]")) new Viewer(root);
 
 /**
- * The live board comes drawn, once a second at most. Only what changed is put in its place, within frames that stay: they
- * keep their focus and how far somebody scrolled.
+ * The live board arrives rendered, once a second at most. Only changed parts are replaced, within
+ * frames that keep their focus and scroll position.
  */
 class LiveBoard {
   constructor(root) {
@@ -226,7 +226,7 @@ class LiveBoard {
     if (list) list.scrollTop = list.scrollHeight;
   }
 
-  /** Whether somebody marks text in a part: it stays until they are done. */
+  /** Whether the selection touches a part, which then stays. */
   static isMarked(part) {
     const selection = document.getSelection();
     return !selection.isCollapsed && selection.containsNode(part, true);

@@ -1,16 +1,17 @@
-// Pages are whole without this. It replaces what changed when the coordinator tells of it, and lets charts be read
-// by pointing. Parts that follow changes say so: data-follow="games events".
+// Progressive enhancement: pages work without it. It reloads changed parts after server-sent
+// events, and makes charts interactive. Parts name their topics: data-follow="games events".
 "use strict";
 
 (() => {
-  const QUIET = 2000; // what follows quickly is fetched once
-  const SLOWEST = 60000; // whoever is refused asks again after at most so long
+  const DEBOUNCE_MS = 2000; // changes in quick succession are fetched once
+  const MAX_BACKOFF_MS = 60000;
 
   /**
-   * Listens to the server; where it is refused, which browsers take for the end, it asks again later. A page that nobody
-   * sees holds no line: browsers open only a few to one server, and all tabs share them.
+   * Listens to server-sent events. Browsers give up after a rejection; this reconnects with
+   * exponential backoff and jitter. A hidden page holds no stream: browsers open only a few
+   * connections to one server, shared by all tabs.
    */
-  function listen(address, hear, lost = () => {}) {
+  function listen(address, handlers, lost = () => {}) {
     let wait = 1000;
     let source = null;
     let timer = null;
@@ -18,15 +19,15 @@
       timer = null;
       if (source || document.hidden) return;
       source = new EventSource(address);
-      for (const [name, told] of Object.entries(hear)) source.addEventListener(name, told);
+      for (const [name, handler] of Object.entries(handlers)) source.addEventListener(name, handler);
       source.addEventListener("open", () => { wait = 1000; lost(false); });
       source.addEventListener("error", (event) => {
         if (event.target !== source) return;
         lost(true);
-        if (source.readyState !== EventSource.CLOSED) return; // the browser connects by itself
+        if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects on its own
         source = null;
         timer = setTimeout(connect, wait * (0.5 + Math.random()));
-        wait = Math.min(2 * wait, SLOWEST);
+        wait = Math.min(2 * wait, MAX_BACKOFF_MS);
       });
     }
     document.addEventListener("visibilitychange", () => {
@@ -41,8 +42,8 @@
   }
   window.chuhe = { listen };
 
-  const due = new Set(); // parts, by their names, that show what is not so any more
-  let state = JSON.parse(document.body.dataset.state || "null"); // of which moment the page is
+  const due = new Set(); // ids of stale parts
+  let state = JSON.parse(document.body.dataset.state || "null"); // the page's marks
   let timer = null;
   let failures = 0;
 
@@ -51,13 +52,13 @@
       const follows = part.dataset.follow.split(" ");
       if (topics.some((topic) => follows.includes(topic))) due.add(part.id);
     }
-    plan(200 + Math.random() * QUIET); // not all who watch at the same moment
+    plan(200 + Math.random() * DEBOUNCE_MS); // jitter: not all listeners at once
   }
 
-  // Nobody looks at a hidden page; and what somebody types in, or points at, stays until they are done.
-  const isWritten = (field) => field.value !== field.defaultValue;
+  // A hidden page is not updated, nor a part with the focus or with typed text.
+  const isEdited = (field) => field.value !== field.defaultValue;
   const isHeld = (part) => part.contains(document.activeElement)
-    || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some(isWritten);
+    || [...part.querySelectorAll("input:not([type=hidden]), textarea")].some(isEdited);
   function ready() {
     if (document.hidden) return [];
     return [...due].filter((id) => { const part = document.getElementById(id); return part && !isHeld(part); });
@@ -68,7 +69,7 @@
     timer = setTimeout(() => { timer = null; refresh(); }, wait);
   }
 
-  /** Puts a part of a page in its place; what somebody opened in it stays open. */
+  /** Replaces a part of the page; opened details stay open. */
   function replace(part, text) {
     const opened = [...part.querySelectorAll("details")].map((details) => details.open);
     htmx.swap(part, text, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 }, { select: "#" + part.id });
@@ -76,15 +77,15 @@
     if (now.length === opened.length) now.forEach((details, place) => { details.open = opened[place]; });
   }
 
-  /** Fetches the page once, and takes from it all parts that are due. */
+  /** Fetches the page once, and replaces all stale parts. */
   async function refresh() {
     const ids = ready();
     if (!ids.length) return;
-    for (const id of ids) due.delete(id); // what is told from now on is news again
+    for (const id of ids) due.delete(id); // later events make it stale again
     try {
-      const answer = await fetch(location.href, { cache: "no-store" });
-      if (!answer.ok || answer.redirected) throw new Error(answer.status);
-      const text = await answer.text();
+      const response = await fetch(location.href, { cache: "no-store" });
+      if (!response.ok || response.redirected) throw new Error(response.status);
+      const text = await response.text();
       const page = new DOMParser().parseFromString(text, "text/html");
       for (const id of ids) {
         const part = document.getElementById(id);
@@ -98,12 +99,12 @@
       for (const id of ids) due.add(id);
       failures += 1;
     }
-    plan(failures ? Math.min(QUIET * 2 ** failures, SLOWEST) * (0.5 + Math.random()) : 0);
+    plan(failures ? Math.min(DEBOUNCE_MS * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random()) : 0);
   }
 
   if (document.querySelector("[data-follow]") && window.EventSource) {
     listen(document.body.dataset.live, {
-      // How things are when the line stands: what changed since the page was made, nobody told.
+      // The marks at connection: changes since the page was rendered had no event.
       state: (event) => {
         const [before, now] = [state, JSON.parse(event.data)];
         state = now;
@@ -112,14 +113,14 @@
       },
       changed: (event) => changed(JSON.parse(event.data)),
     });
-    // Somebody comes back, or is done with what they held.
+    // The page becomes visible, or a part loses the focus.
     document.addEventListener("visibilitychange", () => plan(0));
     addEventListener("focus", () => plan(0));
     document.addEventListener("focusout", () => setTimeout(() => plan(0), 0));
     addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   }
 
-  // Charts: the picture that came with the page, or one that says its numbers where it is pointed at.
+  // Charts: the server's picture, replaced by an interactive one.
   const charts = new Set();
 
   function colour(name) {
@@ -135,7 +136,7 @@
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false },
       font: "13px " + getComputedStyle(document.body).fontFamily };
     const data = [x, ...lines.map((line) => line.values)];
-    // What is pointed at, or where the curve ends.
+    // The value at the cursor, or the last one.
     const value = (plot, pointed, line) => {
       const shown = pointed ?? plot.data[line].at(-1);
       return Number.isInteger(shown) ? String(shown) : shown.toFixed(2).replace("-", "−");
@@ -167,11 +168,11 @@
     }
     const width = picture.getBoundingClientRect().width;
     const values = data.slice(1).flat().concat(low || [], high || []);
-    const [least, most] = [Math.min(...values), Math.max(...values)];
-    const room = (most - least || 1) * 0.08;
+    const [min, max] = [Math.min(...values), Math.max(...values)];
+    const margin = (max - min || 1) * 0.08;
     const plot = new uPlot({
       width, height: Math.max(220, Math.round(width * 0.36)), axes: [{ ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4] }, axis], hooks,
-      scales: { x: { time: false }, y: { range: [least - room, most + room] } },
+      scales: { x: { time: false }, y: { range: [min - margin, max + margin] } },
       series: [{ label: figure.dataset.x, value }, ...series],
     }, data, figure);
     plot.setLegend({ idx: x.length - 1 });
@@ -180,7 +181,7 @@
     charts.add({ plot, figure });
   }
 
-  /** Ends the charts whose place is gone: uPlot holds on to them until it is told. */
+  /** Destroys the charts of removed figures: uPlot would keep them alive. */
   function sweep() {
     for (const chart of charts) {
       if (chart.figure.isConnected) continue;

@@ -15,7 +15,7 @@ use crate::{
     store::{Database, Failure},
 };
 
-/// Hand out games to play, prove what comes back, have nets trained and tested, and promote what is stronger
+/// Hand out games, validate uploads, schedule trainings and matches, and promote stronger nets
 #[derive(Parser)]
 #[command(name = "chuhe-coordinator", version, max_term_width = 100)]
 struct Arguments {
@@ -25,29 +25,30 @@ struct Arguments {
     command: Command,
 }
 
-/// Where everything is.
+/// The addresses of the database and the objects.
 #[derive(clap::Args, Clone)]
 struct Places {
-    /// The folder of database and objects, where nothing else is said
+    /// The folder of database and objects, unless these are given
     #[arg(long, global = true, env = "CHUHE_DATA", default_value = "chuhe-data", value_name = "DIR")]
     data: PathBuf,
     /// The database: `sqlite:FILE` or `postgres://USER@HOST/NAME` [default: sqlite:DIR/chuhe.db]
     #[arg(long, global = true, env = "CHUHE_DATABASE", value_name = "ADDRESS", hide_env_values = true)]
     database: Option<String>,
-    /// The games and nets: a folder, or `s3://BUCKET/PREFIX` with AWS_* in the environment [default: DIR/objects]
+    /// The games and nets: a folder, or `s3://BUCKET/PREFIX` with AWS_* in the environment
+    /// [default: DIR/objects]
     #[arg(long, global = true, env = "CHUHE_OBJECTS", value_name = "ADDRESS")]
     objects: Option<String>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Answer workers, trainers and people, until told to stop
+    /// Serve workers, trainers and people until stopped
     Serve(Box<serve::Arguments>),
-    /// Validate what was uploaded, beside a coordinator that serves
+    /// Validate uploads, beside a coordinator that serves
     Validate(serve::ValidateArguments),
     /// Bring the database to this version
     Migrate,
-    /// Tell how a campaign goes on, line by line, until it is where it is wanted
+    /// Print a campaign's progress, line by line, until it reaches its target
     Watch(watch::Arguments),
     /// Manage campaigns, nets, accounts and data
     #[command(subcommand)]
@@ -80,8 +81,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What a person can mend ends with 2; a refusal is one sentence.
-#[allow(clippy::print_stderr, reason = "this is where errors are told")]
+/// Prints the error and returns exit code 2. A rejected operation prints one sentence.
+#[allow(clippy::print_stderr, reason = "errors are printed here")]
 fn fail(error: &anyhow::Error) -> ExitCode {
     let text = match error.downcast_ref::<Failure>() {
         Some(Failure::Refused(problem)) => problem.detail.clone(),

@@ -1,4 +1,4 @@
-//! Games as people and programs look at them: read from shards, or pasted and judged, with all that is told of them.
+//! Games for people and programs: read from shards, or pasted and judged, with their analysis.
 
 pub(crate) mod judge;
 pub(crate) mod story;
@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use xiangqi::{Color, Piece};
 
 use crate::{
-    http::answer::{Answer, Refusal},
+    http::answer::{ApiError, ApiResult},
     objects::Kind,
     service::Service,
     store::{Connection, Outcome},
@@ -18,10 +18,10 @@ use crate::{
 };
 use story::Story;
 
-/// So many shards, or games of a shard, are listed at once.
+/// Shards, or games of a shard, per page.
 pub(crate) const PAGE: usize = 100;
 
-/// A game that was kept.
+/// A stored game.
 pub(crate) struct Kept {
     pub(crate) shard: Digest,
     pub(crate) number: u64,
@@ -30,13 +30,13 @@ pub(crate) struct Kept {
     pub(crate) header: Header,
     pub(crate) digest: Digest,
     pub(crate) story: Story,
-    /// What plays each side; none is the plain evaluation.
+    /// The players of both sides; none is the plain evaluation.
     pub(crate) players: [Player; 2],
-    /// The job it was played for.
+    /// The job of the game.
     pub(crate) job: Option<i64>,
 }
 
-/// Who played a side.
+/// The player of a side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Player {
     pub(crate) net: Option<Digest>,
@@ -44,7 +44,7 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// What it is called.
+    /// Name or shortened hash, for people.
     pub(crate) fn label(&self) -> String {
         match (&self.name, &self.net) {
             (Some(name), _) => name.clone(),
@@ -54,7 +54,7 @@ impl Player {
     }
 }
 
-/// A game of a shard in a list.
+/// A game in a shard's list.
 pub(crate) struct Listed {
     pub(crate) number: u64,
     pub(crate) outcome: xiangqi::rules::Outcome,
@@ -62,7 +62,7 @@ pub(crate) struct Listed {
     pub(crate) plies: usize,
 }
 
-/// The character of a piece, as it is printed on it.
+/// The character printed on a piece.
 pub(crate) const fn character(piece: Piece) -> char {
     const RED: [char; 7] = ['俥', '傌', '炮', '兵', '仕', '相', '帥'];
     const BLACK: [char; 7] = ['車', '馬', '砲', '卒', '士', '象', '將'];
@@ -72,24 +72,24 @@ pub(crate) const fn character(piece: Piece) -> char {
     }
 }
 
-/// A shard as it lies in the store, if whoever asks may see it.
-async fn shard(service: &Service, name: &str, is_trainer: bool) -> Answer<(Digest, Shard<Vec<u8>>)> {
-    let hash: Digest = name.parse().map_err(|error| Refusal::new(Code::NotFound, format!("{error}")))?;
+/// Reads a shard from the store, if the caller may see it.
+async fn shard(service: &Service, name: &str, is_trainer: bool) -> ApiResult<(Digest, Shard<Vec<u8>>)> {
+    let hash: Digest = name.parse().map_err(|error| ApiError::new(Code::NotFound, format!("{error}")))?;
     if !is_trainer && !is_open(service, hash).await? {
-        return Err(Refusal::new(Code::NotFound, "there is no such shard, or its games are still being checked"));
+        return Err(ApiError::new(Code::NotFound, "there is no such shard, or its games are still being checked"));
     }
     let bytes = service.objects.get(Kind::Shard, hash).await?;
     let shard = Shard::new(bytes.into()).map_err(|error| unreadable(&error))?;
     Ok((hash, shard))
 }
 
-fn unreadable(error: &dyn std::fmt::Display) -> Refusal {
+fn unreadable(error: &dyn std::fmt::Display) -> ApiError {
     tracing::warn!(%error, "a shard could not be read");
-    Refusal::new(Code::NotFound, "the shard cannot be read")
+    ApiError::new(Code::NotFound, "the shard cannot be read")
 }
 
-/// Whether everybody may see a shard's games: nobody plays them any more, and no audit hangs on them.
-pub(crate) async fn is_open(service: &Service, shard: Digest) -> Answer<bool> {
+/// Whether a shard's games are public: the job is closed, and no audit depends on them.
+pub(crate) async fn is_open(service: &Service, shard: Digest) -> ApiResult<bool> {
     let open = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -105,21 +105,21 @@ pub(crate) async fn is_open(service: &Service, shard: Digest) -> Answer<bool> {
     Ok(open)
 }
 
-/// A game of a shard.
-pub(crate) async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) -> Answer<Kept> {
+/// Reads a game of a shard.
+pub(crate) async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) -> ApiResult<Kept> {
     let (hash, shard) = shard(service, name, is_trainer).await?;
     let header = shard.header().clone();
     let numbers = header.first_game..header.first_game.saturating_add(shard.games());
     if !numbers.contains(&number) {
         let detail = format!("the shard has the games {} to {}", numbers.start, numbers.end.saturating_sub(1));
-        return Err(Refusal::new(Code::NotFound, detail));
+        return Err(ApiError::new(Code::NotFound, detail));
     }
-    let told = spawn_blocking(move || {
+    let reading = spawn_blocking(move || {
         let record = shard.game(number).map_err(|error| unreadable(&error))?;
-        let told = Story::of_record(&record).ok_or_else(|| unreadable(&"a move is not legal"))?;
-        Ok::<(Record, Story), Refusal>((record, told))
+        let story = Story::of_record(&record).ok_or_else(|| unreadable(&"a move is not legal"))?;
+        Ok::<(Record, Story), ApiError>((record, story))
     });
-    let (record, story) = told.await.map_err(|error| unreadable(&error))??;
+    let (record, story) = reading.await.map_err(|error| unreadable(&error))??;
     let nets = Color::ALL.map(|side| story::net_of(&header, number, side));
     let (names, job) = service
         .read(move |mut connection| {
@@ -147,15 +147,15 @@ async fn name_of(connection: &mut Connection<'_>, net: Digest) -> Outcome<Option
     Ok(sqlx::query_scalar(query).bind(net.to_string()).fetch_optional(connection.raw()).await?)
 }
 
-/// What a shard's games are a function of, its numbers, and a page of its games: those that ended for a reason, if one is
-/// given, after so many of them.
+/// Lists a page of a shard's games, filtered by reason and skipping the first `skip`. Also returns
+/// the shard's hash and header, and the number of games found.
 pub(crate) async fn list(
     service: &Service,
     name: &str,
     reason: Option<String>,
     skip: usize,
     is_trainer: bool,
-) -> Answer<(Digest, Header, Vec<Listed>, usize)> {
+) -> ApiResult<(Digest, Header, Vec<Listed>, usize)> {
     let (hash, shard) = shard(service, name, is_trainer).await?;
     let header = shard.header().clone();
     let listing = spawn_blocking(move || {
@@ -172,7 +172,7 @@ pub(crate) async fn list(
                 games.push(Listed { number, outcome: record.outcome, reason: record.reason, plies });
             }
         }
-        Ok::<_, Refusal>((games, found))
+        Ok::<_, ApiError>((games, found))
     });
     let (games, found) = listing.await.map_err(|error| unreadable(&error))??;
     Ok((hash, header, games, found))
@@ -192,16 +192,15 @@ pub(crate) struct ListedShard {
     pub(crate) kind: String,
 }
 
-/// The shards of a job that count, or of all jobs, the newest first, before one of them. Who sees all sees those that are
-/// still to be played again.
+/// Lists the validated shards of a job, or of all jobs, newest first, before a given one.
+/// `sees_all` includes shards still under audit.
 pub(crate) async fn shards(
     connection: &mut Connection<'_>,
     sees_all: bool,
     job: Option<i64>,
     before: Option<i64>,
 ) -> Outcome<Vec<ListedShard>> {
-    // What is still to be played again is not spoken of: who reads there what others claim, or that they have claimed
-    // it, knows an audit when he gets one.
+    // Shards under audit are hidden: a worker that saw them could recognise an audit lease.
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
                          CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job
@@ -223,7 +222,7 @@ pub(crate) async fn shards(
 }
 
 impl ListedShard {
-    /// It, for programs.
+    /// JSON for programs.
     pub(crate) fn json(&self) -> Value {
         let parsed = |text: &Option<String>| {
             text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null)
@@ -235,7 +234,7 @@ impl ListedShard {
 }
 
 impl Kept {
-    /// All of it, for programs.
+    /// JSON for programs.
     pub(crate) fn json(&self) -> Value {
         let mut value = self.story.json();
         value["shard"] = json!(self.shard);
@@ -250,13 +249,13 @@ impl Kept {
         for side in Color::ALL {
             let player = &self.players[side.index()];
             let json = json!({ "net": player.net, "name": player.label() });
-            let key = format!("{}_player", story::word(side));
+            let key = format!("{}_player", story::side_name(side));
             value[key] = json;
         }
         value
     }
 
-    /// Its tags in PGN.
+    /// PGN tags.
     pub(crate) fn tags(&self, server: &str) -> Vec<(String, String)> {
         let kind = match (self.header.clock, self.header.opponent) {
             (Some(_), _) => "timed match (unprovable)",

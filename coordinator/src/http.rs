@@ -1,13 +1,13 @@
 //! The HTTP interface.
 //!
-//! A request is counted and limited before anything else is looked at ([`limits`]), then its sender is looked up
-//! (`auth`), then a handler does one operation. Whatever goes wrong is answered as a problem with a stable code
+//! Each request passes admission control first ([`limits`]), then authentication (`auth`); its
+//! handler does one operation. Errors become `application/problem+json` with a stable code
 //! (`answer`).
 
 pub mod limits;
 pub mod listen;
-mod patience;
-pub(crate) mod places;
+pub(crate) mod permits;
+mod write_timeout;
 
 mod admin;
 pub(crate) mod answer;
@@ -43,11 +43,11 @@ use protocol::api::{
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::{pages, service::Service};
-use answer::Refusal;
-use places::Place;
+use answer::ApiError;
+use permits::Permit;
 
-/// A short body must be there after so long.
-const BODY_WITHIN: Duration = Duration::from_secs(10);
+/// Time limit for a short body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The routes of a coordinator.
 pub fn router(service: Service) -> Router {
@@ -86,11 +86,11 @@ pub fn router(service: Service) -> Router {
         .merge(admin::routes())
         .merge(facts::routes())
         .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
-        .layer(middleware::from_fn_with_state(service.clone(), gate));
-    let asked_of_the_database = Router::new()
+        .layer(middleware::from_fn_with_state(service.clone(), admission));
+    let using_the_database = Router::new()
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
-        .layer(middleware::from_fn_with_state(service.clone(), gate));
+        .layer(middleware::from_fn_with_state(service.clone(), admission));
     let header = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
     };
@@ -98,48 +98,49 @@ pub fn router(service: Service) -> Router {
         .nest(path::ROOT, api)
         .merge(pages::routes(&service))
         .route("/healthz", get(health::alive))
-        .merge(asked_of_the_database)
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(no_such_method)
+        .merge(using_the_database)
+        .fallback(route_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::REFERRER_POLICY, "same-origin"))
         .with_state(service)
 }
 
-/// The description of all this, for programs.
+/// The API's OpenAPI document.
 async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], include_str!("http/openapi.json")).into_response()
 }
 
-pub(crate) async fn nothing_here() -> Response {
-    Refusal(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
+pub(crate) async fn route_not_found() -> Response {
+    ApiError(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
 }
 
-pub(crate) async fn no_such_method() -> Response {
-    Refusal(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
+pub(crate) async fn method_not_allowed() -> Response {
+    ApiError(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
 }
 
-/// Nets may be long, and lines slow: their bodies are read only from trainers, and have this much longer.
-fn longer_for(request: &Request) -> Duration {
-    const SLOWEST_BYTES: u64 = 64 << 10;
+/// The extra time limit of a net's upload: only trainers send nets, which may be long, over slow
+/// lines.
+fn extra_timeout(request: &Request) -> Duration {
+    const MIN_BYTES_PER_SECOND: u64 = 64 << 10;
     let route = request.uri().path();
     if !(route.contains("/trainings/") && route.ends_with("/net")) {
         return Duration::ZERO;
     }
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(length.unwrap_or(0).min(MOST_NET_BYTES) / SLOWEST_BYTES)
+    Duration::from_secs(length.unwrap_or(0).min(MOST_NET_BYTES) / MIN_BYTES_PER_SECOND)
 }
 
-/// Reads the body of a request that is refused, if it is not too long and comes soon: a connection that is closed with
-/// something unread is reset, and the refusal may be lost with it.
-async fn read_off(body: Body) {
-    const MOST: usize = 512 << 10;
+/// Drains the body of a rejected request, up to a size and time. Closing a connection with unread
+/// data resets it, and the response may be lost.
+async fn drain_body(body: Body) {
+    const MAX_BYTES: usize = 512 << 10;
     let mut stream = body.into_data_stream();
     let mut read = 0;
     let reading = async {
         while let Some(Ok(chunk)) = stream.next().await {
             read += chunk.len();
-            if read > MOST {
+            if read > MAX_BYTES {
                 break;
             }
         }
@@ -147,8 +148,8 @@ async fn read_off(body: Body) {
     drop(tokio::time::timeout(Duration::from_secs(2), reading).await);
 }
 
-/// What nobody will have read of a request's body.
-fn keep_rest(request: &mut Request) -> Body {
+/// Returns a second handle to the request's body: its unread rest.
+fn tee_body(request: &mut Request) -> Body {
     let stream = Arc::new(Mutex::new(std::mem::take(request.body_mut()).into_data_stream()));
     let end = || {
         let stream = Arc::clone(&stream);
@@ -160,67 +161,68 @@ fn keep_rest(request: &mut Request) -> Body {
     end()
 }
 
-/// A request with its body, which is short, or is left to whoever puts games or nets.
-async fn taken_in(request: Request, place: &Place) -> Result<Request, Refusal> {
+/// Buffers a short body. PUT bodies (games, nets) are left to their handlers.
+async fn buffer_body(request: Request, permit: &Permit) -> Result<Request, ApiError> {
     if request.method() == Method::PUT {
         return Ok(request);
     }
     let (parts, body) = request.into_parts();
-    let reading = work::read_body(&parts.headers, body, MOST_JSON_BYTES, place);
-    let late = |_| Refusal::new(Code::Timeout, "the body took too long");
-    let bytes = tokio::time::timeout(BODY_WITHIN, reading).await.map_err(late)??;
+    let reading = work::read_body(&parts.headers, body, MOST_JSON_BYTES, permit);
+    let late = |_| ApiError::new(Code::Timeout, "the body took too long");
+    let bytes = tokio::time::timeout(BODY_TIMEOUT, reading).await.map_err(late)??;
     Ok(Request::from_parts(parts, bytes.into()))
 }
 
-/// Lets requests in: not too many at once, not too many of one sender, none too long, none while it stops.
-pub(crate) async fn gate(
+/// Admission control: rate limit (token bucket), concurrency limit, request timeout, and rejection
+/// while the coordinator stops.
+pub(crate) async fn admission(
     State(service): State<Service>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let rest = keep_rest(&mut request);
-    let refuse = |code, detail: &str, seconds| Refusal(Problem::new(code, detail), Some(seconds)).into_response();
+    let rest = tee_body(&mut request);
+    let reject = |code, detail: &str, seconds| ApiError(Problem::new(code, detail), Some(seconds)).into_response();
     if *service.stopping.borrow() {
-        return refuse(Code::Stopping, "the coordinator is stopping: ask again in a minute", 60);
+        return reject(Code::Stopping, "the coordinator is stopping: ask again in a minute", 60);
     }
     let now = service.clock.now();
     let address = limits::address_of(&request, peer, service.settings.behind_proxy);
     let token = auth::bearer(request.headers()).map(limits::short);
     if let Err(wait) = service.limits.take(&address, token.as_deref(), now) {
-        read_off(rest).await;
-        return refuse(Code::TooMany, "too many requests: ask again later", wait);
+        drain_body(rest).await;
+        return reject(Code::TooMany, "too many requests: ask again later", wait);
     }
-    let Some(place) = service.limits.places.come(&address, token.as_deref()) else {
-        read_off(rest).await;
-        return refuse(Code::TooMany, "too many requests at the same time: ask again later", 2);
+    let Some(permit) = service.limits.requests.admit(&address, token.as_deref()) else {
+        drain_body(rest).await;
+        return reject(Code::TooMany, "too many requests at the same time: ask again later", 2);
     };
-    let place = Arc::new(place);
-    let mut request = match taken_in(request, &place).await {
+    let permit = Arc::new(permit);
+    let mut request = match buffer_body(request, &permit).await {
         Ok(request) => request,
-        Err(refusal) => {
-            read_off(rest).await;
-            return refusal.into_response();
+        Err(error) => {
+            drain_body(rest).await;
+            return error.into_response();
         }
     };
-    if !place.enter() {
-        read_off(rest).await;
+    if !permit.try_acquire() {
+        drain_body(rest).await;
         return answer::busy(now).into_response();
     }
-    request.extensions_mut().insert(Arc::clone(&place));
-    let asked_at = tokio::time::Instant::now();
+    request.extensions_mut().insert(Arc::clone(&permit));
+    let started = tokio::time::Instant::now();
     let (method, route) = (request.method().clone(), request.uri().path().to_owned());
-    let time = service.settings.request_timeout + longer_for(&request);
-    let answer = tokio::time::timeout(time, next.run(request)).await;
-    let answer = answer.unwrap_or_else(|_| refuse(Code::Timeout, "the request took too long", 5));
-    let took = asked_at.elapsed();
-    if !answer.status().is_success() {
-        place.leave();
-        read_off(rest).await;
+    let time = service.settings.request_timeout + extra_timeout(&request);
+    let response = tokio::time::timeout(time, next.run(request)).await;
+    let response = response.unwrap_or_else(|_| reject(Code::Timeout, "the request took too long", 5));
+    let took = started.elapsed();
+    if !response.status().is_success() {
+        permit.release();
+        drain_body(rest).await;
     }
-    service.limits.count(answer.status().as_u16(), took);
-    if took > Duration::from_secs(1) || answer.status().is_server_error() {
-        tracing::warn!(%method, route = limits::without_secrets(&route), status = answer.status().as_u16(), took = ?took);
+    service.limits.count(response.status().as_u16(), took);
+    if took > Duration::from_secs(1) || response.status().is_server_error() {
+        tracing::warn!(%method, route = limits::without_secrets(&route), status = response.status().as_u16(), took = ?took);
     }
-    answer
+    response
 }

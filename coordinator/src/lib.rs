@@ -1,21 +1,26 @@
-//! The coordinator: hands out games, proves what comes back, has nets trained and tested, promotes what is stronger.
+//! The coordinator: hands out games, validates uploads, schedules trainings and gates, promotes
+//! stronger nets.
 //!
-//! No state lives in its memory that another coordinator on the same database could not rebuild. Each operation on the
-//! [`store`] is one transaction: it happened, or it did not.
+//! Its memory holds no state that another coordinator on the same database could not rebuild. Each
+//! operation on the [`store`] is one transaction.
 //!
-//! * [`store`]: the database (`SQLite` or `PostgreSQL`), and transactions on it; [`objects`]: games and nets as files.
-//! * [`clock`]: the time, which is always said and never asked of the database.
-//! * [`work`]: games to play: leases, what comes back, its validation, audits, quarantine.
+//! * [`store`]: the database (`SQLite` or `PostgreSQL`) and its transactions; [`objects`]: games
+//!   and nets as files.
+//! * [`clock`]: the injected time; the database's clock is never read.
+//! * [`work`]: games to play: leases, uploads, validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
-//! * [`ratings`]: how strong the champions are, from matches between them.
+//! * [`ratings`]: strength of the champions, from matches between them.
 //! * [`timed`]: matches under a clock, which decide nothing.
-//! * [`events`]: what happened, for people; [`webhooks`]: who else is told; [`reports`]: what there is.
-//! * [`live`]: what people see of a match while it is played.
-//! * [`retention`]: which games are kept; [`choices`]: what administrators choose while it runs.
-//! * [`http`]: the interface for programs; [`pages`]: the one for people; [`validator`] and [`driver`]: what goes on behind it; [`backup`].
+//! * [`events`]: the event log for people; [`webhooks`]: notifications of other services;
+//!   [`reports`]: read models.
+//! * [`live`]: live view of a match.
+//! * [`retention`]: which games are kept; [`choices`]: settings that administrators change at run
+//!   time.
+//! * [`http`]: the interface for programs; [`pages`]: the interface for people.
+//! * [`validator`] and [`driver`]: background tasks; [`backup`].
 
-#![allow(clippy::items_after_statements, reason = "the type of a row stands beside the query that gives it")]
+#![allow(clippy::items_after_statements, reason = "a row's type is beside its query")]
 
 pub mod backup;
 pub mod campaigns;
@@ -41,4 +46,4 @@ pub mod webhooks;
 pub mod work;
 
 mod games;
-mod sentences;
+mod messages;

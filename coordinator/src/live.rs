@@ -1,11 +1,11 @@
-//! What people see of a match while it is played.
+//! Live view of a match.
 //!
-//! Only the last sight of each watched match is held, in memory, and checked before anybody sees it: the moves must be
-//! legal. A worker's word is shown and nothing more: games count when they are delivered and proved. A sight is of the
-//! match that a maintainer marked, while that is played, and of no other: as long as anybody watches, the database is
-//! asked which one that is.
+//! Only the last snapshot of each watched match is held, in memory. It is checked first: the moves
+//! must be legal. A snapshot decides nothing: games count once delivered and proved. Only the match
+//! that a maintainer marked is shown, while it is played. The database is polled for it while there
+//! are viewers.
 //!
-//! Of several coordinators each has only what workers told it: who watches at another sees nothing. Nothing hangs on it.
+//! Best effort: each of several coordinators shows only what its own workers sent.
 
 use std::{
     collections::BTreeMap,
@@ -30,171 +30,172 @@ use crate::{
     work::watching::{self, Scene},
 };
 
-/// A match is heard of no more often than this, in milliseconds: a second, less what lines add and take away.
-const EVERY: i64 = 800;
-/// So many matches are remembered.
-const MOST_MATCHES: usize = 4;
-/// So many people are told at the same time as something is seen; the others may ask again.
-const MOST_WATCHERS: usize = 500;
-/// How often the database is asked which match is marked, while anybody watches.
-const ASKED_EVERY: Duration = Duration::from_secs(5);
-/// So many moves of what an engine expects are shown.
-const MOST_EXPECTED: usize = 40;
+/// Minimum of milliseconds between two updates of a match: one second, less the jitter of lines.
+const MIN_UPDATE_INTERVAL_MS: i64 = 800;
+/// Matches in memory.
+const MAX_MATCHES: usize = 4;
+/// Viewers at the same time; others are asked to retry.
+const MAX_VIEWERS: usize = 500;
+/// Polling interval for the marked match, while there are viewers.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// Moves shown of an engine's expected line.
+const MAX_VARIATION_MOVES: usize = 40;
 
-/// All boards.
+/// The boards of all live matches.
 #[derive(Debug)]
 pub struct Boards {
-    /// By match.
-    seen: Mutex<BTreeMap<i64, Seen>>,
-    /// What is to be seen, and what was seen of it last.
-    sight: watch::Sender<Sight>,
-    watchers: Arc<Semaphore>,
-    /// Whether a task asks which match is marked.
-    is_asking: Mutex<bool>,
+    /// The last update by match.
+    updates: Mutex<BTreeMap<i64, Update>>,
+    /// The marked match and its last board.
+    snapshot: watch::Sender<Snapshot>,
+    viewers: Arc<Semaphore>,
+    /// Whether a task polls for the marked match.
+    is_polling: Mutex<bool>,
 }
 
-/// The match that is to be seen, and what was seen of it last, as JSON.
+/// The marked match, and its last board as JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sight {
-    /// The match, if one is marked and played.
+pub struct Snapshot {
+    /// The match, if one is marked and being played.
     pub watched: Option<i64>,
     board: Arc<Value>,
 }
 
-impl Sight {
-    /// What was seen last; null, if nothing was of this match.
+impl Snapshot {
+    /// The last board; null if there is none of this match.
     #[must_use]
     pub fn board(&self) -> &Value {
         if self.watched.is_some_and(|job| self.board["match"] == job) { &self.board } else { &Value::Null }
     }
 }
 
-/// The match that is marked, if it is still played.
+/// Reads which match is marked, if it is still being played.
 pub(crate) async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, Failure> {
     let Some(watched) = watching::watched(connection).await? else { return Ok(None) };
     let query = "SELECT id FROM jobs WHERE id = $1 AND state <> 'closed'";
     Ok(sqlx::query_scalar(query).bind(watched.job).fetch_optional(connection.raw()).await?)
 }
 
-/// What is to be seen now, as the database says which match that is.
-pub(crate) async fn sight(service: &Service) -> Result<Sight, Failure> {
+/// The current snapshot, after a look at the database.
+pub(crate) async fn snapshot(service: &Service) -> Result<Snapshot, Failure> {
     let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
-    service.live.only(marked);
-    Ok(service.live.sight.borrow().clone())
+    service.live.select(marked);
+    Ok(service.live.snapshot.borrow().clone())
 }
 
-/// Asks which match is marked, as long as anybody watches.
-async fn keep_asking(service: Service) {
+/// Polls for the marked match while there are viewers.
+async fn poll_marked_match(service: Service) {
     let mut stopping = service.stopping.clone();
     loop {
-        if let Err(error) = sight(&service).await {
-            tracing::warn!(%error, "which match is shown live was not read");
+        if let Err(error) = snapshot(&service).await {
+            tracing::warn!(%error, "the marked match could not be read");
         }
         tokio::select! {
-            () = tokio::time::sleep(ASKED_EVERY) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        if service.live.may_end() {
+        if service.live.stop_polling() {
             return;
         }
     }
 }
 
 #[derive(Debug)]
-struct Seen {
+struct Update {
     at: Time,
     game: u64,
-    said: Said,
+    engines: Engines,
 }
 
-/// What each side's engine said last in the game: score for itself, depth, speed, expected line.
-type Said = [Option<Value>; 2];
+/// The last report of each side's engine in the game: score for itself, depth, speed, expected
+/// line.
+type Engines = [Option<Value>; 2];
 
 impl Default for Boards {
     fn default() -> Self {
-        let watchers = Arc::new(Semaphore::new(MOST_WATCHERS));
-        Self { seen: Mutex::default(), sight: watch::Sender::default(), watchers, is_asking: Mutex::default() }
+        let viewers = Arc::new(Semaphore::new(MAX_VIEWERS));
+        Self { updates: Mutex::default(), snapshot: watch::Sender::default(), viewers, is_polling: Mutex::default() }
     }
 }
 
 impl Boards {
-    /// Shows what a worker sees.
+    /// Shows a worker's live position.
     ///
     /// # Errors
     ///
-    /// If it comes too soon after the last, or cannot be.
+    /// If it comes too soon after the last one, or is not valid.
     pub fn show(&self, now: Time, scene: &Scene, live: &Live) -> Result<(), Failure> {
         let wrong = |detail: &str| Failure::refused(Code::Invalid, detail);
         if !scene.games.contains(&live.game) {
             return Err(Failure::refused(Code::WrongGames, "the game is not of this lease"));
         }
-        let mut said = {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(before) = seen.get(&scene.job) {
+        let mut engines = {
+            let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(before) = updates.get(&scene.job) {
                 let is_new = before.game != live.game || live.end.is_some();
-                if !is_new && (0..EVERY).contains(&(now.0 - before.at.0)) {
+                if !is_new && (0..MIN_UPDATE_INTERVAL_MS).contains(&(now.0 - before.at.0)) {
                     return Err(Failure::refused(Code::TooMany, "once a second is often enough"));
                 }
             }
-            let before = seen.remove(&scene.job).filter(|before| before.game == live.game);
-            let said = before.map_or_else(Said::default, |before| before.said);
-            seen.insert(scene.job, Seen { at: now, game: live.game, said: said.clone() });
-            while seen.len() > MOST_MATCHES {
-                let oldest = seen.iter().min_by_key(|(_, seen)| seen.at).map(|(job, _)| *job);
-                oldest.and_then(|job| seen.remove(&job));
+            let before = updates.remove(&scene.job).filter(|before| before.game == live.game);
+            let engines = before.map_or_else(Engines::default, |before| before.engines);
+            updates.insert(scene.job, Update { at: now, game: live.game, engines: engines.clone() });
+            while updates.len() > MAX_MATCHES {
+                let oldest = updates.iter().min_by_key(|(_, update)| update.at).map(|(job, _)| *job);
+                oldest.and_then(|job| updates.remove(&job));
             }
-            said
+            engines
         };
         if live.moves.len() > Live::MOST_TEXT || live.variation.len() > Live::MOST_TEXT || live.start.len() > 200 {
             return Err(wrong("that is longer than games are"));
         }
-        let shown = board(now, scene, live, &mut said).ok_or_else(|| wrong("the moves are not those of a game"))?;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seen) = seen.get_mut(&scene.job).filter(|seen| seen.game == live.game) {
-            seen.said = said;
+        let shown = board(now, scene, live, &mut engines).ok_or_else(|| wrong("the moves are not those of a game"))?;
+        let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(update) = updates.get_mut(&scene.job).filter(|update| update.game == live.game) {
+            update.engines = engines;
         }
-        drop(seen);
-        self.sight.send_replace(Sight { watched: Some(scene.job), board: Arc::new(shown) });
+        drop(updates);
+        self.snapshot.send_replace(Snapshot { watched: Some(scene.job), board: Arc::new(shown) });
         Ok(())
     }
 
-    /// Only this match is to be seen from now on, or none.
-    pub fn only(&self, job: Option<i64>) {
-        self.sight.send_if_modified(|sight| {
-            let is_other = sight.watched != job;
+    /// Selects the match to show, or none.
+    pub fn select(&self, job: Option<i64>) {
+        self.snapshot.send_if_modified(|snapshot| {
+            let is_other = snapshot.watched != job;
             if is_other {
-                *sight = Sight { watched: job, board: Arc::default() };
+                *snapshot = Snapshot { watched: job, board: Arc::default() };
             }
             is_other
         });
     }
 
-    /// Tells what is seen as it is seen, if there is a place.
+    /// Subscribes a viewer; none at the limit.
     #[must_use]
-    pub fn watch(&self, service: &Service) -> Option<(watch::Receiver<Sight>, OwnedSemaphorePermit)> {
-        let place = Arc::clone(&self.watchers).try_acquire_owned().ok()?;
-        let receiver = self.sight.subscribe();
-        if self.begin() {
-            tokio::spawn(keep_asking(service.clone()));
+    pub fn subscribe(&self, service: &Service) -> Option<(watch::Receiver<Snapshot>, OwnedSemaphorePermit)> {
+        let permit = Arc::clone(&self.viewers).try_acquire_owned().ok()?;
+        let receiver = self.snapshot.subscribe();
+        if self.start_polling() {
+            tokio::spawn(poll_marked_match(service.clone()));
         }
-        Some((receiver, place))
+        Some((receiver, permit))
     }
 
-    /// Whether whoever asks is to do so from now on: nobody else does.
-    fn begin(&self) -> bool {
-        !std::mem::replace(&mut *self.is_asking.lock().unwrap_or_else(PoisonError::into_inner), true)
+    /// Whether the caller is to start polling: no task does yet.
+    fn start_polling(&self) -> bool {
+        !std::mem::replace(&mut *self.is_polling.lock().unwrap_or_else(PoisonError::into_inner), true)
     }
 
-    /// Whether whoever asks may stop: nobody watches.
-    fn may_end(&self) -> bool {
-        let mut is_asking = self.is_asking.lock().unwrap_or_else(PoisonError::into_inner);
-        *is_asking = self.sight.receiver_count() > 0;
-        !*is_asking
+    /// Whether polling stops: there are no viewers.
+    fn stop_polling(&self) -> bool {
+        let mut is_polling = self.is_polling.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_polling = self.snapshot.receiver_count() > 0;
+        !*is_polling
     }
 }
 
-/// What a worker sees as everybody is told, with what both sides said last; none if it cannot be.
-fn board(now: Time, scene: &Scene, live: &Live, said: &mut Said) -> Option<Value> {
+/// The board for viewers, with the last reports of both engines; none if the update is not valid.
+fn board(now: Time, scene: &Scene, live: &Live, engines: &mut Engines) -> Option<Value> {
     let header = &scene.header;
     let start: Fen = live.start.parse().ok()?;
     let mut game = Game::new(start, header.rules);
@@ -210,7 +211,7 @@ fn board(now: Time, scene: &Scene, live: &Live, said: &mut Said) -> Option<Value
     }
     let mut expected = Texts::default();
     let mut position = game.position().clone();
-    for text in live.variation.split(' ').filter(|text| !text.is_empty()).take(MOST_EXPECTED) {
+    for text in live.variation.split(' ').filter(|text| !text.is_empty()).take(MAX_VARIATION_MOVES) {
         let mv: Move = text.parse().ok()?;
         if !position.is_legal(mv) {
             return None;
@@ -230,13 +231,13 @@ fn board(now: Time, scene: &Scene, live: &Live, said: &mut Said) -> Option<Value
     }
     let opponent = header.opponent?;
     let turn = game.position().turn();
-    // Of a game that is over nobody says anything any more.
+    // Engines report nothing about a finished game.
     if live.depth > 0 && live.end.is_none() {
-        said[turn.index()] = Some(json!({ "score": live.score, "depth": live.depth,
+        engines[turn.index()] = Some(json!({ "score": live.score, "depth": live.depth,
             "nodes_per_second": live.nodes_per_second, "variation": expected.json() }));
     }
     let side = |side: Color| {
-        // In even games the run's own net is Red.
+        // In even games, net A plays Red.
         let own = (side == Color::Red) == live.game.is_multiple_of(2);
         let (net, soft, hard) = if own {
             (header.net, header.settings.soft_nodes, header.settings.hard_nodes)
@@ -244,7 +245,7 @@ fn board(now: Time, scene: &Scene, live: &Live, said: &mut Said) -> Option<Value
             (opponent.net, opponent.soft_nodes, opponent.hard_nodes)
         };
         json!({ "net": net, "name": scene.names[usize::from(!own)], "nodes": live.nodes[side.index()],
-                "soft_nodes": soft, "hard_nodes": hard, "said": said[side.index()],
+                "soft_nodes": soft, "hard_nodes": hard, "said": engines[side.index()],
                 "remaining": live.remaining.map(|left| left[side.index()]) })
     };
     Some(json!({
@@ -258,7 +259,7 @@ fn board(now: Time, scene: &Scene, live: &Live, said: &mut Said) -> Option<Value
     }))
 }
 
-/// Moves as people write them.
+/// Moves in the notations of people.
 #[derive(Default)]
 struct Texts {
     uci: Vec<String>,

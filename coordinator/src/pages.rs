@@ -1,21 +1,23 @@
-//! The pages: what a coordinator shows people.
+//! The pages for people.
 //!
-//! Every page is made here, on the server, and can be read without JavaScript; what scripts there are replace parts of
-//! it when something happens. A page stands under its language (`/en/…`, `/zh/…`), and all words are in [`words`]. Nothing
-//! on a page comes from another host, and no page has a style or a script in its text: the policy in `guard` forbids both.
+//! Every page is rendered on the server and readable without JavaScript; scripts replace parts of
+//! it after events. A page's path begins with its language (`/en/…`, `/zh/…`). Nothing comes from
+//! another host, and no page has inline styles or scripts: the policy in `guard` forbids both.
 //!
-//! * [`words`]: all words, in both languages; `page`: what every page has around it; `format`: numbers and times.
-//! * `guard`: what every request goes through, `zipping` on its way back; `signing`: sign-in, registration, passwords; `form`: what is sent.
-//! * `assets`: styles, scripts and pictures, under addresses that change when they do.
-//! * [`live`]: tells pages that something happened; `charts`: pictures of numbers.
-//! * `board`, `graph`, `viewer`: what games, the judge and the live board have in common.
-//! * One file for each page, whose template has the same name.
+//! * [`words`]: all texts in both languages; `page`: the frame of every page; `format`: numbers and
+//!   times.
+//! * `guard`: middleware of every request; `zipping`: compression of responses; `form`: forms and
+//!   their CSRF check; `signing`: sign-in, registration, passwords.
+//! * `assets`: styles, scripts and pictures, at addresses that change with their content.
+//! * [`live`]: server-sent events about changes; `charts`: plots.
+//! * `board`, `graph`, `viewer`: shared by games, the judge and the live board.
+//! * Every other file is a page, whose template has the same name.
 
 #![allow(
     clippy::unused_self,
     clippy::ref_option,
     clippy::trivially_copy_pass_by_ref,
-    reason = "templates ask their page, and give references"
+    reason = "templates call methods of their page with references"
 )]
 
 pub mod live;
@@ -58,25 +60,25 @@ use axum::{
 use protocol::{api::problem::Code, is_name};
 
 use crate::{
-    http::{self, answer::Refusal},
+    http::{self, answer::ApiError},
     service::Service,
 };
 pub(crate) use guard::{SESSION_COOKIE, cookie};
 use words::Language;
 
-/// What the pages remember in memory. A coordinator that starts again may forget it.
+/// State of the pages in memory; a restart may lose it.
 #[derive(Default)]
 pub struct Memory {
-    /// Who tried to sign in.
+    /// Sign-in attempts.
     attempts: signing::Attempts,
-    /// Who watches, and what happened.
+    /// Viewers and recent events.
     pub live: live::Live,
-    /// Matches that were looked at.
+    /// Cache of matches' figures.
     pub matches: crate::reports::matches::Memory,
 }
 
 impl Memory {
-    /// One in which matches are remembered so.
+    /// With a given cache of matches.
     #[must_use]
     pub fn with_matches(matches: crate::reports::matches::Memory) -> Self {
         Self { matches, ..Self::default() }
@@ -87,7 +89,7 @@ impl Memory {
 pub(crate) fn routes(service: &Service) -> Router<Service> {
     let mut all = Router::new()
         .route("/", get(choose_language))
-        .route("/people/{name}", get(of_people))
+        .route("/people/{name}", get(person_redirect))
         .route("/favicon.ico", get(assets::icon))
         .route("/assets/{version}/{name}", get(assets::asset));
     for language in Language::ALL {
@@ -106,10 +108,10 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
             .merge(person::routes())
             .merge(me::routes())
             .merge(admin::routes())
-            .fallback(http::nothing_here)
-            .method_not_allowed_fallback(http::no_such_method)
-            .layer(middleware::from_fn_with_state(service.clone(), guard::enter))
-            .layer(middleware::from_fn_with_state(service.clone(), http::gate))
+            .fallback(http::route_not_found)
+            .method_not_allowed_fallback(http::method_not_allowed)
+            .layer(middleware::from_fn_with_state(service.clone(), guard::identify))
+            .layer(middleware::from_fn_with_state(service.clone(), http::admission))
             .layer(middleware::from_fn_with_state(service.clone(), guard::finish))
             .layer(Extension(language));
         all = all.nest(&format!("/{}", language.code()), pages);
@@ -117,19 +119,19 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
     all
 }
 
-/// What workers name as their owner's page.
-async fn of_people(Path(name): Path<String>, headers: HeaderMap) -> Response {
+/// Redirects from the language-free address of a person's page, which workers print.
+async fn person_redirect(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_name(&name) {
-        return Refusal::new(Code::NotFound, "there is nothing at this address").into_response();
+        return ApiError::new(Code::NotFound, "there is nothing at this address").into_response();
     }
-    let language = Language::wanted(wanted).code();
+    let language = Language::negotiate(wanted).code();
     ([(header::VARY, "Accept-Language")], Redirect::to(&format!("/{language}/people/{name}"))).into_response()
 }
 
-/// Sends whoever comes to the language that their browser asks for.
+/// Content negotiation: redirects to the browser's preferred language.
 async fn choose_language(headers: HeaderMap) -> Response {
     let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let language = Language::wanted(wanted);
+    let language = Language::negotiate(wanted);
     ([(header::VARY, "Accept-Language")], Redirect::to(&format!("/{}", language.code()))).into_response()
 }

@@ -1,4 +1,4 @@
-//! What there is, for people and programs: read from the database, as JSON.
+//! Read models for people and programs: the database's content as JSON.
 
 pub mod campaign;
 pub mod data;
@@ -16,7 +16,7 @@ use crate::{
     work::counting,
 };
 
-/// So many events are told at once.
+/// Events per page.
 const PAGE: i64 = 100;
 
 /// All campaigns, the newest first.
@@ -34,7 +34,7 @@ pub async fn campaigns(connection: &mut Connection<'_>) -> Outcome<Value> {
     Ok(json!(all))
 }
 
-/// A campaign, and what counts its changes.
+/// A campaign's report and its revision.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ pub async fn nets(connection: &mut Connection<'_>) -> Outcome<Value> {
     Ok(json!(net::list(connection, None, 1_000).await?))
 }
 
-/// Who contributed most, by validated games. Names and totals only.
+/// The contributors with the most validated games: names and totals only.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub async fn ranking(connection: &mut Connection<'_>) -> Outcome<Value> {
         .collect())
 }
 
-/// What happened, the newest first.
+/// The events, the newest first.
 ///
 /// # Errors
 ///
@@ -117,7 +117,7 @@ pub async fn events(connection: &mut Connection<'_>, before: Option<i64>) -> Out
     Ok(rows.into_iter().map(event).collect())
 }
 
-/// Workers, with what only their owner and maintainers may see: of one account, or of all.
+/// Workers of one account or of all, with private fields for owners and maintainers.
 ///
 /// # Errors
 ///
@@ -155,7 +155,7 @@ pub async fn accounts(connection: &mut Connection<'_>) -> Outcome<Value> {
     Ok(rows.into_iter().map(account).collect())
 }
 
-/// An account's tokens, without what makes them tokens.
+/// An account's tokens, without their secrets.
 ///
 /// # Errors
 ///

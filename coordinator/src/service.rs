@@ -1,5 +1,5 @@
-//! What a running coordinator has: the database, the objects, the time, and what it decides in memory because another
-//! could decide otherwise without harm (limits, caches).
+//! State shared by a running coordinator: the database, the objects, the clock, and limits and
+//! caches in memory, which may differ between coordinators without harm.
 
 use std::{
     path::Path,
@@ -24,39 +24,39 @@ use crate::{
     work::leasing::{self, Policy},
 };
 
-/// What whoever starts a coordinator says.
+/// Settings from the command line.
 #[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct Settings {
-    /// Its name, for people.
+    /// The server's name, for people.
     pub name: String,
-    /// The oldest version of a worker that it takes games from.
+    /// The oldest accepted version of a worker.
     pub least_worker: String,
-    /// The nodes of the bench of the engine whose games are wanted now.
+    /// The bench node count of the engine that new games need.
     pub bench_signature: u64,
     /// Whether accounts are by invitation only.
     pub invitation_only: bool,
     /// Whether new accounts wait for approval.
     pub approval: bool,
-    /// Where nets, books and shards may be had as well.
+    /// Another address of nets, books and shards.
     pub mirror: Option<String>,
-    /// Below so many free bytes no new games for training are handed out.
+    /// Minimum of free bytes; below it, no new self-play is handed out.
     pub least_free_bytes: u64,
-    /// While more uploads wait for validation no new games for training are handed out.
+    /// Maximum of uploads waiting for validation; above it, no new self-play is handed out.
     pub most_waiting: i64,
-    /// After how many days games expire that no published net learned from; none: never.
+    /// Days until games expire, unless a published net learned from them; none: never.
     pub keep_days: Option<u32>,
-    /// How many bytes of games an account may have here; none: as many as it wants.
+    /// Bytes of games that an account may keep here; none: unlimited.
     pub quota_bytes: Option<u64>,
-    /// How many requests at the same time.
+    /// Maximum of simultaneous requests.
     pub most_requests: usize,
-    /// How many requests a second of one token or address, in the long run.
+    /// Rate limit: requests per second of a token, on average.
     pub requests_per_second: u32,
-    /// How many requests at once after a pause.
+    /// Rate limit: burst of requests.
     pub burst: u32,
-    /// How long a request may take, with its body.
+    /// Timeout of a request with its body.
     pub request_timeout: Duration,
-    /// Whether addresses are taken from `X-Forwarded-For`, because a proxy stands before it.
+    /// Whether a proxy stands in front: addresses are then read from `X-Forwarded-For`.
     pub behind_proxy: bool,
 }
 
@@ -87,26 +87,26 @@ impl Default for Settings {
 pub struct Service {
     /// The database.
     pub store: Database,
-    /// The objects.
+    /// The object store.
     pub objects: Objects,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// What whoever started it said.
+    /// Settings from the command line.
     pub settings: Arc<Settings>,
-    /// Who asks too often.
+    /// Rate limits and admission control.
     pub limits: Arc<Limits>,
-    /// What holds for new leases now.
+    /// The current policy for new leases.
     pub policy: Arc<RwLock<Policy>>,
-    /// What people see of matches while they are played.
+    /// Live matches.
     pub live: Arc<Boards>,
-    /// What its pages remember: who tried to sign in, and who watches.
+    /// Memory of the pages: sign-in attempts and viewers.
     pub pages: Arc<Memory>,
-    /// Whether it is stopping.
+    /// True once the coordinator stops.
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }
 
 impl Service {
-    /// How many bytes are free where games and the database are, whichever has less; none if both are elsewhere.
+    /// Free bytes on the disks of objects and database, the smaller; none if both are remote.
     #[must_use]
     pub fn free_bytes(&self) -> Option<u64> {
         let free = |folder: &Path| {
@@ -142,11 +142,11 @@ impl Service {
         self.store.write(operation).await
     }
 
-    /// Who has this token. Its use is noted now and then.
+    /// Identifies the account of a token. Records the token's use now and then.
     ///
     /// # Errors
     ///
-    /// If nobody has.
+    /// If the token is unknown.
     pub async fn identify(&self, token: &str) -> Outcome<Identity> {
         let (now, token) = (self.clock.now(), token.to_owned());
         let identity = self
@@ -163,7 +163,7 @@ impl Service {
         Ok(identity)
     }
 
-    /// Whose session it is, by what its cookie holds.
+    /// Finds the session of a cookie's value.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl Service {
         .await
     }
 
-    /// What administrators chose, or whoever started it said.
+    /// The settings chosen by administrators, or else those of the command line.
     ///
     /// # Errors
     ///
@@ -191,13 +191,13 @@ impl Service {
         .await
     }
 
-    /// What holds for new leases now.
+    /// The current policy for new leases.
     #[must_use]
     pub fn policy(&self) -> Policy {
         self.policy.read().map(|policy| policy.clone()).unwrap_or_default()
     }
 
-    /// Why a role may not do what only another may.
+    /// The reason why a role does not suffice, if it does not.
     #[must_use]
     pub fn lacks(role: Role, needed: Role) -> Option<String> {
         (role < needed).then(|| format!("that takes a {needed}; the token is a {role}'s"))

@@ -1,4 +1,5 @@
-//! `chuhe-coordinator admin`: works on the database itself, whether a coordinator runs or not.
+//! `chuhe-coordinator admin`: works on the database directly, with or without a running
+//! coordinator.
 
 mod matches;
 mod password;
@@ -18,7 +19,7 @@ use xiangqi::rules::RuleSet;
 
 use crate::{
     backup,
-    campaigns::{self, Command as Told, nets},
+    campaigns::{self, Command as CampaignCommand, nets},
     clock::{Clock, DAY},
     objects::{Kind, Objects},
     people, reports,
@@ -34,7 +35,7 @@ pub(super) enum Command {
     /// Accounts
     #[command(subcommand)]
     User(User),
-    /// Tokens: a new one is printed once, and never again
+    /// Tokens: a new one is printed once
     #[command(subcommand)]
     Token(Token),
     /// Nets
@@ -46,7 +47,7 @@ pub(super) enum Command {
     /// Workers
     #[command(subcommand)]
     Worker(WorkerCommand),
-    /// Who outside is told what happens
+    /// Manage webhooks
     #[command(subcommand)]
     Webhook(webhooks::Command),
     /// Let the champions of a campaign play against each other, and show how strong they are
@@ -54,33 +55,34 @@ pub(super) enum Command {
     Rating(ratings::Command),
     /// Let two nets play against each other outside of campaigns, and print the job's number
     Match(matches::Arguments),
-    /// Let two nets play under a clock, and print the job's number: only trusted workers play it, and it decides nothing
+    /// Let two nets play under a clock, and print the job's number: only trusted workers play it,
+    /// and it decides nothing
     Timed(timed::Arguments),
-    /// Show how a match stands
+    /// Show the standing of a match
     Standing {
         /// The job's number
         job: i64,
     },
-    /// Put an account into quarantine: what it delivered since its last clean audit counts for nothing
+    /// Quarantine an account: games delivered since its last clean audit stop counting
     Quarantine {
         /// The account's name
         account: String,
-        /// Why: its workers are told
+        /// The reason, sent to its workers
         #[arg(long)]
         reason: String,
-        /// Take it out again
+        /// Lift the quarantine
         #[arg(long)]
         lift: bool,
     },
-    /// Show what happened, the newest first
+    /// Show the events, the newest first
     Audit {
-        /// Only what is older than this event
+        /// Only events older than this one
         #[arg(long, value_name = "EVENT")]
         before: Option<i64>,
     },
-    /// Write everything into a folder, while the coordinator goes on
+    /// Write everything into a folder, while the coordinator runs
     Backup {
-        /// The folder, which must not be there yet
+        /// The folder, which must not exist yet
         folder: PathBuf,
     },
     /// Fill an empty database, of either kind, from a backup
@@ -88,11 +90,11 @@ pub(super) enum Command {
         /// The backup's folder
         folder: PathBuf,
     },
-    /// Invite somebody; the invitation is printed once
+    /// Create an invitation; it is printed once
     Invite {
-        /// Who invites
+        /// The inviting account
         account: String,
-        /// What the new account may do
+        /// The role of the new account
         #[arg(long, default_value = "volunteer")]
         role: Role,
     },
@@ -100,7 +102,7 @@ pub(super) enum Command {
 
 #[derive(Subcommand)]
 pub(super) enum Campaign {
-    /// Begin one
+    /// Create one
     Create {
         /// Its text (TOML)
         file: PathBuf,
@@ -112,12 +114,12 @@ pub(super) enum Campaign {
         /// Its name
         name: String,
     },
-    /// No new games
+    /// Pause: no new games
     Pause {
         /// Its name
         name: String,
     },
-    /// Go on, also where it got stuck
+    /// Resume, also a stuck campaign
     Resume {
         /// Its name
         name: String,
@@ -127,12 +129,12 @@ pub(super) enum Campaign {
         /// Its name
         name: String,
     },
-    /// Train a net from what there is
+    /// Train a net from the games at hand
     Train {
         /// Its name
         name: String,
     },
-    /// Give the candidate up
+    /// Give up the candidate
     Reject {
         /// Its name
         name: String,
@@ -141,42 +143,42 @@ pub(super) enum Campaign {
 
 #[derive(Subcommand)]
 pub(super) enum User {
-    /// Make an account
+    /// Create an account
     Create {
         /// Its name
         name: String,
-        /// What it may do: volunteer, trainer, maintainer or admin
+        /// Its role: volunteer, trainer, maintainer or admin
         #[arg(long, default_value = "volunteer")]
         role: Role,
     },
     /// List accounts
     List,
-    /// Let one do something else
+    /// Change its role
     Role {
         /// Its name
         name: String,
-        /// What it may do
+        /// Its role
         role: Role,
     },
-    /// Approve one that waits, or unblock it
+    /// Approve a waiting account, or unblock one
     Approve {
         /// Its name
         name: String,
     },
-    /// Let it do nothing
+    /// Block it
     Block {
         /// Its name
         name: String,
-        /// What its workers are told
+        /// The message to its workers
         #[arg(long)]
         message: String,
     },
-    /// Set its password for the pages: a line of the standard input
+    /// Set its password for the pages, read from one line of standard input
     Password {
         /// Its name
         name: String,
     },
-    /// Delete it: its games stay, and nobody can say whose they were
+    /// Delete it: its games stay, without a name
     Delete {
         /// Its name
         name: String,
@@ -185,17 +187,17 @@ pub(super) enum User {
 
 #[derive(Subcommand)]
 pub(super) enum Token {
-    /// Make one
+    /// Create one
     Create {
         /// The account's name
         account: String,
-        /// What it is for
+        /// Its purpose
         #[arg(long, default_value = "command line")]
         name: String,
-        /// What it allows, at most what the account may do [default: that]
+        /// Its role, at most the account's [default: the account's]
         #[arg(long)]
         role: Option<Role>,
-        /// After how many days it ends [default: never]
+        /// Days until it expires [default: never]
         #[arg(long)]
         days: Option<u32>,
     },
@@ -204,7 +206,7 @@ pub(super) enum Token {
         /// The account's name
         account: String,
     },
-    /// Make one useless
+    /// Revoke one
     Revoke {
         /// Its number
         token: i64,
@@ -213,26 +215,26 @@ pub(super) enum Token {
 
 #[derive(Subcommand)]
 pub(super) enum NetCommand {
-    /// Add one that was made elsewhere, and print its hash
+    /// Add one from a file, and print its hash
     Add {
         /// Its file
         file: PathBuf,
-        /// What people call it [default: the file's name]
+        /// Its name, for people [default: the file's name]
         #[arg(long)]
         name: Option<String>,
     },
     /// List them
     List,
-    /// Promote a campaign's candidate whatever the gate says
+    /// Promote a campaign's candidate, whatever the gate's verdict
     Promote {
         /// The campaign
         campaign: String,
     },
-    /// Take a campaign's last promotion back
+    /// Roll back a campaign's last promotion
     Rollback {
         /// The campaign
         campaign: String,
-        /// Why
+        /// The reason
         #[arg(long)]
         reason: String,
     },
@@ -251,23 +253,23 @@ pub(super) enum BookCommand {
 pub(super) enum WorkerCommand {
     /// List them
     List,
-    /// Its word settles disputes, and its games need no audit
+    /// Trust it: its results settle disputes, and its games need no audit
     Trust {
         /// Its number
         worker: i64,
-        /// Trust it no more
+        /// Withdraw the trust
         #[arg(long)]
         revoke: bool,
     },
-    /// Give it no games
+    /// Block it: it gets no games
     Block {
         /// Its number
         worker: i64,
-        /// What it is told
+        /// The message to the worker
         #[arg(long)]
         message: String,
     },
-    /// Give it games again
+    /// Unblock it
     Unblock {
         /// Its number
         worker: i64,
@@ -284,7 +286,7 @@ fn print(value: &Value) {
 }
 
 pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, command: Command) -> Result<()> {
-    let answer = match command {
+    let output = match command {
         Command::Campaign(command) => campaign(store, clock, command).await?,
         Command::User(command) => user(store, clock, command).await?,
         Command::Token(command) => token(store, clock, command).await?,
@@ -333,7 +335,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(invitation.await?)
         }
     };
-    print(&answer);
+    print(&output);
     Ok(())
 }
 
@@ -355,7 +357,7 @@ where
 
 async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<Value> {
     let now = clock.now();
-    let (name, told) = match command {
+    let (name, command) = match command {
         Campaign::Create { file } => {
             let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
             protocol::campaign::Campaign::from_text(&text).with_context(|| format!("{}", file.display()))?;
@@ -379,22 +381,22 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
             });
             return Ok(report.await?.1);
         }
-        Campaign::Pause { name } => (name, Told::Pause),
-        Campaign::Resume { name } => (name, Told::Resume),
-        Campaign::Stop { name } => (name, Told::Stop),
-        Campaign::Train { name } => (name, Told::Train),
-        Campaign::Reject { name } => (name, Told::Reject),
+        Campaign::Pause { name } => (name, CampaignCommand::Pause),
+        Campaign::Resume { name } => (name, CampaignCommand::Resume),
+        Campaign::Stop { name } => (name, CampaignCommand::Stop),
+        Campaign::Train { name } => (name, CampaignCommand::Train),
+        Campaign::Reject { name } => (name, CampaignCommand::Reject),
     };
-    tell(store, clock, name, told).await
+    send_command(store, clock, name, command).await
 }
 
-async fn tell(store: &Database, clock: &Clock, name: String, told: Told) -> Result<Value> {
+async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
     let now = clock.now();
     write(store, move |mut c| {
         let name = name.clone();
         Box::pin(async move {
             let id = campaigns::by_name(&mut c, &name).await?;
-            campaigns::command(&mut c, now, id, told, None, None).await
+            campaigns::command(&mut c, now, id, command, None, None).await
         })
     })
     .await?;
@@ -430,10 +432,10 @@ async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
         User::Block { name, message } => (name, "state", "blocked", Some(message)),
     };
     write(store, move |mut c| {
-        let (name, what, value, message) = change.clone();
+        let (name, column, value, message) = change.clone();
         Box::pin(async move {
             let account = people::account_by_name(&mut c, &name).await?;
-            people::set_account(&mut c, now, account, (what, value), message.as_deref(), None).await
+            people::set_account(&mut c, now, account, (column, value), message.as_deref(), None).await
         })
     })
     .await?;
@@ -474,7 +476,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
     let now = clock.now();
     match command {
         NetCommand::List => Ok(read(store, |mut c| Box::pin(async move { reports::nets(&mut c).await })).await?),
-        NetCommand::Promote { campaign } => tell(store, clock, campaign, Told::Promote).await,
+        NetCommand::Promote { campaign } => send_command(store, clock, campaign, CampaignCommand::Promote).await,
         NetCommand::Rollback { campaign, reason } => {
             write(store, move |mut c| {
                 let (campaign, reason) = (campaign.clone(), reason.clone());

@@ -21,19 +21,19 @@ use crate::{
     work::leasing,
 };
 
-/// What still runs when it stops has so long to end.
+/// Graceful shutdown: time for requests under way.
 const GRACE: Duration = Duration::from_secs(20);
 
 #[derive(clap::Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct Arguments {
     /// The address to listen at; port 0 takes any that is free
     #[arg(long, env = "CHUHE_LISTEN", default_value = "127.0.0.1:7272", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// What it is called, for people
+    /// The server's name, for people
     #[arg(long, default_value = "Chuhe")]
     name: String,
-    /// How many uploads are validated at the same time; 0: none, others do it
+    /// Uploads validated at the same time; 0: none, other processes validate
     #[arg(long, default_value_t = 1, value_name = "N")]
     validators: usize,
     /// Accounts are by invitation only
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     /// Another address where nets, books and shards may be had
     #[arg(long, value_name = "ADDRESS")]
     mirror: Option<String>,
-    /// The oldest version of a worker that it takes games from
+    /// The oldest accepted version of a worker
     #[arg(long, default_value = env!("CARGO_PKG_VERSION"), value_name = "VERSION")]
     least_worker: String,
     /// Hand out no new games for training while fewer mebibytes are free
@@ -54,35 +54,36 @@ pub(super) struct Arguments {
     /// Hand out no new games for training while more uploads wait for validation
     #[arg(long, default_value_t = leasing::MOST_BACKLOG, value_name = "N")]
     most_waiting: i64,
-    /// After how many days the files of games go that no published net learned from [default: never]
+    /// Delete the files of games after so many days, unless a published net learned from them
+    /// [default: never]
     #[arg(long, value_name = "DAYS")]
     keep_days: Option<u32>,
-    /// How many mebibytes of games an account may have here [default: any]
+    /// Mebibytes of games that an account may keep here [default: any]
     #[arg(long, value_name = "MIB")]
     quota: Option<u64>,
-    /// How many requests are answered at the same time; more are told to come again
+    /// Requests answered at the same time; more are rejected with `Retry-After`
     #[arg(long, default_value_t = 512, value_name = "N")]
     most_requests: usize,
-    /// How many requests a second each token may make in the long run
+    /// Requests per second of each token, on average
     #[arg(long, default_value_t = 20, value_name = "N")]
     rate: u32,
-    /// How many requests it may make at once after a pause
+    /// Burst of requests of each token
     #[arg(long, default_value_t = 200, value_name = "N")]
     burst: u32,
-    /// A reverse proxy stands before it: senders are known by `X-Forwarded-For`
+    /// Behind a reverse proxy: clients are known by `X-Forwarded-For`
     #[arg(long)]
     behind_proxy: bool,
-    /// Write the log as JSON, a line each
+    /// Write the log as JSON, one object per line
     #[arg(long)]
     log_json: bool,
 }
 
 #[derive(clap::Args)]
 pub(super) struct ValidateArguments {
-    /// How many uploads are validated at the same time
+    /// Uploads validated at the same time
     #[arg(long, default_value_t = 1, value_name = "N")]
     threads: usize,
-    /// Write the log as JSON, a line each
+    /// Write the log as JSON, one object per line
     #[arg(long)]
     log_json: bool,
 }
@@ -99,8 +100,8 @@ fn log(json: bool) {
     }
 }
 
-/// Says when somebody wants it to stop.
-fn stopped() -> watch::Receiver<bool> {
+/// Returns a receiver that becomes true on SIGTERM or Ctrl-C.
+fn stop_signal() -> watch::Receiver<bool> {
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
         let terminate = async {
@@ -114,7 +115,7 @@ fn stopped() -> watch::Receiver<bool> {
             () = terminate => {}
         }
         stop.send_replace(true);
-        // Whoever holds the other end may come later.
+        // Keeps the sender alive: a receiver may be cloned later.
         std::future::pending::<()>().await;
     });
     stopped
@@ -139,7 +140,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         behind_proxy: arguments.behind_proxy,
         ..Settings::default()
     };
-    let stopping = stopped();
+    let stopping = stop_signal();
     let service = Service {
         store: store.clone(),
         objects: objects.clone(),
@@ -164,7 +165,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
     tracing::info!("listening at http://{address}");
     let app = http::router(service);
     http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE).await;
-    tracing::info!("stopping: what was under way is answered");
+    tracing::info!("stopping: requests under way were answered");
     drop(tokio::join!(driver, webhooks));
     if let Some(validator) = validator {
         drop(validator.await);
@@ -177,7 +178,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
 pub(super) async fn validate(places: &Places, arguments: ValidateArguments, clock: Clock) -> Result<()> {
     log(arguments.log_json);
     let (store, objects) = places.open(&clock).await?;
-    let stopping = stopped();
+    let stopping = stop_signal();
     tracing::info!("validating");
     let validator = Validator { store: store.clone(), objects, clock, threads: arguments.threads };
     validator.serve(stopping).await;

@@ -1,4 +1,4 @@
-//! `chuhe-coordinator watch`: a campaign, line by line, as it goes on.
+//! `chuhe-coordinator watch`: prints a campaign's progress, line by line.
 
 use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
@@ -14,24 +14,24 @@ use crate::{
     store::{Database, Store as _},
 };
 
-/// So often it is looked at.
-const PAUSE: Duration = Duration::from_secs(2);
+/// Polling interval of the database.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The campaign's name
     name: String,
-    /// End once so many nets were promoted since the campaign began [default: never]
+    /// End after so many promotions since the campaign began [default: never]
     #[arg(long, value_name = "N")]
     until_promotions: Option<u64>,
-    /// Tell how far it is at most once in so many seconds; steps are told at once
+    /// Seconds between two lines of progress; steps are printed at once
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     every: u32,
 }
 
-/// Tells of a campaign until it is where it is wanted. Ends with 1 if it does not get there without a person.
+/// Prints a campaign's progress until it reaches its target. Returns 1 if it needs a person first.
 pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) -> Result<ExitCode> {
-    let mut teller = Teller::default();
+    let mut printer = ProgressPrinter::default();
     loop {
         let name = arguments.name.clone();
         let report = store.read(move |mut connection| {
@@ -42,23 +42,23 @@ pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) 
             })
         });
         let report = report.await?;
-        teller.tell(clock.now(), &report, i64::from(arguments.every) * SECOND);
+        printer.print(clock.now(), &report, i64::from(arguments.every) * SECOND);
         if arguments.until_promotions.is_some_and(|wanted| number(&report, "/promotions") >= wanted) {
             return Ok(ExitCode::SUCCESS);
         }
         let reason = report["reason"].as_str().unwrap_or("no reason is given");
         match report["state"].as_str() {
             Some("complete") if arguments.until_promotions.is_none() => return Ok(ExitCode::SUCCESS),
-            Some("stuck") => return Ok(not_there(&arguments.name, "waits for a person", reason)),
-            Some("stopped" | "complete") => return Ok(not_there(&arguments.name, "has ended", reason)),
-            _ => tokio::time::sleep(PAUSE).await,
+            Some("stuck") => return Ok(stopped_short(&arguments.name, "waits for a person", reason)),
+            Some("stopped" | "complete") => return Ok(stopped_short(&arguments.name, "has ended", reason)),
+            _ => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }
 
 #[allow(clippy::print_stderr, reason = "it is why the command fails")]
-fn not_there(name: &str, what: &str, reason: &str) -> ExitCode {
-    eprintln!("chuhe-coordinator: the campaign `{name}` {what}: {reason}");
+fn stopped_short(name: &str, state: &str, reason: &str) -> ExitCode {
+    eprintln!("chuhe-coordinator: the campaign `{name}` {state}: {reason}");
     ExitCode::FAILURE
 }
 
@@ -66,26 +66,26 @@ fn number(report: &Value, pointer: &str) -> u64 {
     report.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// What was told last, and when.
+/// The last printed line, and its time.
 #[derive(Default)]
-struct Teller {
+struct ProgressPrinter {
     step: String,
     line: String,
-    told: Option<Time>,
-    /// The gate that was told last.
+    printed: Option<Time>,
+    /// The last printed gate.
     decided: Option<u64>,
 }
 
-impl Teller {
+impl ProgressPrinter {
     #[allow(clippy::print_stdout, reason = "this is what the command is for")]
-    fn tell(&mut self, now: Time, report: &Value, pause: i64) {
+    fn print(&mut self, now: Time, report: &Value, pause: i64) {
         let step = format!("{}{}{}{}", report["state"], report["generation"], report["candidates"], report["phase"]);
         let line = line_of(report);
-        let is_due = self.told.is_none_or(|told| now.0 - told.0 >= pause);
+        let is_due = self.printed.is_none_or(|printed| now.0 - printed.0 >= pause);
         let decided = report.pointer("/decided/job").and_then(Value::as_u64);
-        // What was decided before anybody watched is known.
+        // A decision from before the first line is old news.
         if decided != self.decided
-            && self.told.is_some()
+            && self.printed.is_some()
             && let Some(decision) = decision(&report["decided"])
         {
             println!("{decision}");
@@ -93,12 +93,12 @@ impl Teller {
         self.decided = decided;
         if step != self.step || (is_due && line != self.line) {
             println!("{line}");
-            (self.step, self.line, self.told) = (step, line, Some(now));
+            (self.step, self.line, self.printed) = (step, line, Some(now));
         }
     }
 }
 
-/// How far a campaign is, in a line.
+/// Describes a campaign's progress in one line.
 fn line_of(report: &Value) -> String {
     let mut line = format!("generation {}: ", number(report, "/generation"));
     let selfplay = |line: &mut String| {
@@ -151,18 +151,18 @@ fn gate(line: &mut String, report: &Value) {
     }
 }
 
-/// What a gate decided, with its figures.
+/// Describes a gate's decision with its figures.
 fn decision(decided: &Value) -> Option<String> {
     let verdict: Verdict = serde_json::from_value(decided["verdict"].clone()).ok()?;
     let name = decided["net_name"].as_str().unwrap_or("the candidate");
-    let what = match verdict.decision {
+    let result = match verdict.decision {
         Decision::AcceptH1 => "is stronger",
         Decision::AcceptH0 => "is not stronger",
         Decision::Continue => "proved nothing",
     };
     let elo = Counts::from(verdict.counts).logistic_elo();
     Some(format!(
-        "{name} {what}: {} Elo ± {} in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
+        "{name} {result}: {} Elo ± {} in {} pairs (from two losses to two wins {}), log-likelihood ratio {:.2} between \
          {:.2} and {:.2}",
         Rounded { number: elo.elo, places: 0 },
         Rounded { number: elo.error(), places: 0 },
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_is_told_with_its_figures() {
+    fn a_decision_is_printed_with_its_figures() {
         let verdict = Verdict {
             pairs: 100,
             counts: Pentanomial::new([10, 20, 40, 20, 10]),
@@ -218,17 +218,17 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_told_at_once_and_progress_now_and_then() {
+    fn steps_are_printed_at_once_and_progress_at_intervals() {
         let report = |positions: u64| json!({ "state": "running", "generation": 0, "phase": "collecting", "selfplay": { "positions": positions } });
-        let mut teller = Teller::default();
-        teller.tell(Time(0), &report(1), 10);
-        teller.tell(Time(5), &report(2), 10);
-        assert!(teller.line.contains(" 1 of "), "{}", teller.line);
-        teller.tell(Time(10), &report(3), 10);
-        assert!(teller.line.contains(" 3 of "), "{}", teller.line);
+        let mut printer = ProgressPrinter::default();
+        printer.print(Time(0), &report(1), 10);
+        printer.print(Time(5), &report(2), 10);
+        assert!(printer.line.contains(" 1 of "), "{}", printer.line);
+        printer.print(Time(10), &report(3), 10);
+        assert!(printer.line.contains(" 3 of "), "{}", printer.line);
         let mut next = report(3);
         next["phase"] = json!("training");
-        teller.tell(Time(11), &next, 10);
-        assert!(teller.line.contains("waits for a trainer"), "{}", teller.line);
+        printer.print(Time(11), &next, 10);
+        assert!(printer.line.contains("waits for a trainer"), "{}", printer.line);
     }
 }

@@ -1,7 +1,7 @@
-//! Any position or list of moves, judged: what is pasted is read, bounded, and played under the rules.
+//! Judges any pasted position or list of moves under the rules.
 //!
-//! Read are FENs and what engines' logs have around them (`position fen … moves …`), moves in any notation, with or
-//! without numbers, and PGN as far as it is tags, moves and comments. What cannot be read is named with its place.
+//! Input: FENs and engine logs (`position fen … moves …`), moves in any notation, with or without
+//! numbers, and PGN. Of PGN, tags, moves and comments are read. Errors name the place.
 
 mod examples;
 mod words;
@@ -17,16 +17,16 @@ use xiangqi::{
 
 use super::story::Story;
 
-/// No text of a position is longer.
-pub(crate) const MOST_FEN: usize = 300;
-/// No text of moves is longer.
-pub(crate) const MOST_TEXT: usize = 64_000;
-/// No more moves are judged.
-pub(crate) const MOST_MOVES: usize = 1_500;
+/// Longest text of a position, in bytes.
+pub(crate) const MAX_FEN_BYTES: usize = 300;
+/// Longest text of moves, in bytes.
+pub(crate) const MAX_TEXT_BYTES: usize = 64_000;
+/// Largest number of judged moves.
+pub(crate) const MAX_MOVES: usize = 1_500;
 
-/// What is to be judged, as addresses have it.
+/// Query parameters of a judgement.
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct JudgeQuery {
     #[serde(default)]
     pub(crate) fen: String,
     #[serde(default)]
@@ -35,21 +35,21 @@ pub(crate) struct Asked {
     pub(crate) rules: String,
 }
 
-impl Asked {
-    /// What the rules say.
+impl JudgeQuery {
+    /// Judges the query.
     pub(crate) fn judge(&self) -> Result<Judged, Wrong> {
         judge(&self.fen, &self.moves, &self.rules)
     }
 }
 
-/// What was judged.
+/// The judgement.
 pub(crate) struct Judged {
     pub(crate) story: Story,
-    /// How many moves came after the game had ended.
+    /// Number of moves after the game's end.
     pub(crate) surplus: usize,
 }
 
-/// Why nothing can be judged.
+/// Reasons against judging.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
     Rules(String),
@@ -61,37 +61,37 @@ pub(crate) enum Wrong {
     OpenComment,
 }
 
-/// Judges a position, from the start if none is given, and moves from it.
+/// Judges moves from a position, by default the starting position.
 pub(crate) fn judge(fen: &str, moves: &str, rules: &str) -> Result<Judged, Wrong> {
     let rules = match rules.trim() {
         "" => RuleSet::default(),
         name => name.parse().map_err(|_| Wrong::Rules(name.chars().take(32).collect()))?,
     };
-    if fen.len() > MOST_FEN + MOST_TEXT {
+    if fen.len() > MAX_FEN_BYTES + MAX_TEXT_BYTES {
         return Err(Wrong::LongFen(fen.len()));
     }
-    if moves.len() > MOST_TEXT {
+    if moves.len() > MAX_TEXT_BYTES {
         return Err(Wrong::LongMoves(moves.len()));
     }
-    // Either box takes what the other does: what engines are told, and PGN.
+    // Either box takes both kinds of input: engine commands and PGN.
     let (first, second) = (without_asides(fen)?, without_asides(moves)?);
     let (written, more) = split_log(&first.moves);
     let (position, moves) = if has_position(&second.moves) { split_log(&second.moves) } else { ("", &*second.moves) };
     let (fen, more) = match first.fen {
-        // What stands behind tags are moves.
+        // Moves follow the tags.
         Some(fen) => (fen, first.moves.as_str()),
         None if is_numbered(written) => ("", first.moves.as_str()),
         None => (written, more),
     };
     let fen =
         [fen, position, second.fen.unwrap_or_default()].into_iter().find(|fen| !fen.is_empty()).unwrap_or_default();
-    if fen.len() > MOST_FEN {
+    if fen.len() > MAX_FEN_BYTES {
         return Err(Wrong::LongFen(fen.len()));
     }
     let start = if fen.is_empty() || fen == "startpos" { Fen::start() } else { fen.parse().map_err(Wrong::Fen)? };
     let mut game = Game::new(start, rules);
     let texts: Vec<_> = tokens(more).chain(tokens(moves)).collect();
-    if texts.len() > MOST_MOVES {
+    if texts.len() > MAX_MOVES {
         return Err(Wrong::ManyMoves);
     }
     for (index, text) in texts.iter().enumerate() {
@@ -104,7 +104,7 @@ pub(crate) fn judge(fen: &str, moves: &str, rules: &str) -> Result<Judged, Wrong
     Ok(Judged { story: Story::of(game), surplus: 0 })
 }
 
-/// What stands before and after the word `moves`, without the words that engines are told a position with.
+/// Splits at the word `moves`, without the words of the UCI `position` command.
 fn split_log(text: &str) -> (&str, &str) {
     let text = text.trim();
     let text = text.strip_prefix("position").map_or(text, str::trim_start);
@@ -115,26 +115,26 @@ fn split_log(text: &str) -> (&str, &str) {
     }
 }
 
-/// Whether a text begins with a position, as engines are told one; moves may stand behind it.
+/// Whether a text begins with a UCI position; moves may follow.
 fn has_position(text: &str) -> bool {
     let text = text.trim_start();
     ["position", "fen ", "startpos"].iter().any(|word| text.starts_with(word))
 }
 
-/// Whether a text is of moves with numbers before them.
+/// Whether the text begins with a move number.
 fn is_numbered(text: &str) -> bool {
     let word = text.split_whitespace().next().unwrap_or_default();
     let rest = word.trim_start_matches(is_digit);
     rest.len() < word.len() && rest.starts_with(POINTS)
 }
 
-/// A text of moves, and the position in its tags.
+/// Moves, and the position from the tags.
 struct Bare<'a> {
     moves: String,
     fen: Option<&'a str>,
 }
 
-/// Takes tags and comments out.
+/// Strips tags and comments.
 fn without_asides(text: &str) -> Result<Bare<'_>, Wrong> {
     let mut bare = Bare { moves: String::with_capacity(text.len()), fen: None };
     let mut rest = text;
@@ -163,15 +163,15 @@ fn without_asides(text: &str) -> Result<Bare<'_>, Wrong> {
     Ok(bare)
 }
 
-/// What stands behind a move's number.
+/// Characters between a move's number and the move.
 const POINTS: [char; 4] = ['.', '．', '…', '、'];
 
-/// Whether a letter is a digit; those of Chinese texts are as wide as their letters.
+/// Whether a letter is a digit, also a full-width one of Chinese texts.
 fn is_digit(letter: char) -> bool {
     letter.is_ascii_digit() || ('０'..='９').contains(&letter)
 }
 
-/// What stands behind a move's number; all of it, if there is none.
+/// Strips a move's number, if there is one.
 fn without_number(word: &str) -> &str {
     let rest = word.trim_start_matches(is_digit);
     if rest.len() < word.len() && (rest.is_empty() || rest.starts_with(POINTS)) {
@@ -181,7 +181,7 @@ fn without_number(word: &str) -> &str {
     }
 }
 
-/// The moves of a text, without numbers and results.
+/// Iterates over the moves of a text, without numbers and results.
 fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
     let words = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '，' | '、' | '；' | '|'));
     words.filter_map(|word| {
@@ -196,7 +196,7 @@ mod tests {
 
     fn reason(fen: &str, moves: &str) -> String {
         let judged = judge(fen, moves, "").unwrap();
-        judged.story.end.map_or("goes on".to_owned(), |end| end.reason.to_string())
+        judged.story.end.map_or("ongoing".to_owned(), |end| end.reason.to_string())
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_read_as_engines_are_told_them() {
+    fn positions_are_read_as_uci_writes_them() {
         let fen = "5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w";
         let moves = "e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9";
         assert_eq!(reason(fen, moves), "perpetual_check");
@@ -229,14 +229,14 @@ mod tests {
         assert_eq!(reason("", &format!("fen {fen} moves {moves}")), "perpetual_check");
         assert_eq!(reason(&format!("[Event \"x\"]\n[FEN \"{fen}\"]\n1. {moves}"), ""), "perpetual_check");
         assert_eq!(judge("1. h2e2 h9g7 2. h0g2", "", "").unwrap().story.game.len(), 3);
-        assert_eq!(reason("position startpos moves h2e2 h9g7", ""), "goes on");
-        assert_eq!(reason("startpos", ""), "goes on");
-        // The rest is not looked at.
+        assert_eq!(reason("position startpos moves h2e2 h9g7", ""), "ongoing");
+        assert_eq!(reason("startpos", ""), "ongoing");
+        // The moves after the end are skipped.
         assert_eq!(judge(fen, &format!("{moves} zzz a0a1"), "").unwrap().surplus, 2);
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_are_named() {
         let wrong = |fen: &str, moves: &str, rules: &str| judge(fen, moves, rules).err().unwrap();
         assert_eq!(wrong("", "", "chess"), Wrong::Rules("chess".to_owned()));
         assert!(matches!(wrong("9/9 w", "", ""), Wrong::Fen(FenError::RankCount { count: 2 })));
@@ -247,9 +247,9 @@ mod tests {
         assert!(matches!(wrong("", &"a ".repeat(2_000), ""), Wrong::ManyMoves));
     }
 
-    /// Whatever is pasted, something is said. That it is soon, the runner of the tests sees to.
+    /// Any input yields a judgement or a short error. The test runner's timeout bounds the time.
     #[test]
-    fn nothing_that_is_pasted_breaks_it() {
+    fn random_input_breaks_nothing() {
         let mut state = 1_u64;
         let mut random = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -270,7 +270,7 @@ mod tests {
                     [false, true]
                         .map(|chinese| wrong.sentence(chinese))
                         .iter()
-                        .all(|said| { said.chars().count() < 400 && !said.contains(['\n', '\0']) })
+                        .all(|sentence| { sentence.chars().count() < 400 && !sentence.contains(['\n', '\0']) })
                 ),
             }
         }

@@ -1,4 +1,5 @@
-//! A game with all that is told of it: moves, scores, how it ended and why. Pages show it, and programs get it as JSON.
+//! An analysed game: moves, scores, end and explanation. Pages show it, and programs get it as
+//! JSON.
 
 use dataset::{Digest, Entrant, Header, Reason, Record, Score, pgn::PgnGame};
 use serde_json::{Value, json};
@@ -8,45 +9,45 @@ use xiangqi::{
     rules::{Class, Deed, Ending, Explanation, Game, Outcome},
 };
 
-/// A game, and what is told of it.
+/// An analysed game.
 pub(crate) struct Story {
     /// The game at its end.
     pub(crate) game: Game,
-    /// How many of its moves are the opening's.
+    /// Number of opening moves.
     pub(crate) opening: usize,
     /// The scores of the moves, seen from Red.
     pub(crate) scores: Vec<Option<Score>>,
-    /// How it ended, if it is over.
+    /// The end, if the game is over.
     pub(crate) end: Option<End>,
 }
 
-/// How a game ended.
+/// The end of a game.
 pub(crate) struct End {
     pub(crate) outcome: Outcome,
     pub(crate) reason: Reason,
     /// The verdict of the rules, if that was it.
     pub(crate) ending: Option<Ending>,
-    /// Why, in two languages, with what each move of a cycle did that a side did throughout.
+    /// The explanation in two languages.
     pub(crate) explanation: Explanation,
-    /// What each move of the cycle did.
-    pub(crate) deeds: Vec<Told>,
+    /// The facts of each move of the cycle.
+    pub(crate) cycle_moves: Vec<CycleMove>,
 }
 
-/// What a move did, in words.
-pub(crate) struct Told {
-    pub(crate) deed: Deed,
+/// A move of a cycle, explained.
+pub(crate) struct CycleMove {
+    pub(crate) facts: Deed,
     pub(crate) english: String,
     pub(crate) chinese: String,
 }
 
 impl Story {
-    /// The story of a game that is over or goes on, as the rules say.
+    /// The story of a game, ended by the rules or ongoing.
     pub(crate) fn of(game: Game) -> Self {
         let end = game.status().ending().map(|ending| End::by_rules(&game, *ending));
         Self { opening: 0, scores: vec![None; game.len()], game, end }
     }
 
-    /// The story of a game that was kept; none if its moves are not legal.
+    /// The story of a stored game; none if its moves are not legal.
     pub(crate) fn of_record(record: &Record) -> Option<Self> {
         let opening = &record.opening;
         let mut game = Game::new(opening.start.clone(), opening.rules);
@@ -77,23 +78,23 @@ impl Story {
         written.collect()
     }
 
-    /// The position after so many moves, or the last.
+    /// The position after `ply` moves, or the last.
     pub(crate) fn position(&self, ply: usize) -> Position {
         self.game.position_at(ply).unwrap_or_else(|| self.game.position().clone())
     }
 
-    /// What each move of the cycle did.
-    pub(crate) fn deeds(&self) -> &[Told] {
-        self.end.as_ref().map_or(&[], |end| &end.deeds)
+    /// The moves of the cycle.
+    pub(crate) fn cycle_moves(&self) -> &[CycleMove] {
+        self.end.as_ref().map_or(&[], |end| &end.cycle_moves)
     }
 
-    /// The plies of the cycle that ended it: after the first and up to the last.
+    /// The plies of the cycle that ended the game: after the first, up to the last.
     pub(crate) fn cycle(&self) -> Option<(usize, usize)> {
         let cycle = self.end.as_ref()?.ending?.cycle?;
         Some((cycle.from, cycle.to))
     }
 
-    /// All of it, for programs.
+    /// JSON for programs.
     pub(crate) fn json(&self) -> Value {
         let moves: Vec<_> = self.game.moves().map(|mv| mv.to_string()).collect();
         let mut value = json!({
@@ -113,9 +114,9 @@ impl Story {
             for side in Color::ALL {
                 let conduct = cycle.conduct(side);
                 let victims: Vec<_> = conduct.victims.into_iter().map(|square| square.to_string()).collect();
-                value[word(side)] = json!({ "class": conduct.class.name(), "victims": victims });
+                value[side_name(side)] = json!({ "class": conduct.class.name(), "victims": victims });
             }
-            value["deeds"] = end.deeds.iter().map(Told::json).collect();
+            value["deeds"] = end.cycle_moves.iter().map(CycleMove::json).collect();
         }
         value
     }
@@ -124,7 +125,7 @@ impl Story {
     pub(crate) fn pgn(&self, tags: Vec<(String, String)>, notation: Notation) -> PgnGame {
         let comment = |(index, score): (usize, &Option<Score>)| match score {
             _ if index < self.opening => "opening".to_owned(),
-            // Comments are for the side that moves.
+            // PGN comments score for the side to move.
             Some(score) => pawns(if self.mover(index + 1) == Color::Red { *score } else { -score }),
             None => String::new(),
         };
@@ -138,7 +139,7 @@ impl Story {
         }
     }
 
-    /// Who made a move, by its number from 1.
+    /// The side that made a move; plies count from 1.
     pub(crate) fn mover(&self, ply: usize) -> Color {
         let first = self.game.start().position.turn();
         if ply % 2 == 1 { first } else { !first }
@@ -147,22 +148,22 @@ impl Story {
 
 impl End {
     fn by_rules(game: &Game, ending: Ending) -> Self {
-        let deeds = ending.cycle.as_ref().map_or_else(Vec::new, |cycle| game.deeds(cycle));
-        let told = |deed: Deed| {
-            let after = game.position_at(deed.ply).unwrap_or_else(|| game.position().clone());
-            let (english, chinese) = (deed.english(&after), deed.chinese(&after));
-            Told { deed, english, chinese }
+        let facts = ending.cycle.as_ref().map_or_else(Vec::new, |cycle| game.deeds(cycle));
+        let explain = |facts: Deed| {
+            let after = game.position_at(facts.ply).unwrap_or_else(|| game.position().clone());
+            let (english, chinese) = (facts.english(&after), facts.chinese(&after));
+            CycleMove { facts, english, chinese }
         };
         Self {
             outcome: ending.outcome,
             reason: Reason::Rules(ending.reason),
             explanation: game.explain(&ending),
             ending: Some(ending),
-            deeds: deeds.into_iter().map(told).collect(),
+            cycle_moves: facts.into_iter().map(explain).collect(),
         }
     }
 
-    /// An end that the rules do not know.
+    /// An end outside of the rules: adjudication, ply cap, time.
     fn elsewhere(outcome: Outcome, reason: Reason) -> Self {
         let (english, chinese) = match (reason, outcome.loser()) {
             (Reason::AdjudicatedWin, Some(loser)) => {
@@ -184,26 +185,26 @@ impl End {
                 let (english, chinese) = if loser == Color::Red { ("Red", "红") } else { ("Black", "黑") };
                 (format!("{english} lost on time: its move came late."), format!("{chinese}方超时，判负。"))
             }
-            // A record that claims a verdict which the rules do not give: no such game is accepted.
+            // The record claims a verdict that the rules do not give: no such game is accepted.
             _ => ("The rules do not say that this game is over.".to_owned(), "按规则此局并未结束。".to_owned()),
         };
         let explanation = Explanation { english, chinese, offences: Vec::new() };
-        Self { outcome, reason, ending: None, explanation, deeds: Vec::new() }
+        Self { outcome, reason, ending: None, explanation, cycle_moves: Vec::new() }
     }
 
-    /// What a side did in the cycle.
+    /// The class of a side's moves in the cycle.
     pub(crate) fn class(&self, side: Color) -> Option<Class> {
         Some(self.ending?.cycle?.conduct(side).class)
     }
 }
 
-impl Told {
+impl CycleMove {
     fn json(&self) -> Value {
-        let deed = &self.deed;
+        let facts = &self.facts;
         let squares = |squares: xiangqi::Bitboard| -> Vec<String> {
             squares.into_iter().map(|square: Square| square.to_string()).collect()
         };
-        let chases: Vec<_> = deed
+        let chases: Vec<_> = facts
             .chases
             .iter()
             .map(|chase| {
@@ -211,8 +212,8 @@ impl Told {
                         "ends_on": chase.ends_on.to_string(), "saved": chase.saved })
             })
             .collect();
-        json!({ "ply": deed.ply, "side": word(deed.side), "move": deed.mv.to_string(),
-                "checkers": squares(deed.checkers), "threats": squares(deed.threats), "chases": chases,
+        json!({ "ply": facts.ply, "side": side_name(facts.side), "move": facts.mv.to_string(),
+                "checkers": squares(facts.checkers), "threats": squares(facts.threats), "chases": chases,
                 "explanation": { "en": self.english, "zh": self.chinese } })
     }
 }
@@ -223,15 +224,15 @@ pub(crate) fn pawns(score: Score) -> String {
     format!("{sign}{}.{:02}", score.abs() / 100, score.abs() % 100)
 }
 
-/// The word for a side in JSON.
-pub(crate) const fn word(side: Color) -> &'static str {
+/// A side's name in JSON.
+pub(crate) const fn side_name(side: Color) -> &'static str {
     match side {
         Color::Red => "red",
         Color::Black => "black",
     }
 }
 
-/// The net that plays a side in a game of these; none for the plain evaluation.
+/// The net of a side in a game; none for the plain evaluation.
 pub(crate) fn net_of(header: &Header, number: u64, side: Color) -> Option<Digest> {
     match header.opponent {
         Some(opponent) if Entrant::playing(side, number % 2 == 1) == Entrant::B => opponent.net,
@@ -245,7 +246,7 @@ mod tests {
     use dataset::{Opening, ScoredMove};
     use xiangqi::{Fen, rules::RuleSet};
 
-    fn told(fen: &str, moves: &str) -> Story {
+    fn played(fen: &str, moves: &str) -> Story {
         let mut game = Game::new(fen.parse::<Fen>().unwrap(), RuleSet::Cxr);
         for text in moves.split(' ') {
             game.push(game.position().parse_move(text).unwrap()).unwrap();
@@ -254,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_perpetual_chase_is_told_ply_by_ply() {
-        let story = told("3a1kb2/4a4/4r3b/7c1/9/9/9/8R/7CC/3K5 w", "i2h2 h6i6 h2i2 i6h6 i2h2 h6i6 h2i2 i6h6");
+    fn a_perpetual_chase_is_explained_ply_by_ply() {
+        let story = played("3a1kb2/4a4/4r3b/7c1/9/9/9/8R/7CC/3K5 w", "i2h2 h6i6 h2i2 i6h6 i2h2 h6i6 h2i2 i6h6");
         let json = story.json();
         assert_eq!((&json["outcome"], &json["reason"]), (&json!("black_wins"), &json!("perpetual_chase")));
         assert_eq!(json["cycle"], json!([0, 8]));
@@ -269,10 +270,10 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_goes_on_has_no_end() {
-        let story = told(&Fen::start().to_string(), "h2e2 h9g7");
+    fn an_ongoing_game_has_no_end() {
+        let story = played(&Fen::start().to_string(), "h2e2 h9g7");
         assert_eq!(story.json()["outcome"], "ongoing");
-        assert!(story.end.is_none() && story.deeds().is_empty());
+        assert!(story.end.is_none() && story.cycle_moves().is_empty());
         assert_eq!((story.mover(1), story.mover(2)), (Color::Red, Color::Black));
     }
 

@@ -1,4 +1,4 @@
-//! What maintainers ask: campaigns, nets, matches, accounts, events.
+//! Requests of maintainers: campaigns, nets, matches, accounts, events.
 
 use axum::{
     Json, Router,
@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    answer::{Answer, Body, Path, Query, Refusal},
-    auth::Sender,
+    answer::{ApiError, ApiResult, Body, Path, Query},
+    auth::Authenticated,
 };
 use crate::{
     campaigns::{self, Command, matches, nets},
@@ -47,7 +47,7 @@ pub(super) fn routes() -> Router<Service> {
         .route("/accounts/{name}/quarantine", post(quarantine_account).delete(lift_quarantine))
 }
 
-/// Runs a read and answers with its JSON.
+/// Runs a read and responds with its JSON.
 macro_rules! read {
     ($service:expr, |$connection:ident| $report:expr) => {
         $service
@@ -59,57 +59,61 @@ macro_rules! read {
             })
             .await
             .map(Json)
-            .map_err(Refusal::from)
+            .map_err(ApiError::from)
     };
 }
 
-async fn campaigns_list(State(service): State<Service>) -> Answer<Json<Value>> {
+async fn campaigns_list(State(service): State<Service>) -> ApiResult<Json<Value>> {
     read!(service, |c| reports::campaigns(c))
 }
 
-async fn nets_list(State(service): State<Service>) -> Answer<Json<Value>> {
+async fn nets_list(State(service): State<Service>) -> ApiResult<Json<Value>> {
     read!(service, |c| reports::nets(c))
 }
 
-async fn ranking(State(service): State<Service>) -> Answer<Json<Value>> {
+async fn ranking(State(service): State<Service>) -> ApiResult<Json<Value>> {
     read!(service, |c| reports::ranking(c))
 }
 
 /// A page of a list.
 #[derive(Deserialize)]
 struct Page {
-    /// Only what is older.
+    /// Only events older than this one.
     before: Option<i64>,
 }
 
-async fn events(State(service): State<Service>, Query(page): Query<Page>, sender: Sender) -> Answer<Json<Value>> {
-    sender.must_be(Role::Maintainer)?;
+async fn events(
+    State(service): State<Service>,
+    Query(page): Query<Page>,
+    caller: Authenticated,
+) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
     read!(service, |c| reports::events(c, page.before))
 }
 
-async fn workers(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
-    let own = (sender.0.role < Role::Maintainer).then_some(sender.0.account);
+async fn workers(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account);
     read!(service, |c| reports::workers(c, own))
 }
 
-async fn accounts(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
-    sender.must_be(Role::Maintainer)?;
+async fn accounts(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
     read!(service, |c| reports::accounts(c))
 }
 
-async fn tokens(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
-    let account = sender.0.account;
+async fn tokens(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    let account = caller.0.account;
     read!(service, |c| reports::tokens(c, account))
 }
 
-async fn match_standing(State(service): State<Service>, Path(job): Path<i64>) -> Answer<Json<Value>> {
+async fn match_standing(State(service): State<Service>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
     let standing = service
         .read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
         .await?;
     Ok(Json(json!(standing)))
 }
 
-async fn campaign(State(service): State<Service>, Path(name): Path<String>) -> Answer<Response> {
+async fn campaign(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Response> {
     let (changed, report) = service
         .read(move |mut connection| {
             let name = name.clone();
@@ -128,11 +132,11 @@ async fn campaign(State(service): State<Service>, Path(name): Path<String>) -> A
 
 async fn create_campaign(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     text: String,
-) -> Answer<(StatusCode, Json<Value>)> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     let id = service
         .write(move |mut connection| {
             let text = text.clone();
@@ -142,60 +146,62 @@ async fn create_campaign(
     Ok((StatusCode::CREATED, Json(json!({ "campaign": id }))))
 }
 
-/// What a campaign is told.
+/// A command to a campaign.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct CommandBody {
     command: Command,
 }
 
 async fn command(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     headers: HeaderMap,
-    Body(told): Body<Told>,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Maintainer)?;
+    Body(body): Body<CommandBody>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+
+    // If-Match: optimistic concurrency.
     let seen = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
     let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
-    let seen = seen.map_err(|_| Refusal::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+    let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
-                campaigns::command(&mut connection, now, id, told.command, seen, Some(by)).await
+                campaigns::command(&mut connection, now, id, body.command, seen, Some(by)).await
             })
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// How the champions of a campaign play against each other.
+/// The order of rating matches between a campaign's champions.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rate {
-    /// How many pairs of games two of them play.
-    #[serde(default = "usual_pairs")]
+    /// Pairs of games per match.
+    #[serde(default = "default_pairs")]
     pairs: u32,
-    /// The nodes of a search; those of the campaign's gate if none.
+    /// The nodes of a search; by default those of the campaign's gate.
     nodes: Option<u64>,
 }
 
-const fn usual_pairs() -> u32 {
+const fn default_pairs() -> u32 {
     ratings::USUAL_PAIRS
 }
 
 async fn rate(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     Body(rate): Body<Rate>,
-) -> Answer<(StatusCode, Json<Value>)> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by, signature) = (service.clock.now(), sender.0.account, service.settings.bench_signature);
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by, signature) = (service.clock.now(), caller.0.account, service.settings.bench_signature);
     let plan = ratings::Plan { pairs: rate.pairs, nodes: rate.nodes };
     let jobs = service
         .write(move |mut connection| {
@@ -211,11 +217,11 @@ async fn rate(
 
 async fn begin_timed(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Body(plan): Body<timed::Plan>,
-) -> Answer<(StatusCode, Json<Value>)> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by, signature) = (service.clock.now(), sender.0.account, service.settings.bench_signature);
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by, signature) = (service.clock.now(), caller.0.account, service.settings.bench_signature);
     let job = service
         .write(move |mut connection| {
             Box::pin(async move { timed::begin(&mut connection, now, &plan, signature, Some(by)).await })
@@ -224,7 +230,7 @@ async fn begin_timed(
     Ok((StatusCode::CREATED, Json(json!({ "job": job }))))
 }
 
-async fn strength(State(service): State<Service>, Path(name): Path<String>) -> Answer<Json<Value>> {
+async fn strength(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let history = service
         .read(move |mut connection| {
             let name = name.clone();
@@ -237,24 +243,24 @@ async fn strength(State(service): State<Service>, Path(name): Path<String>) -> A
     Ok(Json(history))
 }
 
-/// Why something is done.
+/// The reason of an action.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Why {
     reason: String,
-    /// The champion that was seen: another one is not taken back.
+    /// Optimistic concurrency: the champion that the caller saw; no other is rolled back.
     #[serde(default)]
     champion: Option<String>,
 }
 
 async fn roll_back(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     Body(why): Body<Why>,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let (name, why) = (name.clone(), why.clone());
@@ -267,7 +273,7 @@ async fn roll_back(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A message for a worker that gets no games; none to let it play again.
+/// The message to a blocked worker; none unblocks it.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Message {
@@ -276,12 +282,12 @@ struct Message {
 
 async fn block_worker(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(worker): Path<i64>,
     Body(block): Body<Message>,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let message = block.message.clone();
@@ -293,7 +299,7 @@ async fn block_worker(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Whether a worker's word settles disputes.
+/// Trust in a worker: its results settle disputes.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Trust {
@@ -302,12 +308,12 @@ struct Trust {
 
 async fn trust_worker(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(worker): Path<i64>,
     Body(trust): Body<Trust>,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             Box::pin(async move { people::trust_worker(&mut connection, now, worker, trust.trusted, Some(by)).await })
@@ -316,25 +322,25 @@ async fn trust_worker(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A token that is wanted.
+/// A request for a token.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewToken {
     name: String,
     role: Option<Role>,
-    /// In days; it lasts until it is revoked if none.
+    /// Days until it expires; never by default.
     days: Option<u32>,
 }
 
 async fn create_token(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Body(wanted): Body<NewToken>,
-) -> Answer<(StatusCode, Json<Value>)> {
-    let (now, account, role) = (service.clock.now(), sender.0.account, sender.0.role);
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    let (now, account, role) = (service.clock.now(), caller.0.account, caller.0.role);
     if wanted.role.is_some_and(|wanted| wanted > role) {
         let detail = format!("a {role}'s token makes no {}'s", wanted.role.unwrap_or(role));
-        return Err(Refusal::new(Code::Forbidden, detail));
+        return Err(ApiError::new(Code::Forbidden, detail));
     }
     let token = service
         .write(move |mut connection| {
@@ -349,9 +355,13 @@ async fn create_token(
     Ok((StatusCode::CREATED, Json(json!({ "token": token }))))
 }
 
-async fn revoke_token(State(service): State<Service>, sender: Sender, Path(token): Path<i64>) -> Answer<StatusCode> {
+async fn revoke_token(
+    State(service): State<Service>,
+    caller: Authenticated,
+    Path(token): Path<i64>,
+) -> ApiResult<StatusCode> {
     let now = service.clock.now();
-    let account = (sender.0.role < Role::Admin).then_some(sender.0.account);
+    let account = (caller.0.role < Role::Admin).then_some(caller.0.account);
     service
         .write(move |mut connection| {
             Box::pin(async move { people::revoke_token(&mut connection, now, account, token).await })
@@ -360,7 +370,7 @@ async fn revoke_token(State(service): State<Service>, sender: Sender, Path(token
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// For whom an invitation is.
+/// A request for an invitation.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Invitation {
@@ -369,11 +379,11 @@ struct Invitation {
 
 async fn invite(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Body(wanted): Body<Invitation>,
-) -> Answer<(StatusCode, Json<Value>)> {
-    sender.must_be(Role::Maintainer.max(wanted.role))?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer.max(wanted.role))?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     let secret = service
         .write(move |mut connection| {
             Box::pin(async move { people::invite(&mut connection, now, by, wanted.role).await })
@@ -394,15 +404,15 @@ struct Change {
 
 async fn set_account(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     Body(change): Body<Change>,
-) -> Answer<StatusCode> {
-    sender.must_be(if change.role.is_some() { Role::Admin } else { Role::Maintainer })?;
+) -> ApiResult<StatusCode> {
+    caller.must_be(if change.role.is_some() { Role::Admin } else { Role::Maintainer })?;
     if change.state.as_deref().is_some_and(|state| !matches!(state, "active" | "blocked")) {
-        return Err(Refusal::new(Code::Invalid, "`state` must be active or blocked"));
+        return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked"));
     }
-    let (now, by) = (service.clock.now(), sender.0.account);
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let (name, change) = (name.clone(), change.clone());
@@ -425,14 +435,14 @@ async fn set_account(
 
 async fn delete_account(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
-) -> Answer<StatusCode> {
-    let own = name.eq_ignore_ascii_case(&sender.0.name);
+) -> ApiResult<StatusCode> {
+    let own = name.eq_ignore_ascii_case(&caller.0.name);
     if !own {
-        sender.must_be(Role::Admin)?;
+        caller.must_be(Role::Admin)?;
     }
-    let (now, by) = (service.clock.now(), sender.0.account);
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let name = name.clone();
@@ -447,31 +457,31 @@ async fn delete_account(
 
 async fn quarantine_account(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     Body(why): Body<Why>,
-) -> Answer<StatusCode> {
-    change_quarantine(service, sender, name, why, true).await
+) -> ApiResult<StatusCode> {
+    change_quarantine(service, caller, name, why, true).await
 }
 
 async fn lift_quarantine(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     Body(why): Body<Why>,
-) -> Answer<StatusCode> {
-    change_quarantine(service, sender, name, why, false).await
+) -> ApiResult<StatusCode> {
+    change_quarantine(service, caller, name, why, false).await
 }
 
 async fn change_quarantine(
     service: Service,
-    sender: Sender,
+    caller: Authenticated,
     name: String,
     why: Why,
     begins: bool,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let (name, why) = (name.clone(), why.clone());

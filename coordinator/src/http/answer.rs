@@ -1,4 +1,4 @@
-//! Answers: what was asked for, or a problem.
+//! Results of handlers: a response, or a problem.
 
 use axum::{
     Json,
@@ -14,20 +14,20 @@ use serde::de::DeserializeOwned;
 
 use crate::{clock::Time, objects::ObjectError, store::Failure};
 
-/// A refusal, and after how many seconds to ask again.
+/// An error response (`application/problem+json`), and its `Retry-After` in seconds.
 #[derive(Debug)]
-pub(crate) struct Refusal(pub(crate) Problem, pub(crate) Option<u64>);
+pub(crate) struct ApiError(pub(crate) Problem, pub(crate) Option<u64>);
 
-/// What a handler gives back.
-pub(crate) type Answer<T> = Result<T, Refusal>;
+/// The result of a handler.
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         Self(Problem::new(code, detail), None)
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(self.0)).into_response();
@@ -44,7 +44,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Refused(problem) => {
@@ -56,7 +56,7 @@ impl From<Failure> for Refusal {
                 Self(Problem::new(Code::NotFound, "there is no such thing"), None)
             }
             other => {
-                // What went wrong inside is for the log, not for whoever asked.
+                // Internal errors are for the log, not for clients.
                 tracing::error!(error = %other, "an operation failed");
                 Self(Problem::new(Code::Internal, "the coordinator failed: its log says why"), Some(30))
             }
@@ -64,7 +64,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl From<ObjectError> for Refusal {
+impl From<ObjectError> for ApiError {
     fn from(error: ObjectError) -> Self {
         match error {
             ObjectError::Missing => Self::new(Code::NotFound, "there is no such object"),
@@ -77,56 +77,56 @@ impl From<ObjectError> for Refusal {
     }
 }
 
-/// There is no room at the moment. Not all come back at the same time.
-pub(super) fn busy(now: Time) -> Refusal {
+/// The server is at its limit. The spread of `Retry-After` keeps clients from returning together.
+pub(super) fn busy(now: Time) -> ApiError {
     let problem = Problem::new(Code::Busy, "the coordinator has too much to do: ask again later");
-    Refusal(problem, Some(5 + now.0.unsigned_abs() % 20))
+    ApiError(problem, Some(5 + now.0.unsigned_abs() % 20))
 }
 
-/// A JSON body, or a problem that says what is wrong with it.
+/// A JSON body, or a problem that names its error.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Answer<Self> {
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
         match Json::<T>::from_request(request, state).await {
             Ok(Json(body)) => Ok(Self(body)),
             Err(JsonRejection::MissingJsonContentType(_)) => {
-                Err(Refusal::new(Code::WrongType, "the body must be of type application/json"))
+                Err(ApiError::new(Code::WrongType, "the body must be of type application/json"))
             }
             Err(JsonRejection::BytesRejection(BytesRejection::FailedToBufferBody(_))) => {
-                Err(Refusal::new(Code::TooLarge, "the body is too large, or broke off"))
+                Err(ApiError::new(Code::TooLarge, "the body is too large, or broke off"))
             }
-            Err(other) => Err(Refusal::new(Code::BadRequest, one_line(&other.body_text()))),
+            Err(other) => Err(ApiError::new(Code::BadRequest, one_line(&other.body_text()))),
         }
     }
 }
 
-/// What stands in the path of an address, or a problem: an address whose parts cannot be read names nothing.
+/// Path parameters, or a problem: a path with unreadable parameters names nothing.
 #[derive(Debug)]
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let path = extract::Path::<T>::from_request_parts(parts, state).await;
-        path.map(|path| Self(path.0)).map_err(|_| Refusal::new(Code::NotFound, "there is nothing at this address"))
+        path.map(|path| Self(path.0)).map_err(|_| ApiError::new(Code::NotFound, "there is nothing at this address"))
     }
 }
 
-/// What is asked in an address, or a problem that says what is wrong with it.
+/// Query parameters, or a problem that names their error.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
-        let asked = serde_urlencoded::from_str(parts.uri.query().unwrap_or_default());
-        let unreadable = |error| Refusal::new(Code::BadRequest, format!("the address cannot be read: {error}"));
-        asked.map(Self).map_err(unreadable)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        let query = serde_urlencoded::from_str(parts.uri.query().unwrap_or_default());
+        let unreadable = |error| ApiError::new(Code::BadRequest, format!("the address cannot be read: {error}"));
+        query.map(Self).map_err(unreadable)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who asks.
+//! Authentication of requests: bearer token or session cookie.
 
 use axum::{
     extract::FromRequestParts,
@@ -10,68 +10,67 @@ use protocol::api::{
     work::Role,
 };
 
-use super::answer::{Answer, Refusal};
+use super::answer::{ApiError, ApiResult};
 use crate::{
     pages::{SESSION_COOKIE, cookie},
     people::{Identity, sessions::Session},
     service::Service,
 };
 
-/// The token of a request.
+/// The bearer token of a request.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
-/// Somebody with a token.
-pub(crate) struct Sender(pub(crate) Identity);
+/// The authenticated caller, by token.
+pub(crate) struct Authenticated(pub(crate) Identity);
 
-impl Sender {
-    /// Refuses whoever may not do what this role may.
-    pub(crate) fn must_be(&self, role: Role) -> Answer<()> {
+impl Authenticated {
+    /// Requires a role.
+    pub(crate) fn must_be(&self, role: Role) -> ApiResult<()> {
         match Service::lacks(self.0.role, role) {
             None => Ok(()),
-            Some(detail) => Err(Refusal::new(Code::Forbidden, detail)),
+            Some(detail) => Err(ApiError::new(Code::Forbidden, detail)),
         }
     }
 }
 
-impl FromRequestParts<Service> for Sender {
-    type Rejection = Refusal;
+impl FromRequestParts<Service> for Authenticated {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> ApiResult<Self> {
         let Reader(known) = Reader::from_request_parts(parts, service).await?;
-        let refusal = || Refusal::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`");
-        known.map(Self).ok_or_else(refusal)
+        let error = || ApiError::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`");
+        known.map(Self).ok_or_else(error)
     }
 }
 
-/// Whoever reads: somebody with a token, somebody who signed in to the pages, or nobody who is known. To change something
-/// takes a token.
+/// The caller of a read: by token, by session cookie, or anonymous. Writes need a token.
 pub(crate) struct Reader(Option<Identity>);
 
 impl Reader {
-    /// Whether whoever reads may see games that are still played or checked.
+    /// Whether the caller may see games still being played or checked.
     pub(crate) fn is_trainer(&self) -> bool {
         self.0.as_ref().is_some_and(|identity| identity.role >= Role::Trainer)
     }
 }
 
 impl FromRequestParts<Service> for Reader {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> ApiResult<Self> {
         let Some(token) = bearer(&parts.headers) else { return Ok(Self(signed_in(parts, service).await?)) };
         if token.len() > 200 {
-            return Err(Refusal::new(Code::BadToken, "the token is not known here"));
+            return Err(ApiError::new(Code::BadToken, "the token is not known here"));
         }
         Ok(Self(Some(service.identify(token).await?)))
     }
 }
 
-/// Whoever signed in to the pages: they may read here what stands there.
-async fn signed_in(parts: &Parts, service: &Service) -> Answer<Option<Identity>> {
+/// The identity behind a session cookie, which suffices for reads.
+async fn signed_in(parts: &Parts, service: &Service) -> ApiResult<Option<Identity>> {
     let is_reading = matches!(parts.method, Method::GET | Method::HEAD);
     let Some(cookie) = cookie(&parts.headers, SESSION_COOKIE).filter(|_| is_reading) else { return Ok(None) };
     let session = service.session(cookie).await?;
@@ -79,25 +78,25 @@ async fn signed_in(parts: &Parts, service: &Service) -> Answer<Option<Identity>>
     Ok(session.map(identity))
 }
 
-/// A program that is new enough to work with.
-pub(crate) struct NewEnough;
+/// A program of at least the oldest accepted version.
+pub(crate) struct MinVersion;
 
-impl FromRequestParts<Service> for NewEnough {
-    type Rejection = Refusal;
+impl FromRequestParts<Service> for MinVersion {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Answer<Self> {
-        let least = &service.settings.least_worker;
-        let said = parts.headers.get(VERSION_HEADER).and_then(|value| value.to_str().ok()).unwrap_or("0");
-        if numbers(said) >= numbers(least) {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> ApiResult<Self> {
+        let min = &service.settings.least_worker;
+        let sent = parts.headers.get(VERSION_HEADER).and_then(|value| value.to_str().ok()).unwrap_or("0");
+        if numbers(sent) >= numbers(min) {
             return Ok(Self);
         }
         let detail =
-            format!("version {least} or newer is needed, this is {said}: update the worker, then start it again");
-        Err(Refusal(Problem::new(Code::TooOld, detail), None))
+            format!("version {min} or newer is needed, this is {sent}: update the worker, then start it again");
+        Err(ApiError(Problem::new(Code::TooOld, detail), None))
     }
 }
 
-/// A version as numbers: what is not one counts as 0.
+/// Parses a version; parts that are no numbers count as 0.
 fn numbers(version: &str) -> [u64; 3] {
     let mut parts = version.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0));
     std::array::from_fn(|_| parts.next().unwrap_or(0))

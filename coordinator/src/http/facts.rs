@@ -1,4 +1,4 @@
-//! What the pages show, as JSON: read only, and by whoever signed in to the pages as well.
+//! The pages' data as JSON: read only, also with the session cookie of the pages.
 
 use axum::{Json, Router, extract::State, routing::get};
 use protocol::api::{problem::Code, work::Role};
@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    answer::{Answer, Path, Query, Refusal},
-    auth::Sender,
+    answer::{ApiError, ApiResult, Path, Query},
+    auth::Authenticated,
     files,
 };
 use crate::{
@@ -32,14 +32,14 @@ pub(super) fn routes() -> Router<Service> {
         .route("/machines", get(machines))
         .route("/people/{name}", get(person))
         .route("/people/{name}/own", get(person_own))
-        .route("/sprt", get(sprt_said))
+        .route("/sprt", get(sprt_report))
         .route("/settings", get(settings))
         .route("/failures", get(failures))
         .route("/audits", get(audits))
         .route("/deliveries", get(deliveries))
 }
 
-/// Runs a read and answers with its JSON.
+/// Runs a read and responds with its JSON.
 macro_rules! read {
     ($service:expr, |$connection:ident| $report:expr) => {{
         let report = $service.read(move |mut connection| {
@@ -52,12 +52,12 @@ macro_rules! read {
     }};
 }
 
-async fn overview_report(State(service): State<Service>) -> Answer<Json<Value>> {
+async fn overview_report(State(service): State<Service>) -> ApiResult<Json<Value>> {
     let now = service.clock.now();
     read!(service, |c| overview::overview(c, now))
 }
 
-async fn campaign_progress(State(service): State<Service>, Path(name): Path<String>) -> Answer<Json<Value>> {
+async fn campaign_progress(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let report = service.read(move |mut connection| {
         let name = name.clone();
         Box::pin(async move {
@@ -68,11 +68,11 @@ async fn campaign_progress(State(service): State<Service>, Path(name): Path<Stri
     Ok(Json(json!(report.await?)))
 }
 
-async fn matches_list(State(service): State<Service>, Query(page): Query<Page>) -> Answer<Json<Value>> {
+async fn matches_list(State(service): State<Service>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     read!(service, |c| matches::list(c, page.page))
 }
 
-async fn match_details(State(service): State<Service>, Path(job): Path<i64>) -> Answer<Json<Value>> {
+async fn match_details(State(service): State<Service>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
     Ok(Json(json!(matches::details(&service, job).await?)))
 }
 
@@ -80,7 +80,7 @@ async fn match_workers(
     State(service): State<Service>,
     Path(job): Path<i64>,
     Query(page): Query<Page>,
-) -> Answer<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let page = usize::try_from(page.page).unwrap_or_default();
     Ok(Json(json!(matches::all_workers(&service, job, page).await?)))
 }
@@ -89,11 +89,11 @@ async fn match_openings(
     State(service): State<Service>,
     Path(job): Path<i64>,
     Query(page): Query<Page>,
-) -> Answer<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     Ok(Json(json!(matches::openings(&service, job, page.page).await?)))
 }
 
-async fn net_card(State(service): State<Service>, Path(hash): Path<String>) -> Answer<Json<Value>> {
+async fn net_card(State(service): State<Service>, Path(hash): Path<String>) -> ApiResult<Json<Value>> {
     let report = service.read(move |mut connection| {
         let hash = hash.clone();
         Box::pin(async move { net::card(&mut connection, &hash).await })
@@ -101,32 +101,36 @@ async fn net_card(State(service): State<Service>, Path(hash): Path<String>) -> A
     Ok(Json(json!(report.await?)))
 }
 
-async fn data_report(State(service): State<Service>, Query(page): Query<Page>) -> Answer<Json<Value>> {
+async fn data_report(State(service): State<Service>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     let now = service.clock.now();
     read!(service, |c| data::data(c, now, page.page))
 }
 
-/// Which rows, counted in pages from 0.
+/// A page of rows, counted from 0.
 #[derive(Deserialize)]
 struct Page {
     #[serde(default)]
     page: i64,
-    /// Only what is one's own, whatever else one may see.
+    /// Only the caller's own rows, whatever its role.
     #[serde(default)]
     own: bool,
 }
 
-/// Maintainers see what is everybody's, others what is their own.
-fn own(sender: &Sender) -> Option<i64> {
-    (sender.0.role < Role::Maintainer).then_some(sender.0.account)
+/// The filter of a caller: maintainers see all accounts, others their own.
+fn own(caller: &Authenticated) -> Option<i64> {
+    (caller.0.role < Role::Maintainer).then_some(caller.0.account)
 }
 
-async fn machines(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
-    let own = if page.own { Some(sender.0.account) } else { own(&sender) };
+async fn machines(
+    State(service): State<Service>,
+    caller: Authenticated,
+    Query(page): Query<Page>,
+) -> ApiResult<Json<Value>> {
+    let own = if page.own { Some(caller.0.account) } else { own(&caller) };
     read!(service, |c| people::machines(c, own, page.page))
 }
 
-async fn person(State(service): State<Service>, Path(name): Path<String>) -> Answer<Json<Value>> {
+async fn person(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let report = service.read(move |mut connection| {
         let name = name.clone();
         Box::pin(async move { people::person(&mut connection, &name).await })
@@ -134,15 +138,15 @@ async fn person(State(service): State<Service>, Path(name): Path<String>) -> Ans
     Ok(Json(json!(report.await?.2)))
 }
 
-/// What is not for everybody.
+/// The private part of a person's page.
 async fn person_own(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(name): Path<String>,
     Query(page): Query<Page>,
-) -> Answer<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let now = service.clock.now();
-    let (viewer, is_maintainer) = (sender.0.account, sender.0.role >= Role::Maintainer);
+    let (viewer, is_maintainer) = (caller.0.account, caller.0.role >= Role::Maintainer);
     let report = service.read(move |mut connection| {
         let name = name.clone();
         Box::pin(async move {
@@ -158,15 +162,15 @@ async fn person_own(
     Ok(Json(report.await?))
 }
 
-async fn sprt_said(Query(asked): Query<sprt::Asked>) -> Answer<Json<Value>> {
-    match sprt::calculate(&asked) {
-        Ok(said) => Ok(Json(json!(said))),
-        Err(fault) => Err(Refusal::new(Code::Invalid, fault.sentence(false))),
+async fn sprt_report(Query(query): Query<sprt::SprtQuery>) -> ApiResult<Json<Value>> {
+    match sprt::calculate(&query) {
+        Ok(report) => Ok(Json(json!(report))),
+        Err(fault) => Err(ApiError::new(Code::Invalid, fault.sentence(false))),
     }
 }
 
-async fn settings(State(service): State<Service>, sender: Sender) -> Answer<Json<Value>> {
-    sender.must_be(Role::Maintainer)?;
+async fn settings(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
     let (chosen, it) = (service.choices().await?, &service.settings);
     let chosen: serde_json::Map<_, _> =
         Key::ALL.into_iter().map(|key| (key.name().to_owned(), chosen.value(key).into())).collect();
@@ -178,17 +182,29 @@ async fn settings(State(service): State<Service>, sender: Sender) -> Answer<Json
     })))
 }
 
-async fn failures(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
-    let own = own(&sender);
+async fn failures(
+    State(service): State<Service>,
+    caller: Authenticated,
+    Query(page): Query<Page>,
+) -> ApiResult<Json<Value>> {
+    let own = own(&caller);
     read!(service, |c| people::failures(c, own, page.page))
 }
 
-async fn audits(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
-    sender.must_be(Role::Maintainer)?;
+async fn audits(
+    State(service): State<Service>,
+    caller: Authenticated,
+    Query(page): Query<Page>,
+) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
     read!(service, |c| people::audits(c, page.page))
 }
 
-async fn deliveries(State(service): State<Service>, sender: Sender, Query(page): Query<Page>) -> Answer<Json<Value>> {
-    let account = sender.0.account;
+async fn deliveries(
+    State(service): State<Service>,
+    caller: Authenticated,
+    Query(page): Query<Page>,
+) -> ApiResult<Json<Value>> {
+    let account = caller.0.account;
     read!(service, |c| people::deliveries(c, account, page.page))
 }

@@ -1,7 +1,8 @@
-//! Nets, books, games and training sets for everybody, by their hashes.
+//! Nets, books, games and training sets for everyone, by their hashes.
 //!
-//! What a hash names never changes, so answers may be kept for ever, and parts of them may be asked for. Games are
-//! given out once nobody plays them any more: whoever could read what others claim would not have to play.
+//! The content of a hash never changes: responses are cached without limit, and ranges may be
+//! requested. Games become public once their job is closed: a worker that could read them would not
+//! have to play.
 
 use axum::{
     body::Body,
@@ -14,19 +15,19 @@ use object_store::GetRange;
 use protocol::api::{NET_TYPE, SHARD_TYPE, problem::Code};
 
 use super::{
-    answer::{Answer, Path, Refusal},
+    answer::{ApiError, ApiResult, Path},
     auth::Reader,
 };
 use crate::{games, objects::Kind, service::Service};
 
-/// For a year, and no need to ask whether it changed.
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// Cached for a year, without revalidation.
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 pub(super) async fn net(
     State(service): State<Service>,
     Path(hash): Path<String>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     object(&service, Kind::Net, &hash, NET_TYPE, &headers).await
 }
 
@@ -34,16 +35,16 @@ pub(super) async fn book(
     State(service): State<Service>,
     Path(hash): Path<String>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     object(&service, Kind::Book, &hash, "text/plain; charset=utf-8", &headers).await
 }
 
-/// The picture of a training's loss. A trainer made it: opened by itself, it can do nothing.
+/// The plot of a training's loss. Its SVG comes from a trainer: the policy forbids all scripts.
 pub(super) async fn curves(
     State(service): State<Service>,
     Path(hash): Path<String>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let mut response = object(&service, Kind::Curves, &hash, "image/svg+xml", &headers).await?;
     let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -53,17 +54,17 @@ pub(super) async fn curves(
 pub(super) async fn shard(
     State(service): State<Service>,
     Path(hash): Path<String>,
-    reader: Answer<Reader>,
+    reader: ApiResult<Reader>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let is_open = games::is_open(&service, parse(&hash)?).await?;
     if !is_open && !reader?.is_trainer() {
         let detail = "there is no such shard, or its games are still being checked";
-        return Err(Refusal::new(Code::NotFound, detail));
+        return Err(ApiError::new(Code::NotFound, detail));
     }
     let mut response = object(&service, Kind::Shard, &hash, SHARD_TYPE, &headers).await?;
     if !is_open {
-        // Not for caches that others share.
+        // Kept out of shared caches.
         let private = HeaderValue::from_static("private, max-age=31536000, immutable");
         response.headers_mut().insert(header::CACHE_CONTROL, private);
     }
@@ -74,7 +75,7 @@ pub(super) async fn manifest(
     State(service): State<Service>,
     Path(hash): Path<String>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     text(&service, "SELECT text FROM manifests WHERE hash = $1", &hash, &headers).await
 }
 
@@ -82,11 +83,11 @@ pub(super) async fn net_manifest(
     State(service): State<Service>,
     Path(hash): Path<String>,
     headers: HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     text(&service, "SELECT manifest FROM nets WHERE hash = $1 AND manifest IS NOT NULL", &hash, &headers).await
 }
 
-async fn text(service: &Service, query: &'static str, hash: &str, headers: &HeaderMap) -> Answer<Response> {
+async fn text(service: &Service, query: &'static str, hash: &str, headers: &HeaderMap) -> ApiResult<Response> {
     let digest = parse(hash)?;
     let etag = etag(digest);
     let text = service
@@ -98,35 +99,35 @@ async fn text(service: &Service, query: &'static str, hash: &str, headers: &Head
             })
         })
         .await?;
-    let text = text.ok_or_else(|| Refusal::new(Code::NotFound, format!("there is no manifest {digest}")))?;
+    let text = text.ok_or_else(|| ApiError::new(Code::NotFound, format!("there is no manifest {digest}")))?;
     if is_known(headers, &etag) {
         return Ok(not_modified(etag));
     }
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (header::CACHE_CONTROL, FOR_EVER),
+        (header::CACHE_CONTROL, IMMUTABLE),
         (header::ETAG, etag),
     ];
     Ok((headers, text).into_response())
 }
 
-/// The name of what a hash names, for caches.
+/// The `ETag` of a hash.
 fn etag(digest: Digest) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{digest}\"")).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
-/// Whether whoever asks has it already.
+/// Whether the client has it already (`If-None-Match`).
 fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     known.is_some_and(|known| known.split(',').any(|known| known.trim() == "*" || known.trim() == etag))
 }
 
 fn not_modified(etag: HeaderValue) -> Response {
-    (StatusCode::NOT_MODIFIED, [(header::ETAG, etag), (header::CACHE_CONTROL, FOR_EVER)]).into_response()
+    (StatusCode::NOT_MODIFIED, [(header::ETAG, etag), (header::CACHE_CONTROL, IMMUTABLE)]).into_response()
 }
 
-fn parse(hash: &str) -> Answer<Digest> {
-    hash.parse().map_err(|error| Refusal::new(Code::NotFound, format!("{error}")))
+fn parse(hash: &str) -> ApiResult<Digest> {
+    hash.parse().map_err(|error| ApiError::new(Code::NotFound, format!("{error}")))
 }
 
 async fn object(
@@ -135,7 +136,7 @@ async fn object(
     hash: &str,
     content_type: &'static str,
     headers: &HeaderMap,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let digest = parse(hash)?;
     let etag = etag(digest);
     if is_known(headers, &etag) {
@@ -147,7 +148,7 @@ async fn object(
     let mut response = (
         [
             (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
-            (header::CACHE_CONTROL, FOR_EVER),
+            (header::CACHE_CONTROL, IMMUTABLE),
             (header::ETAG, etag),
             (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
         ],
@@ -166,7 +167,7 @@ async fn object(
     Ok(response)
 }
 
-/// One range of bytes. Anything else is as if nothing had been asked (RFC 9110).
+/// One range of bytes. Any other `Range` header is ignored (RFC 9110).
 fn range_of(text: &str) -> Option<GetRange> {
     let (from, to) = text.strip_prefix("bytes=")?.split_once('-')?;
     match (from.trim(), to.trim()) {

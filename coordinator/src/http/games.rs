@@ -1,4 +1,4 @@
-//! Games by the shards that hold them, and the arbiter's verdict on whatever is asked.
+//! Games by their shards, and the arbiter's verdict on any position.
 
 use axum::{
     Json,
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use xiangqi::notation::Notation;
 
 use super::{
-    answer::{Answer, Path, Query, Refusal},
+    answer::{ApiError, ApiResult, Path, Query},
     auth::Reader,
 };
 use crate::{
-    games::{self, judge::Asked},
+    games::{self, judge::JudgeQuery},
     service::Service,
 };
 
-/// Which shards are listed.
+/// A filter of the list of shards.
 #[derive(Deserialize)]
 pub(super) struct OfJob {
     job: Option<i64>,
@@ -31,7 +31,7 @@ pub(super) async fn shards(
     State(service): State<Service>,
     Query(of): Query<OfJob>,
     reader: Reader,
-) -> Answer<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
     let shards = service
         .read(move |mut connection| {
@@ -41,7 +41,7 @@ pub(super) async fn shards(
     Ok(Json(shards.iter().map(games::ListedShard::json).collect()))
 }
 
-/// Which games of a shard are listed.
+/// A filter of the list of a shard's games.
 #[derive(Deserialize)]
 pub(super) struct OfShard {
     reason: Option<String>,
@@ -54,7 +54,7 @@ pub(super) async fn of_shard(
     Path(shard): Path<String>,
     Query(of): Query<OfShard>,
     reader: Reader,
-) -> Answer<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
     let (shard, header, listed, found) = games::list(&service, &shard, of.reason, of.skip, trainer).await?;
     let listed: Vec<_> = listed
@@ -71,12 +71,12 @@ pub(super) async fn game(
     State(service): State<Service>,
     Path((shard, number)): Path<(String, u64)>,
     reader: Reader,
-) -> Answer<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
     Ok(Json(games::read(&service, &shard, number, trainer).await?.json()))
 }
 
-/// How moves are written.
+/// The notation of the moves.
 #[derive(Deserialize)]
 pub(super) struct Written {
     notation: Option<String>,
@@ -87,10 +87,10 @@ pub(super) async fn pgn(
     Path((shard, number)): Path<(String, u64)>,
     Query(written): Query<Written>,
     reader: Reader,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let notation = match written.notation.as_deref() {
         None => Notation::Uci,
-        Some(name) => name.parse().map_err(|error| Refusal::new(Code::Invalid, format!("{error}")))?,
+        Some(name) => name.parse().map_err(|error| ApiError::new(Code::Invalid, format!("{error}")))?,
     };
     let trainer = reader.is_trainer();
     let kept = games::read(&service, &shard, number, trainer).await?;
@@ -103,8 +103,8 @@ pub(super) async fn pgn(
     Ok((headers, text).into_response())
 }
 
-pub(super) async fn judgement(Query(asked): Query<Asked>) -> Answer<Json<Value>> {
-    let judged = asked.judge().map_err(|wrong| Refusal::new(Code::Invalid, wrong.sentence(false)))?;
+pub(super) async fn judgement(Query(query): Query<JudgeQuery>) -> ApiResult<Json<Value>> {
+    let judged = query.judge().map_err(|wrong| ApiError::new(Code::Invalid, wrong.sentence(false)))?;
     let mut value = judged.story.json();
     value["moves_after_the_end"] = json!(judged.surplus);
     Ok(Json(value))

@@ -1,4 +1,4 @@
-//! Whether it lives, whether it works, and its figures for Prometheus.
+//! Liveness, readiness, and metrics for Prometheus.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) async fn alive() -> &'static str {
     "alive\n"
 }
 
-/// Whether all is well: what is not stands in the answer, a line each.
+/// Readiness probe: each fault is a line of the response.
 pub(super) async fn ready(State(service): State<Service>) -> Response {
     let mut wrong = Vec::new();
     if *service.stopping.borrow() {
@@ -67,8 +67,8 @@ pub(super) async fn metrics(State(service): State<Service>) -> Response {
     for (name, count) in counts {
         let _ = writeln!(text, "{name} {count}");
     }
-    for (class, answers) in service.limits.answers().into_iter().enumerate().skip(1) {
-        let _ = writeln!(text, "chuhe_answers_total{{status=\"{class}xx\"}} {answers}");
+    for (class, responses) in service.limits.responses().into_iter().enumerate().skip(1) {
+        let _ = writeln!(text, "chuhe_answers_total{{status=\"{class}xx\"}} {responses}");
     }
     let (bins, sum) = service.limits.times();
     let mut below = 0;
@@ -78,8 +78,8 @@ pub(super) async fn metrics(State(service): State<Service>) -> Response {
         let _ = writeln!(text, "chuhe_answer_seconds_bucket{{le=\"{bound}\"}} {below}");
     }
     let _ = writeln!(text, "chuhe_answer_seconds_sum {}\nchuhe_answer_seconds_count {below}", sum.as_secs_f64());
-    let (inside, bytes) = service.limits.places.in_use();
-    let _ = writeln!(text, "chuhe_requests_inside {inside}\nchuhe_body_bytes {bytes}");
+    let (active, bytes) = service.limits.requests.in_use();
+    let _ = writeln!(text, "chuhe_requests_inside {active}\nchuhe_body_bytes {bytes}");
     if let Some(free) = service.free_bytes() {
         let _ = writeln!(text, "chuhe_free_bytes {free}");
     }

@@ -1,5 +1,5 @@
-//! Who asks too often, and how many are let in at the same time (`places`). All of it is in memory:
-//! what a coordinator forgets when it stops does no harm, and addresses are nowhere else.
+//! Rate limits (token buckets), and the limit of simultaneous requests (`permits`). All state is in
+//! memory: losing it does no harm, and addresses are stored nowhere else.
 
 use std::{
     collections::HashMap,
@@ -12,8 +12,8 @@ use std::{
 };
 
 use super::{
-    answer::{Answer, Refusal},
-    places::Places,
+    answer::{ApiError, ApiResult},
+    permits::RequestLimiter,
 };
 use crate::{
     clock::{HOUR, SECOND, Time},
@@ -22,35 +22,35 @@ use crate::{
 use axum::{extract::Request, http::HeaderMap};
 use protocol::api::problem::{Code, Problem};
 
-/// An address may ask so many times as often as a token: many may stand behind one.
+/// Rate of an address, in rates of a token: many tokens may share one address.
 const TOKENS_PER_ADDRESS: u32 = 50;
 
-/// So many senders are remembered; beyond, those who were quiet longest are forgotten.
-const MOST_SENDERS: usize = 100_000;
+/// Capacity of the table of senders; beyond it, the longest silent are dropped.
+const MAX_SENDERS: usize = 100_000;
 
-/// So many accounts may be made from an address within an hour: an account is trusted little, but many of them are many.
-const MOST_REGISTRATIONS: u32 = 20;
+/// Accounts per address and hour: a new account has little trust, but many have much.
+const MAX_REGISTRATIONS_PER_HOUR: u32 = 20;
 
-/// The limits of a coordinator, and what it counted.
+/// The limits of a coordinator, and its counters.
 pub struct Limits {
-    pub(crate) places: Arc<Places>,
+    pub(crate) requests: Arc<RequestLimiter>,
     per_second: u32,
     burst: u32,
     senders: Mutex<HashMap<String, Bucket>>,
-    /// Who registered, how often, since when.
+    /// Registrations by address: their number and the window's start.
     registered: Mutex<HashMap<String, (u32, Time)>>,
-    /// Answers by hundreds of their status.
-    answers: [AtomicU64; 6],
-    /// Answers by how long they took: up to these many milliseconds.
+    /// Responses by class of status.
+    responses: [AtomicU64; 6],
+    /// Histogram of response times, with the bounds `BOUNDS`.
     took: [AtomicU64; BOUNDS.len() + 1],
-    /// How long they took together, in microseconds.
+    /// Total response time, in microseconds.
     microseconds: AtomicU64,
 }
 
-/// The bounds of the histogram of answers, in milliseconds.
+/// Bounds of the response time histogram, in milliseconds.
 pub(super) const BOUNDS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 
-/// What a sender may still ask, in thousandths of requests.
+/// Token bucket of a sender, in thousandths of requests.
 #[derive(Clone, Copy)]
 struct Bucket {
     left: i64,
@@ -58,32 +58,32 @@ struct Bucket {
 }
 
 impl Limits {
-    /// Limits that let in so many at once, and so many a second of each sender.
+    /// Limits for `at_once` simultaneous requests and `per_second` requests of each sender.
     #[must_use]
     pub fn new(at_once: usize, per_second: u32, burst: u32) -> Self {
         Self {
-            places: Places::new(at_once),
+            requests: RequestLimiter::new(at_once),
             per_second,
             burst,
             senders: Mutex::default(),
             registered: Mutex::default(),
-            answers: Default::default(),
+            responses: Default::default(),
             took: Default::default(),
             microseconds: AtomicU64::new(0),
         }
     }
 
-    /// Takes a request from what an address and a token may ask.
+    /// Takes one request from the token buckets of the address and the token.
     ///
     /// # Errors
     ///
-    /// With the seconds to wait, if nothing is left.
+    /// Returns the seconds to wait, if a bucket is empty.
     pub fn take(&self, address: &str, token: Option<&str>, now: Time) -> Result<(), u64> {
         let Ok(mut senders) = self.senders.lock() else { return Ok(()) };
-        if senders.len() > MOST_SENDERS {
+        if senders.len() > MAX_SENDERS {
             let old = now.0 - 60 * SECOND;
             senders.retain(|_, bucket| bucket.at.0 > old);
-            if senders.len() > MOST_SENDERS {
+            if senders.len() > MAX_SENDERS {
                 senders.clear();
             }
         }
@@ -99,47 +99,47 @@ impl Limits {
             Ok(())
         };
         of(format!("address {address}"), TOKENS_PER_ADDRESS)?;
-        // Whoever has no token asks for itself alone, as far as can be known: what it may is the address's.
+        // Requests without a token have the address's bucket alone.
         token.map_or(Ok(()), |token| of(format!("token {token}"), 1))
     }
 
-    /// Counts a registration of an address, of which there are few in an hour.
+    /// Counts a registration of an address in its hour.
     ///
     /// # Errors
     ///
-    /// With the seconds to wait, if there were as many as there may be.
+    /// Returns the seconds to wait, if the hour's registrations are used up.
     pub fn register(&self, address: &str, now: Time) -> Result<(), u64> {
         let Ok(mut registered) = self.registered.lock() else { return Ok(()) };
-        if registered.len() > MOST_SENDERS {
+        if registered.len() > MAX_SENDERS {
             registered.retain(|_, (_, since)| now.0 - since.0 < HOUR);
         }
         let entry = registered.entry(address.to_owned()).or_insert((0, now));
         let left = entry.1.0 + HOUR - now.0;
         if left <= 0 {
             *entry = (0, now);
-        } else if entry.0 >= MOST_REGISTRATIONS {
+        } else if entry.0 >= MAX_REGISTRATIONS_PER_HOUR {
             return Err((left / SECOND).max(1).unsigned_abs());
         }
         entry.0 += 1;
         Ok(())
     }
 
-    /// Counts an answer.
+    /// Counts a response.
     pub fn count(&self, status: u16, took: Duration) {
-        self.answers[usize::from(status / 100).min(5)].fetch_add(1, Relaxed);
+        self.responses[usize::from(status / 100).min(5)].fetch_add(1, Relaxed);
         let milliseconds = took.as_millis() as u64;
         let bin = BOUNDS.iter().position(|&bound| milliseconds < bound).unwrap_or(BOUNDS.len());
         self.took[bin].fetch_add(1, Relaxed);
         self.microseconds.fetch_add(took.as_micros() as u64, Relaxed);
     }
 
-    /// Answers by hundreds of their status.
+    /// Responses by class of status.
     #[must_use]
-    pub fn answers(&self) -> [u64; 6] {
-        std::array::from_fn(|class| self.answers[class].load(Relaxed))
+    pub fn responses(&self) -> [u64; 6] {
+        std::array::from_fn(|class| self.responses[class].load(Relaxed))
     }
 
-    /// Answers by how long they took, and how long all together.
+    /// The response time histogram and the total time.
     #[must_use]
     pub fn times(&self) -> ([u64; BOUNDS.len() + 1], Duration) {
         let bins = std::array::from_fn(|bin| self.took[bin].load(Relaxed));
@@ -147,20 +147,20 @@ impl Limits {
     }
 }
 
-/// From where a request comes. Behind a proxy, the last address that it added is believed, and no other.
+/// The client's address. Behind a proxy, only the last address of `X-Forwarded-For` is trusted.
 pub(crate) fn address_of(request: &Request, peer: SocketAddr, behind_proxy: bool) -> String {
     address_in(request.headers(), peer, behind_proxy)
 }
 
-/// The same, by the request's headers.
+/// The client's address, from the headers.
 pub(crate) fn address_in(headers: &HeaderMap, peer: SocketAddr, behind_proxy: bool) -> String {
-    // A proxy may add a line of its own to those that came.
+    // The proxy may append a header line of its own.
     let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| behind_proxy);
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
     sender(forwarded.unwrap_or(peer.ip()))
 }
 
-/// Whom an address stands for.
+/// The sender behind an address: an IPv4 address or an IPv6 /64.
 pub(super) fn sender(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -169,21 +169,21 @@ pub(super) fn sender(address: IpAddr) -> String {
     }
 }
 
-/// Refuses an account more to an address that has made many.
-pub(crate) fn may_register(service: &Service, headers: &HeaderMap, peer: SocketAddr) -> Answer<()> {
+/// Rejects further registrations from an address after too many.
+pub(crate) fn may_register(service: &Service, headers: &HeaderMap, peer: SocketAddr) -> ApiResult<()> {
     let address = address_in(headers, peer, service.settings.behind_proxy);
     service.limits.register(&address, service.clock.now()).map_err(|wait| {
-        let detail = "many accounts were made from this address: try again later, or ask whoever runs this for one";
-        Refusal(Problem::new(Code::TooMany, detail), Some(wait))
+        let detail = "many accounts were made from this address: try again later, or ask its operator for one";
+        ApiError(Problem::new(Code::TooMany, detail), Some(wait))
     })
 }
 
-/// A token's place in the table, without the token.
+/// A token's key in the table: a hash, never the token itself.
 pub(super) fn short(token: &str) -> String {
     crate::people::hash_of(token)[..16].to_owned()
 }
 
-/// An address as it may stand in a log: what names a lease or training is a secret.
+/// A path for the log: the secret tokens of leases and trainings are masked.
 pub(super) fn without_secrets(path: &str) -> String {
     let mut parts = path.split('/').collect::<Vec<_>>();
     if let Some(secret) = parts.iter().position(|part| matches!(*part, "leases" | "trainings"))
@@ -209,11 +209,11 @@ mod tests {
         assert_eq!(limits.take("a", Some("u"), now), Ok(()), "another token of the address");
         assert_eq!(limits.take("a", Some("t"), now.after(500)), Ok(()));
         assert_eq!(limits.take("a", Some("t"), now.after(500)), Err(1));
-        assert_eq!(limits.take("a", Some("t"), Time(0)), Err(1), "clocks that go back give nothing");
+        assert_eq!(limits.take("a", Some("t"), Time(0)), Err(1), "a clock that runs backwards adds nothing");
     }
 
     #[test]
-    fn nobody_makes_many_accounts() {
+    fn an_address_makes_few_accounts() {
         let limits = Limits::new(1, 1, 1);
         let now = Time(1_000_000);
         let made = (0..50).filter(|second| limits.register("a", now.after(second * SECOND)).is_ok());
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_of_whoever_asks() {
+    fn addresses_are_those_of_the_client() {
         let found = |peer: &str, lines: &[&'static str], behind_proxy| {
             let mut headers = HeaderMap::new();
             for line in lines {
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(found("203.0.113.7", &[], false), "203.0.113.7");
         assert_eq!(found("::ffff:203.0.113.7", &[], false), "203.0.113.7", "as a socket for both kinds says it");
         assert_eq!(found("2001:db8:1:2:3:4:5:6", &[], false), "2001:db8:1:2::");
-        assert_eq!(found("127.0.0.1", &["198.51.100.1"], false), "127.0.0.1", "anybody can say that");
+        assert_eq!(found("127.0.0.1", &["198.51.100.1"], false), "127.0.0.1", "any client can send that header");
         assert_eq!(found("127.0.0.1", &["198.51.100.1, 203.0.113.7"], true), "203.0.113.7");
         assert_eq!(found("127.0.0.1", &["198.51.100.1", "203.0.113.7"], true), "203.0.113.7");
         assert_eq!(found("127.0.0.1", &["nonsense"], true), "127.0.0.1");

@@ -1,4 +1,4 @@
-//! Connections: how many, how long they may take to say what they want, and how they end.
+//! Connections: their number, their timeouts and their end.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -20,22 +20,22 @@ use tower::ServiceExt as _;
 
 use super::{
     limits,
-    patience::{Addresses, Impatient},
+    write_timeout::{Addresses, WriteTimeout},
 };
 
-/// So many connections are open at the same time; others wait in the system's queue.
-const MOST_CONNECTIONS: usize = 8_192;
+/// Open connections at the same time; others wait in the system's queue.
+const MAX_CONNECTIONS: usize = 8_192;
 
-/// So many of one address, unless a proxy stands before all.
-const MOST_OF_ADDRESS: usize = 2_048;
+/// Open connections of one address, unless a proxy stands in front.
+const MAX_CONNECTIONS_PER_ADDRESS: usize = 2_048;
 
-/// Who takes nothing of an answer for so long gets no more of it.
-const READ_WITHIN: Duration = Duration::from_secs(30);
+/// Write timeout: a client that reads nothing for so long is disconnected.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A request's head must be there after so long. Who sends it a byte at a time holds up nobody else.
-const HEAD_WITHIN: Duration = Duration::from_secs(10);
+/// Read timeout of a request's head, against clients that send it byte by byte (Slowloris).
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Answers until it is told to stop; then lets what is under way end, for so long.
+/// Serves until `stop`, then drains the requests under way for at most `grace`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
@@ -43,34 +43,34 @@ pub async fn serve(
     mut stop: watch::Receiver<bool>,
     grace: Duration,
 ) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let addresses = Addresses::default();
     let graceful = GracefulShutdown::new();
-    // Of one version alone: as long as it is not known which it is, no time runs.
+    // HTTP/1 only: no timeout runs while the builder still detects the version.
     let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(32 << 10);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(32 << 10);
     loop {
-        let place = Arc::clone(&places).acquire_owned();
+        let permit = Arc::clone(&permits).acquire_owned();
         let accepted = tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
-            accepted = async { (place.await, listener.accept().await) } => accepted,
+            accepted = async { (permit.await, listener.accept().await) } => accepted,
         };
-        let (Ok(place), accepted) = accepted else { break };
+        let (Ok(permit), accepted) = accepted else { break };
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // No more files, most likely: some are closed soon.
+                // Out of file descriptors, most likely: others close soon.
                 tracing::warn!(%error, "a connection was not accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        let most = if behind_proxy { MOST_CONNECTIONS } else { MOST_OF_ADDRESS };
-        let Some(address) = addresses.enter(limits::sender(peer.ip()), most) else { continue };
-        // Without it the system waits for more to say.
+        let max = if behind_proxy { MAX_CONNECTIONS } else { MAX_CONNECTIONS_PER_ADDRESS };
+        let Some(address) = addresses.acquire(limits::sender(peer.ip()), max) else { continue };
+        // Disables Nagle's algorithm: responses are sent at once.
         drop(stream.set_nodelay(true));
         let app = app.clone();
-        let answer = service_fn(move |mut request: Request<Incoming>| {
+        let handler = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo::<SocketAddr>(peer));
             let app = app.clone();
             async move {
@@ -78,16 +78,16 @@ pub async fn serve(
             }
         });
         let connection =
-            builder.serve_connection(TokioIo::new(Impatient::new(stream, READ_WITHIN)), answer).into_owned();
+            builder.serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT)), handler).into_owned();
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // Who breaks off, or says nothing that can be read, is not worth a word.
+            // Broken connections and unreadable requests are not worth a log line.
             drop(connection.await);
-            drop((place, address));
+            drop((permit, address));
         });
     }
     drop(listener);
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were still under way: their senders will send them again");
+        tracing::warn!("some requests were still under way: their clients will retry");
     }
 }

@@ -1,4 +1,4 @@
-//! What trainers ask.
+//! Requests of trainers.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use protocol::{
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{Answer, Body, Path, Refusal},
-    auth::Sender,
-    places::Place,
-    work::{collect, of_type, same_hash},
+    answer::{ApiError, ApiResult, Body, Path},
+    auth::Authenticated,
+    permits::Permit,
+    work::{collect, require_type, verify_hash},
 };
 use crate::{
     campaigns::{
@@ -37,19 +37,19 @@ use crate::{
     service::Service,
 };
 
-/// A picture has at most so many bytes.
-const MOST_CURVES: u64 = 4 << 20;
+/// Longest plot of the loss, in bytes.
+const MAX_CURVES_BYTES: u64 = 4 << 20;
 
 pub(super) async fn claim(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Body(claim): Body<Claim>,
-) -> Answer<Json<Offer>> {
-    sender.must_be(Role::Trainer)?;
+) -> ApiResult<Json<Offer>> {
+    caller.must_be(Role::Trainer)?;
     if !is_name(&claim.name) {
-        return Err(Refusal::new(Code::Invalid, format!("{:?} is no name of a trainer", claim.name)));
+        return Err(ApiError::new(Code::Invalid, format!("{:?} is no name of a trainer", claim.name)));
     }
-    let (now, account) = (service.clock.now(), sender.0.account);
+    let (now, account) = (service.clock.now(), caller.0.account);
     let offer = service
         .write(move |mut connection| {
             let claim = claim.clone();
@@ -61,12 +61,12 @@ pub(super) async fn claim(
 
 pub(super) async fn progress(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(token): Path<String>,
     Body(progress): Body<Progress>,
-) -> Answer<Json<Renewed>> {
-    sender.must_be(Role::Trainer)?;
-    let (now, account) = (service.clock.now(), sender.0.account);
+) -> ApiResult<Json<Renewed>> {
+    caller.must_be(Role::Trainer)?;
+    let (now, account) = (service.clock.now(), caller.0.account);
     let renewed = service
         .write(move |mut connection| {
             let token = token.clone();
@@ -78,49 +78,49 @@ pub(super) async fn progress(
 
 pub(super) async fn net(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(token): Path<String>,
-    Extension(place): Extension<Arc<Place>>,
+    Extension(permit): Extension<Arc<Permit>>,
     headers: HeaderMap,
     body: HttpBody,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Trainer)?;
-    of_type(&headers, NET_TYPE)?;
-    must_have(&service, &sender, &token).await?;
-    place.is_trainers();
-    let bytes = collect(&service, &headers, body, MOST_NET_BYTES, &place).await?;
-    same_hash(&headers, &bytes)?;
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Trainer)?;
+    require_type(&headers, NET_TYPE)?;
+    require_training(&service, &caller, &token).await?;
+    permit.exempt_from_byte_limits();
+    let bytes = collect(&service, &headers, body, MOST_NET_BYTES, &permit).await?;
+    verify_hash(&headers, &bytes)?;
     let checked = bytes.clone();
     let checked = spawn_blocking(move || Net::from_bytes(&checked).map(drop)).await;
     match checked {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(Refusal::new(Code::BadNet, format!("the body is no net: {error}"))),
-        Err(_) => return Err(Refusal::new(Code::BadNet, "the body is no net that can be read")),
+        Ok(Err(error)) => return Err(ApiError::new(Code::BadNet, format!("the body is no net: {error}"))),
+        Err(_) => return Err(ApiError::new(Code::BadNet, "the body is no net that can be read")),
     }
     let hash = service.objects.put(Kind::Net, bytes).await?;
-    uploaded(&service, &sender, token, Uploaded::Net, hash).await
+    uploaded(&service, &caller, token, Uploaded::Net, hash).await
 }
 
 pub(super) async fn curves(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(token): Path<String>,
-    Extension(place): Extension<Arc<Place>>,
+    Extension(permit): Extension<Arc<Permit>>,
     headers: HeaderMap,
     body: HttpBody,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Trainer)?;
-    of_type(&headers, "image/svg+xml")?;
-    must_have(&service, &sender, &token).await?;
-    place.is_trainers();
-    let bytes = collect(&service, &headers, body, MOST_CURVES, &place).await?;
-    same_hash(&headers, &bytes)?;
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Trainer)?;
+    require_type(&headers, "image/svg+xml")?;
+    require_training(&service, &caller, &token).await?;
+    permit.exempt_from_byte_limits();
+    let bytes = collect(&service, &headers, body, MAX_CURVES_BYTES, &permit).await?;
+    verify_hash(&headers, &bytes)?;
     let hash = service.objects.put(Kind::Curves, bytes).await?;
-    uploaded(&service, &sender, token, Uploaded::Curves, hash).await
+    uploaded(&service, &caller, token, Uploaded::Curves, hash).await
 }
 
-async fn must_have(service: &Service, sender: &Sender, token: &str) -> Answer<()> {
-    let (account, token) = (sender.0.account, token.to_owned());
+async fn require_training(service: &Service, caller: &Authenticated, token: &str) -> ApiResult<()> {
+    let (account, token) = (caller.0.account, token.to_owned());
     service
         .write(move |mut connection| {
             let token = token.clone();
@@ -132,16 +132,16 @@ async fn must_have(service: &Service, sender: &Sender, token: &str) -> Answer<()
 
 async fn uploaded(
     service: &Service,
-    sender: &Sender,
+    caller: &Authenticated,
     token: String,
-    what: Uploaded,
+    kind: Uploaded,
     hash: dataset::Digest,
-) -> Answer<StatusCode> {
-    let (now, account) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    let (now, account) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let token = token.clone();
-            Box::pin(async move { trainings::uploaded(&mut connection, now, account, &token, what, hash).await })
+            Box::pin(async move { trainings::uploaded(&mut connection, now, account, &token, kind, hash).await })
         })
         .await?;
     Ok(StatusCode::CREATED)
@@ -149,20 +149,23 @@ async fn uploaded(
 
 pub(super) async fn complete(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(token): Path<String>,
     Body(completion): Body<Completion>,
-) -> Answer<Json<Accepted>> {
-    sender.must_be(Role::Trainer)?;
+) -> ApiResult<Json<Accepted>> {
+    caller.must_be(Role::Trainer)?;
     let manifest = NetManifest::from_text(&completion.manifest)
-        .map_err(|error| Refusal::new(Code::Invalid, format!("`manifest`: {error}")))?;
-    let hash: dataset::Digest =
-        manifest.net.to_string().parse().map_err(|_| Refusal::new(Code::Invalid, "`manifest`: its net has no name"))?;
+        .map_err(|error| ApiError::new(Code::Invalid, format!("`manifest`: {error}")))?;
+    let hash: dataset::Digest = manifest
+        .net
+        .to_string()
+        .parse()
+        .map_err(|_| ApiError::new(Code::Invalid, "`manifest`: its net has no name"))?;
     let bytes = service.objects.length(Kind::Net, hash).await?;
-    let (now, account, text) = (service.clock.now(), sender.0.account, completion.manifest);
+    let (now, account, text) = (service.clock.now(), caller.0.account, completion.manifest);
     let sizes = manifest.architecture;
     let built = Sizes::new(sizes.width as usize, sizes.first as usize, sizes.second as usize, sizes.stacks as usize)
-        .map_err(|error| Refusal::new(Code::Invalid, format!("`manifest`: {error}")))?;
+        .map_err(|error| ApiError::new(Code::Invalid, format!("`manifest`: {error}")))?;
     let inputs = match sizes.inputs {
         Inputs::Kings => nnue::architecture::Inputs::Kings,
         Inputs::KingsAttackers => nnue::architecture::Inputs::KingsAttackers,
@@ -196,12 +199,12 @@ pub(super) async fn complete(
 
 pub(super) async fn abandon(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(token): Path<String>,
     Body(abandon): Body<Abandon>,
-) -> Answer<StatusCode> {
-    sender.must_be(Role::Trainer)?;
-    let (now, account) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Trainer)?;
+    let (now, account) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let (token, abandon) = (token.clone(), abandon.clone());

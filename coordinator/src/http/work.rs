@@ -1,4 +1,4 @@
-//! What workers ask.
+//! Requests of workers.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::{
-    answer::{Answer, Body, Refusal, busy},
-    auth::{NewEnough, Sender},
+    answer::{ApiError, ApiResult, Body, busy},
+    auth::{Authenticated, MinVersion},
     limits::may_register,
-    places::Place,
+    permits::Permit,
 };
 use crate::{
-    choices::Registration as Who,
+    choices::Registration as RegistrationMode,
     objects::Kind,
     people,
     service::Service,
@@ -43,21 +43,21 @@ use crate::{
     },
 };
 
-pub(super) async fn server(State(service): State<Service>) -> Answer<Json<Server>> {
+pub(super) async fn server(State(service): State<Service>) -> ApiResult<Json<Server>> {
     let settings = &service.settings;
     Ok(Json(Server {
         name: settings.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         least_worker: settings.least_worker.clone(),
         time: service.clock.now().seconds(),
-        invitation_only: service.choices().await?.registration == Who::Invitation,
+        invitation_only: service.choices().await?.registration == RegistrationMode::Invitation,
         licence: "CC0-1.0".to_owned(),
         mirror: settings.mirror.clone(),
     }))
 }
 
-pub(super) async fn me(State(service): State<Service>, sender: Sender) -> Answer<Json<Me>> {
-    let (account, today) = (sender.0.account, service.clock.now().day());
+pub(super) async fn me(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Me>> {
+    let (account, today) = (caller.0.account, service.clock.now().day());
     let (today, total, rank) = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -67,22 +67,22 @@ pub(super) async fn me(State(service): State<Service>, sender: Sender) -> Answer
             })
         })
         .await?;
-    let page = format!("/people/{}", sender.0.name);
-    Ok(Json(Me { account: sender.0.name, role: sender.0.role, today, total, rank, page }))
+    let page = format!("/people/{}", caller.0.name);
+    Ok(Json(Me { account: caller.0.name, role: caller.0.role, today, total, rank, page }))
 }
 
-/// Somebody wants an account.
+/// A request for an account.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Registration {
     name: String,
-    /// That games are contributed under this licence: it must be the server's.
+    /// The licence of contributed games: it must be the server's.
     licence: String,
     #[serde(default)]
     invitation: Option<String>,
 }
 
-/// The account's first token; it is shown once.
+/// The account's first token, shown once.
 #[derive(Clone, Serialize)]
 pub(super) struct Registered {
     account: String,
@@ -95,13 +95,13 @@ pub(super) async fn register_account(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     Body(wanted): Body<Registration>,
-) -> Answer<(StatusCode, Json<Registered>)> {
+) -> ApiResult<(StatusCode, Json<Registered>)> {
     if wanted.licence != "CC0-1.0" {
-        return Err(Refusal::new(Code::Invalid, "games are contributed under CC0-1.0: say so in `licence`"));
+        return Err(ApiError::new(Code::Invalid, "games are contributed under CC0-1.0: say so in `licence`"));
     }
     let registration = service.choices().await?.registration;
-    if registration == Who::Invitation && wanted.invitation.is_none() {
-        return Err(Refusal::new(Code::Forbidden, "accounts are by invitation: send one in `invitation`"));
+    if registration == RegistrationMode::Invitation && wanted.invitation.is_none() {
+        return Err(ApiError::new(Code::Forbidden, "accounts are by invitation: send one in `invitation`"));
     }
     let now = service.clock.now();
     may_register(&service, &headers, peer)?;
@@ -123,11 +123,11 @@ pub(super) async fn register_account(
 
 pub(super) async fn register(
     State(service): State<Service>,
-    sender: Sender,
-    _new: NewEnough,
+    caller: Authenticated,
+    _new: MinVersion,
     Body(machine): Body<Machine>,
-) -> Answer<Json<Worker>> {
-    let (now, account) = (service.clock.now(), sender.0.account);
+) -> ApiResult<Json<Worker>> {
+    let (now, account) = (service.clock.now(), caller.0.account);
     let worker = service
         .write(move |mut connection| {
             let machine = machine.clone();
@@ -139,23 +139,23 @@ pub(super) async fn register(
 
 pub(super) async fn ask(
     State(service): State<Service>,
-    sender: Sender,
-    _new: NewEnough,
+    caller: Authenticated,
+    _new: MinVersion,
     Body(ask): Body<Ask>,
-) -> Answer<Json<WorkAnswer>> {
+) -> ApiResult<Json<WorkAnswer>> {
     if ask.nonce.is_empty() || ask.nonce.len() > 64 {
-        return Err(Refusal::new(Code::Invalid, "`nonce` must have 1 to 64 characters"));
+        return Err(ApiError::new(Code::Invalid, "`nonce` must have 1 to 64 characters"));
     }
     if ask.heard.len() > Ask::MOST_HEARD {
-        return Err(Refusal::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MOST_HEARD)));
+        return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MOST_HEARD)));
     }
     let (now, policy) = (service.clock.now(), service.policy());
-    let asker = Asker { account: sender.0.account, draw: random() };
+    let caller = Asker { account: caller.0.account, draw: random() };
     let answer = service
         .write(move |mut connection| {
             let (ask, policy) = (ask.clone(), policy.clone());
             Box::pin(async move {
-                let work = leasing::ask(&mut connection, now, asker, &ask, &policy).await?;
+                let work = leasing::ask(&mut connection, now, caller, &ask, &policy).await?;
                 Ok(WorkAnswer { work, notices: notices::waiting(&mut connection, ask.worker).await? })
             })
         })
@@ -165,11 +165,11 @@ pub(super) async fn ask(
 
 pub(super) async fn renew(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(lease): Path<String>,
     Body(renew): Body<Renew>,
-) -> Answer<Json<Renewed>> {
-    let (now, account) = (service.clock.now(), sender.0.account);
+) -> ApiResult<Json<Renewed>> {
+    let (now, account) = (service.clock.now(), caller.0.account);
     let renewed = service
         .write(move |mut connection| {
             let lease = lease.clone();
@@ -181,11 +181,11 @@ pub(super) async fn renew(
 
 pub(super) async fn give_back(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path(lease): Path<String>,
     Body(back): Body<GiveBack>,
-) -> Answer<StatusCode> {
-    let account = sender.0.account;
+) -> ApiResult<StatusCode> {
+    let account = caller.0.account;
     service
         .write(move |mut connection| {
             let lease = lease.clone();
@@ -197,10 +197,10 @@ pub(super) async fn give_back(
 
 pub(super) async fn fail(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Body(report): Body<Report>,
-) -> Answer<StatusCode> {
-    let (now, account) = (service.clock.now(), sender.0.account);
+) -> ApiResult<StatusCode> {
+    let (now, account) = (service.clock.now(), caller.0.account);
     service
         .write(move |mut connection| {
             let report = report.clone();
@@ -210,17 +210,18 @@ pub(super) async fn fail(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Games arrive: checked against the lease, stored, noted, and only then answered.
+/// Receives games. They are checked against the lease, stored and recorded before the response:
+/// accepted means durable.
 pub(super) async fn receive(
     State(service): State<Service>,
-    sender: Sender,
+    caller: Authenticated,
     Path((lease, first)): Path<(String, u64)>,
-    Extension(place): Extension<Arc<Place>>,
+    Extension(permit): Extension<Arc<Permit>>,
     headers: HeaderMap,
     body: HttpBody,
-) -> Answer<impl IntoResponse> {
-    of_type(&headers, SHARD_TYPE)?;
-    let account = sender.0.account;
+) -> ApiResult<impl IntoResponse> {
+    require_type(&headers, SHARD_TYPE)?;
+    let account = caller.0.account;
     let token = lease.clone();
     let expected = service
         .read(move |mut connection| {
@@ -228,33 +229,33 @@ pub(super) async fn receive(
             Box::pin(async move { receiving::expectation(&mut connection, account, &token, first).await })
         })
         .await?;
-    let left = match left_of_quota(&service, account).await {
-        // Somebody did not hear the answer to what filled it.
-        Err(_) if is_there_already(&service, &headers).await? => None,
+    let left = match remaining_quota(&service, account).await {
+        // Idempotent retry: the response to the upload that filled the quota was lost.
+        Err(_) if was_received(&service, &headers).await? => None,
         left => left?,
     };
     let bytes = match left {
-        Some(left) if left < MOST_SHARD_BYTES => collect(&service, &headers, body, left, &place)
+        Some(left) if left < MOST_SHARD_BYTES => collect(&service, &headers, body, left, &permit)
             .await
-            .map_err(|refusal| if refusal.0.code == Code::TooLarge { beyond_quota(&service, left) } else { refusal })?,
-        _ => collect(&service, &headers, body, MOST_SHARD_BYTES, &place).await?,
+            .map_err(|error| if error.0.code == Code::TooLarge { beyond_quota(&service, left) } else { error })?,
+        _ => collect(&service, &headers, body, MOST_SHARD_BYTES, &permit).await?,
     };
-    let hash = same_hash(&headers, &bytes)?;
-    let looked_at = bytes.clone();
+    let hash = verify_hash(&headers, &bytes)?;
+    let checked = bytes.clone();
     let totals = spawn_blocking(move || {
-        // How many games there are is the sender's to say: the lease's, or the first of them.
-        let refused = |refusal: delivery::Refusal| (Code::from_name(refusal.code()), refusal.to_string());
-        let found = Shard::new(&looked_at[..]).map_or(0, |shard| shard.games());
-        let most = expected.games.end - expected.games.start;
-        let count = if found == 0 || found > most || found % expected.unit != 0 { most } else { found };
+        // A partial upload is allowed: any whole number of units from the lease's first game.
+        let rejected = |refusal: delivery::Refusal| (Code::from_name(refusal.code()), refusal.to_string());
+        let found = Shard::new(&checked[..]).map_or(0, |shard| shard.games());
+        let max = expected.games.end - expected.games.start;
+        let count = if found == 0 || found > max || found % expected.unit != 0 { max } else { found };
         let games = expected.games.start..expected.games.start + count;
-        delivery::at_the_door(&looked_at, &expected.header, games).map_err(refused)
+        delivery::at_the_door(&checked, &expected.header, games).map_err(rejected)
     })
     .await
-    .map_err(|_| Refusal::new(Code::Internal, "the coordinator failed: its log says why"))?;
+    .map_err(|_| ApiError::new(Code::Internal, "the coordinator failed: its log says why"))?;
     let totals = match totals {
         Ok(totals) => totals,
-        Err((code, detail)) => return Err(not_those(&service, hash, code, detail).await?),
+        Err((code, detail)) => return Err(wrong_games(&service, hash, code, detail).await?),
     };
     let length = bytes.len() as u64;
     service.objects.put(Kind::Shard, bytes).await?;
@@ -275,33 +276,33 @@ pub(super) async fn receive(
     Ok((code, Json(Receipt { status, shard: hash, notices })))
 }
 
-/// Why games are not those of the lease: it may be that they were another's.
-async fn not_those(service: &Service, hash: Digest, code: Code, detail: String) -> Answer<Refusal> {
+/// The error for games that are not the lease's: they may be another lease's.
+async fn wrong_games(service: &Service, hash: Digest, code: Code, detail: String) -> ApiResult<ApiError> {
     if is_known(service, hash).await? {
         let detail = format!("the shard {hash} was uploaded before, for another lease: {detail}");
-        return Ok(Refusal::new(Code::Replayed, detail));
+        return Ok(ApiError::new(Code::Replayed, detail));
     }
-    Ok(Refusal::new(code, detail))
+    Ok(ApiError::new(code, detail))
 }
 
-/// Whether a body that is still to come was taken in before.
-async fn is_there_already(service: &Service, headers: &HeaderMap) -> Answer<bool> {
-    let said = headers.get(SHA256_HEADER).and_then(|value| value.to_str().ok()?.parse::<Digest>().ok());
-    match said {
-        Some(said) => is_known(service, said).await,
+/// Whether the announced body was received before.
+async fn was_received(service: &Service, headers: &HeaderMap) -> ApiResult<bool> {
+    let announced = headers.get(SHA256_HEADER).and_then(|value| value.to_str().ok()?.parse::<Digest>().ok());
+    match announced {
+        Some(hash) => is_known(service, hash).await,
         None => Ok(false),
     }
 }
 
-/// Whether such a shard was taken in before, for whatever lease.
-async fn is_known(service: &Service, hash: Digest) -> Answer<bool> {
+/// Whether such a shard was received before, for any lease.
+async fn is_known(service: &Service, hash: Digest) -> ApiResult<bool> {
     let known =
         service.read(move |mut connection| Box::pin(async move { receiving::is_known(&mut connection, hash).await }));
     Ok(known.await?)
 }
 
-/// How many bytes of games an account may still bring here; any if none. Nothing is left: it is refused.
-async fn left_of_quota(service: &Service, account: i64) -> Answer<Option<u64>> {
+/// Bytes left of an account's quota; none without a quota. A full quota is an error.
+async fn remaining_quota(service: &Service, account: i64) -> ApiResult<Option<u64>> {
     let Some(quota) = service.settings.quota_bytes else { return Ok(None) };
     let used = service
         .read(move |mut connection| {
@@ -319,65 +320,66 @@ async fn left_of_quota(service: &Service, account: i64) -> Answer<Option<u64>> {
     }
 }
 
-fn beyond_quota(service: &Service, left: u64) -> Refusal {
+fn beyond_quota(service: &Service, left: u64) -> ApiError {
     let quota = service.settings.quota_bytes.unwrap_or_default();
     let detail = format!("an account's games may take {quota} bytes here, and {left} of these are left");
-    Refusal(Problem::new(Code::Quota, detail), Some(3_600))
+    ApiError(Problem::new(Code::Quota, detail), Some(3_600))
 }
 
-/// Refuses a body of another type.
-pub(super) fn of_type(headers: &HeaderMap, wanted: &str) -> Answer<()> {
+/// Rejects a body of another type.
+pub(super) fn require_type(headers: &HeaderMap, wanted: &str) -> ApiResult<()> {
     let found = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
     if found == wanted {
         return Ok(());
     }
-    Err(Refusal::new(Code::WrongType, format!("the body is of type {found:?}; it must be {wanted}")))
+    Err(ApiError::new(Code::WrongType, format!("the body is of type {found:?}; it must be {wanted}")))
 }
 
-/// Takes in the body of a request that was let in, which has no place inside while the body comes.
+/// Reads an admitted request's body, without a permit while it arrives.
 pub(super) async fn collect(
     service: &Service,
     headers: &HeaderMap,
     body: HttpBody,
-    most: u64,
-    place: &Place,
-) -> Answer<Bytes> {
-    place.leave();
-    let bytes = read_body(headers, body, most, place).await?;
-    if place.enter_again().await { Ok(bytes) } else { Err(busy(service.clock.now())) }
+    max: u64,
+    permit: &Permit,
+) -> ApiResult<Bytes> {
+    permit.release();
+    let bytes = read_body(headers, body, max, permit).await?;
+    if permit.reacquire().await { Ok(bytes) } else { Err(busy(service.clock.now())) }
 }
 
-/// Takes a body in, and stops where it grows too large.
-pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, most: u64, place: &Place) -> Answer<Bytes> {
-    let too_large = || Refusal::new(Code::TooLarge, format!("the body has more than {most} bytes"));
-    let said = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if said.is_some_and(|said| said > most) {
+/// Reads a body up to `max` bytes.
+pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, max: u64, permit: &Permit) -> ApiResult<Bytes> {
+    let too_large = || ApiError::new(Code::TooLarge, format!("the body has more than {max} bytes"));
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > max) {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(said.unwrap_or(0).min(64 << 10) as usize);
+    let mut bytes = Vec::with_capacity(announced.unwrap_or(0).min(64 << 10) as usize);
     let mut stream = body.into_data_stream();
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|_| Refusal::new(Code::Truncated, "the body broke off"))?;
-        if (bytes.len() + chunk.len()) as u64 > most {
+        let chunk = chunk.map_err(|_| ApiError::new(Code::Truncated, "the body broke off"))?;
+        if (bytes.len() + chunk.len()) as u64 > max {
             return Err(too_large());
         }
-        if !place.hold(chunk.len()) {
+        if !permit.reserve(chunk.len()) {
             let detail = "too much is on its way at the same time: send it again later";
-            return Err(Refusal(Problem::new(Code::TooMany, detail), Some(10)));
+            return Err(ApiError(Problem::new(Code::TooMany, detail), Some(10)));
         }
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes.into())
 }
 
-/// The hash of a body, which must be the one that was said.
-pub(super) fn same_hash(headers: &HeaderMap, bytes: &[u8]) -> Answer<Digest> {
-    let said = headers.get(SHA256_HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let said: Digest =
-        said.parse().map_err(|error| Refusal::new(Code::BadHash, format!("the header {SHA256_HEADER}: {error}")))?;
+/// Computes the hash of a body, which must be the announced one.
+pub(super) fn verify_hash(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Digest> {
+    let announced = headers.get(SHA256_HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let announced: Digest = announced
+        .parse()
+        .map_err(|error| ApiError::new(Code::BadHash, format!("the header {SHA256_HEADER}: {error}")))?;
     let found = Digest::of(bytes);
-    if found == said {
+    if found == announced {
         return Ok(found);
     }
-    Err(Refusal::new(Code::BadHash, format!("the body's SHA-256 is {found}; {said} was said")))
+    Err(ApiError::new(Code::BadHash, format!("the body's SHA-256 is {found}; {announced} was said")))
 }

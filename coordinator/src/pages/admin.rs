@@ -1,4 +1,4 @@
-//! What maintainers see and do: users, audits and disputes, events, settings.
+//! Administration: users, audits and disputes, events, settings.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     choices::{self, Key, NoSuchKey, Registration},
-    http::answer::{Answer, Path, Query, Refusal},
+    http::answer::{ApiError, ApiResult, Path, Query},
     people,
     reports::people::{self as facts, Account, Audits},
     service::Service,
@@ -50,17 +50,18 @@ struct UsersPage {
     parts: Parts,
 }
 
-async fn users(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+async fn users(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     users_page(&service, &visitor, part, None).await
 }
 
-async fn users_page(service: &Service, visitor: &Visitor, part: Part, notice: Option<String>) -> Answer<Response> {
+async fn users_page(service: &Service, visitor: &Visitor, part: Part, notice: Option<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
     let users = service
         .read(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await }))
         .await?;
-    let page = visitor.page("admin", visitor.language.words().river.users, "/api/v1/accounts").noting(notice);
+    let page =
+        visitor.page("admin", visitor.language.words().data_and_admin.users, "/api/v1/accounts").with_notice(notice);
     let parts = Parts::around(part, users.len());
     show(&UsersPage { page, tab: "users", users, parts })
 }
@@ -78,7 +79,7 @@ async fn change_user(
     State(service): State<Service>,
     Path(name): Path<String>,
     form: Form<UserChange>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let Form(visitor, change) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     if matches!(change.action.as_str(), "role" | "delete") {
@@ -130,13 +131,13 @@ async fn change_worker(
     State(service): State<Service>,
     Path(worker): Path<i64>,
     form: Form<WorkerChange>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let Form(visitor, change) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     let now = service.clock.now();
     let message = change.message.trim().to_owned();
     if change.action == "block" && message.is_empty() {
-        return Err(Refusal::new(Code::Invalid, "say what the worker is told"));
+        return Err(ApiError::new(Code::Invalid, "write a message for the worker"));
     }
     service
         .write(move |mut connection| {
@@ -160,14 +161,14 @@ struct Invitation {
     role: Role,
 }
 
-async fn invite(State(service): State<Service>, form: Form<Invitation>) -> Answer<Response> {
+async fn invite(State(service): State<Service>, form: Form<Invitation>) -> ApiResult<Response> {
     let Form(visitor, Invitation { role }) = form;
     let by = visitor.must_be(Role::Maintainer.max(role))?.account;
     let now = service.clock.now();
     let secret = service
         .write(move |mut connection| Box::pin(async move { people::invite(&mut connection, now, by, role).await }))
         .await?;
-    let notice = fill(visitor.language.words().river.invitation_made, secret);
+    let notice = fill(visitor.language.words().data_and_admin.invitation_made, secret);
     users_page(&service, &visitor, Part { page: 0 }, Some(notice)).await
 }
 
@@ -180,18 +181,19 @@ struct AuditsPage {
     parts: Parts,
 }
 
-async fn audits(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+async fn audits(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
     let audits = service
         .read(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await }))
         .await?;
-    let page = visitor.page("admin", visitor.language.words().river.audits, format!("/api/v1/audits?page={number}"));
+    let page =
+        visitor.page("admin", visitor.language.words().data_and_admin.audits, format!("/api/v1/audits?page={number}"));
     let parts = Parts::around(part, audits.open.len());
     show(&AuditsPage { page, tab: "audits", audits, parts })
 }
 
-/// An event with who caused it.
+/// An event with its author.
 #[derive(sqlx::FromRow)]
 struct Row {
     event: i64,
@@ -216,7 +218,7 @@ struct Older {
     before: Option<i64>,
 }
 
-async fn events(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> Answer<Response> {
+async fn events(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let before = older.before.unwrap_or(i64::MAX);
     let events: Vec<Row> = service
@@ -231,7 +233,7 @@ async fn events(State(service): State<Service>, visitor: Visitor, Query(older): 
         .await?;
     let json = older.before.map_or("/api/v1/events".to_owned(), |before| format!("/api/v1/events?before={before}"));
     let older = events.last().filter(|_| events.len() == 100).map(|event| event.event);
-    let page = visitor.page("admin", visitor.language.words().river.events, json);
+    let page = visitor.page("admin", visitor.language.words().data_and_admin.events, json);
     show(&EventsPage { page, tab: "events", events, older })
 }
 
@@ -244,32 +246,32 @@ struct SettingsPage {
     settings: Vec<(&'static str, String)>,
 }
 
-/// What may be chosen, and what is.
+/// A setting that administrators change.
 struct Choice {
     key: &'static str,
     value: String,
-    /// What it means that nothing is chosen, in words.
+    /// The current value as a label.
     shown: String,
     about: &'static str,
-    /// Words to choose from; none for a number up to so much.
+    /// The allowed words; none for a number up to `max`.
     words: Vec<&'static str>,
-    most: u32,
+    max: u32,
 }
 
-async fn settings(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+async fn settings(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
     settings_page(&service, &visitor, None).await
 }
 
-async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<String>) -> Answer<Response> {
+async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let choices = service.choices().await?;
     let it = &service.settings;
     let words = &visitor.language.words().main;
-    let river = &visitor.language.words().river;
+    let river = &visitor.language.words().data_and_admin;
     let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
     let choice = |key: Key| {
         let value = choices.value(key);
-        let (shown, about, words, most) = match key {
+        let (shown, about, words, max) = match key {
             Key::Registration => {
                 let words = Registration::ALL.map(Registration::name).to_vec();
                 (state(visitor.language, &value), river.about_registration, words, 0)
@@ -280,7 +282,7 @@ async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<Stri
                 (shown, river.about_keep_days, Vec::new(), 36_500)
             }
         };
-        Choice { key: key.name(), value, shown, about, words, most }
+        Choice { key: key.name(), value, shown, about, words, max }
     };
     let settings = vec![
         ("name", it.name.clone()),
@@ -295,7 +297,7 @@ async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<Stri
         ("burst", it.burst.to_string()),
         ("behind_proxy", yes(it.behind_proxy)),
     ];
-    let page = visitor.page("admin", river.settings, "/api/v1/settings").noting(notice);
+    let page = visitor.page("admin", river.settings, "/api/v1/settings").with_notice(notice);
     show(&SettingsPage { page, tab: "settings", choices: Key::ALL.map(choice).into(), settings })
 }
 
@@ -308,10 +310,10 @@ async fn change_setting(
     State(service): State<Service>,
     Path(key): Path<String>,
     form: Form<SettingChange>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let Form(visitor, SettingChange { value }) = form;
     let by = visitor.must_be(Role::Admin)?.account;
-    let key: Key = key.parse().map_err(|error: NoSuchKey| Refusal::new(Code::NotFound, error.to_string()))?;
+    let key: Key = key.parse().map_err(|error: NoSuchKey| ApiError::new(Code::NotFound, error.to_string()))?;
     let (now, started) = (service.clock.now(), Arc::clone(&service.settings));
     service
         .write(move |mut connection| {
@@ -319,6 +321,6 @@ async fn change_setting(
             Box::pin(async move { choices::choose(&mut connection, now, &started, (key, &value), Some(by)).await })
         })
         .await?;
-    let notice = fill(visitor.language.words().river.setting_changed, state(visitor.language, key.name()));
+    let notice = fill(visitor.language.words().data_and_admin.setting_changed, state(visitor.language, key.name()));
     settings_page(&service, &visitor, Some(notice)).await
 }

@@ -1,5 +1,5 @@
-//! Styles, scripts and pictures. They are part of the program, and their addresses have a piece of their hash, so that
-//! they may be kept for ever.
+//! Styles, scripts and pictures. They are part of the program; a piece of their hash is in their
+//! address, so that they are cached without limit.
 
 use std::{io::Write as _, sync::LazyLock};
 
@@ -13,7 +13,7 @@ use flate2::{Compression, write::GzEncoder};
 use protocol::api::problem::Code;
 
 use super::zipping;
-use crate::http::answer::{Answer, Refusal};
+use crate::http::answer::{ApiError, ApiResult};
 
 struct Asset {
     name: &'static str,
@@ -49,24 +49,24 @@ fn find(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }
 
-/// Where an asset is had.
+/// The address of an asset.
 pub(super) fn address(name: &str) -> String {
     find(name).map_or_else(String::new, |asset| format!("/assets/{}/{name}", asset.version))
 }
 
-/// Gives out an asset. One of another version was of another program: this one has no such thing.
-pub(super) async fn asset(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Answer<Response> {
+/// Serves an asset. Another version belongs to another build: not found.
+pub(super) async fn asset(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> ApiResult<Response> {
     let asset = find(&name).filter(|asset| asset.version == version);
-    let asset = asset.ok_or_else(|| Refusal::new(Code::NotFound, "there is nothing at this address"))?;
-    Ok(answer(asset, &headers))
+    let asset = asset.ok_or_else(|| ApiError::new(Code::NotFound, "there is nothing at this address"))?;
+    Ok(respond(asset, &headers))
 }
 
-/// Browsers ask for it unasked.
+/// Browsers request it on their own.
 pub(super) async fn icon(headers: HeaderMap) -> Response {
-    find("icon.svg").map_or_else(|| StatusCode::NOT_FOUND.into_response(), |icon| answer(icon, &headers))
+    find("icon.svg").map_or_else(|| StatusCode::NOT_FOUND.into_response(), |icon| respond(icon, &headers))
 }
 
-fn answer(asset: &'static Asset, headers: &HeaderMap) -> Response {
+fn respond(asset: &'static Asset, headers: &HeaderMap) -> Response {
     let is_zipped = zipping::is_wanted(headers) && asset.zipped.len() < asset.bytes.len() && !asset.zipped.is_empty();
     let body = if is_zipped { asset.zipped.as_slice() } else { asset.bytes };
     let mut response = (

@@ -1,7 +1,7 @@
-//! The board as a picture (SVG).
+//! The board as SVG.
 //!
-//! Colours come from the style sheet by class, so that it is the same picture by day and by night. The pieces are drawn
-//! once and used where they stand: whoever steps through a game in the browser moves them and draws nothing.
+//! Colours are classes of the style sheet, for light and dark. Each piece is drawn once and placed
+//! by reference: the browser only moves it.
 
 use std::fmt::{self, Write as _};
 
@@ -12,26 +12,26 @@ use xiangqi::{
 
 use crate::games::character;
 
-/// From point to point.
+/// Distance of two points.
 const CELL: i32 = 60;
-/// Where the upper left point is.
+/// Position of the upper left point.
 const LEFT: i32 = 50;
 const TOP: i32 = 42;
 const WIDTH: i32 = 580;
 const HEIGHT: i32 = 640;
-/// How large a piece is.
+/// Radius of a piece.
 const RADIUS: i32 = 26;
 
-/// What is drawn on a board beside its pieces.
+/// A mark on the board, besides the pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// From a piece to what it attacks.
+    /// From a piece to its target.
     Arrow { from: Square, to: Square, kind: Attack },
-    /// Round a piece that is attacked.
+    /// Around an attacked piece.
     Ring { around: Square, kind: Attack },
 }
 
-/// What kind of attack is marked.
+/// Kind of a marked attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attack {
     Check,
@@ -52,16 +52,16 @@ impl Attack {
     }
 }
 
-/// What marks show of a move.
-pub(crate) fn marks_of(deed: &Deed) -> Vec<Mark> {
+/// The marks of a move of the cycle.
+pub(crate) fn marks_of(facts: &Deed) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for (attackers, kind) in [(deed.checkers, Attack::Check), (deed.threats, Attack::Threat)] {
-        marks.extend(attackers.into_iter().map(|from| Mark::Arrow { from, to: deed.king, kind }));
+    for (attackers, kind) in [(facts.checkers, Attack::Check), (facts.threats, Attack::Threat)] {
+        marks.extend(attackers.into_iter().map(|from| Mark::Arrow { from, to: facts.king, kind }));
         if attackers.any() {
-            marks.push(Mark::Ring { around: deed.king, kind });
+            marks.push(Mark::Ring { around: facts.king, kind });
         }
     }
-    for chase in &deed.chases {
+    for chase in &facts.chases {
         let kind = if chase.saved { Attack::Chase } else { Attack::Vain };
         marks.push(Mark::Arrow { from: chase.by, to: chase.victim, kind });
         let ring = Mark::Ring { around: chase.victim, kind };
@@ -72,7 +72,7 @@ pub(crate) fn marks_of(deed: &Deed) -> Vec<Mark> {
     marks
 }
 
-/// What marks show of a position without a history: who gives check.
+/// The marks of a single position: its checks.
 pub(crate) fn marks_of_check(position: &Position) -> Vec<Mark> {
     let king = position.king(position.turn());
     let mut marks: Vec<_> =
@@ -83,16 +83,16 @@ pub(crate) fn marks_of_check(position: &Position) -> Vec<Mark> {
     marks
 }
 
-/// A board to be drawn. It is written as SVG.
+/// A board, displayed as SVG.
 pub(crate) struct Board<'a> {
     pub(crate) position: &'a Position,
-    /// Whether Black is below.
+    /// Whether Black is at the bottom.
     pub(crate) flipped: bool,
     pub(crate) last_move: Option<Move>,
-    /// Marks by the ply to which they belong; those of other plies are there and not shown.
+    /// Marks by ply; those of other plies are hidden.
     pub(crate) marks: &'a [(usize, Vec<Mark>)],
     pub(crate) ply: usize,
-    /// What a reader who does not see it is told.
+    /// Texts for screen readers.
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
 }
@@ -114,7 +114,7 @@ impl fmt::Display for Board<'_> {
         river(f)?;
         self.coordinates(f)?;
         self.last_move(f)?;
-        // What attacks what is drawn below the pieces: an arrow passes under what stands between.
+        // Arrows are below the pieces: they pass under pieces between.
         for (ply, marks) in self.marks {
             let display = if *ply == self.ply { "inline" } else { "none" };
             write!(f, r#"<g class="board-marks" data-ply="{ply}" display="{display}">"#)?;
@@ -136,7 +136,7 @@ impl fmt::Display for Board<'_> {
 }
 
 impl Board<'_> {
-    /// Where a point is in the picture.
+    /// Coordinates of a point.
     fn place(&self, square: Square) -> (i32, i32) {
         let (file, rank) = (i32::from(square.file()), i32::from(square.rank()));
         let (column, row) = if self.flipped { (8 - file, rank) } else { (file, 9 - rank) };
@@ -158,7 +158,7 @@ impl Board<'_> {
         f.write_str("</g>")
     }
 
-    /// Both places are always there, so that they can be moved.
+    /// Both circles are always present, so that scripts can move them.
     fn last_move(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let display = if self.last_move.is_some() { "inline" } else { "none" };
         let (from, to) = self.last_move.map_or(((0, 0), (0, 0)), |mv| (self.place(mv.from()), self.place(mv.to())));
@@ -188,7 +188,7 @@ impl Board<'_> {
                     let (x, y) = (f64::from(x) + dx * along - dy * aside, f64::from(y) + dy * along + dx * aside);
                     format!("{x:.1} {y:.1}")
                 };
-                // It begins at the edge of one piece and ends at that of the other.
+                // From the edge of one piece to the edge of the other.
                 let (begin, end) = (f64::from(RADIUS) - 6.0, length - f64::from(RADIUS) - 2.0);
                 let neck = (end - 16.0).max(begin);
                 write!(
@@ -235,12 +235,12 @@ fn definitions(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("</defs>")
 }
 
-/// The lines of the board, both palaces and the marks of points, in one path. Turned round it is the same.
+/// The lines, both palaces and the point marks in one path. It is symmetric under rotation.
 fn lines() -> String {
     let at = |column: i32, row: i32| (LEFT + column * CELL, TOP + row * CELL);
     let mut path = String::new();
     let mut line = |from: (i32, i32), to: (i32, i32)| {
-        // A text takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(path, "M{} {}L{} {}", from.0, from.1, to.0, to.1);
     };
     for row in 0..10 {
@@ -274,7 +274,7 @@ fn lines() -> String {
     path
 }
 
-/// A text as XML has it.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -289,7 +289,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// What stands where, for those who cannot see it: `Red: king e0, chariots a0 i0 …`.
+/// Describes a position for screen readers: `Red: king e0, chariot a0 i0, …`.
 pub(crate) fn in_words(position: &Position, chinese: bool) -> String {
     let mut words = String::new();
     for color in Color::ALL {
@@ -319,10 +319,10 @@ pub(crate) fn in_words(position: &Position, chinese: bool) -> String {
     words
 }
 
-/// Marks of all plies of a game that have some: what its last cycle's moves did, or else who gives check at the end.
-pub(crate) fn marks_of_game(game: &Game, deeds: &[Deed]) -> Vec<(usize, Vec<Mark>)> {
-    let mut marks: Vec<_> = deeds.iter().map(|deed| (deed.ply, marks_of(deed))).collect();
-    let first = deeds.first().map_or(usize::MAX, |deed| deed.ply);
+/// The marks of all plies of a game: the facts of its last cycle, otherwise the checks.
+pub(crate) fn marks_of_game(game: &Game, cycle: &[Deed]) -> Vec<(usize, Vec<Mark>)> {
+    let mut marks: Vec<_> = cycle.iter().map(|facts| (facts.ply, marks_of(facts))).collect();
+    let first = cycle.first().map_or(usize::MAX, |facts| facts.ply);
     let mut position = game.start().position.clone();
     if first > 0 && position.in_check() {
         marks.push((0, marks_of_check(&position)));
@@ -330,7 +330,7 @@ pub(crate) fn marks_of_game(game: &Game, deeds: &[Deed]) -> Vec<(usize, Vec<Mark
     for (index, mv) in game.moves().enumerate() {
         let _ = position.make(mv);
         let ply = index + 1;
-        if position.in_check() && !deeds.iter().any(|deed| deed.ply == ply) {
+        if position.in_check() && !cycle.iter().any(|facts| facts.ply == ply) {
             marks.push((ply, marks_of_check(&position)));
         }
     }
@@ -351,10 +351,10 @@ mod tests {
     }
 
     #[test]
-    fn every_piece_is_where_it_stands() {
+    fn every_piece_is_on_its_point() {
         let red_below = drawn(false, None, &[]);
         assert_eq!(red_below.matches("<use ").count(), 32);
-        // The king on e0 is below, the one on e9 above.
+        // The king on e0 is at the bottom, the one on e9 at the top.
         assert!(red_below.contains(r##"<use href="#piece-K" x="290" y="582"/>"##), "{red_below}");
         assert!(red_below.contains(r##"<use href="#piece-k" x="290" y="42"/>"##));
         assert!(red_below.contains(r##"<use href="#piece-C" x="110" y="462"/>"##));

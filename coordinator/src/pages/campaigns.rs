@@ -1,4 +1,4 @@
-//! Campaigns: their list, a campaign's page, and what maintainers tell it.
+//! Campaigns: their list, a campaign's page, and commands of maintainers.
 
 use askama::Template;
 use axum::{
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     campaigns::{self, Command, nets},
-    http::answer::{Answer, Path},
+    http::answer::{ApiResult, Path},
     reports::{
         campaign::{self, Progress},
         overview::{self, Running},
@@ -50,7 +50,7 @@ struct ListPage {
     campaigns: Vec<Running>,
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+async fn list(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
     let campaigns =
         service.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
     let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
@@ -68,13 +68,13 @@ struct CampaignPage {
     reasons: Vec<String>,
     outcomes: Vec<String>,
     strength: Strength,
-    may: May,
+    may: Available,
     rollback_fault: Option<&'static str>,
 }
 
-/// What the campaign can be told now.
+/// The commands available now.
 #[allow(clippy::struct_excessive_bools, reason = "each is a button")]
-struct May {
+struct Available {
     pause: bool,
     resume: bool,
     stop: bool,
@@ -84,7 +84,7 @@ struct May {
     edit: bool,
 }
 
-impl May {
+impl Available {
     fn of(progress: &Progress) -> Self {
         let (state, phase) = (progress.state.as_str(), progress.phase.as_str());
         let is_alive = matches!(state, "running" | "paused" | "stuck");
@@ -104,7 +104,7 @@ impl May {
     }
 }
 
-fn find(name: &str, service: &Service) -> impl Future<Output = Answer<Progress>> + Send {
+fn find(name: &str, service: &Service) -> impl Future<Output = ApiResult<Progress>> + Send {
     let (name, service) = (name.to_owned(), service.clone());
     async move {
         let found = service.read(move |mut connection| {
@@ -118,21 +118,21 @@ fn find(name: &str, service: &Service) -> impl Future<Output = Answer<Progress>>
     }
 }
 
-async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
+async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> ApiResult<Response> {
     shown(&service, &visitor, &name, None).await
 }
 
-/// A campaign's page, and what is wrong with the form for taking a promotion back, if something is.
+/// A campaign's page, with the error of the rollback form, if there is one.
 async fn shown(
     service: &Service,
     visitor: &Visitor,
     name: &str,
     rollback_fault: Option<&'static str>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let mut progress = find(name, service).await?;
     let json = format!("/api/v1/campaigns/{}/progress", progress.name);
     let page = visitor.page("campaigns", progress.name.clone(), json).charted();
-    let words = &page.t.loops;
+    let words = &page.t.campaigns;
     let steps = steps(visitor, &progress);
     let picture = |is_tall| charts::pipeline(words.pipeline, words.again, &steps, is_tall);
     let bars: Vec<Bar> = progress
@@ -148,7 +148,7 @@ async fn shown(
         labels
     };
     let (reasons, outcomes) = (union(|it| &it.reasons), union(|it| &it.outcomes));
-    let (may, points) = (May::of(&progress), std::mem::take(&mut progress.strength));
+    let (may, points) = (Available::of(&progress), std::mem::take(&mut progress.strength));
     show(&CampaignPage {
         broad: picture(false),
         tall: picture(true),
@@ -163,9 +163,9 @@ async fn shown(
     })
 }
 
-/// The pipeline: where the campaign is in it, and how long each step takes.
+/// The pipeline: the campaign's phase, and the time of each step.
 fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
-    let (language, words) = (visitor.language, &visitor.language.words().loops);
+    let (language, words) = (visitor.language, &visitor.language.words().campaigns);
     let phases = ["collecting", "training", "gating"];
     let here = phases.iter().position(|phase| *phase == progress.phase).unwrap_or(0);
     let is_over = matches!(progress.state.as_str(), "stopped" | "complete");
@@ -182,17 +182,17 @@ fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
         if bound == 0.0 { 0.0 } else { verdict.llr / bound }
     });
     let done = [Some(progress.positions as f64 / progress.wanted_positions.max(1) as f64), training, gate];
-    let step = |place: usize, name: &str| {
-        let class = match place {
+    let step = |index: usize, name: &str| {
+        let class = match index {
             _ if is_over => "",
-            place if place < here => "past",
-            place if place == here && progress.state == "stuck" => "ill",
-            place if place == here => "here",
+            index if index < here => "past",
+            index if index == here && progress.state == "stuck" => "ill",
+            index if index == here => "here",
             _ => "",
         };
-        let note = if place == here && !is_over {
+        let note = if index == here && !is_over {
             let time = fill(words.for_time, format::duration(language, since));
-            match place {
+            match index {
                 0 => format!("{} · {time}", format::percent(progress.positions, progress.wanted_positions)),
                 1 => match &progress.training {
                     Some(training) => format!("{} · {time}", state(language, &training.state)),
@@ -204,11 +204,11 @@ fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
                 },
             }
         } else {
-            times[place].map_or_else(String::new, |time| fill(words.last_time, format::duration(language, time)))
+            times[index].map_or_else(String::new, |time| fill(words.last_time, format::duration(language, time)))
         };
-        // Games go on while a net is trained and tested.
-        let shows_done = !is_over && (place == here || (place == 0 && here > 0));
-        Step { name: name.to_owned(), note, class, done: done[place].filter(|_| shows_done) }
+        // Self-play continues during training and gate.
+        let shows_done = !is_over && (index == here || (index == 0 && here > 0));
+        Step { name: name.to_owned(), note, class, done: done[index].filter(|_| shows_done) }
     };
     let promotion = progress.strength.last().map(|point| point.name.clone()).unwrap_or_default();
     [
@@ -223,22 +223,22 @@ fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
 #[template(path = "campaign_new.html")]
 struct TextPage {
     page: Page,
-    /// The campaign that is changed, and what counts its changes; none for a new one.
+    /// The edited campaign and its revision; none for a new one.
     edited: Option<(String, i64)>,
     text: String,
     fault: Option<Fault>,
 }
 
-/// What is wrong with a text, and the line if one is at fault.
+/// An error in a campaign's text, with its line if known.
 struct Fault {
     message: String,
     line: Option<(usize, String)>,
 }
 
 impl Fault {
-    /// Finds the line that a message names.
+    /// Finds the line named by the message.
     fn of(visitor: &Visitor, problem: &Problem, text: &str) -> Self {
-        let message = visitor.refused(problem);
+        let message = visitor.rejection(problem);
         let number =
             problem.detail.strip_prefix("line ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
         let line = number.and_then(|number| Some((number, text.lines().nth(number.checked_sub(1)?)?.to_owned())));
@@ -246,12 +246,12 @@ impl Fault {
     }
 }
 
-/// A campaign to begin with.
+/// The text of a new campaign's form.
 const EXAMPLE: &str = include_str!("../../assets/campaign.toml");
 
-async fn new_page(visitor: Visitor) -> Answer<Response> {
+async fn new_page(visitor: Visitor) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
-    let page = visitor.page("campaigns", visitor.language.words().loops.new_campaign, "");
+    let page = visitor.page("campaigns", visitor.language.words().campaigns.new_campaign, "");
     show(&TextPage { page, edited: None, text: EXAMPLE.to_owned(), fault: None })
 }
 
@@ -260,7 +260,7 @@ struct Text {
     text: String,
 }
 
-async fn create(State(service): State<Service>, form: Form<Text>) -> Answer<Response> {
+async fn create(State(service): State<Service>, form: Form<Text>) -> ApiResult<Response> {
     let Form(visitor, Text { text }) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     let now = service.clock.now();
@@ -277,7 +277,7 @@ async fn create(State(service): State<Service>, form: Form<Text>) -> Answer<Resp
     match made {
         Ok(name) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
         Err(Failure::Refused(problem)) => {
-            let page = visitor.page("campaigns", visitor.language.words().loops.new_campaign, "");
+            let page = visitor.page("campaigns", visitor.language.words().campaigns.new_campaign, "");
             let fault = Some(Fault::of(&visitor, &problem, &text));
             let shown = show(&TextPage { page, edited: None, text, fault })?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
@@ -286,7 +286,7 @@ async fn create(State(service): State<Service>, form: Form<Text>) -> Answer<Resp
     }
 }
 
-async fn edit_page(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> Answer<Response> {
+async fn edit_page(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let progress = find(&name, &service).await?;
     let page = visitor.page("campaigns", progress.name.clone(), "");
@@ -299,14 +299,14 @@ struct Edit {
     changed: i64,
 }
 
-async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Form<Edit>) -> Answer<Response> {
+async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Form<Edit>) -> ApiResult<Response> {
     let Form(visitor, Edit { text, changed }) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     let now = service.clock.now();
-    let (sent, which) = (text.clone(), name.clone());
+    let (sent, original_name) = (text.clone(), name.clone());
     let done = service
         .write(move |mut connection| {
-            let (text, name) = (sent.clone(), which.clone());
+            let (text, name) = (sent.clone(), original_name.clone());
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
                 campaigns::edit(&mut connection, now, id, &text, changed, Some(by)).await
@@ -325,31 +325,35 @@ async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Fo
     }
 }
 
-/// What a campaign is told, and which state of it was seen.
+/// A command to a campaign, and the revision that the visitor saw (optimistic concurrency).
 #[derive(Deserialize)]
-struct Told {
+struct CommandForm {
     command: Command,
     changed: i64,
 }
 
-async fn command(State(service): State<Service>, Path(name): Path<String>, form: Form<Told>) -> Answer<Response> {
-    let Form(visitor, told) = form;
+async fn command(
+    State(service): State<Service>,
+    Path(name): Path<String>,
+    form: Form<CommandForm>,
+) -> ApiResult<Response> {
+    let Form(visitor, sent) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     let now = service.clock.now();
-    let which = name.clone();
+    let original_name = name.clone();
     service
         .write(move |mut connection| {
-            let name = which.clone();
+            let name = original_name.clone();
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
-                campaigns::command(&mut connection, now, id, told.command, Some(told.changed), Some(by)).await
+                campaigns::command(&mut connection, now, id, sent.command, Some(sent.changed), Some(by)).await
             })
         })
         .await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 
-/// Why a promotion is taken back, and which net was seen as champion.
+/// The reason of a rollback, and the champion that the visitor saw (optimistic concurrency).
 #[derive(Clone, Deserialize)]
 struct Why {
     reason: String,
@@ -357,18 +361,18 @@ struct Why {
     champion: String,
 }
 
-async fn roll_back(State(service): State<Service>, Path(name): Path<String>, form: Form<Why>) -> Answer<Response> {
+async fn roll_back(State(service): State<Service>, Path(name): Path<String>, form: Form<Why>) -> ApiResult<Response> {
     let Form(visitor, why) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     if why.reason.trim().is_empty() {
-        let fault = Some(visitor.language.words().loops.say_why);
+        let fault = Some(visitor.language.words().campaigns.say_why);
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, shown(&service, &visitor, &name, fault).await?).into_response());
     }
     let now = service.clock.now();
-    let which = name.clone();
+    let original_name = name.clone();
     service
         .write(move |mut connection| {
-            let (name, why) = (which.clone(), why.clone());
+            let (name, why) = (original_name.clone(), why.clone());
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
                 let (seen, reason) = (Some(why.champion.as_str()), why.reason.trim());

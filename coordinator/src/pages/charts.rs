@@ -1,5 +1,5 @@
-//! Pictures of numbers, as SVG in the page. Colours are classes of the style sheet, so that they follow light and dark;
-//! each picture says in words what it shows.
+//! Plots as SVG in the page. Colours are classes of the style sheet, for light and dark; each plot
+//! has a text label.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::{format, words::Language};
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 250.0;
 
-/// Text that may stand in SVG.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -32,7 +32,7 @@ fn open(width: f64, height: f64, title: &str) -> String {
     )
 }
 
-/// Where numbers are on the picture.
+/// Maps numbers to the picture.
 struct Frame {
     x: (f64, f64),
     y: (f64, f64),
@@ -45,9 +45,9 @@ const BOTTOM: f64 = HEIGHT - 34.0;
 
 impl Frame {
     fn around(x: (f64, f64), y: (f64, f64)) -> Self {
-        let room = ((y.1 - y.0) * 0.08).max(1e-9);
+        let margin = ((y.1 - y.0) * 0.08).max(1e-9);
         let wide = |(low, high): (f64, f64)| if high > low { (low, high) } else { (low - 1.0, high + 1.0) };
-        Self { x: wide(x), y: wide((y.0 - room, y.1 + room)) }
+        Self { x: wide(x), y: wide((y.0 - margin, y.1 + margin)) }
     }
 
     fn x(&self, at: f64) -> f64 {
@@ -58,7 +58,7 @@ impl Frame {
         BOTTOM - (at - self.y.0) / (self.y.1 - self.y.0) * (BOTTOM - TOP)
     }
 
-    /// Lines and numbers of the axes.
+    /// Draws the axes' lines and numbers.
     fn axes(&self, language: Language, svg: &mut String, label: &str) {
         for tick in ticks(self.y) {
             let y = self.y(tick);
@@ -103,7 +103,7 @@ fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     (0..12).map(|number| (first + number) as f64 * step).take_while(|tick| *tick <= high).collect()
 }
 
-/// A curve between two bounds: a test on its way.
+/// The LLR curve of an SPRT between its bounds.
 pub(super) fn curve(language: Language, title: &str, axis: &str, points: &[(u64, f64)], bounds: (f64, f64)) -> String {
     let values = points.iter().map(|point| point.1);
     let low = values.clone().fold(bounds.0, f64::min);
@@ -135,7 +135,7 @@ pub(super) struct Interval {
     pub(super) high: f64,
 }
 
-/// Numbers one after another, each with its interval.
+/// A series of numbers, each with its interval.
 pub(super) fn intervals(language: Language, title: &str, axis: &str, all: &[Interval], earlier: usize) -> String {
     let low = all.iter().map(|it| it.low).fold(0.0, f64::min);
     let high = all.iter().map(|it| it.high).fold(1.0, f64::max);
@@ -166,47 +166,47 @@ pub(super) struct Bar {
     pub(super) value: i64,
 }
 
-/// Where columns stand.
+/// Baseline of the columns.
 const LOW: f64 = HEIGHT - 28.0;
 
-/// How high the highest of them is.
+/// Height of the highest column.
 const HIGHEST: f64 = LOW - 32.0;
 
-/// No column takes more room than this, if they are few.
+/// Maximum width of a column.
 const WIDEST: f64 = 110.0;
 
-/// How high a column is; one that is not empty can be seen.
-fn height_of(value: i64, most: f64) -> f64 {
-    (value as f64 / most * HIGHEST).max(if value > 0 { 2.0 } else { 0.5 })
+/// Height of a column; a positive value is always visible.
+fn height_of(value: i64, max: f64) -> f64 {
+    (value as f64 / max * HIGHEST).max(if value > 0 { 2.0 } else { 0.5 })
 }
 
 fn highest(bars: &[Bar]) -> f64 {
     bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64
 }
 
-/// Where columns begin that are read by lines, whose numbers stand before them.
-const BESIDE: f64 = 66.0;
+/// Left edge of columns with a scale, behind its numbers.
+const SCALE_WIDTH: f64 = 66.0;
 
-/// What columns without numbers of their own are read by: lines with theirs.
-fn levels(language: Language, svg: &mut String, most: f64) {
-    for level in ticks((0.0, most)).into_iter().filter(|level| *level > 0.0 && level.fract() == 0.0) {
-        let y = LOW - level / most * HIGHEST;
-        let _ = write!(svg, r#"<line class="axis" x1="{BESIDE}" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
-        let (x, y, text) = (BESIDE - 7.0, y + 5.0, format::tick(language, level as i64));
+/// Draws the scale: horizontal lines with numbers.
+fn levels(language: Language, svg: &mut String, max: f64) {
+    for level in ticks((0.0, max)).into_iter().filter(|level| *level > 0.0 && level.fract() == 0.0) {
+        let y = LOW - level / max * HIGHEST;
+        let _ = write!(svg, r#"<line class="axis" x1="{SCALE_WIDTH}" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>"#);
+        let (x, y, text) = (SCALE_WIDTH - 7.0, y + 5.0, format::tick(language, level as i64));
         let _ = write!(svg, r#"<text x="{x}" y="{y:.1}" text-anchor="end" font-size="14">{text}</text>"#);
     }
 }
 
-/// How many positions are so, from the least to the most: columns that touch, with names under some of the borders
-/// between them, which are counted from 0.
+/// A histogram from the lowest class to the highest. `marks` names borders between classes, counted
+/// from 0.
 pub(super) fn histogram(language: Language, title: &str, bars: &[Bar], marks: &[(f64, String)]) -> String {
-    let most = highest(bars);
+    let max = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
-    levels(language, &mut svg, most);
-    let width = (WIDTH - BESIDE) / bars.len().max(1) as f64;
+    levels(language, &mut svg, max);
+    let width = (WIDTH - SCALE_WIDTH) / bars.len().max(1) as f64;
     for (place, bar) in bars.iter().enumerate() {
-        let height = height_of(bar.value, most);
-        let (left, wide, top) = (BESIDE + place as f64 * width + 0.5, width - 1.0, LOW - height);
+        let height = height_of(bar.value, max);
+        let (left, wide, top) = (SCALE_WIDTH + place as f64 * width + 0.5, width - 1.0, LOW - height);
         let _ = write!(
             svg,
             r#"<rect class="bar" x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{height:.1}"><title>{}: {}</title></rect>"#,
@@ -215,7 +215,7 @@ pub(super) fn histogram(language: Language, title: &str, bars: &[Bar], marks: &[
         );
     }
     for (border, name) in marks {
-        let x = (BESIDE + border * width).clamp(BESIDE, WIDTH);
+        let x = (SCALE_WIDTH + border * width).clamp(SCALE_WIDTH, WIDTH);
         let anchor = if x > WIDTH - 12.0 { "end" } else { "middle" };
         let _ = write!(
             svg,
@@ -227,19 +227,19 @@ pub(super) fn histogram(language: Language, title: &str, bars: &[Bar], marks: &[
     svg + "</svg>"
 }
 
-/// Columns beside each other, with names and values if they are few.
+/// Columns side by side, with names and values if they are few.
 pub(super) fn columns(language: Language, title: &str, bars: &[Bar]) -> String {
-    let most = highest(bars);
+    let max = highest(bars);
     let mut svg = open(WIDTH, HEIGHT, title);
     let is_named = bars.len() <= 7;
-    let room = if is_named { WIDTH } else { WIDTH - BESIDE };
-    let width = (room / bars.len().max(1) as f64).min(WIDEST);
-    let begin = WIDTH - room + (room - width * bars.len() as f64) / 2.0;
+    let width_left = if is_named { WIDTH } else { WIDTH - SCALE_WIDTH };
+    let width = (width_left / bars.len().max(1) as f64).min(WIDEST);
+    let begin = WIDTH - width_left + (width_left - width * bars.len() as f64) / 2.0;
     if !is_named {
-        levels(language, &mut svg, most);
+        levels(language, &mut svg, max);
     }
     for (place, bar) in bars.iter().enumerate() {
-        let height = height_of(bar.value, most);
+        let height = height_of(bar.value, max);
         let x = begin + place as f64 * width;
         let (left, wide, top, middle) = (x + width * 0.14, width * 0.72, LOW - height, x + width / 2.0);
         let _ = write!(
@@ -272,15 +272,15 @@ pub(super) fn columns(language: Language, title: &str, bars: &[Bar]) -> String {
     svg + "</svg>"
 }
 
-/// Parts of a whole beside each other: a bar for each, with its share.
+/// Shares of a whole: a bar for each.
 pub(super) fn shares(language: Language, title: &str, bars: &[Bar]) -> String {
     const ROW: f64 = 30.0;
     let whole = bars.iter().map(|bar| bar.value).sum::<i64>();
-    let most = bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64;
+    let max = bars.iter().map(|bar| bar.value).max().unwrap_or(0).max(1) as f64;
     let mut svg = open(WIDTH, ROW * bars.len() as f64 + 4.0, title);
     for (place, bar) in bars.iter().enumerate() {
         let y = place as f64 * ROW + 4.0;
-        let width = (bar.value as f64 / most * 250.0).max(2.0);
+        let width = (bar.value as f64 / max * 250.0).max(2.0);
         let middle = y + 18.0;
         let name = escaped(&bar.name);
         let _ = write!(svg, r#"<text class="value" x="0" y="{middle}" font-size="15">{name}</text>"#);
@@ -296,15 +296,15 @@ pub(super) fn shares(language: Language, title: &str, bars: &[Bar]) -> String {
 /// A step of a pipeline.
 pub(super) struct Step {
     pub(super) name: String,
-    /// What there is to say of it, in one line.
+    /// A line of text below the name.
     pub(super) note: String,
-    /// past, here, ill, or nothing.
+    /// CSS class: past, here, ill, or none.
     pub(super) class: &'static str,
-    /// How much of it is done, from 0 to 1.
+    /// Progress from 0 to 1.
     pub(super) done: Option<f64>,
 }
 
-/// Steps that follow each other and begin again: beside each other, or below each other for phones.
+/// A cyclic pipeline: side by side, or one below the other on phones.
 pub(super) fn pipeline(title: &str, again: &str, steps: &[Step], is_tall: bool) -> String {
     let (wide, high) = (196.0, 76.0);
     let gap = if is_tall { 30.0 } else { 46.0 };
@@ -364,7 +364,7 @@ pub(super) fn pipeline(title: &str, again: &str, steps: &[Step], is_tall: bool) 
     svg + "</svg>"
 }
 
-/// A line through points, with a head at its end.
+/// An arrow through points.
 fn arrow(svg: &mut String, points: &[(f64, f64)]) {
     let mut path = String::new();
     for (place, (x, y)) in points.iter().enumerate() {
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_show_is_a_picture_too() {
+    fn an_empty_plot_is_valid() {
         for svg in [
             columns(EN, "x", &[]),
             histogram(EN, "x", &[], &[]),

@@ -1,4 +1,4 @@
-//! The games: how many, how they ended, what was refused; training sets.
+//! The data: number and results of games, rejected shards, training sets.
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
@@ -11,7 +11,7 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
-    http::answer::{Answer, Query},
+    http::answer::{ApiResult, Query},
     reports::data::{self, Class, Data, Label},
     service::Service,
 };
@@ -31,11 +31,11 @@ struct DataPage {
     scores: String,
     pieces: String,
     day_count: usize,
-    /// Of training sets, and of what counts for nothing.
+    /// Parts of the lists of training sets and of rejected shards.
     parts: Parts,
 }
 
-/// Positions by their score: the first and the last class have no other end.
+/// Positions by score; the first and the last class are open.
 fn scores(language: Language, title: &str, classes: &[Class]) -> String {
     const PAWN: i64 = 100;
     let pawns = |score: i64| format::signed(score as f64 / PAWN as f64, 0);
@@ -49,30 +49,30 @@ fn scores(language: Language, title: &str, classes: &[Class]) -> String {
         Bar { name, value: class.positions }
     };
     let bars: Vec<Bar> = classes.iter().enumerate().map(bar).collect();
-    let least = classes.first().map_or(0, |class| class.from);
-    let at = |score: i64| ((score - least) as f64 / PAWN as f64, pawns(score));
+    let min = classes.first().map_or(0, |class| class.from);
+    let at = |score: i64| ((score - min) as f64 / PAWN as f64, pawns(score));
     charts::histogram(language, title, &bars, &[-2_000, -1_000, 0, 1_000, 2_000].map(at))
 }
 
-/// Positions by how many pieces are on the board: nobody plays with fewer than the two kings.
+/// Positions by number of pieces, at least the two kings.
 fn pieces(language: Language, title: &str, classes: &[Class]) -> String {
-    const FEWEST: usize = 2;
-    let classes = classes.get(FEWEST..).unwrap_or_default();
+    const MIN_PIECES: usize = 2;
+    let classes = classes.get(MIN_PIECES..).unwrap_or_default();
     let bars: Vec<Bar> =
         classes.iter().map(|class| Bar { name: class.from.to_string(), value: class.positions }).collect();
-    let at = |pieces: i64| ((pieces - FEWEST as i64) as f64 + 0.5, pieces.to_string());
+    let at = |pieces: i64| ((pieces - MIN_PIECES as i64) as f64 + 0.5, pieces.to_string());
     charts::histogram(language, title, &bars, &[2, 8, 16, 24, 32].map(at))
 }
 
-async fn data_page(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+async fn data_page(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let (now, number) = (service.clock.now(), i64::from(part.page));
     let data = service
         .read(move |mut connection| Box::pin(async move { data::data(&mut connection, now, number).await }))
         .await?;
     let page = visitor.page("data", visitor.language.words().main.data, format!("/api/v1/data?page={number}"));
-    let (words, language) = (&page.t.river, visitor.language);
+    let (words, language) = (&page.t.data_and_admin, visitor.language);
     let bars = |labels: &[Label]| -> Vec<Bar> {
-        labels.iter().map(|label| Bar { name: page.word(&label.label), value: label.count }).collect()
+        labels.iter().map(|label| Bar { name: page.state_label(&label.label), value: label.count }).collect()
     };
     let days: Vec<Bar> = data.days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
     show(&DataPage {

@@ -3,7 +3,7 @@
 use super::words::{Language, fill};
 use crate::clock::{DAY, HOUR, SECOND, Time};
 
-/// A whole number, in groups of three: a thin space holds them together in both languages.
+/// A whole number in groups of three, separated by thin spaces in both languages.
 pub(crate) fn number(number: impl Into<i64>) -> String {
     let number = number.into();
     let digits = number.unsigned_abs().to_string();
@@ -17,7 +17,7 @@ pub(crate) fn number(number: impl Into<i64>) -> String {
     if number < 0 { format!("−{text}") } else { text }
 }
 
-/// A number with so many digits after the point; a minus is a minus.
+/// A number with `places` decimals, and a true minus sign.
 pub(crate) fn decimal(number: f64, places: usize) -> String {
     if !number.is_finite() {
         return "–".to_owned();
@@ -25,29 +25,29 @@ pub(crate) fn decimal(number: f64, places: usize) -> String {
     stats::Rounded { number, places }.to_string().replace('-', "−")
 }
 
-/// The same with a sign in any case.
+/// A decimal with its sign.
 pub(crate) fn signed(number: f64, places: usize) -> String {
     let text = decimal(number, places);
     let is_plain = text.starts_with('−') || text.starts_with('–') || !text.bytes().any(|b| matches!(b, b'1'..=b'9'));
     if is_plain { text } else { format!("+{text}") }
 }
 
-/// A large number in few letters: by thousands in English, by ten thousands in Chinese.
+/// A large number in short: by thousands in English, by ten thousands in Chinese.
 pub(crate) fn short(language: Language, number: i64) -> String {
     const ENGLISH: [(f64, f64, &str); 3] = [(1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")];
     const CHINESE: [(f64, f64, &str); 2] = [(1e8, 1e8, "亿"), (1e4, 1e4, "万")];
     let units: &[_] = if language == Language::Chinese { &CHINESE } else { &ENGLISH };
     let exact = number as f64;
-    let unit = units.iter().find(|(least, ..)| exact.abs() >= *least);
+    let unit = units.iter().find(|(min, ..)| exact.abs() >= *min);
     unit.map_or_else(|| self::number(number), |(_, size, name)| format!("{}\u{202f}{name}", decimal(exact / size, 1)))
 }
 
-/// The same at an axis, where numbers are round.
+/// A short number for an axis.
 pub(crate) fn tick(language: Language, number: i64) -> String {
     short(language, number).replace(".0\u{202f}", "\u{202f}")
 }
 
-/// A length of a file.
+/// A file's length.
 pub(crate) fn bytes(bytes: i64) -> String {
     let size = bytes as f64;
     match size {
@@ -63,7 +63,7 @@ pub(crate) fn percent(part: i64, whole: i64) -> String {
     if whole == 0 { "–".to_owned() } else { hundredths(part as f64 / whole as f64) }
 }
 
-/// A number from 0 to 1, in percent. What is nearly all is not all, and what is nearly nothing is something.
+/// A share from 0 to 1 in percent. 100.0 % and 0.0 % are exact only.
 pub(crate) fn hundredths(share: f64) -> String {
     let text = decimal(share * 100.0, 1);
     match text.as_str() {
@@ -73,12 +73,12 @@ pub(crate) fn hundredths(share: f64) -> String {
     }
 }
 
-/// How likely something is that is not known yet: never none of it, nor all.
+/// A probability in percent, never 0 or 100.
 pub(crate) fn likelihood(share: f64) -> String {
     hundredths(share.clamp(1e-9, 1.0 - 1e-9))
 }
 
-/// How long something takes.
+/// A duration.
 pub(crate) fn duration(language: Language, milliseconds: i64) -> String {
     let words = &language.words().main;
     match milliseconds.max(0) {
@@ -89,7 +89,7 @@ pub(crate) fn duration(language: Language, milliseconds: i64) -> String {
     }
 }
 
-/// How long ago something was.
+/// The time since `then`.
 pub(crate) fn ago(language: Language, now: Time, then: i64) -> String {
     let words = &language.words().main;
     match (now.0 - then).max(0) {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_whole_is_a_hundred_percent() {
+    fn only_the_whole_is_a_hundred_percent() {
         assert_eq!(
             (percent(9_999_999, 10_000_000).as_str(), percent(5, 5).as_str()),
             (">99.9\u{202f}%", "100.0\u{202f}%")

@@ -1,4 +1,4 @@
-//! Games that were kept: the shards of a job, the games of a shard, and a game to step through.
+//! Stored games: the shards of a job, the games of a shard, and a game to step through.
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     games::{self, Kept, ListedShard, PAGE},
-    http::answer::{Answer, Path, Query},
+    http::answer::{ApiResult, Path, Query},
     service::Service,
     timed,
 };
@@ -26,8 +26,8 @@ pub(super) fn routes() -> Router<Service> {
         .route("/games/{shard}/{number}", get(game))
 }
 
-/// How many moves of a game fit into the address of the judge.
-const MOST_JUDGED: usize = 600;
+/// Longest game, in plies, that fits into an address of the judge.
+const MAX_JUDGE_PLIES: usize = 600;
 
 #[derive(Template)]
 #[template(path = "games.html")]
@@ -46,18 +46,18 @@ struct ShardLine {
     outcomes: String,
     reasons: String,
     is_open: bool,
-    /// What was played, if that is not proved.
+    /// The kind of unprovable games; empty for provable ones.
     mark: String,
 }
 
-/// Which shards are listed.
+/// A filter of the list of shards.
 #[derive(Deserialize)]
 struct OfJob {
     job: Option<i64>,
     before: Option<i64>,
 }
 
-async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: Visitor) -> Answer<Response> {
+async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: Visitor) -> ApiResult<Response> {
     let sees_all = visitor.is(Role::Trainer);
     let found = service
         .read(move |mut connection| {
@@ -119,7 +119,7 @@ struct GameLine {
     plies: usize,
 }
 
-/// Which games of a shard are listed.
+/// A filter of the list of a shard's games.
 #[derive(Deserialize)]
 struct OfShard {
     reason: Option<String>,
@@ -132,7 +132,7 @@ async fn shard(
     Path(name): Path<String>,
     Query(of): Query<OfShard>,
     visitor: Visitor,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let reason = of.reason.filter(|reason| dataset::Reason::all().any(|known| known.name() == reason));
     let trainer = visitor.is(Role::Trainer);
     let (hash, header, listed, found) = games::list(&service, &name, reason.clone(), of.skip, trainer).await?;
@@ -176,7 +176,7 @@ fn outcome_name(outcome: xiangqi::rules::Outcome, language: Language) -> &'stati
 struct GamePage {
     page: Page,
     viewer: Viewer,
-    /// Who is above the board and who below, if the page says it there.
+    /// The players above and below the board, if the page names them there.
     names: Option<[String; 2]>,
     counted: u32,
     flip: String,
@@ -194,9 +194,9 @@ struct GamePage {
     seed: u64,
 }
 
-/// How a game is to be seen.
+/// View options of a game.
 #[derive(Deserialize)]
-struct Seen {
+struct ViewQuery {
     ply: Option<usize>,
     notation: Option<String>,
     flip: Option<String>,
@@ -205,15 +205,15 @@ struct Seen {
 async fn game(
     State(service): State<Service>,
     Path((name, number)): Path<(String, u64)>,
-    Query(seen): Query<Seen>,
+    Query(query): Query<ViewQuery>,
     visitor: Visitor,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let kept = games::read(&service, &name, number, visitor.is(Role::Trainer)).await?;
     let view = View {
         language: visitor.language,
-        ply: seen.ply,
-        notation: notation_of(seen.notation.as_deref(), visitor.language),
-        flipped: seen.flip.is_some(),
+        ply: query.ply,
+        notation: notation_of(query.notation.as_deref(), visitor.language),
+        flipped: query.flip.is_some(),
     };
     show(&game_page(&visitor, &kept, &view))
 }
@@ -264,10 +264,10 @@ fn game_page(visitor: &Visitor, kept: &Kept, view: &View) -> GamePage {
     }
 }
 
-/// Where the same game can be judged under other rules; nowhere if it is too long for an address.
+/// A link to judge the game under other rules; empty if it is too long for an address.
 fn judge_link(visitor: &Visitor, kept: &Kept) -> String {
     let game = &kept.story.game;
-    if game.len() > MOST_JUDGED {
+    if game.len() > MAX_JUDGE_PLIES {
         return String::new();
     }
     let moves: Vec<_> = game.moves().map(|mv| mv.to_string()).collect();

@@ -1,4 +1,4 @@
-//! The scores of a game as a picture.
+//! The plot of a game's scores.
 
 use std::fmt::{self, Write as _};
 
@@ -6,10 +6,10 @@ use dataset::Score;
 
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 130.0;
-/// Half a board's width is given to so many hundredths of a pawn; what is beyond is pressed together.
+/// Score at half of a half height, in hundredths of a pawn; larger scores are compressed.
 const BEND: f64 = 300.0;
-/// No more points are drawn: of a longer game each is the mean of some moves.
-const MOST_POINTS: usize = 300;
+/// Largest number of points; each point of a longer game is the mean of several moves.
+const MAX_POINTS: usize = 300;
 
 /// Scores from Red's side, by move.
 pub(crate) struct Graph<'a> {
@@ -26,7 +26,7 @@ fn height_of(score: Score) -> f64 {
     HEIGHT / 2.0 * (1.0 - share * 0.94)
 }
 
-/// The mean of those that are known, if any is.
+/// The mean of the known scores, if there are any.
 fn mean(scores: &[Option<Score>]) -> Option<Score> {
     let known = || scores.iter().flatten();
     let count = i64::try_from(known().count()).ok().filter(|count| *count > 0)?;
@@ -34,7 +34,7 @@ fn mean(scores: &[Option<Score>]) -> Option<Score> {
 }
 
 impl Graph<'_> {
-    /// Whether there is anything to show.
+    /// Whether any score is known.
     pub(crate) fn has_any(&self) -> bool {
         self.scores.iter().any(Option::is_some)
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Graph<'_> {
             let class = if pawns == 0 { "graph-even" } else { "graph-line" };
             write!(f, r#"<path class="{class}" d="M0 {y:.1}H{WIDTH}"/>"#)?;
         }
-        let size = self.scores.len().div_ceil(MOST_POINTS).max(1);
+        let size = self.scores.len().div_ceil(MAX_POINTS).max(1);
         let mut path = String::new();
         let mut area = String::new();
         let mut open = None;

@@ -1,7 +1,7 @@
-//! What every request for a page goes through.
+//! Middleware of the pages.
 //!
-//! Who looks is found out once. What changes something must come from a page of ours: browsers say where a form comes
-//! from, and `form` asks for the token besides. Whatever goes wrong behind is shown as a page.
+//! It resolves the session once. Writes must come from our own pages: this module checks the origin
+//! that browsers send, and `form` the CSRF token. Problems are rendered as pages.
 
 use std::net::SocketAddr;
 
@@ -22,20 +22,20 @@ use super::{
     words::Language,
     zipping,
 };
-use crate::{http::answer::Refusal, people, service::Service};
+use crate::{http::answer::ApiError, people, service::Service};
 
-/// The cookie of a session.
+/// The session cookie.
 pub(crate) const SESSION_COOKIE: &str = "chuhe_session";
 
-/// The cookie from which forms of people who did not sign in have their token.
+/// The cookie of anonymous visitors, from which their CSRF token is derived.
 pub(super) const FORM_COOKIE: &str = "chuhe_form";
 
-/// Nothing comes from elsewhere, and nothing in a page's text is a style or a script.
+/// Content security policy: own resources only, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Finds out who asks, and refuses what another site sent.
-pub(super) async fn enter(
+/// Resolves the visitor, and rejects requests from other sites.
+pub(super) async fn identify(
     State(service): State<Service>,
     Extension(language): Extension<Language>,
     OriginalUri(uri): OriginalUri,
@@ -57,7 +57,7 @@ pub(super) async fn enter(
     };
     let rest = uri.path_and_query().map_or("", |it| it.as_str());
     let rest = rest.get(language.code().len() + 1..).unwrap_or_default().to_owned();
-    // Read before what the page shows: it is of this moment or later.
+    // Read before the page's data: the page is at least as new as its marks.
     let marks = if *request.method() == Method::GET { live::marks(&service).await.ok() } else { None };
     let visitor = Visitor {
         language,
@@ -69,18 +69,18 @@ pub(super) async fn enter(
         now: service.clock.now(),
         is_local: peer.ip().is_loopback() && !service.settings.behind_proxy,
     };
-    let mut response = if is_ours(request.method(), request.headers()) {
+    let mut response = if is_same_origin(request.method(), request.headers()) {
         request.extensions_mut().insert(visitor.clone());
         next.run(request).await
     } else {
-        Refusal::new(Code::Forbidden, "the form came from another site").into_response()
+        ApiError::new(Code::Forbidden, "the form came from another site").into_response()
     };
     response.extensions_mut().insert(visitor);
     response
 }
 
-/// Whether a request may change something: browsers say where it comes from, and then it must be here.
-fn is_ours(method: &Method, headers: &HeaderMap) -> bool {
+/// CSRF check: a write must come from this host, as far as the browser names its origin.
+fn is_same_origin(method: &Method, headers: &HeaderMap) -> bool {
     if matches!(*method, Method::GET | Method::HEAD) {
         return true;
     }
@@ -92,12 +92,12 @@ fn is_ours(method: &Method, headers: &HeaderMap) -> bool {
     match (text(header::ORIGIN), text(header::HOST)) {
         (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, origin)| origin == host),
         (Some(_), None) => false,
-        // Neither: no browser of today, or one that says it in the other way.
+        // Without either header: no current browser, or one that sent `Sec-Fetch-Site`.
         (None, _) => true,
     }
 }
 
-/// Shows problems as pages, and says what browsers may do with them.
+/// Renders problems as pages, compresses, and sets the security headers.
 pub(super) async fn finish(
     State(service): State<Service>,
     Extension(language): Extension<Language>,
@@ -124,9 +124,10 @@ pub(super) async fn finish(
         let address = uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str);
         response = as_page(response, visitor, address).await;
     }
+    // Against BREACH: no compression of a page with a CSRF token that repeats the visitor's input.
     let has_secret = response.extensions().get::<Visitor>().is_none_or(|visitor| !visitor.form.is_empty());
-    let repeats = uri.query().is_some() || !response.status().is_success();
-    if wants_zipped && !(has_secret && repeats) {
+    let repeats_input = uri.query().is_some() || !response.status().is_success();
+    if wants_zipped && !(has_secret && repeats_input) {
         response = zipping::zip(response).await;
     }
     let headers = response.headers_mut();
@@ -150,7 +151,7 @@ async fn as_page(response: Response, visitor: Visitor, address: &str) -> Respons
     let bytes = to_bytes(body, 64 << 10).await.unwrap_or_default();
     let problem = serde_json::from_slice::<Problem>(&bytes)
         .unwrap_or_else(|_| Problem::new(Code::Internal, "the coordinator failed: its log says why"));
-    // Whoever did not sign in may do so, and then goes on from here.
+    // Anonymous visitors may sign in, and continue here.
     if problem.code == Code::NoToken {
         let query = serde_urlencoded::to_string([("next", address)]).unwrap_or_default();
         return Redirect::to(&format!("{}?{query}", visitor.link("/sign-in"))).into_response();
@@ -158,7 +159,7 @@ async fn as_page(response: Response, visitor: Visitor, address: &str) -> Respons
     let page = visitor.page("", visitor.language.words().main.error, "");
     let detail = match problem.code {
         Code::NotFound if problem.detail.contains("this address") => page.t.main.not_found.to_owned(),
-        _ => visitor.refused(&problem),
+        _ => visitor.rejection(&problem),
     };
     let shown = show(&ErrorPage { page, status: parts.status.as_u16(), detail });
     let mut response = shown.unwrap_or_else(IntoResponse::into_response);
@@ -169,14 +170,14 @@ async fn as_page(response: Response, visitor: Visitor, address: &str) -> Respons
     response
 }
 
-/// A cookie of a request.
+/// The value of a request's cookie.
 pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(key, value)| *key == name && value.len() <= 100).map(|(_, value)| value)
 }
 
-/// A cookie that scripts do not see and other sites do not send.
+/// Sets a cookie that is hidden from scripts (`HttpOnly`) and not sent by other sites (`SameSite`).
 pub(super) fn set_cookie(response: &mut Response, visitor: &Visitor, name: &str, value: &str, seconds: i64) {
     let secure = if visitor.is_local { "" } else { "; Secure" };
     let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
@@ -196,13 +197,17 @@ mod tests {
 
     #[test]
     fn only_our_pages_send_forms() {
-        let ours = |pairs: &[_]| is_ours(&Method::POST, &headers(pairs));
-        assert!(ours(&[("origin", "https://chuhe.test"), ("host", "chuhe.test"), ("sec-fetch-site", "same-origin")]));
-        assert!(!ours(&[("origin", "https://evil.test"), ("host", "chuhe.test")]));
-        assert!(!ours(&[("origin", "null"), ("host", "chuhe.test")]));
-        assert!(!ours(&[("sec-fetch-site", "cross-site"), ("host", "chuhe.test")]));
-        assert!(!ours(&[("sec-fetch-site", "none"), ("host", "chuhe.test")]));
-        assert!(is_ours(&Method::GET, &headers(&[("sec-fetch-site", "cross-site")])));
+        let accepted = |pairs: &[_]| is_same_origin(&Method::POST, &headers(pairs));
+        assert!(accepted(&[
+            ("origin", "https://chuhe.test"),
+            ("host", "chuhe.test"),
+            ("sec-fetch-site", "same-origin")
+        ]));
+        assert!(!accepted(&[("origin", "https://evil.test"), ("host", "chuhe.test")]));
+        assert!(!accepted(&[("origin", "null"), ("host", "chuhe.test")]));
+        assert!(!accepted(&[("sec-fetch-site", "cross-site"), ("host", "chuhe.test")]));
+        assert!(!accepted(&[("sec-fetch-site", "none"), ("host", "chuhe.test")]));
+        assert!(is_same_origin(&Method::GET, &headers(&[("sec-fetch-site", "cross-site")])));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The home page: what runs, how fast, and how strong it became.
+//! The home page: current work, its speed, and the strength reached.
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
@@ -9,7 +9,7 @@ use super::{
     page::{Page, Visitor, show},
 };
 use crate::{
-    http::answer::Answer,
+    http::answer::ApiResult,
     reports::overview::{self, Overview, Point},
     service::Service,
 };
@@ -24,28 +24,28 @@ struct HomePage {
     page: Page,
     overview: Overview,
     strength: Strength,
-    /// The net of the campaign that comes first.
+    /// The champion of the first campaign.
     current: Option<(String, String)>,
 }
 
-/// So many promotions are shown, the newest: the JSON of the page has more.
-const MOST_SHOWN: usize = 100;
+/// Promotions shown, the newest; the page's JSON has all.
+const MAX_POINTS: usize = 100;
 
-/// The strength history: a picture, its numbers for the script, and those for the table.
+/// The strength history: the plot, its numbers for the script, and the points for the table.
 pub(super) struct Strength {
     pub(super) svg: String,
     pub(super) numbers: String,
     pub(super) points: Vec<Point>,
-    /// How many promotions came before those that are shown.
+    /// Number of earlier promotions, not shown.
     pub(super) earlier: usize,
 }
 
 pub(super) fn strength(visitor: &Visitor, mut points: Vec<Point>) -> Strength {
-    points.drain(..points.len().saturating_sub(MOST_SHOWN));
+    points.drain(..points.len().saturating_sub(MAX_POINTS));
     let earlier = points.first().map_or(0, |point| point.number - 1);
-    // Nobody sees more digits, and each would be there for every point.
+    // One decimal suffices, and keeps the page short.
     let rounded = |value: f64| (value * 10.0).round() / 10.0;
-    let words = &visitor.language.words().loops;
+    let words = &visitor.language.words().campaigns;
     let all: Vec<Interval> =
         points.iter().map(|point| Interval { value: point.elo, low: point.low, high: point.high }).collect();
     let numbers = json!({
@@ -58,7 +58,7 @@ pub(super) fn strength(visitor: &Visitor, mut points: Vec<Point>) -> Strength {
     Strength { svg, numbers: numbers.to_string(), points, earlier }
 }
 
-async fn home(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
+async fn home(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
     let now = service.clock.now();
     let mut overview = service
         .read(move |mut connection| Box::pin(async move { overview::overview(&mut connection, now).await }))

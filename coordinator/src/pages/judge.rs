@@ -1,5 +1,5 @@
-//! The page of the judge: any position or list of moves, judged. All that is asked stands in its address: what is sent by
-//! its form is written anew in few letters, as moves of UCI, for addresses are not to be long.
+//! The judge's page: any position or list of moves, judged. The form redirects to an address that
+//! holds the query in short form (UCI moves).
 
 use std::sync::LazyLock;
 
@@ -22,8 +22,8 @@ use super::{
     words::{Boards, Language, fill},
 };
 use crate::{
-    games::judge::{Asked, EXAMPLES, Judged, MOST_TEXT, judge},
-    http::answer::{Answer, Query, Refusal},
+    games::judge::{EXAMPLES, JudgeQuery, Judged, MAX_TEXT_BYTES, judge},
+    http::answer::{ApiError, ApiResult, Query},
     service::Service,
 };
 
@@ -51,29 +51,29 @@ struct JudgePage {
     examples: Vec<(String, String, String)>,
 }
 
-/// How it is to be seen.
+/// View options of the judgement.
 #[derive(Deserialize)]
-struct Seen {
+struct ViewQuery {
     ply: Option<String>,
     notation: Option<String>,
     flip: Option<String>,
-    /// How many moves came after the end when it was sent.
+    /// Moves after the game's end, counted when the form was sent.
     surplus: Option<usize>,
 }
 
-/// What the form sends is judged at an address of its own.
-async fn sent(visitor: Visitor, body: Bytes) -> Answer<Response> {
-    let unreadable = |_| Refusal::new(Code::BadRequest, UNREADABLE);
-    let asked: Asked = serde_urlencoded::from_bytes(&body).map_err(unreadable)?;
-    let seen: Seen = serde_urlencoded::from_bytes(&body).map_err(unreadable)?;
-    match asked.judge() {
-        Ok(judged) => Ok(Redirect::to(&visitor.link(&address(&asked, &seen, &judged))).into_response()),
-        Err(_) => shown(asked, &seen, &visitor),
+/// Redirects the form to the address of its judgement.
+async fn sent(visitor: Visitor, body: Bytes) -> ApiResult<Response> {
+    let unreadable = |_| ApiError::new(Code::BadRequest, UNREADABLE);
+    let query: JudgeQuery = serde_urlencoded::from_bytes(&body).map_err(unreadable)?;
+    let view: ViewQuery = serde_urlencoded::from_bytes(&body).map_err(unreadable)?;
+    match query.judge() {
+        Ok(judged) => Ok(Redirect::to(&visitor.link(&address(&query, &view, &judged))).into_response()),
+        Err(_) => shown(query, &view, &visitor),
     }
 }
 
-/// Where what was judged is shown.
-fn address(asked: &Asked, seen: &Seen, judged: &Judged) -> String {
+/// The address of a judgement.
+fn address(query: &JudgeQuery, view: &ViewQuery, judged: &Judged) -> String {
     let game = &judged.story.game;
     let start = game.start();
     let fen = if *start == Fen::start() { String::new() } else { start.to_string() };
@@ -82,10 +82,10 @@ fn address(asked: &Asked, seen: &Seen, judged: &Judged) -> String {
     let query = [
         ("fen", Some(&fen)),
         ("moves", Some(&moves.join(" "))),
-        ("rules", Some(&asked.rules)),
-        ("notation", seen.notation.as_ref()),
-        ("flip", seen.flip.as_ref()),
-        ("ply", seen.ply.as_ref()),
+        ("rules", Some(&query.rules)),
+        ("notation", view.notation.as_ref()),
+        ("flip", view.flip.as_ref()),
+        ("ply", view.ply.as_ref()),
         ("surplus", surplus.as_ref()),
     ];
     let query =
@@ -93,20 +93,24 @@ fn address(asked: &Asked, seen: &Seen, judged: &Judged) -> String {
     format!("/judge?{}", serde_urlencoded::to_string(query.collect::<Vec<_>>()).unwrap_or_default())
 }
 
-async fn judgement(Query(asked): Query<Asked>, Query(seen): Query<Seen>, visitor: Visitor) -> Answer<Response> {
-    shown(asked, &seen, &visitor)
+async fn judgement(
+    Query(query): Query<JudgeQuery>,
+    Query(view): Query<ViewQuery>,
+    visitor: Visitor,
+) -> ApiResult<Response> {
+    shown(query, &view, &visitor)
 }
 
-fn shown(asked: Asked, seen: &Seen, visitor: &Visitor) -> Answer<Response> {
+fn shown(query: JudgeQuery, options: &ViewQuery, visitor: &Visitor) -> ApiResult<Response> {
     let words = &visitor.language.words().boards;
     let view = View {
         language: visitor.language,
-        ply: seen.ply.as_deref().and_then(|ply| ply.parse().ok()),
-        notation: notation_of(seen.notation.as_deref(), visitor.language),
-        flipped: seen.flip.is_some(),
+        ply: options.ply.as_deref().and_then(|ply| ply.parse().ok()),
+        notation: notation_of(options.notation.as_deref(), visitor.language),
+        flipped: options.flip.is_some(),
     };
-    let is_asked = ![&asked.fen, &asked.moves].iter().all(|text| text.trim().is_empty());
-    let judged = is_asked.then(|| asked.judge());
+    let has_input = ![&query.fen, &query.moves].iter().all(|text| text.trim().is_empty());
+    let judged = has_input.then(|| query.judge());
     let (mut fault, mut viewer, mut surplus, mut counted) = (None, None, 0, 0);
     match judged {
         None => {}
@@ -114,22 +118,22 @@ fn shown(asked: Asked, seen: &Seen, visitor: &Visitor) -> Answer<Response> {
             counted = judged.story.game.limit_counter().counted();
             let mut shown = Viewer::new(&judged.story, &view);
             shown.is_form = true;
-            (viewer, surplus) = (Some(shown), judged.surplus.max(seen.surplus.unwrap_or(0)));
+            (viewer, surplus) = (Some(shown), judged.surplus.max(options.surplus.unwrap_or(0)));
         }
         Some(Err(wrong)) => fault = Some(wrong.sentence(visitor.language == Language::Chinese)),
     }
-    let chosen: RuleSet = asked.rules.parse().unwrap_or_default();
+    let chosen: RuleSet = query.rules.parse().unwrap_or_default();
     let notations = [("chinese", words.notation_chinese), ("wxf", "WXF"), ("uci", "UCI")];
     let json = if viewer.is_some() {
-        let query = [("fen", &*asked.fen), ("moves", &*asked.moves), ("rules", chosen.name())];
+        let query = [("fen", &*query.fen), ("moves", &*query.moves), ("rules", chosen.name())];
         serde_urlencoded::to_string(query).map(|query| format!("/api/v1/judge?{query}")).unwrap_or_default()
     } else {
         String::new()
     };
     let is_wrong = fault.is_some();
     let page = JudgePage {
-        fen: shortened(asked.fen),
-        moves: shortened(asked.moves),
+        fen: shortened(query.fen),
+        moves: shortened(query.moves),
         rules: RuleSet::ALL.map(|rules| (rules.name(), rules_name(words, rules), rules == chosen)).to_vec(),
         notations: notations.map(|(name, label)| (name, label, name == notation_name(view.notation))).to_vec(),
         chosen_rules: chosen.name().to_owned(),
@@ -151,9 +155,9 @@ fn shown(asked: Asked, seen: &Seen, visitor: &Visitor) -> Answer<Response> {
     Ok(response)
 }
 
-/// What was too long to be judged is not sent back whole.
+/// Shortens text that was too long to be judged.
 fn shortened(text: String) -> String {
-    if text.len() <= MOST_TEXT { text } else { text.chars().take(300).collect() }
+    if text.len() <= MAX_TEXT_BYTES { text } else { text.chars().take(300).collect() }
 }
 
 const fn rules_name(words: &Boards, rules: RuleSet) -> &'static str {

@@ -1,13 +1,14 @@
-//! Tells pages that something happened.
+//! Server-sent events about changes.
 //!
-//! One task asks the database at most once a second what changed, as long as anybody watches, and tells all of them:
-//! how many watch costs the database nothing. What is told is a topic, and pages then ask for what they show; events in
-//! the memory of this coordinator alone, as those of a live game, are told with [`Live::tell`].
+//! One task polls the database at most once a second, while there are listeners, and notifies all
+//! of them. The database's load does not grow with their number. An event names topics; pages then
+//! reload their parts. Events from this coordinator's memory, as those of a live game, are sent
+//! with [`Live::send`].
 //!
-//! A page says of which moment it is: it has the database's `Marks`, and the first that is told to whoever listens are
-//! those of now, so that nothing is missed between the two. Who was away says besides with `Last-Event-ID` what it heard
-//! last, and is told what came since; if that is not remembered any more, or somebody is too slow to hear all of it, that
-//! everything may have changed.
+//! A page carries the database's `Marks` as of its rendering. A stream begins with the current
+//! marks, so that no change between the two is lost. After a lost connection, `Last-Event-ID` names
+//! the last event received, and the missed events are replayed. If they are no longer in memory, or
+//! a listener lags behind, it is notified that everything may have changed.
 
 use std::{
     collections::VecDeque,
@@ -31,43 +32,43 @@ use tokio::sync::{broadcast, watch};
 
 use crate::{
     clock::SECOND,
-    http::answer::{Answer, Refusal},
+    http::answer::{ApiError, ApiResult},
     service::Service,
     store::{Connection, Outcome},
 };
 
-/// So many may watch a coordinator at the same time; others see their pages as they were when they came.
-const MOST_WATCHERS: usize = 2_000;
+/// Listeners at the same time; the pages of others do not update.
+const MAX_LISTENERS: usize = 2_000;
 
-/// So much of what was told is remembered for those who were away.
-const REMEMBERED: usize = 256;
+/// Events kept for replay.
+const REPLAY_CAPACITY: usize = 256;
 
-/// How often the database is asked.
-const EVERY: Duration = Duration::from_secs(1);
+/// Polling interval of the database.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Games come all the time: pages are told of them at most so often, in milliseconds.
-const GAMES_EVERY: i64 = 5 * SECOND;
+/// Minimum of milliseconds between two events about games, which arrive all the time.
+const MIN_GAMES_INTERVAL_MS: i64 = 5 * SECOND;
 
-/// What is told. What is told to one alone has no number.
+/// An event. Events to a single listener have no number.
 #[derive(Clone, Debug)]
-struct Told {
+struct Message {
     number: Option<u64>,
     name: &'static str,
     data: Arc<str>,
 }
 
-/// Who watches, and what they were told.
+/// The listeners, and the recent events.
 pub struct Live {
-    sender: broadcast::Sender<Told>,
+    sender: broadcast::Sender<Message>,
     past: Mutex<Past>,
 }
 
 #[derive(Default)]
 struct Past {
-    told: VecDeque<Told>,
+    messages: VecDeque<Message>,
     next: u64,
     is_polling: bool,
-    /// Tells the numbers of this coordinator from those of the one before.
+    /// Distinguishes the event numbers of this process from an earlier one's.
     run: String,
 }
 
@@ -75,63 +76,63 @@ impl Default for Live {
     fn default() -> Self {
         let run = crate::people::secret("").unwrap_or_default();
         let past = Past { run: run.chars().take(8).collect(), ..Past::default() };
-        Self { sender: broadcast::channel(REMEMBERED).0, past: Mutex::new(past) }
+        Self { sender: broadcast::channel(REPLAY_CAPACITY).0, past: Mutex::new(past) }
     }
 }
 
 impl Live {
-    /// Tells all who watch. `name` is the kind of event; `data` must be one line.
-    pub fn tell(&self, name: &'static str, data: impl Into<Arc<str>>) {
+    /// Notifies all listeners. `name` is the kind of event; `data` must be one line.
+    pub fn send(&self, name: &'static str, data: impl Into<Arc<str>>) {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = Told { number: Some(past.next), name, data: data.into() };
+        let message = Message { number: Some(past.next), name, data: data.into() };
         past.next += 1;
-        if past.told.len() == REMEMBERED {
-            past.told.pop_front();
+        if past.messages.len() == REPLAY_CAPACITY {
+            past.messages.pop_front();
         }
-        past.told.push_back(told.clone());
-        // Nobody may be watching.
-        drop(self.sender.send(told));
+        past.messages.push_back(message.clone());
+        // Without listeners this fails, harmlessly.
+        drop(self.sender.send(message));
     }
 
-    /// How many watch.
+    /// Number of listeners.
     #[must_use]
-    pub fn watchers(&self) -> usize {
+    pub fn listeners(&self) -> usize {
         self.sender.receiver_count()
     }
 
-    /// What comes from now on, and before it what somebody missed who heard this last.
-    fn watch(&self, heard: Option<&str>) -> (String, Vec<Told>, broadcast::Receiver<Told>) {
+    /// Subscribes a listener. Also returns the run's name and the events missed since `last_id`.
+    fn subscribe(&self, last_id: Option<&str>) -> (String, Vec<Message>, broadcast::Receiver<Message>) {
         let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         let receiver = self.sender.subscribe();
-        let Some(heard) = heard else { return (past.run.clone(), Vec::new(), receiver) };
-        let number = heard.strip_prefix(&format!("{}-", past.run)).and_then(|number| number.parse::<u64>().ok());
-        let oldest = past.told.front().and_then(|told| told.number).unwrap_or(past.next);
+        let Some(last_id) = last_id else { return (past.run.clone(), Vec::new(), receiver) };
+        let number = last_id.strip_prefix(&format!("{}-", past.run)).and_then(|number| number.parse::<u64>().ok());
+        let oldest = past.messages.front().and_then(|message| message.number).unwrap_or(past.next);
         let missed = match number {
             Some(number) if number + 1 >= oldest && number < past.next => {
-                past.told.iter().filter(|told| told.number > Some(number)).cloned().collect()
+                past.messages.iter().filter(|message| message.number > Some(number)).cloned().collect()
             }
-            // Whatever it was: look again.
-            _ => vec![Told { number: Some(past.next.saturating_sub(1)), ..Told::everything() }],
+            // Unknown or too old: everything may have changed.
+            _ => vec![Message { number: Some(past.next.saturating_sub(1)), ..Message::everything() }],
         };
         (past.run.clone(), missed, receiver)
     }
 
-    /// Whether whoever asks is to poll from now on: nobody else does.
-    fn begin(&self) -> bool {
+    /// Whether the caller is to start polling: no task does yet.
+    fn start_polling(&self) -> bool {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         !std::mem::replace(&mut past.is_polling, true)
     }
 
-    /// Whether whoever polls may stop: nobody watches.
-    fn may_end(&self) -> bool {
+    /// Whether polling stops: there are no listeners.
+    fn stop_polling(&self) -> bool {
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         past.is_polling = self.sender.receiver_count() > 0;
         !past.is_polling
     }
 }
 
-impl Told {
-    /// Everything may have changed.
+impl Message {
+    /// The message that everything may have changed.
     fn everything() -> Self {
         Self { number: None, name: "changed", data: ALL.into() }
     }
@@ -140,7 +141,7 @@ impl Told {
 /// All topics.
 const ALL: &str = r#"["campaigns","games","events"]"#;
 
-/// What tells that something changed, by topics; each is read from the end of an index.
+/// Change markers by topic; each is read from the end of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Marks {
     campaigns: i64,
@@ -149,13 +150,13 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// As pages and streams have them.
+    /// JSON for pages and streams.
     pub(crate) fn to_text(self) -> String {
         serde_json::to_string(&self).unwrap_or_default()
     }
 }
 
-/// The marks of now.
+/// The current marks.
 pub(crate) async fn marks(service: &Service) -> Outcome<Marks> {
     service.read(|mut connection| Box::pin(async move { read(&mut connection).await })).await
 }
@@ -170,88 +171,89 @@ async fn read(connection: &mut Connection<'_>) -> Outcome<Marks> {
     Ok(Marks { campaigns, games, events })
 }
 
-/// Asks the database what changed since it was so, as long as anybody watches.
+/// Polls the database for changes since `known`, while there are listeners.
 async fn poll(service: Service, mut known: Marks) {
     let live = &service.pages.live;
-    let mut games_told = i64::MIN;
+    let mut games_sent = i64::MIN;
     let mut stopping = service.stopping.clone();
     loop {
         if let Ok(found) = marks(&service).await {
             let (now, before) = (service.clock.now().0, known);
-            let tells_games = before.games != found.games && now.saturating_sub(games_told) >= GAMES_EVERY;
+            let sends_games = before.games != found.games && now.saturating_sub(games_sent) >= MIN_GAMES_INTERVAL_MS;
             let topics = [
                 ("campaigns", before.campaigns != found.campaigns),
-                ("games", tells_games),
+                ("games", sends_games),
                 ("events", before.events != found.events),
             ];
             let topics: Vec<_> = topics.into_iter().filter(|(_, changed)| *changed).map(|(topic, _)| topic).collect();
             if !topics.is_empty() {
-                live.tell("changed", serde_json::json!(topics).to_string());
+                live.send("changed", serde_json::json!(topics).to_string());
             }
-            // What is not told yet stays new.
-            let games = if tells_games || before.games == found.games { found.games } else { before.games };
+            // Unsent changes stay pending.
+            let games = if sends_games || before.games == found.games { found.games } else { before.games };
             known = Marks { games, ..found };
-            if tells_games {
-                games_told = now;
+            if sends_games {
+                games_sent = now;
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(EVERY) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        if live.may_end() {
+        if live.stop_polling() {
             return;
         }
     }
 }
 
-/// Server-sent events: first `state` with the marks of now, then `changed` with a list of topics (`campaigns`, `games`,
-/// `events`), and those of live games.
-pub(crate) async fn stream(State(service): State<Service>, headers: HeaderMap) -> Answer<Response> {
+/// Server-sent events: `state` with the current marks, then `changed` with a list of topics
+/// (`campaigns`, `games`, `events`), and the events of live games.
+pub(crate) async fn stream(State(service): State<Service>, headers: HeaderMap) -> ApiResult<Response> {
     let live = &service.pages.live;
-    if live.watchers() >= MOST_WATCHERS {
+    if live.listeners() >= MAX_LISTENERS {
         let problem = Problem::new(Code::Busy, "too many watch: load the page again later");
-        return Err(Refusal(problem, Some(60)));
+        return Err(ApiError(problem, Some(60)));
     }
-    let heard = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    // Whoever listens does so before it is read how things are: between the two nothing is lost.
-    let (run, missed, receiver) = live.watch(heard);
+    let last_id = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    // Subscribes before the marks are read: nothing in between is lost.
+    let (run, missed, receiver) = live.subscribe(last_id);
     let now = marks(&service).await?;
-    if live.begin() {
+    if live.start_polling() {
         tokio::spawn(poll(service.clone(), now));
     }
-    let first = Told { number: None, name: "state", data: now.to_text().into() };
-    let told = stream::iter([first]).chain(stream::iter(missed)).chain(coming(receiver, service.stopping.clone()));
-    let events = told.map(move |told| {
-        let event = Event::default().event(told.name).data(&*told.data);
+    let first = Message { number: None, name: "state", data: now.to_text().into() };
+    let messages =
+        stream::iter([first]).chain(stream::iter(missed)).chain(incoming(receiver, service.stopping.clone()));
+    let events = messages.map(move |message| {
+        let event = Event::default().event(message.name).data(&*message.data);
         Ok::<_, Infallible>(
-            told.number.map_or_else(|| event.clone(), |number| event.clone().id(format!("{run}-{number}"))),
+            message.number.map_or_else(|| event.clone(), |number| event.clone().id(format!("{run}-{number}"))),
         )
     });
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(20));
     let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // nginx would hold events back.
+    // Disables nginx's buffering.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// What is told from now on.
-fn coming(receiver: broadcast::Receiver<Told>, stopping: watch::Receiver<bool>) -> impl Stream<Item = Told> {
+/// The stream of new messages.
+fn incoming(receiver: broadcast::Receiver<Message>, stopping: watch::Receiver<bool>) -> impl Stream<Item = Message> {
     stream::unfold((receiver, stopping), |(mut receiver, mut stopping)| async move {
-        let told = tokio::select! {
-            // Who stops does not go on because there is more to say.
+        let message = tokio::select! {
+            // Shutdown takes precedence over pending messages.
             biased;
             _ = stopping.wait_for(|stopping| *stopping) => return None,
-            told = receiver.recv() => match told {
-                Ok(told) => told,
-                // Too slow to hear all of it.
-                Err(broadcast::error::RecvError::Lagged(_)) => Told::everything(),
+            received = receiver.recv() => match received {
+                Ok(message) => message,
+                // The listener lagged behind the channel.
+                Err(broadcast::error::RecvError::Lagged(_)) => Message::everything(),
                 Err(broadcast::error::RecvError::Closed) => return None,
             },
         };
-        Some((told, (receiver, stopping)))
+        Some((message, (receiver, stopping)))
     })
 }
 
@@ -260,49 +262,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_was_away_is_told_what_came_since() {
+    fn a_returning_listener_gets_the_missed_events() {
         let live = Live::default();
-        let heard = |heard: Option<&str>| live.watch(heard).1.iter().map(|told| told.data.to_string()).collect();
+        let missed =
+            |last_id: Option<&str>| live.subscribe(last_id).1.iter().map(|message| message.data.to_string()).collect();
         for number in 0..3 {
-            live.tell("game", number.to_string());
+            live.send("game", number.to_string());
         }
-        let run = live.watch(None).0;
-        let nothing: Vec<String> = heard(None);
-        assert!(nothing.is_empty(), "who is new sees the page as it is");
-        let since: Vec<String> = heard(Some(&format!("{run}-0")));
+        let run = live.subscribe(None).0;
+        let nothing: Vec<String> = missed(None);
+        assert!(nothing.is_empty(), "a new listener has the current page");
+        let since: Vec<String> = missed(Some(&format!("{run}-0")));
         assert_eq!(since, ["1", "2"]);
-        let nothing: Vec<String> = heard(Some(&format!("{run}-2")));
+        let nothing: Vec<String> = missed(Some(&format!("{run}-2")));
         assert!(nothing.is_empty());
         for stranger in ["", "another-1", &format!("{run}-77"), &format!("{run}-x")] {
-            let all: Vec<String> = heard(Some(stranger));
+            let all: Vec<String> = missed(Some(stranger));
             assert_eq!(all, [ALL], "{stranger}");
         }
     }
 
     #[tokio::test]
-    async fn who_is_too_slow_is_told_that_everything_may_have_changed() {
+    async fn a_slow_listener_is_notified_that_everything_may_have_changed() {
         let live = Live::default();
-        let receiver = live.watch(None).2;
-        for number in 0..REMEMBERED + 7 {
-            live.tell("game", number.to_string());
+        let receiver = live.subscribe(None).2;
+        for number in 0..REPLAY_CAPACITY + 7 {
+            live.send("game", number.to_string());
         }
         let (stop, stopping) = watch::channel(false);
-        let mut coming = Box::pin(coming(receiver, stopping));
-        let first = coming.next().await.expect("the stream goes on");
+        let mut messages = Box::pin(incoming(receiver, stopping));
+        let first = messages.next().await.expect("the stream continues");
         assert_eq!((first.name, &*first.data), ("changed", ALL));
-        let next = coming.next().await.expect("the stream goes on");
+        let next = messages.next().await.expect("the stream continues");
         assert_eq!((next.name, &*next.data), ("game", "7"));
         stop.send_replace(true);
-        assert!(coming.next().await.is_none(), "a coordinator that stops lets nobody wait");
+        assert!(messages.next().await.is_none(), "a stopping coordinator ends its streams");
     }
 
     #[test]
-    fn one_task_polls_while_somebody_watches() {
+    fn one_task_polls_while_there_are_listeners() {
         let live = Live::default();
-        let watcher = live.watch(None).2;
-        assert!(live.begin() && !live.begin());
-        assert!(!live.may_end());
-        drop(watcher);
-        assert!(live.may_end() && live.begin());
+        let listener = live.subscribe(None).2;
+        assert!(live.start_polling() && !live.start_polling());
+        assert!(!live.stop_polling());
+        drop(listener);
+        assert!(live.stop_polling() && live.start_polling());
     }
 }

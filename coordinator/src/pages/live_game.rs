@@ -1,6 +1,6 @@
-//! The live board: the match game that a maintainer marked, as it is played.
+//! The live board: the match game marked by a maintainer, as it is played.
 //!
-//! The board is made here for every event and sent whole: what the browser's script does is to put it in its place.
+//! The board is rendered here for every event and sent whole; the script only inserts it.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -33,18 +33,18 @@ use super::{
 };
 use crate::{
     clock::{SECOND, Time},
-    http::answer::{Answer, Path, Refusal},
-    live::{self, Sight},
+    http::answer::{ApiError, ApiResult, Path},
+    live::{self, Snapshot},
     service::Service,
     timed,
     work::watching,
 };
 
-/// While nothing is seen the board is drawn again so often: it says how old it is.
-const REDRAWN_EVERY: Duration = Duration::from_secs(15);
+/// Interval of redrawing without an update: the board shows its age.
+const REDRAW_INTERVAL: Duration = Duration::from_secs(15);
 
-/// A worker that said nothing for so long, in milliseconds, may be gone. Those who think long say nothing either.
-const SILENT: i64 = 20 * SECOND;
+/// Silence after which a worker may be gone, in milliseconds. A long think is silent too.
+const SILENT_AFTER_MS: i64 = 20 * SECOND;
 
 pub(super) fn routes() -> Router<Service> {
     Router::new()
@@ -58,7 +58,7 @@ pub(super) fn routes() -> Router<Service> {
 struct LivePage {
     page: Page,
     board: String,
-    /// The match that is shown, for maintainers.
+    /// The match shown, for maintainers.
     watched: Option<i64>,
 }
 
@@ -71,26 +71,26 @@ struct LiveBoard {
 }
 
 impl LiveBoard {
-    /// A word with something in its place.
+    /// Fills a text's placeholder.
     #[allow(clippy::unused_self, reason = "templates call methods")]
-    fn place(&self, word: &str, what: impl std::fmt::Display) -> String {
-        fill(word, what)
+    fn fill(&self, text: &str, value: impl std::fmt::Display) -> String {
+        fill(text, value)
     }
 }
 
-/// What is seen.
+/// The content of the live board.
 struct Scene {
     job: i64,
     game: i64,
     rules: String,
     board: String,
-    /// Black above, Red below: the board is before the second.
+    /// Black at the top, Red at the bottom: the board is between them.
     sides: [(usize, Side); 2],
-    /// Whether its engines have clocks; else nodes stand for them.
+    /// Whether the engines have clocks; otherwise node limits are shown.
     timed: bool,
     moves: Vec<(u32, String, String)>,
     end: Option<String>,
-    /// Since when nothing was heard, if that is long ago: the clocks may have run on.
+    /// Time of the last update, if that is long ago: the clocks may have run on.
     silent: Option<String>,
 }
 
@@ -99,19 +99,19 @@ struct Side {
     class: &'static str,
     title: &'static str,
     name: String,
-    /// What is left on its clock, if one runs.
+    /// Remaining time, if there is a clock.
     clock: Option<String>,
     nodes: String,
     limit: String,
     thinks: bool,
-    /// What it said last; dashes, if nothing yet.
+    /// The last report; dashes before the first.
     score: String,
     depth: String,
     speed: String,
     variation: String,
 }
 
-/// What is left on a clock: tenths are told when they matter.
+/// Formats remaining time, with tenths below 20 seconds.
 fn clock_of(milliseconds: i64) -> String {
     const HOUR: i64 = 3_600;
     let (seconds, tenths) = (milliseconds / 1_000, milliseconds / 100 % 10);
@@ -122,20 +122,20 @@ fn clock_of(milliseconds: i64) -> String {
     }
 }
 
-/// Whether a match is to be seen.
+/// The form that marks or unmarks a match.
 #[derive(Deserialize)]
 struct Mark {
-    /// Anything, if it is; else it is to be seen no more.
+    /// Any text marks the match; an empty one unmarks it.
     #[serde(default)]
     begin: String,
 }
 
-/// A maintainer marks a match, or takes the mark away.
+/// Marks a match for the live board, or removes the mark.
 async fn mark(
     State(service): State<Service>,
     Path(job): Path<i64>,
     Form(visitor, mark): Form<Mark>,
-) -> Answer<Redirect> {
+) -> ApiResult<Redirect> {
     let by = visitor.must_be(Role::Maintainer)?.account;
     let (now, begins) = (service.clock.now(), !mark.begin.is_empty());
     service
@@ -149,53 +149,53 @@ async fn mark(
             })
         })
         .await?;
-    live::sight(&service).await?;
+    live::snapshot(&service).await?;
     Ok(Redirect::to(&visitor.link("/live-game")))
 }
 
-async fn page(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let sight = live::sight(&service).await?;
-    let board = drawn(&sight, visitor.language, visitor.now);
+async fn page(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
+    let snapshot = live::snapshot(&service).await?;
+    let board = render_board(&snapshot, visitor.language, visitor.now);
     let title = visitor.language.words().boards.live_title;
-    show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board, watched: sight.watched })
+    show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board, watched: snapshot.watched })
 }
 
-/// The board as it is seen, again and again: when something is seen, and now and then while nothing is.
-async fn events(State(service): State<Service>, visitor: Visitor) -> Answer<Response> {
-    let Some((mut seen, place)) = service.live.watch(&service) else {
+/// Server-sent events: the board after each update, and from time to time without one.
+async fn events(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
+    let Some((mut seen, permit)) = service.live.subscribe(&service) else {
         let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
-        return Err(Refusal(problem, Some(30)));
+        return Err(ApiError(problem, Some(30)));
     };
-    // What is there is told at once: it may be another than when the page was made.
-    live::sight(&service).await?;
+    // The current board is sent at once: it may be newer than the page.
+    live::snapshot(&service).await?;
     seen.mark_changed();
     let language = visitor.language;
     let (clock, stopping) = (service.clock.clone(), service.stopping.clone());
-    let state = (seen, stopping, clock, place);
-    let events = stream::unfold(state, move |(mut seen, mut stopping, clock, place)| async move {
+    let state = (seen, stopping, clock, permit);
+    let events = stream::unfold(state, move |(mut seen, mut stopping, clock, permit)| async move {
         tokio::select! {
             changed = seen.changed() => changed.ok()?,
-            () = tokio::time::sleep(REDRAWN_EVERY) => {}
+            () = tokio::time::sleep(REDRAW_INTERVAL) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return None,
         }
-        let board = drawn(&seen.borrow_and_update(), language, clock.now());
+        let board = render_board(&seen.borrow_and_update(), language, clock.now());
         let event = Event::default().event("board").data(board);
-        Some((Ok::<_, Infallible>(event), (seen, stopping, clock, place)))
+        Some((Ok::<_, Infallible>(event), (seen, stopping, clock, permit)))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
-    // Proxies are not to gather what should be seen at once.
+    // Disables buffering in reverse proxies.
     response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
     Ok(response)
 }
 
-fn drawn(sight: &Sight, language: Language, now: Time) -> String {
+fn render_board(snapshot: &Snapshot, language: Language, now: Time) -> String {
     let t = &language.words().boards;
-    let waiting = sight.watched.map_or(t.live_none.to_owned(), |job| fill(t.live_waits, job));
-    let board = LiveBoard { t, scene: scene(sight.board(), language, now), waiting };
+    let waiting = snapshot.watched.map_or(t.live_none.to_owned(), |job| fill(t.live_waits, job));
+    let board = LiveBoard { t, scene: scene(snapshot.board(), language, now), waiting };
     board.render().unwrap_or_default()
 }
 
-/// What is seen; nothing, if nothing is. It was checked when it came.
+/// Converts a snapshot's board, which was checked on arrival; none without a board.
 fn scene(seen: &Value, language: Language, now: Time) -> Option<Scene> {
     let t = &language.words().boards;
     let chinese = language == Language::Chinese;
@@ -209,8 +209,8 @@ fn scene(seen: &Value, language: Language, now: Time) -> Option<Scene> {
     let last_move: Option<Move> =
         seen["moves"]["uci"].as_array().and_then(|moves| moves.last()?.as_str()?.parse().ok());
     let is_over = !seen["end"].is_null();
-    let heard = number(&seen["at"]);
-    let is_silent = now.0 - heard > SILENT;
+    let updated = number(&seen["at"]);
+    let is_silent = now.0 - updated > SILENT_AFTER_MS;
     let turn = fen.position.turn();
     let ply = seen["moves"]["uci"].as_array().map_or(0, Vec::len);
     let moves = texts(&seen["moves"]);
@@ -228,26 +228,26 @@ fn scene(seen: &Value, language: Language, now: Time) -> Option<Scene> {
     let clock = serde_json::from_value::<Option<dataset::Clock>>(seen["clock"].clone()).ok().flatten();
     let side = |color: Color| {
         let (key, title) = if color == Color::Red { ("red", t.red) } else { ("black", t.black) };
-        let told = &seen[key];
+        let player = &seen[key];
         let limit = match clock {
             Some(clock) => format!("{clock}; {}", state(language, timed::KIND)),
-            None => fill(t.live_limit, format::short(language, number(&told["hard_nodes"]))),
+            None => fill(t.live_limit, format::short(language, number(&player["hard_nodes"]))),
         };
-        let said = &told["said"];
-        let own = said["score"].as_i64().map(|score| if color == Color::Red { score } else { -score });
+        let engine = &player["said"];
+        let own = engine["score"].as_i64().map(|score| if color == Color::Red { score } else { -score });
         let none = || "–".to_owned();
         Side {
             class: key,
             title,
-            name: told["name"].as_str().map_or_else(|| t.plain.to_owned(), str::to_owned),
-            clock: told["remaining"].as_i64().map(clock_of),
-            nodes: format::short(language, number(&told["nodes"])),
+            name: player["name"].as_str().map_or_else(|| t.plain.to_owned(), str::to_owned),
+            clock: player["remaining"].as_i64().map(clock_of),
+            nodes: format::short(language, number(&player["nodes"])),
             limit,
             thinks: turn == color && !is_over && !is_silent,
             score: own.map_or_else(none, |score| shown_score(score as i32)),
-            depth: said["depth"].as_i64().map_or_else(none, |depth| depth.to_string()),
-            speed: said["nodes_per_second"].as_i64().map_or_else(none, |speed| format::short(language, speed)),
-            variation: texts(&said["variation"]).join(" "),
+            depth: engine["depth"].as_i64().map_or_else(none, |depth| depth.to_string()),
+            speed: engine["nodes_per_second"].as_i64().map_or_else(none, |speed| format::short(language, speed)),
+            variation: texts(&engine["variation"]).join(" "),
         }
     };
     let end = seen["end"]["reason"].as_str().map(|reason| {
@@ -259,7 +259,7 @@ fn scene(seen: &Value, language: Language, now: Time) -> Option<Scene> {
         fill(t.live_over, format!("{outcome}, {}", state(language, reason)))
     });
     Some(Scene {
-        silent: is_silent.then(|| fill(t.live_silent, format::ago(language, now, heard))),
+        silent: is_silent.then(|| fill(t.live_silent, format::ago(language, now, updated))),
         job: number(&seen["match"]),
         game: number(&seen["game"]),
         rules: seen["rules"].as_str().unwrap_or_default().to_owned(),
@@ -271,7 +271,7 @@ fn scene(seen: &Value, language: Language, now: Time) -> Option<Scene> {
     })
 }
 
-/// Moves by twos, each with its number.
+/// Rows of two moves, with their number.
 fn pairs(start: &Fen, moves: Vec<String>) -> Vec<(u32, String, String)> {
     let mut rows: Vec<(u32, String, String)> = Vec::new();
     let mut number = start.move_number;

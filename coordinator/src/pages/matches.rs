@@ -1,4 +1,4 @@
-//! Matches: their list, and how one stands.
+//! Matches: their list, and a match's standing.
 
 use askama::Template;
 use axum::{
@@ -18,7 +18,7 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
-    http::answer::{Answer, Path, Query},
+    http::answer::{ApiResult, Path, Query},
     reports::matches::{self, Line, Match, Openings},
     service::Service,
     store::Failure,
@@ -50,9 +50,9 @@ struct MatchPage {
     pentanomial: String,
     left: Option<i64>,
     opening: String,
-    /// How many workers are not shown.
+    /// Number of workers not shown.
     more: i64,
-    /// The first pairs, if they may be seen.
+    /// The first pairs, if they are public.
     openings: Openings,
 }
 
@@ -66,19 +66,19 @@ struct OpeningsPage {
 }
 
 impl Page {
-    /// What a test decided.
+    /// The text of a test's decision.
     #[must_use]
-    pub(crate) fn decided(&self, decision: &Decision) -> &'static str {
+    pub(crate) fn decision_label(&self, decision: &Decision) -> &'static str {
         match decision {
-            Decision::AcceptH1 => self.t.loops.decided_h1,
-            Decision::AcceptH0 => self.t.loops.decided_h0,
-            Decision::Continue => self.t.loops.undecided,
+            Decision::AcceptH1 => self.t.campaigns.decided_h1,
+            Decision::AcceptH0 => self.t.campaigns.decided_h0,
+            Decision::Continue => self.t.campaigns.undecided,
         }
     }
 
-    /// How a decision looks.
+    /// The CSS class of a decision.
     #[must_use]
-    pub(crate) fn decided_mood(&self, decision: &Decision) -> &'static str {
+    pub(crate) fn decision_class(&self, decision: &Decision) -> &'static str {
         match decision {
             Decision::AcceptH1 => "good",
             Decision::AcceptH0 => "bad",
@@ -86,37 +86,37 @@ impl Page {
         }
     }
 
-    /// A pair's points, which are counted in halves.
+    /// A pair's points, from halves.
     #[must_use]
     pub(crate) fn points(&self, halves: &u8) -> &'static str {
         ["0", "½", "1", "1½", "2"][usize::from((*halves).min(4))]
     }
 
-    /// The moves of an opening.
+    /// The moves of an opening in the visitor's notation.
     #[must_use]
     pub(crate) fn opening<'a>(&self, uci: &'a str, chinese: &'a str) -> &'a str {
         if self.visitor.language == Language::Chinese { chinese } else { uci }
     }
 
-    /// Who lost how many games on time.
+    /// The text of both sides' losses on time.
     #[must_use]
     pub(crate) fn time_losses(&self, timed: &timed::Result) -> String {
         let [own, other] = timed.time_losses;
-        self.t.loops.time_losses_of.replacen("{}", &own.to_string(), 1).replacen("{}", &other.to_string(), 1)
+        self.t.campaigns.time_losses_of.replacen("{}", &own.to_string(), 1).replacen("{}", &other.to_string(), 1)
     }
 
-    /// What a net is called.
+    /// A net's name, shortened hash, or the plain evaluation.
     #[must_use]
-    pub(crate) fn called<'a>(&self, hash: &'a Option<String>, name: &'a Option<String>) -> &'a str {
+    pub(crate) fn net_label<'a>(&self, hash: &'a Option<String>, name: &'a Option<String>) -> &'a str {
         match (hash, name) {
             (_, Some(name)) => name,
             (Some(hash), None) => self.brief(hash),
-            (None, None) => self.t.loops.plain,
+            (None, None) => self.t.campaigns.plain,
         }
     }
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+async fn list(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
     let matches = service
         .read(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await }))
@@ -128,28 +128,28 @@ async fn list(State(service): State<Service>, visitor: Visitor, Query(part): Que
     show(&ListPage { page, matches, parts })
 }
 
-/// A match of which nothing is known yet: the page is loaded again by itself.
+/// A match whose figures are still being counted: the page reloads itself.
 #[derive(Template)]
 #[template(path = "match_counting.html")]
 struct CountingPage {
     page: Page,
 }
 
-fn counting(visitor: &Visitor, job: i64) -> Answer<Response> {
-    const AGAIN: HeaderValue = HeaderValue::from_static("2");
+fn counting(visitor: &Visitor, job: i64) -> ApiResult<Response> {
+    const REFRESH_SECONDS: HeaderValue = HeaderValue::from_static("2");
     let title = fill(visitor.language.words().boards.live_pair, job);
     let mut response =
         show(&CountingPage { page: visitor.page("matches", title, format!("/api/v1/matches/{job}/details")) })?;
-    response.headers_mut().insert(HeaderName::from_static("refresh"), AGAIN);
+    response.headers_mut().insert(HeaderName::from_static("refresh"), REFRESH_SECONDS);
     Ok(response)
 }
 
-async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> Answer<Response> {
+async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> ApiResult<Response> {
     let all = match matches::details(&service, job).await {
         Err(Failure::Refused(problem)) if problem.detail == matches::BEING_COUNTED => return counting(&visitor, job),
         all => all?,
     };
-    // Nobody sees games that are still played.
+    // Games of an open match are hidden.
     let pairs = match all.line.state.as_str() {
         "closed" => matches::openings(&service, job, 0).await.ok(),
         _ => None,
@@ -157,12 +157,12 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
     let none = Openings { shard: None, is_open: false, pairs: Vec::new(), has_more: false };
     let pairs = pairs.unwrap_or(none);
     let page = visitor.page("matches", String::new(), format!("/api/v1/matches/{job}/details")).charted();
-    let words = &page.t.loops;
-    let own = page.called(&all.line.net, &all.line.net_name);
-    let other = page.called(&all.line.opponent, &all.line.opponent_name);
+    let words = &page.t.campaigns;
+    let own = page.net_label(&all.line.net, &all.line.net_name);
+    let other = page.net_label(&all.line.opponent, &all.line.opponent_name);
     let title = format!("{own} – {other}");
     let verdict = all.standing.verdict;
-    // Nobody sees more digits than these, and each would be there for every point.
+    // Three decimals suffice, and keep the page short.
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     let line = |label: &str, values: Vec<f64>, bound: bool| json!({ "label": label, "values": values.into_iter().map(rounded).collect::<Vec<_>>(), "bound": bound });
     let flat = |value: f64| vec![value; all.curve.len()];
@@ -182,17 +182,17 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
     opening.extend(openings.book.map(|book| page.fill(words.openings_book, page.brief(&book.to_string()))));
     opening.extend(openings.filter.map(|filter| page.fill(words.openings_filter, filter.bound)));
     let left = all.outlook.map(|outlook| outlook.games_to_go.round() as i64);
-    let page = Page { title, ..page }.also(words.openings, format!("/api/v1/matches/{job}/openings"));
+    let page = Page { title, ..page }.with_json(words.openings, format!("/api/v1/matches/{job}/openings"));
     show(&MatchPage {
         curve: charts::curve(
             visitor.language,
-            page.t.loops.llr_curve,
-            page.t.loops.pairs_about,
+            page.t.campaigns.llr_curve,
+            page.t.campaigns.pairs_about,
             &all.curve,
             verdict.bounds,
         ),
         numbers: numbers.to_string(),
-        pentanomial: charts::columns(visitor.language, page.t.loops.pentanomial, &bars),
+        pentanomial: charts::columns(visitor.language, page.t.campaigns.pentanomial, &bars),
         left,
         openings: pairs,
         more: (all.worker_count - all.workers.len()) as i64,
@@ -207,9 +207,9 @@ async fn openings(
     visitor: Visitor,
     Path(job): Path<i64>,
     Query(part): Query<Part>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let openings = matches::openings(&service, job, i64::from(part.page)).await?;
-    let title = fill(visitor.language.words().loops.openings_of, job);
+    let title = fill(visitor.language.words().campaigns.openings_of, job);
     let json = format!("/api/v1/matches/{job}/openings?page={}", part.page);
     let after = openings.has_more.then_some(part.page.saturating_add(1));
     let parts = Parts { before: part.page.checked_sub(1), after };

@@ -1,4 +1,4 @@
-//! One's own account: tokens, machines, games, password.
+//! The visitor's own account: tokens, machines, games, password.
 
 use askama::Template;
 use axum::{
@@ -11,16 +11,16 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
-    form::{Form, Nothing},
+    form::{Empty, Form},
     guard::{SESSION_COOKIE, set_cookie},
     page::{Page, Visitor, show},
-    signing::{blocking, may_try, new_session, was_right},
+    signing::{blocking, check_attempts, clear_attempts, new_session},
     words::fill,
     workers::{Part, Parts},
 };
 use crate::{
     clock::{DAY, SECOND},
-    http::answer::{Answer, Path, Query},
+    http::answer::{ApiResult, Path, Query},
     people::{self, passwords, sessions},
     reports::people::{self as facts, Delivery, Machine, Token},
     service::Service,
@@ -48,26 +48,26 @@ struct MePage {
     machines: Vec<Machine>,
     deliveries: Vec<Delivery>,
     parts: Parts,
-    said: Said,
+    outcome: FormOutcome,
 }
 
-async fn me(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
-    page(&service, &visitor, part.page, Said::default()).await
+async fn me(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    page(&service, &visitor, part.page, FormOutcome::default()).await
 }
 
-/// What was just done, or is wrong with what was sent.
+/// The outcome of the last form: a notice, a new secret, or an error.
 #[derive(Default)]
-struct Said {
+struct FormOutcome {
     notice: Option<String>,
     secret: Option<String>,
     fault: Option<String>,
-    /// Whether the days of a new token are wrong, and what was sent for it.
+    /// Whether the new token's days are invalid, and the form as sent.
     token_fault: bool,
     token: NewToken,
 }
 
-async fn page(service: &Service, visitor: &Visitor, part: u32, said: Said) -> Answer<Response> {
-    let session = visitor.must_be_known()?;
+async fn page(service: &Service, visitor: &Visitor, part: u32, outcome: FormOutcome) -> ApiResult<Response> {
+    let session = visitor.must_be_signed_in()?;
     let account = session.account;
     let number = i64::from(part);
     let (total, rank, tokens, machines, deliveries) = service
@@ -83,10 +83,10 @@ async fn page(service: &Service, visitor: &Visitor, part: u32, said: Said) -> An
         })
         .await?;
     let words = &visitor.language.words().account;
-    let page = visitor.page("me", words.my_account, "/api/v1/me").noting(said.notice.clone());
-    let page = page.also(words.my_tokens, "/api/v1/tokens");
-    let page = page.also(words.my_machines, format!("/api/v1/machines?own=true&page={number}"));
-    let page = page.also(words.my_games, format!("/api/v1/deliveries?page={number}"));
+    let page = visitor.page("me", words.my_account, "/api/v1/me").with_notice(outcome.notice.clone());
+    let page = page.with_json(words.my_tokens, "/api/v1/tokens");
+    let page = page.with_json(words.my_machines, format!("/api/v1/machines?own=true&page={number}"));
+    let page = page.with_json(words.my_games, format!("/api/v1/deliveries?page={number}"));
     let rows = tokens.len().max(machines.len()).max(deliveries.len());
     show(&MePage {
         page,
@@ -99,7 +99,7 @@ async fn page(service: &Service, visitor: &Visitor, part: u32, said: Said) -> An
         machines,
         deliveries,
         parts: Parts::around(Part { page: part }, rows),
-        said,
+        outcome,
     })
 }
 
@@ -110,16 +110,18 @@ struct NewToken {
     days: String,
 }
 
-async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> Answer<Response> {
+async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> ApiResult<Response> {
     let Form(visitor, wanted) = form;
-    let session = visitor.must_be_known()?;
+    let session = visitor.must_be_signed_in()?;
     let (now, account, role) = (service.clock.now(), session.account, session.role);
     let days = match wanted.days.trim() {
         "" => None,
         text => {
             let Some(days) = text.parse::<u16>().ok().filter(|days| *days > 0) else {
-                let said = Said { token_fault: true, token: wanted, ..Said::default() };
-                return Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&service, &visitor, 0, said).await?).into_response());
+                let outcome = FormOutcome { token_fault: true, token: wanted, ..FormOutcome::default() };
+                return Ok(
+                    (StatusCode::UNPROCESSABLE_ENTITY, page(&service, &visitor, 0, outcome).await?).into_response()
+                );
             };
             Some(days)
         }
@@ -135,12 +137,16 @@ async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> A
             })
         })
         .await?;
-    page(&service, &visitor, 0, Said { secret: Some(secret), ..Said::default() }).await
+    page(&service, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
 }
 
-async fn revoke_token(State(service): State<Service>, Path(token): Path<i64>, form: Form<Nothing>) -> Answer<Response> {
-    let Form(visitor, Nothing {}) = form;
-    let (now, account) = (service.clock.now(), visitor.must_be_known()?.account);
+async fn revoke_token(
+    State(service): State<Service>,
+    Path(token): Path<i64>,
+    form: Form<Empty>,
+) -> ApiResult<Response> {
+    let Form(visitor, Empty {}) = form;
+    let (now, account) = (service.clock.now(), visitor.must_be_signed_in()?.account);
     service
         .write(move |mut connection| {
             Box::pin(async move { people::revoke_token(&mut connection, now, Some(account), token).await })
@@ -161,16 +167,16 @@ async fn change_password(
     ConnectInfo(peer): ConnectInfo<std::net::SocketAddr>,
     headers: HeaderMap,
     form: Form<NewPassword>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let Form(visitor, sent) = form;
-    let session = visitor.must_be_known()?.clone();
+    let session = visitor.must_be_signed_in()?.clone();
     let words = &visitor.language.words().account;
     let (now, account) = (service.clock.now(), session.account);
-    if let Err(minutes) = may_try(&service, &session.name, &headers, peer) {
+    if let Err(minutes) = check_attempts(&service, &session.name, &headers, peer) {
         let fault = fill(words.too_often, minutes);
         return Ok((
             StatusCode::TOO_MANY_REQUESTS,
-            page(&service, &visitor, 0, Said { fault: Some(fault), ..Said::default() }).await?,
+            page(&service, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?,
         )
             .into_response());
     }
@@ -184,7 +190,7 @@ async fn change_password(
     let known = kept.and_then(|kept| kept.password);
     let is_right = blocking(move || passwords::verify(&sent.old, known.as_deref())).await?;
     if is_right {
-        was_right(&service, &session.name, &headers, peer);
+        clear_attempts(&service, &session.name, &headers, peer);
     }
     let hash = if is_right { blocking(move || passwords::hash(&sent.new)).await? } else { Ok(String::new()) };
     let fault = match hash {
@@ -195,7 +201,7 @@ async fn change_password(
                     Box::pin(async move { passwords::set(&mut connection, now, account, &hash, Some(account)).await })
                 })
                 .await?;
-            // All sessions ended, this one too: it goes on as a new one.
+            // The password change ended all sessions: this visitor gets a new one.
             let cookie = new_session(&service, account, None).await?;
             let mut visitor = visitor;
             visitor.session = service.session(&cookie).await?;
@@ -204,16 +210,16 @@ async fn change_password(
                 &service,
                 &visitor,
                 0,
-                Said { notice: Some(words.password_changed.to_owned()), ..Said::default() },
+                FormOutcome { notice: Some(words.password_changed.to_owned()), ..FormOutcome::default() },
             )
             .await?;
             set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
             return Ok(shown);
         }
         Ok(_) => words.wrong.to_owned(),
-        Err(Failure::Refused(problem)) => visitor.refused(&problem),
+        Err(Failure::Refused(problem)) => visitor.rejection(&problem),
         Err(other) => return Err(other.into()),
     };
-    let shown = page(&service, &visitor, 0, Said { fault: Some(fault), ..Said::default() }).await?;
+    let shown = page(&service, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
 }

@@ -1,4 +1,4 @@
-//! Nets: their list, and the card of one.
+//! Nets: their list, and a net's card.
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::page::{Page, Visitor, show};
 use crate::{
-    http::answer::{Answer, Path, Query},
+    http::answer::{ApiResult, Path, Query},
     reports::net::{self, Card, Net},
     service::Service,
 };
@@ -29,7 +29,7 @@ struct Older {
     before: Option<i64>,
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> Answer<Response> {
+async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
     let nets = service
         .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before, net::PAGE).await }))
         .await?;
@@ -43,12 +43,12 @@ async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Qu
 struct NetPage {
     page: Page,
     card: Card,
-    /// What the manifest says, in a few lines.
+    /// Key figures of the manifest.
     facts: Vec<(&'static str, String)>,
     manifest: Option<String>,
 }
 
-async fn one(State(service): State<Service>, visitor: Visitor, Path(hash): Path<String>) -> Answer<Response> {
+async fn one(State(service): State<Service>, visitor: Visitor, Path(hash): Path<String>) -> ApiResult<Response> {
     let card = service
         .read(move |mut connection| {
             let hash = hash.clone();
@@ -56,7 +56,7 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(hash): Path<
         })
         .await?;
     let page = visitor.page("nets", card.net.name.clone(), format!("/api/v1/nets/{}/card", card.net.net));
-    let words = &page.t.loops;
+    let words = &page.t.campaigns;
     let figure = |path: &str| card.manifest.as_ref().and_then(|manifest| manifest.pointer(path)).cloned();
     let number = |value: Value| value.as_i64().map(|number| page.number(&number));
     let facts = [

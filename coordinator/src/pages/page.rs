@@ -1,4 +1,4 @@
-//! What every page has around it, and how one is answered.
+//! The frame of every page, and its response.
 
 use std::collections::BTreeMap;
 
@@ -19,36 +19,34 @@ use super::{
 };
 use crate::{
     clock::Time,
-    http::answer::{Answer, Refusal},
+    http::answer::{ApiError, ApiResult},
+    messages,
     people::sessions::Session,
-    sentences,
     service::Service,
 };
 
-/// Who looks at a page: their language, and who they are if they signed in. `guard` finds out; handlers take it as an
-/// argument.
+/// The visitor of a page, resolved by `guard`. Handlers take it as an argument.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
-    /// In which language.
     pub(crate) language: Language,
-    /// Whoever signed in.
+    /// The session, if signed in.
     pub(crate) session: Option<Session>,
-    /// What forms carry, so that no other page can send them; none where there is neither session nor form cookie.
+    /// The CSRF token of forms; empty without session and form cookie.
     pub(crate) form: String,
     /// The address below the language, with its query.
     pub(crate) rest: String,
-    /// Of which moment the page is: [marks](super::live::Marks), or nothing if they are not known.
+    /// The page's [marks](super::live::Marks), or empty if they are unknown.
     pub(crate) state: String,
-    /// What the server is called.
+    /// The server's name.
     pub(crate) server: String,
-    /// When.
+    /// The time of the request.
     pub(crate) now: Time,
-    /// Whether cookies may be sent over an open line: to this machine itself.
+    /// Whether the visitor is on this machine: cookies may then be sent without TLS.
     pub(crate) is_local: bool,
 }
 
 impl Visitor {
-    /// What a page has around it. `section` is its place in the menu; `json` the address of what it shows.
+    /// The frame of a page. `section` is its place in the menu; `json` the address of its data.
     #[must_use]
     pub(crate) fn page(&self, section: &'static str, title: impl Into<String>, json: impl Into<String>) -> Page {
         let (title, json) = (title.into(), json.into());
@@ -64,38 +62,38 @@ impl Visitor {
         }
     }
 
-    /// Whoever signed in.
+    /// The session.
     ///
     /// # Errors
     ///
-    /// If nobody did.
-    pub(crate) fn must_be_known(&self) -> Answer<&Session> {
-        self.session.as_ref().ok_or_else(|| Refusal::new(Code::NoToken, "sign in first"))
+    /// If the visitor is anonymous.
+    pub(crate) fn must_be_signed_in(&self) -> ApiResult<&Session> {
+        self.session.as_ref().ok_or_else(|| ApiError::new(Code::NoToken, "sign in first"))
     }
 
-    /// Whoever signed in, if they may do what this role may.
+    /// The session, if its role suffices.
     ///
     /// # Errors
     ///
-    /// If nobody did, or they may not.
-    pub(crate) fn must_be(&self, role: Role) -> Answer<&Session> {
-        let session = self.must_be_known()?;
+    /// If the visitor is anonymous, or the role does not suffice.
+    pub(crate) fn must_be(&self, role: Role) -> ApiResult<&Session> {
+        let session = self.must_be_signed_in()?;
         match Service::lacks(session.role, role) {
             None => Ok(session),
-            Some(detail) => Err(Refusal::new(Code::Forbidden, detail)),
+            Some(detail) => Err(ApiError::new(Code::Forbidden, detail)),
         }
     }
 
-    /// Whether whoever looks may do what this role may.
+    /// Whether the visitor's role suffices.
     #[must_use]
     pub(crate) fn is(&self, role: Role) -> bool {
         self.session.as_ref().is_some_and(|session| session.role >= role)
     }
 
-    /// Why something did not happen, in their language.
+    /// The text of a problem in the visitor's language.
     #[must_use]
-    pub(crate) fn refused(&self, problem: &Problem) -> String {
-        sentences::refused(self.language, problem.code.name(), &problem.detail)
+    pub(crate) fn rejection(&self, problem: &Problem) -> String {
+        messages::rejection(self.language, problem.code.name(), &problem.detail)
     }
 
     /// The address of a page in the visitor's language.
@@ -106,32 +104,31 @@ impl Visitor {
 }
 
 impl FromRequestParts<Service> for Visitor {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Service) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &Service) -> ApiResult<Self> {
         let visitor = parts.extensions.get::<Self>().cloned();
-        visitor.ok_or_else(|| Refusal::new(Code::Internal, "the page has no visitor"))
+        visitor.ok_or_else(|| ApiError::new(Code::Internal, "the page has no visitor"))
     }
 }
 
-/// What every page has around it: `page` in its template.
+/// The frame of every page: `page` in its template.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// All words of its language.
+    /// All texts of its language.
     pub(crate) t: &'static Words,
-    /// Who looks.
+    /// The visitor.
     pub(crate) visitor: Visitor,
-    /// Its place in the menu.
+    /// The place in the menu.
     pub(crate) section: &'static str,
-    /// Its title.
     pub(crate) title: String,
-    /// The address of what it shows; empty if it shows nothing.
+    /// The address of its data as JSON; empty without data.
     pub(crate) json: String,
-    /// What else it shows: what that is called, and its address.
+    /// Names and addresses of further JSON.
     pub(crate) more_json: Vec<(&'static str, String)>,
     /// Whether it has charts that a script may enhance.
     pub(crate) is_charted: bool,
-    /// What was just done.
+    /// The notice after a form.
     pub(crate) notice: Option<String>,
 }
 
@@ -143,16 +140,16 @@ impl Page {
         self
     }
 
-    /// A page that shows something else besides.
+    /// Adds further JSON.
     #[must_use]
-    pub(crate) fn also(mut self, name: &'static str, json: impl Into<String>) -> Self {
+    pub(crate) fn with_json(mut self, name: &'static str, json: impl Into<String>) -> Self {
         self.more_json.push((name, json.into()));
         self
     }
 
-    /// A page that says what was just done.
+    /// Adds a notice.
     #[must_use]
-    pub(crate) fn noting(mut self, notice: Option<String>) -> Self {
+    pub(crate) fn with_notice(mut self, notice: Option<String>) -> Self {
         self.notice = notice;
         self
     }
@@ -175,39 +172,39 @@ impl Page {
         assets::address(name)
     }
 
-    /// The word for a state of the database.
+    /// The label of a state of the database.
     #[must_use]
-    pub(crate) fn word(&self, state: &str) -> String {
+    pub(crate) fn state_label(&self, state: &str) -> String {
         words::state(self.visitor.language, state)
     }
 
-    /// The word for a state of a shard: rejected games are something else than a rejected net.
+    /// The label of a shard's state: a rejected shard differs from a rejected net.
     #[must_use]
-    pub(crate) fn shard_word(&self, state: &str) -> String {
+    pub(crate) fn shard_state_label(&self, state: &str) -> String {
         words::state(self.visitor.language, if state == "rejected" { "rejected_shard" } else { state })
     }
 
-    /// What the coordinator said, in the visitor's language.
+    /// Translates a message of the coordinator.
     #[must_use]
-    pub(crate) fn said(&self, sentence: &str) -> String {
-        sentences::said(self.visitor.language, sentence)
+    pub(crate) fn translate(&self, sentence: &str) -> String {
+        messages::translate(self.visitor.language, sentence)
     }
 
-    /// The campaign that something happened to, if the sentence does not name it.
+    /// The campaign of an event, unless the message names it.
     #[must_use]
     pub(crate) fn unnamed<'a>(&self, subject: &'a str, sentence: &str) -> Option<&'a str> {
         subject.strip_prefix("campaign:").filter(|name| !sentence.contains(name))
     }
 
-    /// Why something was refused, in the visitor's language.
+    /// Translates the reason of a rejection.
     #[must_use]
-    pub(crate) fn refused(&self, code: &Option<String>, detail: &str) -> String {
-        sentences::refused(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
+    pub(crate) fn rejection(&self, code: &Option<String>, detail: &str) -> String {
+        messages::rejection(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
     }
 
-    /// How a state looks: good, bad, or waiting.
+    /// The CSS class of a state: good, bad, or wait.
     #[must_use]
-    pub(crate) fn mood(&self, state: &str) -> &'static str {
+    pub(crate) fn badge_class(&self, state: &str) -> &'static str {
         match state {
             "running" | "promoted" | "validated" | "active" | "open" | "leased" | "equal" | "clean" => "good",
             "stuck" | "rejected" | "disputed" | "quarantined" | "blocked" | "failed" | "different" => "bad",
@@ -216,19 +213,19 @@ impl Page {
         }
     }
 
-    /// A word with something in its place.
+    /// Fills a text's placeholder.
     #[must_use]
-    pub(crate) fn fill(&self, word: &str, what: impl std::fmt::Display) -> String {
-        words::fill(word, what)
+    pub(crate) fn fill(&self, text: &str, value: impl std::fmt::Display) -> String {
+        words::fill(text, value)
     }
 
-    /// Whether whoever looks is a maintainer.
+    /// Whether the visitor is a maintainer.
     #[must_use]
     pub(crate) fn is_maintainer(&self) -> bool {
         self.visitor.is(Role::Maintainer)
     }
 
-    /// Whether whoever looks is an administrator.
+    /// Whether the visitor is an administrator.
     #[must_use]
     pub(crate) fn is_admin(&self) -> bool {
         self.visitor.is(Role::Admin)
@@ -240,39 +237,39 @@ impl Page {
         format::number(*number)
     }
 
-    /// A large number in few letters.
+    /// A large number in short.
     #[must_use]
     pub(crate) fn short(&self, number: &i64) -> String {
         format::short(self.visitor.language, *number)
     }
 
-    /// A length of a file.
+    /// A file's length.
     #[must_use]
     pub(crate) fn bytes(&self, bytes: &i64) -> String {
         format::bytes(*bytes)
     }
 
-    /// A number with a sign and a digit after the point.
+    /// A number with a sign and one decimal.
     #[must_use]
     pub(crate) fn signed(&self, number: &f64) -> String {
         format::signed(*number, 1)
     }
 
-    /// A number with so many digits after the point.
+    /// A number with `places` decimals.
     #[must_use]
     pub(crate) fn decimal(&self, number: &f64, places: usize) -> String {
         format::decimal(*number, places)
     }
 
-    /// A number from 0 to 1, in percent.
+    /// A share from 0 to 1, in percent.
     #[must_use]
     pub(crate) fn hundredths(&self, number: &f64) -> String {
         format::hundredths(*number)
     }
 
-    /// How likely something is, from 0 to 1.
+    /// A probability from 0 to 1, in percent.
     #[must_use]
-    pub(crate) fn likely(&self, share: &f64) -> String {
+    pub(crate) fn likelihood(&self, share: &f64) -> String {
         format::likelihood(*share)
     }
 
@@ -282,25 +279,25 @@ impl Page {
         format::percent(*part, *whole)
     }
 
-    /// The share of a label among so many games.
+    /// The share of a label among `whole` games.
     #[must_use]
     pub(crate) fn part(&self, labels: &BTreeMap<String, i64>, label: &str, whole: &i64) -> String {
         labels.get(label).map_or_else(|| "–".to_owned(), |games| format::percent(*games, *whole))
     }
 
-    /// When it was, in words.
+    /// The time since then, in words.
     #[must_use]
     pub(crate) fn ago(&self, time: &i64) -> String {
         format::ago(self.visitor.language, self.visitor.now, *time)
     }
 
-    /// When it was, exactly.
+    /// The exact time.
     #[must_use]
     pub(crate) fn time(&self, time: &i64) -> String {
         format::time(*time)
     }
 
-    /// How long it takes.
+    /// A duration.
     #[must_use]
     pub(crate) fn duration(&self, milliseconds: &i64) -> String {
         format::duration(self.visitor.language, *milliseconds)
@@ -313,11 +310,11 @@ impl Page {
     }
 }
 
-/// Answers with a page, which nobody keeps: it is of this moment, and of this visitor.
-pub(crate) fn show(template: &impl Template) -> Answer<Response> {
+/// Responds with a page, which caches must revalidate: it belongs to this visitor and this moment.
+pub(crate) fn show(template: &impl Template) -> ApiResult<Response> {
     let text = template.render().map_err(|error| {
         tracing::error!(%error, "a page cannot be written");
-        Refusal::new(Code::Internal, "the page cannot be written")
+        ApiError::new(Code::Internal, "the page cannot be written")
     })?;
     let mut response = Html(text).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));

@@ -1,5 +1,5 @@
-//! A person: what they are called and what they gave, for everybody; when, and on which machines, for themselves and
-//! maintainers only.
+//! A person's page. Name and contribution are public; days and machines are for the person and
+//! maintainers.
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
@@ -12,7 +12,7 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
-    http::answer::{Answer, Path, Query},
+    http::answer::{ApiResult, Path, Query},
     reports::people::{self, Day, Machine, Person},
     service::Service,
 };
@@ -29,7 +29,7 @@ struct PersonPage {
     own: Option<Own>,
 }
 
-/// What is not for everybody.
+/// The private part.
 struct Own {
     state: String,
     days: String,
@@ -42,7 +42,7 @@ async fn person(
     visitor: Visitor,
     Path(name): Path<String>,
     Query(part): Query<Part>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let now = service.clock.now();
     let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
     let (person, own) = service
@@ -60,7 +60,7 @@ async fn person(
             })
         })
         .await?;
-    let words = &visitor.language.words().river;
+    let words = &visitor.language.words().data_and_admin;
     let own = own.map(|(state, days, machines): (String, Vec<Day>, Vec<Machine>)| {
         let bars: Vec<Bar> = days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
         let parts = Parts::around(part, machines.len());
@@ -68,6 +68,7 @@ async fn person(
     });
     let json = format!("/api/v1/people/{}", person.account);
     let page = visitor.page("people", person.account.clone(), json.clone());
-    let page = if own.is_some() { page.also(words.person_own, format!("{json}/own?page={}", part.page)) } else { page };
+    let page =
+        if own.is_some() { page.with_json(words.person_own, format!("{json}/own?page={}", part.page)) } else { page };
     show(&PersonPage { page, person, own })
 }

@@ -19,16 +19,16 @@ use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
 use super::{
-    form::{Form, Nothing},
+    form::{Empty, Form},
     guard::{FORM_COOKIE, SESSION_COOKIE, cookie, set_cookie},
     page::{Page, Visitor, show},
     words::fill,
 };
 use crate::{
-    choices::Registration as Who,
+    choices::Registration as RegistrationMode,
     clock::{SECOND, Time},
     http::{
-        answer::{Answer, Refusal},
+        answer::{ApiError, ApiResult},
         limits::{address_in, may_register},
     },
     people::{self, passwords, sessions},
@@ -43,43 +43,44 @@ pub(super) fn routes() -> Router<Service> {
         .route("/register", get(register_page).post(register))
 }
 
-/// Who tried to sign in and failed, or is being looked at: by account and address, by address, and by account.
+/// Failed and pending sign-in attempts: by account and address, by address, by account.
 ///
-/// An account is closed to the address that guesses, not to its owner elsewhere; only who guesses from very many closes it
-/// to everybody.
+/// An account is locked only for the guessing address, not for its owner elsewhere. Guessing from
+/// very many addresses locks it for all.
 #[derive(Default)]
 pub(super) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
 
 impl Attempts {
-    /// So many failures with an account from an address within [`Self::WITHIN`].
-    const MOST: u32 = 10;
-    /// So many with all accounts from an address.
-    const MOST_FROM: u32 = 50;
-    /// So many with an account from all addresses.
-    const MOST_OF: u32 = 1_000;
-    const WITHIN: i64 = 15 * 60 * SECOND;
-    const MOST_REMEMBERED: usize = 20_000;
+    /// Failures with one account from one address within [`Self::WINDOW_MS`].
+    const MAX_PER_PAIR: u32 = 10;
+    /// Failures with all accounts from one address.
+    const MAX_PER_ADDRESS: u32 = 50;
+    /// Failures with one account from all addresses.
+    const MAX_PER_ACCOUNT: u32 = 1_000;
+    const WINDOW_MS: i64 = 15 * 60 * SECOND;
+    const MAX_ENTRIES: usize = 20_000;
 
-    /// Counts an attempt before it is made, so that many at once are counted too; or says how many minutes to wait.
+    /// Counts an attempt before it is made, so that parallel attempts count too. Returns the
+    /// minutes to wait at the limit.
     fn take(&self, name: &str, address: &str, now: Time) -> Result<(), i64> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() > Self::MOST_REMEMBERED {
-            all.retain(|_, (_, since)| now.0 - since.0 < Self::WITHIN);
-            if all.len() > 5 * Self::MOST_REMEMBERED {
+        if all.len() > Self::MAX_ENTRIES {
+            all.retain(|_, (_, since)| now.0 - since.0 < Self::WINDOW_MS);
+            if all.len() > 5 * Self::MAX_ENTRIES {
                 all.clear();
             }
         }
         let keys = Self::keys(name, address);
-        for (key, most) in &keys {
+        for (key, max) in &keys {
             let (count, since) = all.get(key).copied().unwrap_or((0, now));
-            let left = since.0 + Self::WITHIN - now.0;
-            if count >= *most && left > 0 {
+            let left = since.0 + Self::WINDOW_MS - now.0;
+            if count >= *max && left > 0 {
                 return Err((left / (60 * SECOND)).max(1));
             }
         }
         for (key, _) in keys {
             let entry = all.entry(key).or_insert((0, now));
-            if now.0 - entry.1.0 >= Self::WITHIN {
+            if now.0 - entry.1.0 >= Self::WINDOW_MS {
                 *entry = (0, now);
             }
             entry.0 += 1;
@@ -87,18 +88,18 @@ impl Attempts {
         Ok(())
     }
 
-    /// What is counted of an attempt, and how many there may be of each.
+    /// The counters of an attempt, with their limits.
     fn keys(name: &str, address: &str) -> [(String, u32); 3] {
         let name = name.to_lowercase();
         [
-            (format!("{address} as {name}"), Self::MOST),
-            (format!("from {address}"), Self::MOST_FROM),
-            (format!("as {name}"), Self::MOST_OF),
+            (format!("{address} as {name}"), Self::MAX_PER_PAIR),
+            (format!("from {address}"), Self::MAX_PER_ADDRESS),
+            (format!("as {name}"), Self::MAX_PER_ACCOUNT),
         ]
     }
 
-    /// An attempt was right: the failures with this account from there are forgotten, and of the others it was none.
-    fn forgive(&self, name: &str, address: &str) {
+    /// Takes a successful attempt back: clears the pair's counter, and decrements the others.
+    fn succeed(&self, name: &str, address: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let [(own, _), others @ ..] = Self::keys(name, address);
         all.remove(&own);
@@ -125,8 +126,8 @@ struct Next {
     next: String,
 }
 
-/// Shows a form to people who have no session: with a cookie that it needs.
-fn with_form(visitor: &mut Visitor, page: impl FnOnce(&Visitor) -> Answer<Response>) -> Answer<Response> {
+/// Shows a form to an anonymous visitor, with the cookie for its CSRF check.
+fn with_form(visitor: &mut Visitor, page: impl FnOnce(&Visitor) -> ApiResult<Response>) -> ApiResult<Response> {
     if !visitor.form.is_empty() {
         return page(visitor);
     }
@@ -137,7 +138,7 @@ fn with_form(visitor: &mut Visitor, page: impl FnOnce(&Visitor) -> Answer<Respon
     Ok(response)
 }
 
-async fn sign_in_page(mut visitor: Visitor, Query(next): Query<Next>) -> Answer<Response> {
+async fn sign_in_page(mut visitor: Visitor, Query(next): Query<Next>) -> ApiResult<Response> {
     with_form(&mut visitor, |visitor| {
         let page = visitor.page("sign-in", visitor.language.words().account.sign_in, "");
         show(&SignInPage { page, name: String::new(), next: next.next, fault: None })
@@ -152,17 +153,17 @@ struct Credentials {
     next: String,
 }
 
-/// Where somebody goes after signing in: a page of ours, or the home page.
+/// The page after sign-in: one of ours, or the home page (no open redirect).
 fn onward(visitor: &Visitor, next: &str) -> String {
-    let is_ours = next.starts_with(&visitor.link("/")) && !next.contains(['\\', '\r', '\n']) && !next.contains("//");
-    if is_ours { next.to_owned() } else { visitor.link("") }
+    let is_local = next.starts_with(&visitor.link("/")) && !next.contains(['\\', '\r', '\n']) && !next.contains("//");
+    if is_local { next.to_owned() } else { visitor.link("") }
 }
 
 async fn sign_in(
     State(service): State<Service>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let headers = request.headers().clone();
     let before = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
     let Form(visitor, sent) =
@@ -173,7 +174,7 @@ async fn sign_in(
         let shown = show(&SignInPage { page, name: sent.name.clone(), next: sent.next.clone(), fault: Some(fault) });
         shown.map(|shown| (status, shown).into_response())
     };
-    if let Err(minutes) = may_try(&service, &sent.name, &headers, peer) {
+    if let Err(minutes) = check_attempts(&service, &sent.name, &headers, peer) {
         return fault(fill(words.too_often, minutes), StatusCode::TOO_MANY_REQUESTS);
     }
     let name = sent.name.clone();
@@ -188,7 +189,7 @@ async fn sign_in(
     let Some(kept) = kept.filter(|_| is_right) else {
         return fault(words.wrong.to_owned(), StatusCode::FORBIDDEN);
     };
-    was_right(&service, &sent.name, &headers, peer);
+    clear_attempts(&service, &sent.name, &headers, peer);
     match kept.state.as_str() {
         "active" | "quarantined" => {}
         "pending" => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
@@ -199,33 +200,33 @@ async fn sign_in(
     begin(&service, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
 }
 
-/// Counts an attempt to say an account's password; or says how many minutes to wait.
-pub(super) fn may_try(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<(), i64> {
+/// Counts a password attempt. Returns the minutes to wait at the limit.
+pub(super) fn check_attempts(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<(), i64> {
     let address = address_in(headers, peer, service.settings.behind_proxy);
     service.pages.attempts.take(name, &address, service.clock.now())
 }
 
-/// An attempt was right after all: only those that are wrong close an account, or an address.
-pub(super) fn was_right(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) {
+/// Takes a successful attempt back: only failures count.
+pub(super) fn clear_attempts(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) {
     let address = address_in(headers, peer, service.settings.behind_proxy);
-    service.pages.attempts.forgive(name, &address);
+    service.pages.attempts.succeed(name, &address);
 }
 
-/// Begins a session, in place of the one before, and goes on.
+/// Begins a session in place of the previous one, and redirects.
 async fn begin(
     service: &Service,
     visitor: &Visitor,
     account: i64,
     before: Option<String>,
     next: &str,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let mut response = Redirect::to(next).into_response();
     let cookie = new_session(service, account, before).await?;
     set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
     Ok(response)
 }
 
-pub(super) async fn new_session(service: &Service, account: i64, before: Option<String>) -> Answer<String> {
+pub(super) async fn new_session(service: &Service, account: i64, before: Option<String>) -> ApiResult<String> {
     let now = service.clock.now();
     let cookie = service
         .write(move |mut connection| {
@@ -241,17 +242,17 @@ pub(super) async fn new_session(service: &Service, account: i64, before: Option<
     Ok(cookie)
 }
 
-/// Runs what takes a processor for a while: argon2 wants memory and time, and so few of it run at once.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
-    static PLACES: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(4);
-    let _place = PLACES.acquire().await;
+/// Runs password hashing, at most four at once: argon2 needs memory and time.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
+    static PERMITS: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(4);
+    let _permit = PERMITS.acquire().await;
     spawn_blocking(work).await.map_err(|error| Failure::Broken(error.to_string()).into())
 }
 
-async fn sign_out(State(service): State<Service>, request: Request) -> Answer<Response> {
+async fn sign_out(State(service): State<Service>, request: Request) -> ApiResult<Response> {
     let session = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
-    let Form(visitor, Nothing {}) =
-        <Form<Nothing> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    let Form(visitor, Empty {}) =
+        <Form<Empty> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
     if let Some(session) = session {
         service
             .write(move |mut connection| {
@@ -284,18 +285,24 @@ struct RegisteredPage {
     approved: bool,
 }
 
-async fn register_page(State(service): State<Service>, mut visitor: Visitor) -> Answer<Response> {
-    let who = service.choices().await?.registration;
-    with_form(&mut visitor, |visitor| show(&register_form(who, visitor, "", "", None)))
+async fn register_page(State(service): State<Service>, mut visitor: Visitor) -> ApiResult<Response> {
+    let mode = service.choices().await?.registration;
+    with_form(&mut visitor, |visitor| show(&register_form(mode, visitor, "", "", None)))
 }
 
-fn register_form(who: Who, visitor: &Visitor, name: &str, invitation: &str, fault: Option<String>) -> RegisterPage {
+fn register_form(
+    mode: RegistrationMode,
+    visitor: &Visitor,
+    name: &str,
+    invitation: &str,
+    fault: Option<String>,
+) -> RegisterPage {
     RegisterPage {
         page: visitor.page("register", visitor.language.words().account.register, ""),
         name: name.to_owned(),
         invitation: invitation.to_owned(),
-        invitation_only: who == Who::Invitation,
-        approval: who == Who::Approval,
+        invitation_only: mode == RegistrationMode::Invitation,
+        approval: mode == RegistrationMode::Approval,
         fault,
     }
 }
@@ -315,30 +322,30 @@ async fn register(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     form: Form<Registration>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let Form(visitor, sent) = form;
     let words = &visitor.language.words().account;
-    let who = service.choices().await?.registration;
+    let mode = service.choices().await?.registration;
     let fault = |fault: String| {
-        let page = register_form(who, &visitor, &sent.name, &sent.invitation, Some(fault));
+        let page = register_form(mode, &visitor, &sent.name, &sent.invitation, Some(fault));
         show(&page).map(|shown| (StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
     };
     if sent.consent != "CC0-1.0" {
         return fault(words.consent_needed.to_owned());
     }
     let invitation = Some(sent.invitation.trim().to_owned()).filter(|invitation| !invitation.is_empty());
-    if who == Who::Invitation && invitation.is_none() {
+    if mode == RegistrationMode::Invitation && invitation.is_none() {
         return fault(words.invitation_needed.to_owned());
     }
     may_register(&service, &headers, peer)?;
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
-        Err(Failure::Refused(problem)) => return fault(visitor.refused(&problem)),
+        Err(Failure::Refused(problem)) => return fault(visitor.rejection(&problem)),
         Err(other) => return Err(other.into()),
     };
     let (now, name) = (service.clock.now(), sent.name.clone());
-    let state = who.first_state(invitation.is_some());
+    let state = mode.first_state(invitation.is_some());
     let made = service
         .write(move |mut connection| {
             let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
@@ -353,9 +360,9 @@ async fn register(
     let (account, token) = match made {
         Ok(made) => made,
         Err(Failure::Refused(problem)) if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) => {
-            return fault(visitor.refused(&problem));
+            return fault(visitor.rejection(&problem));
         }
-        Err(other) => return Err(Refusal::from(other)),
+        Err(other) => return Err(ApiError::from(other)),
     };
     let approved = state == "active";
     let mut visitor = visitor.clone();
@@ -379,20 +386,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_tries_too_often_waits() {
+    fn frequent_attempts_must_wait() {
         let attempts = Attempts::default();
         let now = Time(1_000_000_000);
-        for _ in 0..Attempts::MOST {
+        for _ in 0..Attempts::MAX_PER_PAIR {
             assert_eq!(attempts.take("Ann", "1.2.3.4", now), Ok(()));
         }
         assert_eq!(attempts.take("ann", "1.2.3.4", now), Err(15));
-        assert_eq!(attempts.take("ann", "5.6.7.8", now), Ok(()), "nobody closes an account to its owner");
+        assert_eq!(attempts.take("ann", "5.6.7.8", now), Ok(()), "the owner's address is not locked");
         assert_eq!(attempts.take("bob", "1.2.3.4", now), Ok(()));
         for number in 0..39 {
             assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
         }
         assert!(attempts.take("carl", "1.2.3.4", now).is_err(), "and the address to all accounts");
-        assert_eq!(attempts.take("ann", "1.2.3.4", now.after(Attempts::WITHIN)), Ok(()));
+        assert_eq!(attempts.take("ann", "1.2.3.4", now.after(Attempts::WINDOW_MS)), Ok(()));
     }
 
     #[test]
@@ -404,17 +411,17 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_right_never_waits() {
+    fn successful_attempts_never_wait() {
         let attempts = Attempts::default();
         let now = Time(1_000_000_000);
         for number in 0..200 {
             let name = format!("n{number}");
             assert_eq!(attempts.take(&name, "1.2.3.4", now), Ok(()), "{name}");
-            attempts.forgive(&name, "1.2.3.4");
+            attempts.succeed(&name, "1.2.3.4");
         }
-        for number in 0..Attempts::MOST_FROM {
+        for number in 0..Attempts::MAX_PER_ADDRESS {
             assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
         }
-        assert!(attempts.take("n200", "1.2.3.4", now).is_err(), "what is wrong counts as before");
+        assert!(attempts.take("n200", "1.2.3.4", now).is_err(), "failures count as before");
     }
 }

@@ -1,4 +1,4 @@
-//! The calculator of sequential tests: what they say of results, and how many games they take.
+//! The SPRT calculator: its verdict on results, and the expected number of games.
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
@@ -8,8 +8,8 @@ use super::{
     words::Language,
 };
 use crate::{
-    http::answer::{Answer, Query},
-    reports::sprt::{Asked, Fault, Said, calculate},
+    http::answer::{ApiResult, Query},
+    reports::sprt::{Fault, SprtQuery, SprtReport, calculate},
     service::Service,
 };
 
@@ -21,25 +21,25 @@ pub(super) fn routes() -> Router<Service> {
 #[template(path = "sprt.html")]
 struct SprtPage {
     page: Page,
-    asked: Asked,
+    query: SprtQuery,
     fault: Option<String>,
-    /// The field that is to be written otherwise; empty, if all is well.
+    /// The invalid field; empty if all are valid.
     wrong: &'static str,
-    result: Option<Said>,
+    result: Option<SprtReport>,
 }
 
-async fn calculator(visitor: Visitor, Query(asked): Query<Asked>) -> Answer<Response> {
-    let query = serde_urlencoded::to_string(&asked).unwrap_or_default();
-    let (result, fault) = match calculate(&asked) {
+async fn calculator(visitor: Visitor, Query(query): Query<SprtQuery>) -> ApiResult<Response> {
+    let address = serde_urlencoded::to_string(&query).unwrap_or_default();
+    let (result, fault) = match calculate(&query) {
         Ok(result) => (Some(result), None),
         Err(fault) => (None, Some(fault)),
     };
     let wrong = fault.map_or("", Fault::field);
     let fault = fault.map(|fault| fault.sentence(visitor.language == Language::Chinese));
     let is_wrong = fault.is_some();
-    let json = if is_wrong { String::new() } else { format!("/api/v1/sprt?{query}") };
+    let json = if is_wrong { String::new() } else { format!("/api/v1/sprt?{address}") };
     let page = visitor.page("sprt", visitor.language.words().main.sprt, json);
-    let mut response = show(&SprtPage { page, asked, fault, wrong, result })?;
+    let mut response = show(&SprtPage { page, query, fault, wrong, result })?;
     if is_wrong {
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }

@@ -1,4 +1,4 @@
-//! What shows a game: board, steps, moves, scores, verdict. The pages of a game and of the judge have it in common.
+//! The game viewer of the pages of games and of the judge: board, steps, moves, scores, verdict.
 
 use std::ops::RangeInclusive;
 
@@ -13,55 +13,55 @@ use super::{
     graph::Graph,
     words::{Boards, Language, fill, state},
 };
-use crate::games::story::{Story, Told, pawns};
+use crate::games::story::{CycleMove, Story, pawns};
 
-/// Games of no more plies are shown whole.
-const LONG: usize = 200;
-/// Of longer ones so many plies are shown at once, for a page is to stay small.
-const PART: usize = 150;
+/// Longest game, in plies, shown in one part.
+const MAX_WHOLE_PLIES: usize = 200;
+/// Plies per part of a longer game, to keep the page small.
+const PART_PLIES: usize = 150;
 
-/// The plies that are shown together with this one.
+/// The part that contains a ply.
 fn part_of(ply: usize, last: usize) -> (usize, usize) {
-    if last <= LONG {
+    if last <= MAX_WHOLE_PLIES {
         return (0, last);
     }
-    let before = ply.saturating_sub(1) / PART * PART;
-    (if before == 0 { 0 } else { before + 1 }, (before + PART).min(last))
+    let before = ply.saturating_sub(1) / PART_PLIES * PART_PLIES;
+    (if before == 0 { 0 } else { before + 1 }, (before + PART_PLIES).min(last))
 }
 
-/// How it is to be seen.
+/// View options.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) language: Language,
-    /// After so many moves; after the last, if none is given.
+    /// The ply shown; the last by default.
     pub(super) ply: Option<usize>,
     pub(super) notation: Notation,
     pub(super) flipped: bool,
 }
 
-/// What shows a game.
+/// The viewer's content.
 pub(super) struct Viewer {
-    /// The picture.
+    /// The board as SVG.
     pub(super) board: String,
-    /// The position before the first move, and all moves in UCI: what a script needs to step.
+    /// The starting position, and all moves in UCI: the input of the script.
     pub(super) start: String,
     pub(super) line: String,
     pub(super) ply: usize,
     pub(super) last: usize,
-    /// The plies whose moves and marks are here: of a long game a part.
+    /// The plies of the current part.
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) flipped: bool,
-    /// The move that was made last, in words.
-    pub(super) said: String,
+    /// The last move, in words.
+    pub(super) caption: String,
     pub(super) rows: Vec<Row>,
     pub(super) graph: Option<String>,
     pub(super) verdict: Option<Verdict>,
-    /// How many moves are the opening's.
+    /// Number of opening moves.
     pub(super) opening: usize,
-    /// Whether steps are buttons of the form `line`; else they are links.
+    /// Whether steps are buttons of the form `line`, otherwise links.
     pub(super) is_form: bool,
-    /// What links have behind the ply.
+    /// Suffix of links after the ply.
     pub(super) suffix: String,
 }
 
@@ -81,34 +81,34 @@ pub(super) struct Shown {
     pub(super) in_cycle: bool,
 }
 
-/// How it ended.
+/// The verdict on the game.
 pub(super) struct Verdict {
     pub(super) outcome: &'static str,
-    /// The outcome's word for the style sheet.
+    /// The outcome's CSS class.
     pub(super) class: &'static str,
     pub(super) reason: String,
     pub(super) sentence: String,
-    /// The same in the other language.
+    /// The sentence in the other language.
     pub(super) other: String,
     pub(super) other_tag: &'static str,
     pub(super) cycle: Option<Cycle>,
 }
 
-/// The cycle that ended it.
+/// The cycle that ended the game.
 pub(super) struct Cycle {
     pub(super) help: String,
-    pub(super) deeds: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     pub(super) classes: [(&'static str, &'static str, bool); 2],
 }
 
-/// What a move of the cycle did.
+/// A move of the cycle, explained.
 pub(super) struct Line {
     pub(super) ply: usize,
     pub(super) side: &'static str,
     pub(super) side_class: &'static str,
     pub(super) text: String,
-    pub(super) deed: String,
-    /// For the style sheet: `check`, `chase`, `threat`, `idle`.
+    pub(super) facts: String,
+    /// CSS class: `check`, `chase`, `threat`, `idle`.
     pub(super) kind: &'static str,
     pub(super) is_now: bool,
 }
@@ -121,11 +121,11 @@ impl Viewer {
         let ply = view.ply.unwrap_or(last).min(last);
         let texts = story.texts(view.notation);
         let position = story.position(ply);
-        let deeds: Vec<_> = story.deeds().iter().map(|told| told.deed.clone()).collect();
+        let cycle_moves: Vec<_> = story.cycle_moves().iter().map(|mv| mv.facts.clone()).collect();
         let (from, to) = part_of(ply, last);
-        let mut marks = board::marks_of_game(&story.game, &deeds);
+        let mut marks = board::marks_of_game(&story.game, &cycle_moves);
         marks.retain(|(ply, _)| (from..=to).contains(ply));
-        let said = said(words, story, &texts, ply);
+        let caption = caption(words, story, &texts, ply);
         let last_move = ply.checked_sub(1).and_then(|index| story.game.moves().nth(index));
         let board = Board {
             position: &position,
@@ -133,7 +133,7 @@ impl Viewer {
             last_move,
             marks: &marks,
             ply,
-            title: &said,
+            title: &caption,
             description: &board::in_words(&position, chinese),
         };
         let cycle = story.cycle();
@@ -152,35 +152,35 @@ impl Viewer {
             rows: rows(story, &texts, ply, from..=to),
             graph: graph.has_any().then(|| graph.to_string()),
             verdict: verdict(story, view.language, &texts, ply),
-            said,
+            caption,
             opening: story.opening,
             is_form: false,
             suffix: String::new(),
         }
     }
 
-    /// One move back.
+    /// The previous ply.
     pub(super) const fn back(&self) -> usize {
         self.ply.saturating_sub(1)
     }
 
-    /// One move on.
-    pub(super) fn on(&self) -> usize {
+    /// The next ply.
+    pub(super) fn forward(&self) -> usize {
         (self.ply + 1).min(self.last)
     }
 
-    /// The last ply of the part before, if there is one.
+    /// The last ply of the previous part, if there is one.
     pub(super) fn earlier(&self) -> Option<usize> {
         self.from.checked_sub(1)
     }
 
-    /// The first ply of the part behind, if there is one.
+    /// The first ply of the next part, if there is one.
     pub(super) fn later(&self) -> Option<usize> {
         (self.to < self.last).then_some(self.to + 1)
     }
 }
 
-fn said(words: &Boards, story: &Story, texts: &[String], ply: usize) -> String {
+fn caption(words: &Boards, story: &Story, texts: &[String], ply: usize) -> String {
     let Some(index) = ply.checked_sub(1) else { return words.beginning.to_owned() };
     let score =
         story.scores.get(index).copied().flatten().map_or_else(String::new, |score| format!(" {}", shown_score(score)));
@@ -194,7 +194,7 @@ const fn side_name(words: &Boards, side: Color) -> &'static str {
     }
 }
 
-/// The moves that lead to these plies.
+/// The rows of moves for these plies.
 fn rows(story: &Story, texts: &[String], now: usize, plies: RangeInclusive<usize>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut number = story.game.start().move_number;
@@ -238,32 +238,32 @@ fn verdict(story: &Story, language: Language, texts: &[String], now: usize) -> O
         Language::English => (&end.explanation.english, &end.explanation.chinese),
         Language::Chinese => (&end.explanation.chinese, &end.explanation.english),
     };
-    let cycle = story.cycle().filter(|_| !end.deeds.is_empty()).map(|(from, _)| {
+    let cycle = story.cycle().filter(|_| !end.cycle_moves.is_empty()).map(|(from, _)| {
         let classes = Color::ALL.map(|side| {
             let class = end.class(side).unwrap_or_default();
             (side_name(words, side), class_name(words, class), end.outcome.loser() == Some(side))
         });
-        let line = |told: &Told| {
-            let deed = &told.deed;
+        let line = |mv: &CycleMove| {
+            let facts = &mv.facts;
             Line {
-                ply: deed.ply,
-                side: side_name(words, deed.side),
-                side_class: if deed.side == Color::Red { "red" } else { "black" },
-                text: texts.get(deed.ply - 1).cloned().unwrap_or_default(),
-                deed: match language {
-                    Language::English => told.english.clone(),
-                    Language::Chinese => told.chinese.clone(),
+                ply: facts.ply,
+                side: side_name(words, facts.side),
+                side_class: if facts.side == Color::Red { "red" } else { "black" },
+                text: texts.get(facts.ply - 1).cloned().unwrap_or_default(),
+                facts: match language {
+                    Language::English => mv.english.clone(),
+                    Language::Chinese => mv.chinese.clone(),
                 },
                 kind: match () {
-                    () if deed.is_idle() => "idle",
-                    () if deed.checkers.any() => "check",
-                    () if deed.threats.any() => "threat",
+                    () if facts.is_idle() => "idle",
+                    () if facts.checkers.any() => "check",
+                    () if facts.threats.any() => "threat",
                     () => "chase",
                 },
-                is_now: deed.ply == now,
+                is_now: facts.ply == now,
             }
         };
-        Cycle { help: fill(words.cycle_help, from), deeds: end.deeds.iter().map(line).collect(), classes }
+        Cycle { help: fill(words.cycle_help, from), lines: end.cycle_moves.iter().map(line).collect(), classes }
     });
     Some(Verdict {
         outcome,
@@ -286,12 +286,12 @@ const fn class_name(words: &Boards, class: Class) -> &'static str {
     }
 }
 
-/// A score with a minus that is one.
+/// A score with a true minus sign.
 pub(super) fn shown_score(score: dataset::Score) -> String {
     pawns(score).replace('-', "−")
 }
 
-/// The notation of a name, or the usual one of the language.
+/// Parses a notation's name; by default the language's usual one.
 pub(super) fn notation_of(name: Option<&str>, language: Language) -> Notation {
     match (name, language) {
         (Some("uci"), _) | (None, Language::English) => Notation::Uci,
@@ -301,7 +301,7 @@ pub(super) fn notation_of(name: Option<&str>, language: Language) -> Notation {
     }
 }
 
-/// The name of a notation in addresses.
+/// A notation's name in addresses.
 pub(super) const fn notation_name(notation: Notation) -> &'static str {
     match notation {
         Notation::Wxf => "wxf",
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn every_ply_of_a_long_game_is_in_one_part() {
-        assert_eq!(part_of(7, 200), (0, 200), "a game that is not long is shown whole");
+        assert_eq!(part_of(7, 200), (0, 200), "a short game is shown whole");
         for last in [201, 300, 301, 1_500] {
             let mut next = 0;
             while next <= last {

@@ -1,29 +1,29 @@
-//! All words of the pages, in both languages.
+//! All texts of the pages, in both languages.
 //!
-//! A word is a line of a list: its name, English, Chinese. One that lacks a language does not compile. Words with
-//! something in them have a place for it, `{}`, which [`fill`] fills.
+//! A text is a line of a list: name, English, Chinese. One without its translation does not
+//! compile. [`fill`] replaces the placeholder `{}` of a text.
 
 mod account;
 mod boards;
-mod loops;
+mod campaigns;
+mod data_and_admin;
 mod main;
-mod river;
 mod states;
 
 pub use account::Account;
 pub use boards::Boards;
-pub use loops::Loops;
+pub use campaigns::Campaigns;
+pub use data_and_admin::DataAndAdmin;
 pub use main::Main;
-pub use river::River;
 pub(crate) use states::is_known;
 pub use states::state;
 
-/// Makes a list of words: a struct with a field for each, and its two values.
+/// Defines a list of texts: a struct with a field for each, and its two values.
 macro_rules! words {
     ($(#[$doc:meta])* $list:ident { $($name:ident: $english:literal, $chinese:literal;)* }) => {
         $(#[$doc])*
         #[derive(Debug)]
-        #[allow(missing_docs, reason = "the words say what they are")]
+        #[allow(missing_docs, reason = "the texts explain themselves")]
         pub struct $list { $(pub $name: &'static str,)* }
 
         impl $list {
@@ -43,41 +43,41 @@ pub enum Language {
     Chinese,
 }
 
-/// All words of a language.
+/// All texts of a language.
 #[derive(Debug)]
 pub struct Words {
-    /// What stands on most pages.
+    /// Texts of most pages.
     pub main: Main,
     /// Sign-in, accounts, tokens.
     pub account: Account,
     /// Games, the judge, the live board.
     pub boards: Boards,
     /// Home, campaigns, matches, nets.
-    pub loops: Loops,
+    pub campaigns: Campaigns,
     /// Data, workers, people, administration.
-    pub river: River,
+    pub data_and_admin: DataAndAdmin,
 }
 
 static ENGLISH: Words = Words {
     main: Main::ENGLISH,
     account: Account::ENGLISH,
     boards: Boards::ENGLISH,
-    loops: Loops::ENGLISH,
-    river: River::ENGLISH,
+    campaigns: Campaigns::ENGLISH,
+    data_and_admin: DataAndAdmin::ENGLISH,
 };
 static CHINESE: Words = Words {
     main: Main::CHINESE,
     account: Account::CHINESE,
     boards: Boards::CHINESE,
-    loops: Loops::CHINESE,
-    river: River::CHINESE,
+    campaigns: Campaigns::CHINESE,
+    data_and_admin: DataAndAdmin::CHINESE,
 };
 
 impl Language {
     /// Both.
     pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
-    /// What stands in addresses.
+    /// The code in addresses.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl Language {
         }
     }
 
-    /// What stands in `lang`.
+    /// The tag in `lang`.
     #[must_use]
     pub const fn tag(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl Language {
         }
     }
 
-    /// What it calls itself.
+    /// The language's own name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Language {
         }
     }
 
-    /// The other one.
+    /// The other language.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -113,7 +113,7 @@ impl Language {
         }
     }
 
-    /// Its words.
+    /// The texts.
     #[must_use]
     pub fn words(self) -> &'static Words {
         match self {
@@ -122,9 +122,9 @@ impl Language {
         }
     }
 
-    /// What an `Accept-Language` asks for; English, if for neither.
+    /// Content negotiation: picks a language by `Accept-Language`; English by default.
     #[must_use]
-    pub fn wanted(header: &str) -> Self {
+    pub fn negotiate(header: &str) -> Self {
         let weight = |code: &str| {
             let matches = header.split(',').filter_map(|part| {
                 let (tag, weight) = part.split_once(';').unwrap_or((part, "q=1"));
@@ -138,10 +138,10 @@ impl Language {
     }
 }
 
-/// Puts something into the place that a word has for it.
+/// Fills a text's placeholder.
 #[must_use]
-pub fn fill(word: &str, what: impl std::fmt::Display) -> String {
-    word.replacen("{}", &what.to_string(), 1)
+pub fn fill(text: &str, value: impl std::fmt::Display) -> String {
+    text.replacen("{}", &value.to_string(), 1)
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_browser_says_which_language() {
+    fn the_browser_chooses_the_language() {
         for (header, language) in [
             ("", Language::English),
             ("zh-CN,zh;q=0.9,en;q=0.8", Language::Chinese),
@@ -158,13 +158,13 @@ mod tests {
             ("fr", Language::English),
             ("zh;q=bad", Language::English),
         ] {
-            assert_eq!(Language::wanted(header), language, "{header}");
+            assert_eq!(Language::negotiate(header), language, "{header}");
         }
     }
 
     #[test]
-    fn a_place_is_filled_once() {
+    fn a_placeholder_is_filled_once() {
         assert_eq!(fill("about {} games", 7), "about 7 games");
-        assert_eq!(fill("{}", "{}"), "{}", "what is put in is not looked at again");
+        assert_eq!(fill("{}", "{}"), "{}", "the value itself is not filled");
     }
 }

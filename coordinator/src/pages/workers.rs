@@ -1,4 +1,4 @@
-//! Workers and people: machines for their owners and maintainers, contributors for everybody.
+//! Workers and people: machines for their owners and maintainers, contributors for everyone.
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::page::{Page, Visitor, show};
 use crate::{
     clock::HOUR,
-    http::answer::{Answer, Query},
+    http::answer::{ApiResult, Query},
     reports::people::{self, Contributor, Failure, Machine, ROWS},
     service::Service,
 };
@@ -17,7 +17,7 @@ pub(super) fn routes() -> Router<Service> {
     Router::new().route("/workers", get(workers)).route("/people", get(ranking))
 }
 
-/// Which part of a list, from 0.
+/// A part of a list, counted from 0.
 #[derive(Clone, Copy, Deserialize)]
 pub(super) struct Part {
     #[serde(default)]
@@ -48,7 +48,7 @@ struct WorkersPage {
     parts: Parts,
 }
 
-async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let now = service.clock.now();
     let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account));
     let (active, threads, machines, failures) = service
@@ -68,8 +68,8 @@ async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): 
     let (words, overview) = (visitor.language.words(), "/api/v1/overview");
     let page = if machines.is_some() {
         let page = visitor.page("workers", words.main.workers, format!("/api/v1/machines?page={}", part.page));
-        page.also(words.loops.workers_now, overview)
-            .also(words.river.failures, format!("/api/v1/failures?page={}", part.page))
+        page.with_json(words.campaigns.workers_now, overview)
+            .with_json(words.data_and_admin.failures, format!("/api/v1/failures?page={}", part.page))
     } else {
         visitor.page("workers", words.main.workers, overview)
     };
@@ -86,7 +86,7 @@ struct PeoplePage {
     parts: Parts,
 }
 
-async fn ranking(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> Answer<Response> {
+async fn ranking(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
     let ranking = service
         .read(move |mut connection| Box::pin(async move { people::ranking(&mut connection, number).await }))

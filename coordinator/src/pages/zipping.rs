@@ -1,8 +1,8 @@
-//! Pages are zipped for browsers that want them so: what is mostly words is sent in a quarter of its bytes.
+//! Compression of pages, to a quarter of their bytes.
 //!
-//! How long a zipped page is tells how much of it repeats itself. A page with a form has a secret in it, and one whose
-//! address has a query repeats what somebody else may have put there: such a page is sent as it is, so that nobody can try
-//! out letters of the secret by their length.
+//! The length of a compressed page reveals repetitions (BREACH). A page that holds a CSRF token and
+//! repeats input from its address is sent uncompressed, so that the secret cannot be guessed by
+//! lengths.
 
 use std::io::Write as _;
 
@@ -13,11 +13,11 @@ use axum::{
 };
 use flate2::{Compression, write::GzEncoder};
 
-/// What is shorter fits into a packet anyhow; what is longer is no page.
-const LEAST: u64 = 1 << 10;
-const MOST: u64 = 4 << 20;
+/// Shorter responses fit into one packet; longer ones are no pages.
+const MIN_BYTES: u64 = 1 << 10;
+const MAX_BYTES: u64 = 4 << 20;
 
-/// Whether a browser reads what is zipped.
+/// Content negotiation: whether the browser accepts gzip.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|value| value.split(',')).any(|part| {
@@ -27,17 +27,17 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Zips a page; what is none stays as it is.
+/// Compresses a page; other responses stay as they are.
 pub(super) async fn zip(response: Response) -> Response {
     let is_page =
         response.headers().get(header::CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"text/html"));
     let length = response.body().size_hint().exact();
-    if !is_page || !length.is_some_and(|length| (LEAST..MOST).contains(&length)) {
+    if !is_page || !length.is_some_and(|length| (MIN_BYTES..MAX_BYTES).contains(&length)) {
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    // It is here already, as long as it says.
-    let bytes = to_bytes(body, MOST as usize).await.unwrap_or_default();
+    // The body is in memory already, with its exact length.
+    let bytes = to_bytes(body, MAX_BYTES as usize).await.unwrap_or_default();
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::fast());
     let zipped = encoder.write_all(&bytes).and_then(|()| encoder.finish());
     match zipped {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_wanted_by_those_who_say_so() {
+    fn gzip_is_negotiated() {
         let wants = |value: &'static str| {
             is_wanted(&[(header::ACCEPT_ENCODING, HeaderValue::from_static(value))].into_iter().collect())
         };

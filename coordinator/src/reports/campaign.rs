@@ -1,4 +1,4 @@
-//! A campaign: where it stands, and what its generations brought.
+//! A campaign: its progress and the results of its generations.
 
 use std::collections::BTreeMap;
 
@@ -12,51 +12,51 @@ use crate::{
     work::counting,
 };
 
-/// So many generations are shown, the newest.
-const MOST_GENERATIONS: i64 = 40;
+/// Generations shown, the newest.
+const MAX_GENERATIONS: i64 = 40;
 
-/// Where a campaign stands, and what its generations brought.
+/// A campaign's progress and the results of its generations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Progress {
     /// Its name.
     pub name: String,
     /// One line about it.
     pub about: String,
-    /// running, paused, stuck, stopped, complete.
+    /// State: running, paused, stuck, stopped, complete.
     pub state: String,
-    /// Why it waits for a person.
+    /// The reason of waiting for a person.
     pub reason: Option<String>,
-    /// collecting, training, gating.
+    /// Phase: collecting, training, gating.
     pub phase: String,
-    /// Since when.
+    /// Begin of the phase.
     pub phase_since: i64,
-    /// The generation that is played now.
+    /// The current generation.
     pub generation: i64,
-    /// The net that plays.
+    /// The net of the current games.
     pub champion: Option<String>,
-    /// What it is called.
+    /// The champion's name.
     pub champion_name: Option<String>,
-    /// How many candidates of this generation were rejected.
+    /// Number of rejected candidates of this generation.
     pub candidates: i64,
-    /// How many positions a candidate is trained from.
+    /// Positions needed for a candidate's training.
     pub wanted_positions: i64,
-    /// How many there are.
+    /// Positions collected.
     pub positions: i64,
-    /// How many games.
+    /// Games collected.
     pub games: i64,
     /// The training of the candidate.
     pub training: Option<Training>,
     /// The gate's match.
     pub gate: Option<Gate>,
-    /// When it began.
+    /// Begin of the campaign.
     pub created: i64,
-    /// Counts changes: what `If-Match` wants.
+    /// Revision, for `If-Match` (optimistic concurrency).
     pub changed: i64,
     /// Its text.
     pub text: String,
     /// Its generations, the newest first.
     pub generations: Vec<Generation>,
-    /// What it promoted.
+    /// Its promotions.
     pub strength: Vec<Point>,
 }
 
@@ -65,11 +65,11 @@ pub struct Progress {
 pub struct Training {
     /// Its number.
     pub training: i64,
-    /// open, leased, done, failed.
+    /// State: open, leased, done, failed.
     pub state: String,
-    /// Which trainer has it.
+    /// The trainer.
     pub trainer: Option<String>,
-    /// How far it is.
+    /// The trainer's last progress report.
     pub progress: Option<Value>,
 }
 
@@ -78,7 +78,7 @@ pub struct Training {
 pub struct Gate {
     /// The job.
     pub job: i64,
-    /// How it stands.
+    /// The standing.
     pub standing: Standing,
 }
 
@@ -87,29 +87,29 @@ pub struct Gate {
 pub struct Generation {
     /// Its number.
     pub generation: i64,
-    /// The job that played its games.
+    /// The self-play job.
     pub job: Option<i64>,
-    /// Validated games, those that were played again included.
+    /// Validated games, with those later replaced by audits.
     pub games: i64,
     /// Their positions.
     pub positions: i64,
     /// Games by outcome.
     pub outcomes: BTreeMap<String, i64>,
-    /// Games by why they ended.
+    /// Games by reason of their end.
     pub reasons: BTreeMap<String, i64>,
-    /// How long games were played before the first training, in milliseconds.
+    /// Time from the first game to the first training, in milliseconds.
     pub collecting: Option<i64>,
-    /// How long its trainings took.
+    /// Time of its trainings.
     pub training: Option<i64>,
-    /// How long its matches took.
+    /// Time of its matches.
     pub gating: Option<i64>,
 }
 
-/// Where a campaign stands, and what its generations brought.
+/// Reads a campaign's progress and the results of its generations.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the campaign does not exist.
 pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Outcome<Progress> {
     let row = campaigns::read(connection, id).await?;
     let query = "SELECT created, phase_since, text FROM campaigns WHERE id = $1";
@@ -171,7 +171,7 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Outcome<Progr
 }
 
 async fn generations(connection: &mut Connection<'_>, id: i64, last: i64) -> Outcome<Vec<Generation>> {
-    let first = (last + 1 - MOST_GENERATIONS).max(0);
+    let first = (last + 1 - MAX_GENERATIONS).max(0);
     let mut all: BTreeMap<i64, Generation> = BTreeMap::new();
     let query = "SELECT id, generation, kind, created, closed FROM jobs WHERE campaign = $1 AND generation >= $2
                  ORDER BY id";

@@ -1,4 +1,4 @@
-//! The games: how many there are, how they ended, what was refused.
+//! The data: number and results of games, rejected shards.
 
 use dataset::stats::Figures as Counted;
 use serde::Serialize;
@@ -10,34 +10,34 @@ use crate::{
     work::figures::{self, Figures},
 };
 
-/// So many days are told.
+/// Days shown.
 const DAYS: i64 = 30;
 
-/// The games that there are.
+/// The state of the data.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Data {
     /// Shards by state.
     pub states: Vec<State>,
-    /// What was validated each day, the oldest first; days without games as well.
+    /// Validated data by day, the oldest first, with empty days.
     pub days: Vec<Day>,
-    /// Validated games by outcome, the most first.
+    /// Validated games by outcome, the most frequent first.
     pub outcomes: Vec<Label>,
-    /// Validated games by why they ended.
+    /// Validated games by reason of their end.
     pub reasons: Vec<Label>,
-    /// What the positions of self-play are like.
+    /// Statistics of self-play positions.
     pub figures: Positions,
-    /// Games that two delivered, by how the comparison ended.
+    /// Duplicate deliveries, by result of their comparison.
     pub comparisons: Vec<Label>,
     /// Training sets, the newest first.
     pub manifests: Vec<Manifest>,
-    /// Shards that count for nothing, the newest first.
+    /// Rejected, disputed and quarantined shards, the newest first.
     pub set_aside: Vec<Aside>,
 }
 
 /// Shards in a state.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct State {
-    /// received, validated, rejected, disputed, quarantined.
+    /// State: received, validated, rejected, disputed, quarantined.
     pub state: String,
     /// Shards.
     pub shards: i64,
@@ -62,37 +62,37 @@ pub struct Day {
     pub bytes: i64,
 }
 
-/// How many games, or comparisons, are so.
+/// Number of games or comparisons with a label.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Label {
-    /// The word for it.
+    /// The label.
     pub label: String,
-    /// How many.
+    /// The number.
     pub count: i64,
 }
 
-/// What the positions of validated games of self-play are like: those that nets learn from.
+/// Statistics of the training positions: those of validated self-play games.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Positions {
-    /// How many were counted: those of games that were validated since there are figures.
+    /// Positions counted, since statistics exist.
     pub positions: i64,
-    /// Without a score.
+    /// Positions without a score.
     pub unscored: i64,
-    /// That were there already in the same shard.
+    /// Repeated positions within a shard.
     pub repeated: i64,
-    /// By their score for the side to move, in classes of a hundred; from the least. The first class has all below its
-    /// end, the last all from its beginning on.
+    /// By score for the side to move, in ascending classes of a hundred. The first and the last
+    /// class are open.
     pub scores: Vec<Class>,
-    /// By how many pieces are on the board.
+    /// By number of pieces.
     pub pieces: Vec<Class>,
 }
 
-/// Positions of a class.
+/// A class of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Class {
-    /// Where it begins.
+    /// Lower bound.
     pub from: i64,
-    /// How many.
+    /// Number of positions.
     pub positions: i64,
 }
 
@@ -118,40 +118,41 @@ pub struct Manifest {
     pub manifest: String,
     /// The campaign.
     pub campaign: Option<String>,
-    /// The newest generation in it.
+    /// The newest generation.
     pub generation: i64,
     /// Games.
     pub games: i64,
     /// Positions.
     pub positions: i64,
-    /// When it was frozen.
+    /// Time of freezing.
     pub created: i64,
 }
 
-/// A shard that counts for nothing.
+/// A rejected, disputed or quarantined shard.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Aside {
     /// Its number.
     pub shard: i64,
     /// Its SHA-256.
     pub hash: String,
-    /// rejected, disputed, quarantined.
+    /// State: rejected, disputed, quarantined.
     pub state: String,
     /// The job.
     pub job: i64,
     /// Its first game.
     pub first: i64,
-    /// How many games.
+    /// Number of games.
     pub games: i64,
-    /// Why, as a word.
+    /// Problem code.
     pub code: Option<String>,
-    /// Why, for people.
+    /// Reason, for people.
     pub detail: Option<String>,
-    /// When it came.
+    /// Time of upload.
     pub received: i64,
 }
 
-/// The games that there are; of training sets and of what counts for nothing a page, counted from 0.
+/// Reads the state of the data, with one page (counted from 0) of training sets and set-aside
+/// shards.
 ///
 /// # Errors
 ///

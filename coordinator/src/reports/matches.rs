@@ -1,4 +1,4 @@
-//! Matches: how they stand, game by game and worker by worker.
+//! Matches: standing, games and workers.
 
 mod openings;
 mod played;
@@ -19,7 +19,7 @@ use crate::{
 };
 pub(crate) use openings::{Openings, openings};
 pub(crate) use played::BEING_COUNTED;
-pub use played::{Memory, Patience};
+pub use played::{Memory, ReadTimeouts};
 pub use workers::Worker;
 
 /// A match in one line.
@@ -27,27 +27,27 @@ pub use workers::Worker;
 pub struct Line {
     /// Its number.
     pub job: i64,
-    /// match, rating, timed.
+    /// Kind: match, rating, timed.
     pub kind: String,
-    /// Whether it was played under a clock: then nobody can prove it, and it decides nothing.
+    /// Whether it is played under a clock: its games cannot be replayed, and it decides nothing.
     pub unprovable: bool,
-    /// open, paused, closed.
+    /// State: open, paused, closed.
     pub state: String,
-    /// The campaign whose gate it is.
+    /// The campaign of the gate.
     pub campaign: Option<String>,
     /// The candidate.
     pub net: Option<String>,
-    /// What it is called.
+    /// The candidate's name.
     pub net_name: Option<String>,
     /// Its opponent; none for the plain evaluation.
     pub opponent: Option<String>,
-    /// What that is called.
+    /// The opponent's name.
     pub opponent_name: Option<String>,
-    /// What was decided.
+    /// The decision.
     pub verdict: Option<Verdict>,
-    /// When it began.
+    /// Begin.
     pub created: i64,
-    /// When it ended.
+    /// End.
     pub closed: Option<i64>,
 }
 
@@ -85,7 +85,7 @@ impl From<Row> for Line {
     }
 }
 
-/// The rows of matches that are so.
+/// Builds the query for matches that meet a condition.
 fn rows(condition: &'static str) -> AssertSqlSafe<String> {
     AssertSqlSafe(format!(
         "SELECT jobs.id AS id, jobs.kind AS kind, jobs.state AS state, campaigns.name AS campaign,
@@ -104,7 +104,7 @@ pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Outcom
     Ok(rows.into_iter().map(Line::from).collect())
 }
 
-/// The last gate of a campaign that was decided.
+/// The last decided gate of a campaign.
 pub(super) async fn decided(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Option<Line>> {
     let query =
         rows("jobs.campaign = $1 AND jobs.kind = 'match' AND jobs.decision IS NOT NULL ORDER BY jobs.id DESC LIMIT 1");
@@ -112,10 +112,10 @@ pub(super) async fn decided(connection: &mut Connection<'_>, campaign: i64) -> O
     Ok(row.map(Line::from))
 }
 
-/// So many matches are on a page.
+/// Matches per page.
 pub const PAGE: i64 = 100;
 
-/// A page of the matches, counted from 0, the newest first.
+/// A page of matches, counted from 0, the newest first.
 ///
 /// # Errors
 ///
@@ -127,39 +127,39 @@ pub async fn list(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Lin
     Ok(rows.into_iter().map(Line::from).collect())
 }
 
-/// A match.
+/// A match in detail.
 #[derive(Clone, Debug, Serialize)]
 pub struct Match {
-    /// In one line.
+    /// The summary.
     #[serde(flatten)]
     pub line: Line,
-    /// How it stands.
+    /// The standing.
     pub standing: Standing,
     /// The hypotheses, in Elo.
     pub hypotheses: (f64, f64),
-    /// The most pairs that it plays.
+    /// Maximum of pairs.
     pub most_pairs: i64,
-    /// Elo, by the pairs that the test has looked at.
+    /// Elo of the pairs in the test.
     pub elo: Option<EloEstimate>,
-    /// How many more games it takes, if it goes on like this.
+    /// Expected number of further games.
     pub outlook: Option<Outlook>,
-    /// The log-likelihood ratio after so many pairs.
+    /// The log-likelihood ratio by number of pairs.
     pub curve: Vec<(u64, f64)>,
-    /// Who played most of it, and whose results are worth a look.
+    /// The workers with the most pairs, and outliers.
     pub workers: Vec<Worker>,
-    /// How many played it.
+    /// Number of workers.
     pub worker_count: usize,
-    /// What its games are a function of.
+    /// The header of its games.
     pub header: Header,
 }
 
-/// A match.
+/// Reads a match in detail.
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If the match does not exist.
 pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
-    let played = service.pages.matches.look(service, job).await?;
+    let played = service.pages.matches.read(service, job).await?;
     service
         .read(move |mut connection| {
             let played = played.clone();
@@ -172,7 +172,7 @@ pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
                 let broken = |error: serde_json::Error| Failure::Broken(format!("job {job}: {error}"));
                 let gate: Gate = serde_json::from_str(&gate).map_err(broken)?;
                 let header: Header = serde_json::from_str(&header).map_err(broken)?;
-                let shown = workers::worth_a_look(&played.workers);
+                let shown = workers::notable(&played.workers);
                 Ok(Match {
                     line: row.into(),
                     standing: played.standing.clone(),
@@ -190,13 +190,13 @@ pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
         .await
 }
 
-/// Everybody who played a match, those first who played most; a page of them, counted from 0.
+/// A page (counted from 0) of a match's workers, by number of pairs.
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If the match does not exist.
 pub async fn all_workers(service: &Service, job: i64, page: usize) -> Outcome<Vec<Worker>> {
-    let played = service.pages.matches.look(service, job).await?;
+    let played = service.pages.matches.read(service, job).await?;
     let part = workers::page(&played.workers, page);
     service
         .read(move |mut connection| {

@@ -1,4 +1,4 @@
-//! A net's card: what made it, what it was tested against, and its family.
+//! A net's card: training, matches and family.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,33 +6,33 @@ use serde_json::Value;
 use super::matches::{self, Line};
 use crate::store::{Connection, Outcome};
 
-/// So many relatives are looked at.
-const MOST_RELATIVES: i64 = 200;
+/// Maximum of relatives per direction.
+const MAX_RELATIVES: i64 = 200;
 
 /// A net.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Net {
     /// Its SHA-256.
     pub net: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// base, candidate, promoted, rejected, disputed, `rolled_back`.
+    /// State: base, candidate, promoted, rejected, disputed, `rolled_back`.
     pub state: String,
-    /// For which campaign it was made.
+    /// The campaign.
     pub campaign: Option<String>,
-    /// For which generation.
+    /// The generation.
     pub generation: Option<i64>,
-    /// The champion that it was made to beat.
+    /// The champion at the time of its training.
     pub parent: Option<String>,
     /// The length of its file.
     pub bytes: i64,
     /// Its architecture in a line.
     pub architecture: String,
-    /// Since when it is here.
+    /// Time of arrival.
     pub created: i64,
-    /// When it was promoted.
+    /// Time of its promotion.
     pub promoted: Option<i64>,
-    /// Why its gate is disputed.
+    /// The reason for the dispute over its gate.
     pub disputed: Option<String>,
 }
 
@@ -42,30 +42,30 @@ pub struct Card {
     /// The net.
     #[serde(flatten)]
     pub net: Net,
-    /// What made it.
+    /// The manifest.
     pub manifest: Option<Value>,
     /// The recipe, as text.
     pub recipe: Option<String>,
-    /// The picture of its training's loss, by its hash.
+    /// The hash of its training's loss plot.
     pub curves: Option<String>,
-    /// The matches that it played.
+    /// Its matches.
     pub matches: Vec<Line>,
-    /// From the first net to its parent.
+    /// Ancestors, from the first net to its parent.
     pub ancestors: Vec<Relative>,
-    /// Those that were made to beat it.
+    /// Nets trained to beat it.
     pub children: Vec<Relative>,
     /// The campaigns whose champion it is.
     pub champion_of: Vec<String>,
-    /// The campaign whose gate it plays at the moment.
+    /// The campaign whose gate it is playing.
     pub on_trial: Option<Trial>,
 }
 
-/// A campaign that waits for what its gate says of a net.
+/// A campaign whose gate tests a net.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Trial {
     /// The campaign.
     pub campaign: String,
-    /// What counts its changes.
+    /// The campaign's revision.
     pub changed: i64,
 }
 
@@ -74,7 +74,7 @@ pub struct Trial {
 pub struct Relative {
     /// Its SHA-256.
     pub net: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its state.
     pub state: String,
@@ -85,27 +85,27 @@ const COLUMNS: &str = "SELECT nets.hash AS net, nets.name AS name, nets.state AS
      nets.generation AS generation, parent, bytes, architecture, nets.created AS created, promoted, disputed
      FROM nets LEFT JOIN campaigns ON campaigns.id = nets.campaign";
 
-/// So many nets are on a page.
+/// Nets per page.
 pub const PAGE: i64 = 100;
 
-/// The newest nets, so many at most; those before a time, if one is given.
+/// The `limit` newest nets, optionally only those before a time.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn list(connection: &mut Connection<'_>, before: Option<i64>, most: i64) -> Outcome<Vec<Net>> {
+pub async fn list(connection: &mut Connection<'_>, before: Option<i64>, limit: i64) -> Outcome<Vec<Net>> {
     let query = sqlx::AssertSqlSafe(format!(
         "{COLUMNS} WHERE nets.created < $1 ORDER BY nets.created DESC, nets.hash LIMIT $2"
     ));
-    let query = sqlx::query_as(query).bind(before.unwrap_or(i64::MAX)).bind(most);
+    let query = sqlx::query_as(query).bind(before.unwrap_or(i64::MAX)).bind(limit);
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
-/// A net's card.
+/// Reads a net's card.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the net does not exist.
 pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> {
     let query = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE nets.hash = $1"));
     let net: Net = sqlx::query_as(query).bind(hash.to_owned()).fetch_one(connection.raw()).await?;
@@ -121,7 +121,7 @@ pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> 
         recipe = text.map(ToOwned::to_owned);
     }
     let query = "SELECT hash AS net, name, state FROM nets WHERE parent = $1 ORDER BY created LIMIT $2";
-    let query = sqlx::query_as(query).bind(hash.to_owned()).bind(MOST_RELATIVES);
+    let query = sqlx::query_as(query).bind(hash.to_owned()).bind(MAX_RELATIVES);
     let children: Vec<Relative> = query.fetch_all(connection.raw()).await?;
     let query = "SELECT name FROM campaigns WHERE champion = $1 ORDER BY id";
     let champion_of = sqlx::query_scalar(query).bind(hash.to_owned()).fetch_all(connection.raw()).await?;
@@ -143,7 +143,7 @@ pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> 
     })
 }
 
-/// From the first net to this one.
+/// The ancestors, from the first net to the parent.
 async fn ancestors(connection: &mut Connection<'_>, parent: Option<String>) -> Outcome<Vec<Relative>> {
     let mut line: Vec<Relative> = Vec::new();
     let mut next = parent;
@@ -152,8 +152,8 @@ async fn ancestors(connection: &mut Connection<'_>, parent: Option<String>) -> O
         let query = sqlx::query_as(query).bind(hash);
         let row: Option<(String, String, String, Option<String>)> = query.fetch_optional(connection.raw()).await?;
         let Some((net, name, state, parent)) = row else { break };
-        // A family has no circles; whoever wrote one into the database does not hold up a page.
-        if line.len() as i64 >= MOST_RELATIVES || line.iter().any(|known| known.net == net) {
+        // Families have no cycles, but a corrupt database must not hang a page.
+        if line.len() as i64 >= MAX_RELATIVES || line.iter().any(|known| known.net == net) {
             break;
         }
         line.push(Relative { net, name, state });

@@ -1,4 +1,4 @@
-//! What runs, how fast, and how strong it became: the home page's.
+//! The home page's data: current work, its speed, and the strength reached.
 
 use serde::Serialize;
 use stats::{Counts, EloEstimate};
@@ -9,26 +9,26 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-/// So many promotions are told, the newest.
-const MOST_POINTS: usize = 1_000;
+/// Promotions listed, the newest.
+const MAX_POINTS: usize = 1_000;
 
-/// What runs, how fast, and how strong it became.
+/// Current work, its speed, and the strength reached.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Overview {
-    /// Campaigns that are not over, the most important first.
+    /// Active campaigns, the most important first.
     pub campaigns: Vec<Running>,
-    /// What was validated in the last hour.
+    /// Validated in the last hour.
     pub hour: Volume,
-    /// What was validated ever.
+    /// Validated in all.
     pub total: Volume,
-    /// Machines that were here within ten minutes.
+    /// Machines seen within ten minutes.
     pub workers: i64,
     /// Their threads.
     pub threads: i64,
-    /// What was promoted, the first first, of the campaign that promoted last.
+    /// Promotions of the campaign with the latest one, in order.
     pub strength: Vec<Point>,
-    /// The last events that are for everybody.
-    pub events: Vec<Happened>,
+    /// The last public events.
+    pub events: Vec<PublicEvent>,
 }
 
 /// Games and positions.
@@ -45,63 +45,63 @@ pub struct Volume {
 pub struct Running {
     /// Its name.
     pub name: String,
-    /// running, paused, stuck, stopped, complete.
+    /// State: running, paused, stuck, stopped, complete.
     pub state: String,
-    /// collecting, training, gating.
+    /// Phase: collecting, training, gating.
     pub phase: String,
-    /// The generation that is played now.
+    /// The current generation.
     pub generation: i64,
-    /// The hash of the net that plays; none for the plain evaluation.
+    /// The hash of the champion; none for the plain evaluation.
     pub champion: Option<String>,
-    /// What it is called.
+    /// The champion's name.
     pub champion_name: Option<String>,
-    /// Since when it is in this phase.
+    /// Begin of the phase.
     pub phase_since: i64,
 }
 
-/// A promoted net, and how much stronger it was than the one before.
+/// A promoted net, and its gain over the one before.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// Which promotion of the campaign it is, counted from 1.
+    /// Number of the promotion in its campaign, counted from 1.
     pub number: usize,
     /// The campaign.
     pub campaign: String,
     /// The net.
     pub net: Option<String>,
-    /// What it is called.
+    /// The net's name.
     pub name: String,
-    /// gate, hand, rollback.
+    /// Kind: gate, hand, rollback.
     pub kind: String,
-    /// When.
+    /// Time.
     pub at: i64,
     /// The gate's match, if there was one.
     pub job: Option<i64>,
-    /// Elo over the net before, by the gate's games.
+    /// Elo over the previous net, from the gate's games.
     pub gain: Option<EloEstimate>,
-    /// Elo over the campaign's first net: gains added up.
+    /// Elo over the campaign's first net: the sum of gains.
     pub elo: f64,
-    /// The lower end of its 95 % interval.
+    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end.
     pub high: f64,
 }
 
-/// Something that happened.
+/// A public event.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
-pub struct Happened {
+pub struct PublicEvent {
     /// Its number.
     pub event: i64,
-    /// When.
+    /// Time.
     pub at: i64,
     /// Its kind.
     pub kind: String,
-    /// To what.
+    /// Its subject.
     pub subject: String,
     /// One sentence.
     pub text: String,
 }
 
-/// What runs, how fast, and how strong it became.
+/// Reads the home page's data.
 ///
 /// # Errors
 ///
@@ -128,7 +128,7 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Outcome<Ove
     Ok(Overview { campaigns, hour, total, workers, threads, strength, events: events(connection).await? })
 }
 
-/// Campaigns, those that are over as well or not.
+/// Campaigns: the active ones, or all.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ pub async fn running(connection: &mut Connection<'_>, all: bool) -> Outcome<Vec<
     Ok(sqlx::query_as(query).bind(i64::from(all)).fetch_all(connection.raw()).await?)
 }
 
-/// The nets that a campaign promoted, and how strong they are by their gates.
+/// A campaign's promotions, with their strength by its gates.
 ///
 /// # Errors
 ///
@@ -170,7 +170,7 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
         let verdict = row.decision.and_then(|text| serde_json::from_str::<Verdict>(&text).ok());
         let gain =
             verdict.filter(|verdict| verdict.pairs > 0).map(|verdict| Counts::from(verdict.counts).logistic_elo());
-        // After a rollback the one before plays again, as strong as it was.
+        // A rollback restores the earlier net with its earlier strength.
         let earlier = points.iter().rev().find(|point| row.kind == "rollback" && point.net == row.net);
         let (elo, low, high) = match (earlier, points.last(), gain) {
             (Some(earlier), ..) => (earlier.elo, earlier.low, earlier.high),
@@ -198,16 +198,16 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
             high,
         });
     }
-    // Each is added to all before it; told are the newest.
-    points.drain(..points.len().saturating_sub(MOST_POINTS));
+    // Sums need all promotions; only the newest are listed.
+    points.drain(..points.len().saturating_sub(MAX_POINTS));
     Ok(points)
 }
 
-/// The last events of campaigns and nets: those of people are not for everybody.
-async fn events(connection: &mut Connection<'_>) -> Outcome<Vec<Happened>> {
-    const LOOKED_THROUGH: i64 = 2_000;
+/// The last events of campaigns and nets. Events about people are not public.
+async fn events(connection: &mut Connection<'_>) -> Outcome<Vec<PublicEvent>> {
+    const MAX_SCANNED: i64 = 2_000;
     let query = "SELECT id AS event, at, kind, subject, text FROM events
                  WHERE id > (SELECT COALESCE(MAX(id), 0) FROM events) - $1
                  AND (subject LIKE 'campaign:%' OR subject LIKE 'net:%') ORDER BY id DESC LIMIT 12";
-    Ok(sqlx::query_as(query).bind(LOOKED_THROUGH).fetch_all(connection.raw()).await?)
+    Ok(sqlx::query_as(query).bind(MAX_SCANNED).fetch_all(connection.raw()).await?)
 }

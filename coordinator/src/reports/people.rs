@@ -1,4 +1,4 @@
-//! Workers and people: machines, failures, disputes, and what an account has.
+//! Workers and people: machines, failures, disputes, and the data of an account.
 
 use protocol::api::problem::Code;
 use serde::Serialize;
@@ -9,15 +9,15 @@ use crate::{
     store::{Connection, Failure as Failed, Outcome},
 };
 
-/// So many rows are on a page.
+/// Rows per page.
 pub const ROWS: i64 = 50;
 
-/// A machine, with what only its owner and maintainers may see.
+/// A machine, with fields that only its owner and maintainers may see.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Machine {
     /// Its number.
     pub worker: i64,
-    /// Whose it is.
+    /// The owner's account.
     pub account: String,
     /// Its name.
     pub name: String,
@@ -27,31 +27,31 @@ pub struct Machine {
     pub threads: i64,
     /// Its system.
     pub system: String,
-    /// Its instructions.
+    /// Its instruction set.
     pub instruction_set: String,
-    /// How fast a thread searches.
+    /// Speed of one thread.
     pub nodes_per_second: Option<i64>,
-    /// Whether its word settles disputes.
+    /// Whether its results settle disputes.
     pub trusted: i64,
-    /// The message with which it is blocked.
+    /// The message of its block.
     pub blocked: Option<String>,
-    /// When it was here last.
+    /// Time of the last request.
     pub last_seen: i64,
-    /// Shards that were validated.
+    /// Validated shards.
     pub accepted: i64,
-    /// Shards that were rejected.
+    /// Rejected shards.
     pub rejected: i64,
-    /// Why the last of them was.
+    /// Reason of the last rejection.
     pub rejected_why: Option<String>,
 }
 
-/// Machines, those first that were here last: of an account, or of all.
+/// Machines of one account or of all, the most recently seen first.
 ///
 /// # Errors
 ///
 /// If the database fails.
 pub async fn machines(connection: &mut Connection<'_>, account: Option<i64>, page: i64) -> Outcome<Vec<Machine>> {
-    // First the rows of the page: what is counted for each is counted for no other.
+    // The page's rows are selected first: the counts are computed for these alone.
     let query = "SELECT w.id AS worker, accounts.name AS account, w.name AS name, version, threads, system,
                         instruction_set, nodes_per_second, trusted, blocked, last_seen,
                         (SELECT COUNT(*) FROM shards WHERE worker = w.id AND shards.state = 'validated') AS accepted,
@@ -64,26 +64,26 @@ pub async fn machines(connection: &mut Connection<'_>, account: Option<i64>, pag
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
-/// What a worker said went wrong.
+/// A failure report of a worker.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Failure {
     /// Its number.
     pub failure: i64,
-    /// Whose.
+    /// The account.
     pub account: String,
-    /// On which machine.
+    /// The machine.
     pub worker: Option<String>,
-    /// When.
+    /// Time.
     pub at: i64,
     /// The kind.
     pub kind: String,
     /// The version of the program.
     pub version: String,
-    /// What it said.
+    /// The report.
     pub detail: String,
 }
 
-/// A page of what workers said went wrong, the last first: of an account, or of all.
+/// A page of failure reports of one account or of all, the newest first.
 ///
 /// # Errors
 ///
@@ -98,41 +98,41 @@ pub async fn failures(connection: &mut Connection<'_>, account: Option<i64>, pag
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
-/// Games that two delivered, and that are compared or disputed.
+/// A comparison of duplicate deliveries that is open or disputed.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Dispute {
     /// Its number.
     pub comparison: i64,
     /// The job.
     pub job: i64,
-    /// The first game that both have.
+    /// The first common game.
     pub first: i64,
-    /// How many.
+    /// Number of common games.
     pub games: i64,
-    /// waiting, different.
+    /// State: waiting, different.
     pub state: String,
-    /// The first game that differs.
+    /// The first different game.
     pub game: Option<i64>,
-    /// Who delivered one.
+    /// The account of one delivery.
     pub left: String,
-    /// Who delivered the other.
+    /// The account of the other.
     pub right: String,
-    /// When it was found that both have them.
+    /// Time of detection.
     pub created: i64,
 }
 
-/// Audits and disputes that are open, and how many shards wait to be played again.
+/// Open audits and disputes, and the number of shards under audit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audits {
-    /// Comparisons that differ or wait.
+    /// Open comparisons.
     pub open: Vec<Dispute>,
-    /// Shards that are to be played again by others.
+    /// Shards waiting for an audit.
     pub wanted: i64,
-    /// Shards that are being played again.
+    /// Shards leased for an audit.
     pub leased: i64,
 }
 
-/// Audits and disputes that are open; a page of them, counted from 0.
+/// A page (counted from 0) of open audits and disputes.
 ///
 /// # Errors
 ///
@@ -145,7 +145,7 @@ pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Outcome<Audit
                  JOIN accounts AS one ON one.id = l.account JOIN accounts AS other ON other.id = r.account
                  WHERE comparisons.state IN ('different', 'waiting')
                  ORDER BY comparisons.state, comparisons.id DESC LIMIT $1 OFFSET $2";
-    // `left` and `right` are words of SQL.
+    // `left` and `right` are SQL keywords.
     let query = query.replace("AS left,", "AS \"left\",").replace("AS right,", "AS \"right\",");
     let query = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(ROWS).bind(page.max(0) * ROWS);
     let open = query.fetch_all(connection.raw()).await?;
@@ -155,30 +155,30 @@ pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Outcome<Audit
     Ok(Audits { open, wanted, leased })
 }
 
-/// What an account delivered, the last first.
+/// A delivery of an account.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Delivery {
     /// The shard's SHA-256.
     pub hash: String,
     /// The job.
     pub job: i64,
-    /// Which machine.
+    /// The machine.
     pub worker: String,
     /// The first game.
     pub first: i64,
-    /// How many.
+    /// Number of games.
     pub games: i64,
-    /// received, validated, rejected, disputed, quarantined.
+    /// State: received, validated, rejected, disputed, quarantined.
     pub state: String,
-    /// Why it was rejected, as a word.
+    /// Problem code of a rejection.
     pub code: Option<String>,
-    /// Why it was rejected.
+    /// Reason of a rejection.
     pub detail: Option<String>,
-    /// When it came.
+    /// Time of upload.
     pub received: i64,
 }
 
-/// A page of what an account delivered, the newest first.
+/// A page of an account's deliveries, the newest first.
 ///
 /// # Errors
 ///
@@ -191,7 +191,7 @@ pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
-/// Who contributed how much.
+/// An account's contribution.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Contributor {
     /// The account.
@@ -202,7 +202,7 @@ pub struct Contributor {
     pub positions: i64,
 }
 
-/// Who contributed most, by validated games.
+/// A page of contributors, by validated games.
 ///
 /// # Errors
 ///
@@ -215,12 +215,12 @@ pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<
     Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
 }
 
-/// Somebody, as everybody may know them.
+/// The public data of a person.
 #[derive(Clone, Debug, Serialize)]
 pub struct Person {
     /// The account.
     pub account: String,
-    /// The place among all by validated games; none without any.
+    /// Rank by validated games; none without any.
     pub rank: Option<i64>,
     /// Validated games.
     pub games: i64,
@@ -228,11 +228,11 @@ pub struct Person {
     pub positions: i64,
 }
 
-/// The number and state of an account, and what everybody may know of it.
+/// Reads an account's number, state and public data.
 ///
 /// # Errors
 ///
-/// If there is none, or none any more.
+/// If the account does not exist or was deleted.
 pub async fn person(connection: &mut Connection<'_>, name: &str) -> Outcome<(i64, String, Person)> {
     let id = people::account_by_name(connection, name).await?;
     let query = "SELECT name, state FROM accounts WHERE id = $1 AND state <> 'deleted'";
@@ -244,7 +244,7 @@ pub async fn person(connection: &mut Connection<'_>, name: &str) -> Outcome<(i64
     Ok((id, state, Person { account, rank, games: total.games as i64, positions: total.positions as i64 }))
 }
 
-/// A day of somebody's.
+/// A day of an account.
 #[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
 pub struct Day {
     /// Days since 1970.
@@ -253,7 +253,7 @@ pub struct Day {
     pub games: i64,
 }
 
-/// What an account gave on each of the last thirty days, the oldest first.
+/// An account's validated games of the last thirty days, the oldest first.
 ///
 /// # Errors
 ///
@@ -266,24 +266,24 @@ pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> O
     Ok((first..=now.day()).map(of).collect())
 }
 
-/// An account's token, without what makes it one.
+/// An account's token, without its secret.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Token {
     /// Its number.
     pub token: i64,
-    /// What it is for.
+    /// Its purpose.
     pub name: String,
-    /// How it begins.
+    /// Its first characters.
     pub begins: String,
-    /// What it allows.
+    /// Its role.
     pub role: String,
-    /// When it was made.
+    /// Time of creation.
     pub created: i64,
-    /// When it was used last.
+    /// Time of the last use.
     pub last_used: Option<i64>,
-    /// When it ends.
+    /// Time of expiry.
     pub expires: Option<i64>,
-    /// When it was revoked.
+    /// Time of revocation.
     pub revoked: Option<i64>,
 }
 
@@ -306,19 +306,19 @@ pub struct Account {
     pub account: i64,
     /// Its name.
     pub name: String,
-    /// What it may do.
+    /// Its role.
     pub role: String,
-    /// pending, active, blocked, quarantined, deleted.
+    /// State: pending, active, blocked, quarantined, deleted.
     pub state: String,
-    /// What its workers are told.
+    /// The message to its workers.
     pub message: Option<String>,
-    /// Since when it is here.
+    /// Time of creation.
     pub created: i64,
-    /// Games that were the same when others played them.
+    /// Games confirmed by audits.
     pub clean_games: i64,
 }
 
-/// Accounts, those first that wait for something.
+/// A page of accounts: pending first, then quarantined.
 ///
 /// # Errors
 ///

@@ -1,27 +1,27 @@
-//! What a sequential test says of results, whoever played them, and how many games it takes.
+//! The SPRT calculator.
 
 use serde::{Deserialize, Serialize};
 use stats::{Counts, EloModel, Hypotheses, Pentanomial, Sprt, SprtError};
 
-/// What is asked, as it stands in the address.
+/// Query parameters of the calculator.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
-pub struct Asked {
-    /// Elo that the candidate must not have to fail.
+pub struct SprtQuery {
+    /// Elo of H0: the candidate fails.
     pub elo0: String,
-    /// Elo that it must have to pass.
+    /// Elo of H1: the candidate passes.
     pub elo1: String,
-    /// How often it may pass by chance.
+    /// Error rate α: a pass by chance.
     pub alpha: String,
-    /// How often it may fail by chance.
+    /// Error rate β: a failure by chance.
     pub beta: String,
-    /// logistic, or else normalized.
+    /// Elo model: logistic; any other text means normalized.
     pub model: String,
-    /// Pairs by the candidate's points, from none to two.
+    /// Pairs by the candidate's points, from 0 to 2.
     pub counts: String,
 }
 
-impl Default for Asked {
+impl Default for SprtQuery {
     fn default() -> Self {
         let text = ToOwned::to_owned;
         Self {
@@ -35,54 +35,54 @@ impl Default for Asked {
     }
 }
 
-/// What is said of it.
+/// The verdict on the results.
 #[derive(Clone, Debug, Serialize)]
-pub struct Said {
+pub struct SprtReport {
     /// The log-likelihood ratio.
     pub llr: f64,
-    /// The test ends below this.
+    /// The lower bound.
     pub lower: f64,
-    /// The test ends above this.
+    /// The upper bound.
     pub upper: f64,
-    /// What it decides.
+    /// The decision.
     pub decision: stats::Decision,
-    /// Elo on the scale that was asked for.
+    /// Elo in the chosen model.
     pub elo: f64,
-    /// The end of its 95 % interval below.
+    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// The end above.
+    /// Upper end.
     pub high: f64,
-    /// How likely the candidate is stronger.
+    /// Likelihood of superiority (LOS).
     pub los: f64,
-    /// Its score, in percent.
+    /// The candidate's score in percent.
     pub score: f64,
-    /// How many games such a test takes, if results go on like this.
+    /// Expected number of games at this rate.
     pub expected: f64,
-    /// How many more games it takes.
+    /// Expected number of further games.
     pub left: f64,
-    /// How likely it passes.
+    /// Probability of passing.
     pub chance: f64,
 }
 
-/// Why nothing can be calculated, by the field that is to be written otherwise.
+/// An invalid field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Something that is no number: `elo0`, `elo1`, `alpha` or `beta`.
+    /// Not a number: `elo0`, `elo1`, `alpha` or `beta`.
     Number(&'static str),
-    /// The hypotheses are not in order, or beyond what is calculated.
+    /// Hypotheses out of order or out of range.
     Hypotheses,
-    /// An error rate that is none: `alpha` or `beta`.
+    /// An invalid error rate: `alpha` or `beta`.
     Rate(&'static str),
     /// The pairs are not five whole numbers.
     Pairs,
     /// There are no games.
     NoGames,
-    /// No distribution was found: the hypotheses are too extreme for these results.
+    /// No distribution exists: the hypotheses are too extreme for these results.
     Extreme,
 }
 
 impl Fault {
-    /// The field, by its name in the address.
+    /// The field's name in the address.
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Fault {
         }
     }
 
-    /// What to write instead, in English or Chinese.
+    /// The correction in English or Chinese.
     #[must_use]
     pub fn sentence(self, chinese: bool) -> String {
         let name = match self.field() {
@@ -122,29 +122,29 @@ impl Fault {
     }
 }
 
-/// What a test says of results.
+/// Evaluates the results.
 ///
 /// # Errors
 ///
-/// What cannot be calculated.
-pub fn calculate(asked: &Asked) -> Result<Said, Fault> {
+/// The first invalid field.
+pub fn calculate(query: &SprtQuery) -> Result<SprtReport, Fault> {
     let number = |field: &'static str, text: &str| match text.trim().replace('−', "-").parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         _ => Err(Fault::Number(field)),
     };
-    let model = match asked.model.as_str() {
+    let model = match query.model.as_str() {
         "logistic" => EloModel::Logistic,
         _ => EloModel::Normalized,
     };
-    let hypotheses = Hypotheses::new(number("elo0", &asked.elo0)?, number("elo1", &asked.elo1)?);
+    let hypotheses = Hypotheses::new(number("elo0", &query.elo0)?, number("elo1", &query.elo1)?);
     let test = Sprt::new(model, hypotheses.map_err(|_| Fault::Hypotheses)?);
-    let test = test.with_error_rates(number("alpha", &asked.alpha)?, number("beta", &asked.beta)?);
+    let test = test.with_error_rates(number("alpha", &query.alpha)?, number("beta", &query.beta)?);
     let test = test.map_err(|error| match error {
         SprtError::ErrorRate { name: "beta", .. } => Fault::Rate("beta"),
         SprtError::ErrorRate { .. } => Fault::Rate("alpha"),
         _ => Fault::Hypotheses,
     })?;
-    let cells = asked.counts.split([' ', ',', ';', '\t']).filter(|cell| !cell.is_empty());
+    let cells = query.counts.split([' ', ',', ';', '\t']).filter(|cell| !cell.is_empty());
     let cells = cells.map(|cell| cell.parse::<u32>().map(u64::from)).collect::<Result<Vec<_>, _>>();
     let cells: [u64; 5] = cells.ok().and_then(|cells| cells.try_into().ok()).ok_or(Fault::Pairs)?;
     let counts = Counts::from(Pentanomial::new(cells));
@@ -154,7 +154,7 @@ pub fn calculate(asked: &Asked) -> Result<Said, Fault> {
     let failed = |_: stats::NoSolution| Fault::Extreme;
     let (llr, bounds) = (test.llr(counts).map_err(failed)?, test.bounds());
     let (elo, outlook) = (test.estimate(counts), test.outlook(counts).map_err(failed)?);
-    Ok(Said {
+    Ok(SprtReport {
         llr,
         lower: bounds.lower,
         upper: bounds.upper,
@@ -175,8 +175,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_asked_gets_an_answer_or_a_sentence() {
-        assert!(calculate(&Asked::default()).is_ok());
+    fn every_query_gets_a_result_or_a_fault() {
+        assert!(calculate(&SprtQuery::default()).is_ok());
         for (elo0, elo1, alpha, counts, field) in [
             ("x", "10", "0.05", "1 2 3 4 5", "elo0"),
             ("10", "0", "0.05", "1 2 3 4 5", "elo1"),
@@ -188,14 +188,14 @@ mod tests {
             ("0", "1e300", "0.05", "1 2 3 4 5", "elo1"),
         ] {
             let text = ToOwned::to_owned;
-            let asked = Asked {
+            let query = SprtQuery {
                 elo0: text(elo0),
                 elo1: text(elo1),
                 alpha: text(alpha),
                 counts: text(counts),
-                ..Asked::default()
+                ..SprtQuery::default()
             };
-            let fault = calculate(&asked).expect_err("it cannot be calculated");
+            let fault = calculate(&query).expect_err("it cannot be calculated");
             assert_eq!(fault.field(), field);
             assert!([false, true].iter().all(|chinese| !fault.sentence(*chinese).is_empty()));
         }

@@ -1,4 +1,4 @@
-//! What people do at the pages.
+//! Actions of people on the pages.
 
 use coordinator::{campaigns::matches, store::Store as _};
 use protocol::campaign::{Campaign, Gate};
@@ -40,7 +40,7 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.wait_for("h1", "quick").await;
     assert!(browser.address().await.ends_with("/en/campaigns/quick"));
 
-    // The candidate becomes champion, and goes again.
+    // The candidate becomes champion, and is rolled back.
     browser.open(&format!("http://{}/en/nets/{}", bench.address, stage::net(6))).await;
     browser.click("#promote summary").await;
     browser.click("#promote[open] button").await;
@@ -68,7 +68,7 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.wait_for("table", "revoked").await;
     assert_eq!(ask().await, 401);
 
-    // A match is shown live, by a button, and no more by another.
+    // A match is shown live, and no longer, each by a button.
     let job = live_match::begin(&bench).await;
     browser.open(&format!("http://{}/en/matches/{job}", bench.address)).await;
     browser.click("button[name=begin]").await;
@@ -76,7 +76,7 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.click("main form button").await;
     browser.wait_for(".live", "No game is shown live").await;
 
-    // A setting, with a second thought; it is among the events, in either language.
+    // A setting with its confirmation; it is an event in both languages.
     browser.open(&format!("http://{}/en/admin/settings", bench.address)).await;
     browser.click("#audit_percent summary").await;
     browser.write("#value-audit_percent", "7").await;
@@ -86,21 +86,21 @@ async fn a_maintainer_signs_in_and_steers() {
     browser.open(&format!("http://{}/zh/admin/events", bench.address)).await;
     browser.wait_for("#log", "最低复核比例改为 7%，原为 0%").await;
 
-    // Out, in Chinese.
+    // Sign-out, in Chinese.
     browser.open(&format!("http://{}/zh", bench.address)).await;
     assert_eq!(browser.text(".sections a:nth-child(2)").await, "任务");
     browser.click(".who form button").await;
     browser.wait_for(".who", "登录").await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM sessions").await, 0);
-    // The campaign with a fault is answered with 422, and browsers complain of that.
+    // The invalid campaign is answered with 422, which browsers log.
     let complaints = browser.complaints().await;
     assert!(complaints.iter().all(|it| it.contains("status of 422")), "{complaints:?}");
 }
 
-/// What the page of a match shows.
+/// The content of a match's page.
 #[derive(Debug)]
 struct Shown {
-    /// Where the curve ends, and its bounds.
+    /// The last value of the curve, and its bounds.
     llr: f64,
     low: f64,
     high: f64,
@@ -130,7 +130,7 @@ impl Shown {
 }
 
 #[tokio::test]
-async fn a_match_is_watched_until_it_is_decided() {
+async fn a_match_is_watched_until_its_decision() {
     if is_skipped() {
         return;
     }
@@ -157,7 +157,7 @@ async fn a_match_is_watched_until_it_is_decided() {
     browser.open(&format!("http://{}/en/matches/{job}", bench.address)).await;
     assert_eq!(browser.text("#decision").await, "undecided");
     browser.wait_for("#standing", "64").await;
-    // It is told how things are, and is told from now on what changes.
+    // The stream is open: the page follows changes from now on.
     browser.wait_for("body.watching", "").await;
     browser.run("window.kept = 'the page was not loaded again'").await;
     let before = Shown::read(&browser).await;
@@ -167,7 +167,7 @@ async fn a_match_is_watched_until_it_is_decided() {
     bench.step().await;
     browser.wait_for("#decision", "stronger").await;
     browser.wait_for("#standing", "closed").await;
-    // All of it moved: the curve reached a bound, and figures and bars are those of more pairs.
+    // Everything changed: the curve reached a bound, and figures and bars hold more pairs.
     let after = Shown::read(&browser).await;
     assert!(after.llr >= after.high, "{after:?}");
     assert!(after.points > before.points && after.pairs > before.pairs && after.elo != before.elo, "{after:?}");
@@ -178,7 +178,7 @@ async fn a_match_is_watched_until_it_is_decided() {
 }
 
 #[tokio::test]
-async fn all_can_be_read_and_done_without_scripts() {
+async fn all_pages_work_without_scripts() {
     if is_skipped() {
         return;
     }
@@ -218,7 +218,7 @@ async fn all_can_be_read_and_done_without_scripts() {
     browser.open(&format!("http://{}/en/campaigns/pearl", bench.address)).await;
     browser.click("button[value=pause]").await;
     browser.wait_for("#state", "paused").await;
-    // What takes a second press is behind a summary, which needs no script either.
+    // Confirmation is a summary, which needs no script either.
     browser.open(&format!("http://{}/en/nets/{}", bench.address, stage::net(6))).await;
     browser.click("#promote summary").await;
     browser.click("#promote[open] button").await;
@@ -229,10 +229,10 @@ async fn all_can_be_read_and_done_without_scripts() {
     browser.wait_for("#state", "generation 7").await;
 }
 
-/// What a page asked of whom.
+/// The hosts of a page's requests.
 pub(crate) async fn hosts(browser: &Browser) -> Vec<String> {
-    let asked =
+    let requested =
         browser.run("return performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host)").await;
-    let asked = asked.as_array().cloned().unwrap_or_default();
-    asked.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+    let requested = requested.as_array().cloned().unwrap_or_default();
+    requested.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }

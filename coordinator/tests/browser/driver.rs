@@ -1,5 +1,5 @@
-//! A real browser: Debian's Chromium without a window, driven over `WebDriver` by its own driver, which is started on a
-//! free port and ended with the test.
+//! A real browser: Debian's Chromium, headless, driven over `WebDriver` by its own driver. The
+//! driver gets a free port, and ends with the test.
 
 use std::{
     io::{Read as _, Write as _},
@@ -11,7 +11,7 @@ use std::{
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-/// How an element is named in answers (W3C `WebDriver`).
+/// The key of elements in responses (W3C `WebDriver`).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 pub(crate) struct Browser {
@@ -20,7 +20,7 @@ pub(crate) struct Browser {
     session: String,
 }
 
-/// How a browser is set up.
+/// A browser's setup.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) width: u32,
@@ -111,7 +111,7 @@ impl Browser {
         self.send(Method::POST, "/execute/sync", &json!({ "script": script, "args": [] })).await.unwrap()
     }
 
-    /// Runs a script that says when it is done, by its last argument.
+    /// Runs a script that finishes by calling its last argument.
     pub(crate) async fn run_until(&self, script: &str) -> Value {
         self.send(Method::POST, "/execute/async", &json!({ "script": script, "args": [] })).await.unwrap()
     }
@@ -133,13 +133,13 @@ impl Browser {
         self.send(Method::POST, &format!("/element/{element}/value"), &json!({ "text": text })).await.unwrap();
     }
 
-    /// Types into an element what is not to replace what is there, or keys at the page with `body`.
+    /// Types into an element without clearing it, or at the page with `body`.
     pub(crate) async fn keys(&self, css: &str, text: &str) {
         let element = self.find(css).await.unwrap_or_else(|error| panic!("{css}: {error}"));
         self.send(Method::POST, &format!("/element/{element}/value"), &json!({ "text": text })).await.unwrap();
     }
 
-    /// What an element says. A page may take the place of another between looking for it and reading it.
+    /// Reads an element's text. Retries: the page may be replaced between finding and reading.
     pub(crate) async fn text(&self, css: &str) -> String {
         let mut trouble = String::new();
         for _ in 0..50 {
@@ -164,24 +164,24 @@ impl Browser {
         self.send(Method::GET, "/url", &Value::Null).await.unwrap().as_str().unwrap().to_owned()
     }
 
-    /// Waits until an element says something.
+    /// Waits until an element contains a text.
     pub(crate) async fn wait_for(&self, css: &str, text: &str) {
-        let mut said = String::new();
+        let mut last = String::new();
         for _ in 0..300 {
             if let Ok(element) = self.find(css).await
                 && let Ok(found) = self.send(Method::GET, &format!("/element/{element}/text"), &Value::Null).await
             {
-                found.as_str().unwrap_or_default().clone_into(&mut said);
-                if said.contains(text) {
+                found.as_str().unwrap_or_default().clone_into(&mut last);
+                if last.contains(text) {
                     return;
                 }
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("{css} says {said:?}, not {text:?}");
+        panic!("{css} says {last:?}, not {text:?}");
     }
 
-    /// Waits until a script answers yes.
+    /// Waits until a script returns true.
     pub(crate) async fn wait_until(&self, script: &str) {
         for _ in 0..2_400 {
             if self.run(script).await == json!(true) {
@@ -192,20 +192,20 @@ impl Browser {
         panic!("it is never so: {script}\n{}", self.run("return document.body.innerText").await);
     }
 
-    /// A picture of the whole page, as PNG in base64.
+    /// A screenshot of the whole page, as PNG in base64.
     pub(crate) async fn picture(&self) -> String {
         let shot = self.developer("Page.captureScreenshot", json!({ "captureBeyondViewport": true })).await;
         shot["data"].as_str().unwrap().to_owned()
     }
 
-    /// What the browser complained of since it was asked last.
+    /// Errors in the browser's log since the last call.
     pub(crate) async fn complaints(&self) -> Vec<String> {
         let log = self.send(Method::POST, "/se/log", &json!({ "type": "browser" })).await.unwrap();
         let severe = log.as_array().unwrap().iter().filter(|line| line["level"] == "SEVERE");
         severe.map(|line| line["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// The browser is ended by its driver, which leaves it running if it is ended before.
+    /// Ends the browser through its driver; a killed driver would leave it running.
     fn stop(&mut self) {
         let address = self.session.trim_start_matches("http://");
         if let Some((place, path)) = address.split_once('/')

@@ -1,4 +1,4 @@
-//! Pages that follow what happens: what they show when they were hidden, refused, or busy with somebody meanwhile.
+//! Pages that follow changes: after being hidden, rejected, or in use.
 
 use coordinator::{campaigns, store::Store as _};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::{
     stage,
 };
 
-/// Makes a campaign, and nothing else: what changes, changes at one moment.
+/// Creates a campaign and nothing else: one change at one instant.
 async fn begin(bench: &Bench, name: &str) {
     let text = CAMPAIGN.replace("name = \"quick\"", &format!("name = \"{name}\""));
     let made = bench.service.store.write(move |mut c| {
@@ -21,9 +21,9 @@ async fn begin(bench: &Bench, name: &str) {
     made.await.unwrap();
 }
 
-/// Another line of the same page, which says when something was told.
-const HEAR: &str = "window.told = 0;
-     new EventSource('/api/v1/live').addEventListener('changed', () => { window.told += 1; })";
+/// A second stream of the same page, which counts events.
+const COUNT_EVENTS: &str = "window.events = 0;
+     new EventSource('/api/v1/live').addEventListener('changed', () => { window.events += 1; })";
 
 #[tokio::test]
 async fn a_page_that_was_hidden_shows_what_it_missed() {
@@ -34,33 +34,33 @@ async fn a_page_that_was_hidden_shows_what_it_missed() {
     let browser = Browser::start(DESKTOP).await;
     browser.open(&format!("http://{}/en/campaigns", bench.address)).await;
     browser.wait_for("body.watching", "").await;
-    browser.run(HEAR).await;
+    browser.run(COUNT_EVENTS).await;
     browser
         .run("Object.defineProperty(document, 'hidden', { get: () => Boolean(window.away) }); window.away = true;")
         .await;
-    // The browser has not told of it yet: the line stands, and what it tells waits.
+    // The browser has not fired the event yet: the stream stays open, and updates wait.
     begin(&bench, "mekong").await;
-    browser.wait_until("return window.told > 0").await;
-    // Longer than it takes to fetch what is told to a page that is seen.
+    browser.wait_until("return window.events > 0").await;
+    // Longer than a visible page takes to fetch an update.
     let fetches = "return performance.getEntriesByType('resource').filter((it) => it.initiatorType === 'fetch').length";
     browser.run_until("setTimeout(arguments[arguments.length - 1], 3000)").await;
-    assert_eq!(browser.run(fetches).await, json!(0), "nobody looks");
+    assert_eq!(browser.run(fetches).await, json!(0), "the page is hidden");
     browser.run("window.away = false; document.dispatchEvent(new Event('visibilitychange'))").await;
     browser.wait_for("#campaigns", "mekong").await;
 
-    // The same where something in the part was held.
-    browser.run("document.querySelector('#campaigns .table').focus(); window.told = 0").await;
+    // The same for a part that has the focus.
+    browser.run("document.querySelector('#campaigns .table').focus(); window.events = 0").await;
     begin(&bench, "salween").await;
-    browser.wait_until("return window.told > 0").await;
+    browser.wait_until("return window.events > 0").await;
     browser.run_until("setTimeout(arguments[arguments.length - 1], 3000)").await;
-    assert!(!browser.text("#campaigns").await.contains("salween"), "what is held stays");
+    assert!(!browser.text("#campaigns").await.contains("salween"), "a focused part stays");
     browser.run("document.activeElement.blur()").await;
     browser.wait_for("#campaigns", "salween").await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn all_that_is_due_is_fetched_at_once() {
+async fn all_stale_parts_are_fetched_at_once() {
     if is_skipped() {
         return;
     }
@@ -76,13 +76,14 @@ async fn all_that_is_due_is_fetched_at_once() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_refused_asks_again_and_sees_what_it_missed() {
+async fn a_rejected_page_retries_and_sees_what_it_missed() {
     if is_skipped() {
         return;
     }
     let bench = Bench::start().await;
     let browser = Browser::start(DESKTOP).await;
-    // Refused as a coordinator with too many watchers does it: with a status that browsers take for the end.
+    // Rejected as by a coordinator with too many listeners: with a status that ends an
+    // `EventSource`.
     let refusing = "const Real = window.EventSource; window.refuses = true; window.refused = 0;
          window.EventSource = function (address) {
            if (window.refuses) window.refused += 1;
@@ -99,20 +100,20 @@ async fn a_page_that_was_refused_asks_again_and_sees_what_it_missed() {
     browser.wait_for("#campaigns", "mekong").await;
 }
 
-/// Waits until so many pages hold a line.
-async fn watched_by(bench: &Bench, lines: usize) {
+/// Waits until `lines` pages hold a stream.
+async fn has_streams(bench: &Bench, lines: usize) {
     for _ in 0..600 {
-        if bench.service.pages.live.watchers() == lines {
+        if bench.service.pages.live.listeners() == lines {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    panic!("{} lines are held, not {lines}", bench.service.pages.live.watchers());
+    panic!("{} streams are open, not {lines}", bench.service.pages.live.listeners());
 }
 
-/// Browsers open six lines to one server, and all tabs share them.
+/// Browsers open six connections to one server, shared by all tabs.
 #[tokio::test]
-async fn a_tab_that_nobody_sees_holds_no_line() {
+async fn a_hidden_tab_holds_no_stream() {
     if is_skipped() {
         return;
     }
@@ -120,18 +121,18 @@ async fn a_tab_that_nobody_sees_holds_no_line() {
     let browser = Browser::start(DESKTOP).await;
     browser.open(&format!("http://{}/en/campaigns", bench.address)).await;
     browser.wait_for("body.watching", "").await;
-    watched_by(&bench, 1).await;
+    has_streams(&bench, 1).await;
     let see = "Object.defineProperty(document, 'hidden', { configurable: true, get: () => AWAY });
                document.dispatchEvent(new Event('visibilitychange'))";
     browser.run(&see.replace("AWAY", "true")).await;
-    watched_by(&bench, 0).await;
+    has_streams(&bench, 0).await;
     begin(&bench, "mekong").await;
     browser.run(&see.replace("AWAY", "false")).await;
-    watched_by(&bench, 1).await;
+    has_streams(&bench, 1).await;
     browser.wait_for("#campaigns", "mekong").await;
 }
 
-/// Counts the curves that are drawn from now on, and those that end.
+/// Counts charts drawn and destroyed from now on.
 const COUNT: &str = "const Real = window.uPlot; window.drawn = 0; window.ended = 0;
      window.uPlot = function (...all) {
        const plot = new Real(...all); window.drawn += 1;
@@ -153,7 +154,7 @@ async fn a_chart_that_is_replaced_leaves_nothing_behind() {
     browser.wait_until("return document.querySelectorAll('.uplot').length === 1").await;
     browser.run(COUNT).await;
     for _ in 0..3 {
-        bench.service.pages.live.tell("changed", r#"["games"]"#);
+        bench.service.pages.live.send("changed", r#"["games"]"#);
         let again = "const old = document.querySelector('figure[data-old]');
                      if (old) return false;
                      document.querySelectorAll('figure[data-chart]').forEach((it) => { it.dataset.old = 'yes'; });
@@ -166,7 +167,7 @@ async fn a_chart_that_is_replaced_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn what_is_set_aside_is_seen_on_pages_that_count_games() {
+async fn quarantined_games_change_pages_that_count_games() {
     if is_skipped() {
         return;
     }
@@ -189,7 +190,7 @@ async fn what_is_set_aside_is_seen_on_pages_that_count_games() {
 }
 
 #[tokio::test]
-async fn who_reads_one_part_of_a_page_sees_the_others_go_on() {
+async fn other_parts_update_while_one_is_in_use() {
     if is_skipped() {
         return;
     }
@@ -199,7 +200,7 @@ async fn who_reads_one_part_of_a_page_sees_the_others_go_on() {
     browser.open(&format!("http://{}/en/matches/290", bench.address)).await;
     browser.wait_for("body.watching", "").await;
     browser.run("document.querySelector('#by-worker .table').focus(); document.querySelectorAll('[data-follow]').forEach((it) => { it.dataset.old = 'yes'; })").await;
-    bench.service.pages.live.tell("changed", r#"["games"]"#);
+    bench.service.pages.live.send("changed", r#"["games"]"#);
     browser
         .wait_until(
             "return !document.querySelector('#standing').dataset.old && !document.querySelector('#charts').dataset.old",

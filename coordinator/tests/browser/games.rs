@@ -11,7 +11,7 @@ use crate::{
     rulebook,
 };
 
-/// Keys that are no letters, as `WebDriver` has them.
+/// Keys that are no letters, in `WebDriver` codes.
 mod key {
     pub(super) const UP: &str = "\u{e013}";
     pub(super) const DOWN: &str = "\u{e015}";
@@ -20,7 +20,7 @@ mod key {
     pub(super) const PAGE_DOWN: &str = "\u{e00f}";
 }
 
-/// A browser that looks at one coordinator.
+/// A browser at one coordinator.
 struct Site {
     browser: Browser,
     address: String,
@@ -38,7 +38,7 @@ impl Site {
         self.browser.open(&format!("{}{path}", self.address)).await;
     }
 
-    /// The address at which it is, within the site.
+    /// The current address within the site.
     async fn at(&self) -> String {
         self.browser.address().await.strip_prefix(&self.address).unwrap().to_owned()
     }
@@ -63,7 +63,7 @@ impl Site {
         self.browser.keys(css, text).await;
     }
 
-    /// Waits until a script says that something is so.
+    /// Waits until a script returns true.
     async fn wait(&self, script: &str) {
         self.browser.wait_until(script).await;
     }
@@ -79,20 +79,20 @@ impl Site {
         self.browser.developer("Emulation.setDeviceMetricsOverride", size).await;
     }
 
-    /// Keeps a picture, and looks at what keeps people out.
+    /// Takes a screenshot, and checks accessibility.
     async fn picture(&self, name: &str) {
         keep(&self.browser, name).await;
         self.look_at(name).await;
     }
 
-    /// Looks at what keeps people out.
+    /// Checks accessibility and the browser's log.
     async fn look_at(&self, name: &str) {
         assert_eq!(barriers(&self.browser).await, [""; 0], "{name}");
         assert_eq!(self.browser.complaints().await, [""; 0], "{name}");
     }
 }
 
-/// Where Red's chariot is in the picture.
+/// The position of Red's chariot in the picture.
 const CHARIOT: &str = "const r = document.querySelector('.board-pieces use[href=\"#piece-R\"]'); \
                        return r.getAttribute('x') + ' ' + r.getAttribute('y')";
 
@@ -103,7 +103,7 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
     browser.go(&format!("/en/games/{shard}/0")).await;
     assert!(browser.text(".verdict").await.contains("Black wins"));
-    assert!(browser.text(".deeds").await.contains("Red's chariot on h2 chases Black's cannon on h6"));
+    assert!(browser.text(".cycle-moves").await.contains("Red's chariot on h2 chases Black's cannon on h6"));
     browser.picture("game").await;
     browser.keys(".viewer-board", key::UP).await;
     assert_eq!(browser.run(CHARIOT).await, "530 462");
@@ -111,7 +111,7 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     browser.keys("body", key::RIGHT).await;
     assert_eq!(browser.run(CHARIOT).await, "470 462");
     assert_eq!(browser.text(".said").await, "1 · i2h2 −0.60");
-    assert_eq!(browser.text(".deeds tr.now td").await, "1");
+    assert_eq!(browser.text(".cycle-moves tr.now td").await, "1");
     let shown = "return [...document.querySelectorAll('.board-marks[display=inline]')].map(g => g.dataset.ply).join()";
     assert_eq!(browser.run(shown).await, "1");
     assert!(browser.at().await.ends_with("?ply=1"), "a step can be linked to: {}", browser.at().await);
@@ -124,17 +124,17 @@ async fn a_game_with_a_perpetual_chase_is_stepped_through_by_keys() {
     assert!(browser.at().await.ends_with("?ply=5"));
     browser.keys(".viewer-board", key::DOWN).await;
     assert_eq!(browser.text("[data-now]").await, "8");
-    // What the script draws is what the server draws.
+    // The script draws the same as the server.
     let drawn = "return document.querySelector('.board-pieces').innerHTML.replace(/><\\/use>/g, '/>')";
     browser.keys("body", key::LEFT).await;
     let by_script = browser.run(drawn).await;
     browser.go(&browser.at().await).await;
     assert_eq!(browser.run(drawn).await, by_script);
-    // Turned round, with what was reached.
+    // Flipping keeps the ply.
     browser.keys("body", "f").await;
     browser.wait("return document.querySelector('.viewer').dataset.flipped === 'true'").await;
     assert_eq!(browser.text("[data-now]").await, "7");
-    // The other language begins with what was reached, which no address had when the page was made.
+    // The other language starts at the current ply, which is newer than the link.
     browser.go(&format!("/en/games/{shard}/0")).await;
     browser.keys("body", key::LEFT).await;
     browser.click(".who a[hreflang]").await;
@@ -157,7 +157,7 @@ async fn keys_scroll_the_page_where_they_do_not_step() {
         browser.keys("body", key::PAGE_DOWN).await;
         browser.wait("return window.scrollY > 100").await;
         assert_eq!(browser.text("[data-now]").await, "3", "the page scrolls, the game stays: {page}");
-        // A list with the focus is scrolled by its keys.
+        // A focused list scrolls by its keys.
         browser.keys(".movelist", key::UP).await;
         browser.keys(".movelist", key::LEFT).await;
         assert_eq!(browser.text("[data-now]").await, "3", "{page}");
@@ -179,7 +179,7 @@ async fn without_a_script_every_step_is_a_link() {
     browser.wait_for("[data-now]", "6").await;
     browser.click("[data-step=last]").await;
     browser.wait_for(".said", "8 · i6h6").await;
-    // The judge steps by sending its form again.
+    // The judge steps by sending its form.
     browser
         .go(&format!(
             "/en/judge?fen={}&moves={}",
@@ -190,7 +190,7 @@ async fn without_a_script_every_step_is_a_link() {
     browser.click("[data-step=back]").await;
     browser.wait_for("[data-now]", "7").await;
     assert!(browser.text(".verdict").await.contains("perpetual check"));
-    // What is pasted has an address, in few letters.
+    // Pasted moves get a short address.
     browser.go("/en/judge").await;
     browser.keys("#moves", "1. 炮二平五 马8进7").await;
     browser.click("form.judge button").await;
@@ -212,7 +212,7 @@ async fn a_pasted_position_is_judged() {
     assert!(browser.text(".verdict").await.starts_with("Draw"));
     assert!(browser.text(".verdict").await.contains("neither side did anything forbidden on all of its moves"));
     browser.picture("judge-allowed").await;
-    // Keys in a field are letters; elsewhere they step, and no page is loaded for it.
+    // In a field, keys are letters; elsewhere they step without a page load.
     browser.run("window.same = true").await;
     browser.keys("#moves", key::LEFT).await;
     assert_eq!(browser.text("[data-now]").await, "8");
@@ -222,28 +222,28 @@ async fn a_pasted_position_is_judged() {
         (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
         ("7", json!(true))
     );
-    browser.click(".deeds button[data-ply='2']").await;
+    browser.click(".cycle-moves button[data-ply='2']").await;
     assert_eq!(
         (browser.text("[data-now]").await.as_str(), browser.run("return window.same").await),
         ("2", json!(true))
     );
-    // Turned round, with what was reached.
+    // Flipping keeps the ply.
     browser.run("document.activeElement.blur()").await;
     browser.keys("body", "f").await;
     browser.wait("return document.querySelector('.viewer').dataset.flipped === 'true'").await;
     assert_eq!(browser.text("[data-now]").await, "2");
-    // An example of the rulebook, in Chinese; and what cannot be read.
+    // An example of the rulebook in Chinese, then unreadable input.
     browser.go("/zh/judge").await;
     browser.click(".examples li:nth-child(9) a").await;
-    browser.wait("return document.querySelector('.deeds') !== null").await;
-    assert!(browser.text(".deeds tfoot").await.contains("长捉被己方马牵制的车"));
+    browser.wait("return document.querySelector('.cycle-moves') !== null").await;
+    assert!(browser.text(".cycle-moves tfoot").await.contains("长捉被己方马牵制的车"));
     browser.picture("judge-zh").await;
     browser.go("/zh/judge?moves=h2e2+b0b3").await;
     assert!(browser.text(".fault").await.starts_with("第2步："));
 }
 
 #[tokio::test]
-async fn a_live_game_is_seen_without_loading_anything() {
+async fn a_live_game_is_seen_without_a_page_load() {
     let bench = Bench::start().await;
     let job = live_match::begin(&bench).await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
@@ -265,11 +265,11 @@ async fn a_live_game_is_seen_without_loading_anything() {
     show("h2e2 h9g7 h0g2 i9h9 i0h0 b9c7 g3g4 c6c5", "b0c2 h7i7 h0h9 g7h9 b2b4").await;
     browser.wait("return document.querySelector('.live .moves').innerText.includes('c6c5')").await;
     assert!(browser.text(".live .engine.red").await.contains("thinks"));
-    let said = browser.text(".live .engines").await;
-    // Black's was said two moves ago, and stays.
-    assert!(said.contains("+0.31") && said.contains("−0.31"), "{said}");
+    let engines = browser.text(".live .engines").await;
+    // Black's report is two moves old, and stays.
+    assert!(engines.contains("+0.31") && engines.contains("−0.31"), "{engines}");
     browser.picture("live-game").await;
-    // Who reads earlier moves goes on reading them; who is at the end sees the next.
+    // A list scrolled back keeps its position; one at its end follows the game.
     let list = "const list = document.querySelector('.live .movelist');";
     browser.run(&format!("{list} list.style.maxHeight = '2rem'; list.focus(); list.scrollTop = 0")).await;
     let reads = format!("{list} return [document.activeElement === list, list.scrollTop, list.dataset.same]");
@@ -294,7 +294,7 @@ async fn a_live_game_is_seen_without_loading_anything() {
 }
 
 #[tokio::test]
-async fn a_live_game_under_a_clock_shows_what_is_left_of_it() {
+async fn a_live_game_under_a_clock_shows_the_remaining_time() {
     let bench = Bench::start().await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
     let wanted = json!({ "clock": { "time": { "game": { "base_milliseconds": 300_000, "increment_milliseconds": 3_000 } } }, "pairs": 2 });

@@ -1,4 +1,5 @@
-//! How the pages look: on desks and phones, in light and dark, in both languages; and whether everybody can use them.
+//! The look of the pages: on desktops and phones, in light and dark, in both languages; and their
+//! accessibility.
 
 use std::{fs, path::PathBuf};
 
@@ -13,7 +14,7 @@ use crate::{
 
 const AXE: &str = include_str!("axe.min.js");
 
-/// Every page, and what its picture is called.
+/// Every page with its picture's name.
 fn pages() -> Vec<(&'static str, String)> {
     let fixed = [
         ("home", ""),
@@ -58,7 +59,7 @@ async fn sign_in(browser: &Browser, bench: &Bench) {
     browser.wait_for(".who", "mei").await;
 }
 
-/// Keeps a picture, if pictures are wanted.
+/// Keeps a screenshot, if a folder is given.
 pub(crate) async fn keep(browser: &Browser, name: &str) {
     let Ok(folder) = std::env::var("CHUHE_SCREENSHOTS") else { return };
     fs::create_dir_all(&folder).unwrap();
@@ -66,7 +67,7 @@ pub(crate) async fn keep(browser: &Browser, name: &str) {
     fs::write(PathBuf::from(folder).join(format!("{name}.png")), bytes).unwrap();
 }
 
-/// Base64.
+/// Decodes base64.
 fn unpacked(text: &str) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
@@ -83,7 +84,7 @@ fn unpacked(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What axe-core finds that keeps people out; in what is to be opened as well.
+/// Accessibility violations found by axe-core, also in closed details.
 pub(crate) async fn barriers(browser: &Browser) -> Vec<String> {
     browser.run(AXE).await;
     let open =
@@ -109,11 +110,11 @@ async fn found(browser: &Browser) -> Vec<String> {
     found.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
 }
 
-/// Looks at every page, and gathers what is wrong with any.
+/// Checks every page, and gathers all faults.
 async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
     let bench = Bench::start().await;
     stage::fill(&bench).await;
-    // Shards with games that can be looked at.
+    // Shards with viewable games.
     rulebook::keep(&bench, "closed").await;
     stage::openings(&bench).await;
     let browser = Browser::start(look).await;
@@ -135,25 +136,25 @@ async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
         let wide =
             browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
         if wide.as_i64() != Some(0) {
-            let who = browser
+            let culprits = browser
                 .run("return [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth + 1
                       && !it.closest('.table, pre, svg')).slice(0, 3).map((it) => it.outerHTML.slice(0, 120)).join(' | ')")
                 .await;
-            wrong.push(format!("{name} is {wide} pixels too wide: {who}"));
+            wrong.push(format!("{name} is {wide} pixels too wide: {culprits}"));
         }
         wrong.extend(
             hosts(&browser)
                 .await
                 .into_iter()
-                .filter(|asked| *asked != host)
-                .map(|asked| format!("{name} asks {asked}")),
+                .filter(|other| *other != host)
+                .map(|other| format!("{name} requests {other}")),
         );
-        // The form of the judge is kept where it is filled in.
+        // The judge's form is kept by the test that fills it in.
         if kept.contains(&name) || (kept.is_empty() && name != "judge-form") {
             keep(&browser, &format!("{name}{suffix}")).await;
         }
         wrong.extend(barriers(&browser).await.into_iter().map(|it| format!("{name}: {it}")));
-        // A page that is not there is an error on purpose.
+        // The missing page is an error on purpose.
         let complaints = browser.complaints().await;
         wrong.extend(complaints.into_iter().filter(|_| name != "error").map(|it| format!("{name}: {it}")));
     }
@@ -161,7 +162,7 @@ async fn look(look: Look, language: &str, suffix: &str, kept: &[&str]) {
 }
 
 #[tokio::test]
-async fn pages_look_right_on_a_desk() {
+async fn pages_look_right_on_a_desktop() {
     if !is_skipped() {
         look(DESKTOP, "en", "", &[]).await;
     }
@@ -195,7 +196,7 @@ async fn pages_look_right_in_chinese() {
     }
 }
 
-/// What is shown in answer to a form, and some of it only once.
+/// Responses to forms, some of which are shown only once.
 #[tokio::test]
 async fn answers_to_forms_look_right() {
     if is_skipped() {
@@ -205,14 +206,14 @@ async fn answers_to_forms_look_right() {
     stage::fill(&bench).await;
     for (look, language, suffix) in [(DESKTOP, "en", ""), (PHONE, "zh", "-phone-zh")] {
         let browser = Browser::start(look).await;
-        let go = async |path: &str| browser.open(&format!("http://{}/{language}{path}", bench.address)).await;
+        let open = async |path: &str| browser.open(&format!("http://{}/{language}{path}", bench.address)).await;
         let see = async |name: &str| {
             keep(&browser, &format!("{name}{suffix}")).await;
             assert_eq!(barriers(&browser).await, [""; 0], "{name}");
             let wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
             assert_eq!(browser.run(wide).await, 0, "{name} is too wide");
         };
-        go("/register").await;
+        open("/register").await;
         browser.write("#name", &format!("new{suffix}")).await;
         browser.write("#password", PASSWORD).await;
         browser.click("input[name=consent]").await;
@@ -221,31 +222,31 @@ async fn answers_to_forms_look_right() {
         see("registered").await;
         browser.click(".who form button").await;
         browser.wait_until("return document.querySelector('.who form') === null").await;
-        go("/sign-in").await;
+        open("/sign-in").await;
         browser.write("#name", "mei").await;
         browser.write("#password", PASSWORD).await;
         browser.click("main form button").await;
         browser.wait_for(".who", "mei").await;
-        go("/me").await;
+        open("/me").await;
         browser.write("#token-name", "garden shed").await;
         browser.click("form.fields button.main").await;
         browser.wait_for("#token", "chuhe_").await;
         see("me-token").await;
-        go("/campaigns/new").await;
+        open("/campaigns/new").await;
         browser.write("#text", &CAMPAIGN.replace("hard_nodes = 60", "hard_nodes = \"many\"")).await;
         browser.click("main form button").await;
         browser.wait_for("#fault", "5").await;
         see("campaign-fault").await;
-        go("/admin").await;
+        open("/admin").await;
         browser.click("form[action$='/admin/invitations'] button").await;
         browser.wait_for(".notice", "invitation_").await;
         see("invitation").await;
     }
 }
 
-/// The check can fail: what it is to find is found where it is put.
+/// Self-test: planted violations are found.
 #[tokio::test]
-async fn what_keeps_people_out_is_found() {
+async fn accessibility_violations_are_found() {
     if is_skipped() {
         return;
     }
@@ -259,7 +260,7 @@ async fn what_keeps_people_out_is_found() {
         ("<input name='nameless'>", "label"),
         ("<p class='pale'>This can hardly be read.</p>", "color-contrast"),
     ] {
-        // The policy forbids styles in the text, not those that a driver's script sets.
+        // The policy forbids inline styles, but not styles set by the driver's script.
         let put = format!(
             "const it = document.createElement('div'); it.id = 'fault'; it.innerHTML = \"{fault}\";
              it.querySelectorAll('.pale').forEach((pale) => {{ pale.style.color = '#e8e4da'; }});

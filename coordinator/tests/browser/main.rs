@@ -1,8 +1,8 @@
-//! The pages in a real browser. `CHUHE_SKIP_BROWSER=1` leaves these tests out where there is none, and says so;
-//! `CHUHE_SCREENSHOTS=FOLDER` keeps pictures of what was looked at.
+//! The pages in a real browser. `CHUHE_SKIP_BROWSER=1` skips these tests where there is no browser,
+//! with a message; `CHUHE_SCREENSHOTS=FOLDER` keeps screenshots.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what is left out is worth a line")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
+#![allow(clippy::print_stdout, reason = "skipped tests are reported")]
 #![allow(dead_code, reason = "the bench has more than browsers need")]
 
 #[path = "../http/bench.rs"]
@@ -23,7 +23,7 @@ mod following;
 mod games;
 mod looking;
 
-/// Whether there is to be no browser.
+/// Whether browser tests are skipped.
 fn is_skipped() -> bool {
     let is = std::env::var("CHUHE_SKIP_BROWSER").is_ok_and(|value| value == "1");
     if is {

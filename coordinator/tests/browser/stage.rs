@@ -1,4 +1,4 @@
-//! A coordinator at which much has happened: what the pages show in pictures and tests.
+//! A coordinator with much history, for screenshots and tests of pages.
 
 use std::fmt::Write as _;
 
@@ -47,15 +47,15 @@ epochs = 20
 positions_per_epoch = 10_000_000
 "#;
 
-/// The number of the match that is played.
+/// The job of the running match.
 pub(crate) const MATCH: i64 = 290;
 
-/// The net that is the champion.
+/// The hash of the net with this number.
 pub(crate) fn net(number: i64) -> String {
     Digest::of(format!("net {number}").as_bytes()).to_string()
 }
 
-/// Pairs of a match in which the candidate is stronger by so much; the same every time.
+/// Pairs of a match whose candidate leads by `lead`; deterministic.
 pub(crate) fn pairs(count: usize, seed: u64, lead: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut draw = || {
@@ -85,7 +85,7 @@ pub(crate) async fn sql(bench: &Bench, text: String) {
     done.await.unwrap();
 }
 
-/// Fills a coordinator. Mei is its administrator, and has the password of these tests.
+/// Fills a coordinator. Mei is its administrator, with the password of these tests.
 pub(crate) async fn fill(bench: &Bench) {
     for (name, role) in [("mei", Role::Admin), ("lin", Role::Maintainer)] {
         bench.account(name, role).await;
@@ -109,7 +109,7 @@ pub(crate) async fn fill(bench: &Bench) {
     let curves = include_bytes!("../../../nets/gen0-256-scores/curves.svg");
     let curves = bench.service.objects.put(Kind::Curves, bytes::Bytes::from_static(curves)).await.unwrap();
     sql(bench, workers() + &generations(&curves.to_string()) + &running_match() + &odds()).await;
-    tell(bench).await;
+    add_events(bench).await;
 }
 
 fn workers() -> String {
@@ -158,7 +158,7 @@ fn workers() -> String {
     )
 }
 
-/// Positions as games have them: most scores near even, and fewer the more is taken.
+/// Plausible statistics of positions: most scores are near even.
 fn figures(positions: i64) -> String {
     let bell = |class: i64, middle: i64, width: i64| 1_000 * width * width / (width * width + (class - middle).pow(2));
     let scores: Vec<i64> = (0..42).map(|class| bell(class, 21, 3) + if class % 41 == 0 { 240 } else { 0 }).collect();
@@ -170,7 +170,7 @@ fn figures(positions: i64) -> String {
     json!({ "scores": of(&scores), "pieces": of(&pieces), "unscored": 0, "repeated": positions / 47 }).to_string()
 }
 
-/// Five generations of the first campaign, with what they played, trained and promoted.
+/// Six generations of the first campaign, with their games, trainings and promotions.
 #[allow(clippy::too_many_lines, reason = "it is a table")]
 fn generations(curves: &str) -> String {
     let campaign = Campaign::from_text(TEXT).unwrap();
@@ -287,10 +287,11 @@ fn generations(curves: &str) -> String {
     )
 }
 
-/// Whose the machines are.
+/// The owners of the machines.
 const ACCOUNTS: [i64; 10] = [3, 3, 4, 4, 4, 5, 6, 7, 8, 8];
 
-/// Shards of a job with such pairs, eight in each, of workers in turn; from this shard and game on.
+/// Shards of a job with these pairs, eight in each, by the workers in turn, numbered from a first
+/// shard and game.
 pub(crate) fn shards(
     job: i64,
     first_shard: i64,
@@ -333,7 +334,7 @@ pub(crate) fn shards(
 
 fn running_match() -> String {
     let mut played = pairs(352, 77, 2);
-    // One worker whose candidate always wins.
+    // One worker whose candidate does better.
     for (place, pair) in played.iter_mut().enumerate() {
         if (place / 8) % 10 == 6 {
             *pair = (*pair + 1).min(4);
@@ -341,11 +342,11 @@ fn running_match() -> String {
     }
     shards(MATCH, 1_000, 0, &played, NOW.0 - HOUR / 2, ACCOUNTS)
         + "UPDATE jobs SET frontier = 704 WHERE id = 290;"
-        // Games for training, of the generation at hand.
+        // Self-play games of the current generation.
         + &shards(205, 3_000, 0, &[2; 1_200], NOW.0 - HOUR / 3, ACCOUNTS).replace(", x'0202020202020202'", ", NULL")
 }
 
-/// What does not go well.
+/// Failures, rejections and disputes.
 fn odds() -> String {
     format!(
         "DELETE FROM jobs WHERE id = 1;
@@ -370,7 +371,7 @@ fn odds() -> String {
     )
 }
 
-async fn tell(bench: &Bench) {
+async fn add_events(bench: &Bench) {
     let events = [
         (62, "promotion", "campaign:yangtze", "yangtze-4 is the champion of generation 4"),
         (30, "stall", "campaign:yellow", "it waits for a maintainer: 3 candidates of generation 2 were rejected"),
@@ -391,7 +392,7 @@ async fn tell(bench: &Bench) {
     }
 }
 
-/// Real games for one of the matches that are over, so that their openings can be looked at.
+/// Real games for a finished match, whose openings can then be shown.
 pub(crate) async fn openings(bench: &Bench) {
     const OF: i64 = 289;
     let campaign = Campaign::from_text(CAMPAIGN).unwrap();

@@ -1,4 +1,4 @@
-//! A coordinator in this process, with a clock that stands, and somebody who talks to it.
+//! A coordinator in this process, with a manual clock, and clients for it.
 
 use std::{
     net::SocketAddr,
@@ -59,10 +59,10 @@ impl Bench {
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {
-        Self::remembering(settings, pages::Memory::default()).await
+        Self::with_memory(settings, pages::Memory::default()).await
     }
 
-    pub(crate) async fn remembering(settings: Settings, memory: pages::Memory) -> Self {
+    pub(crate) async fn with_memory(settings: Settings, memory: pages::Memory) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let folder = tempfile::tempdir().unwrap();
         let store = Database::open(&format!("sqlite:{}", folder.path().join("db").display()), None).await.unwrap();
@@ -101,7 +101,7 @@ impl Bench {
         made.await.unwrap()
     }
 
-    /// Begins a campaign and its first job.
+    /// Begins a campaign, and creates its first job.
     pub(crate) async fn campaign(&self, text: &str) {
         let (now, text) = (self.clock.now(), text.to_owned());
         let made = self.service.store.write(move |mut c| {
@@ -116,7 +116,7 @@ impl Bench {
         driver::step(&self.service).await.unwrap();
     }
 
-    /// Validates and compares all that waits.
+    /// Validates and compares all waiting uploads.
     pub(crate) async fn validate(&self) {
         let validator = Validator {
             store: self.service.store.clone(),
@@ -148,7 +148,7 @@ impl Bench {
         read(self.post(path::LEASES, token, &ask(worker, nonce)).await).await
     }
 
-    /// A lease of so many games or fewer, which there must be.
+    /// A lease, which must be available.
     pub(crate) async fn lease(&self, token: &str, worker: i64, nonce: &str) -> Lease {
         match self.ask(token, worker, nonce).await.work {
             Work::Games(lease) => lease,
@@ -167,7 +167,7 @@ impl Bench {
         request.body(bytes).send().await.unwrap()
     }
 
-    /// Writes what no operation writes.
+    /// Executes SQL, for states that no operation reaches.
     pub(crate) async fn execute(&self, query: String) {
         let done = self.service.store.write(move |mut c| {
             let query = query.clone();
@@ -176,7 +176,7 @@ impl Bench {
         done.await.unwrap();
     }
 
-    /// One number of the database.
+    /// Reads one number from the database.
     pub(crate) async fn number(&self, query: &'static str) -> i64 {
         let found = self
             .service
@@ -194,7 +194,7 @@ impl Drop for Bench {
 
 pub(crate) use crate::started::machine;
 
-/// A slow worker, so that leases are short.
+/// A request of a slow worker, whose leases are short.
 pub(crate) fn ask(worker: i64, nonce: &str) -> Ask {
     Ask {
         worker,
@@ -213,7 +213,7 @@ pub(crate) async fn read<T: DeserializeOwned>(answer: Response) -> T {
     serde_json::from_slice(&bytes).unwrap()
 }
 
-/// The problem that an answer is, which must have this code and its status.
+/// The problem in a response, which must have this code and its status.
 pub(crate) async fn problem(answer: Response, code: Code) -> Problem {
     let (status, kind) = (answer.status(), answer.headers().get("content-type").cloned());
     let bytes = answer.bytes().await.unwrap();
@@ -225,7 +225,7 @@ pub(crate) async fn problem(answer: Response, code: Code) -> Problem {
     problem
 }
 
-/// Plays a lease's games, all or the first of them.
+/// Plays the first games of a lease, or all.
 pub(crate) fn play(terms: &Header, games: u64) -> Vec<Record> {
     let opponent = terms.opponent.map(|_| Evaluation::Plain);
     let mut run = Run::from_header(terms, Evaluation::Plain, opponent, None).unwrap();
@@ -239,7 +239,7 @@ pub(crate) fn play(terms: &Header, games: u64) -> Vec<Record> {
     records
 }
 
-/// Games as a shard.
+/// Writes games as a shard.
 pub(crate) fn shard(terms: &Header, records: &[Record]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = ShardWriter::new(&mut bytes, terms.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! What maintainers and administrators press on pages, who may see a person's machines, and what Chinese pages say.
+//! Settings of administrators, privacy of machines, and translations of Chinese pages.
 
 use coordinator::{choices::Registration, people, store::Store as _};
 use protocol::api::work::Role;
@@ -16,7 +16,7 @@ async fn change(visitor: &mut Visitor<'_>, key: &str, value: &str) -> StatusCode
     visitor.post(&format!("/en/admin/settings/{key}"), &[("form", &form), ("value", value)]).await.status
 }
 
-/// Somebody delivers two shards, which are validated.
+/// Delivers two shards, which are validated.
 async fn contribute(bench: &Bench, token: &str, worker: i64) {
     for nonce in ["a", "b"] {
         let lease = bench.lease(token, worker, nonce).await;
@@ -27,7 +27,7 @@ async fn contribute(bench: &Bench, token: &str, worker: i64) {
 }
 
 #[tokio::test]
-async fn administrators_choose_and_everybody_can_read_that_they_did() {
+async fn administrators_change_settings_and_events_record_it() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
@@ -40,7 +40,7 @@ async fn administrators_choose_and_everybody_can_read_that_they_did() {
     for visitor in [&mut lin, &mut ann] {
         assert_eq!(change(visitor, "registration", "by_invitation").await, StatusCode::FORBIDDEN);
     }
-    assert_eq!(change(&mut boss, "registration", "nobody").await, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(change(&mut boss, "registration", "none").await, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(change(&mut boss, "audit_percent", "101").await, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(change(&mut boss, "password", "1").await, StatusCode::NOT_FOUND);
     assert_eq!(bench.number("SELECT COUNT(*) FROM events WHERE kind = 'settings_changed'").await, 0);
@@ -64,7 +64,7 @@ async fn administrators_choose_and_everybody_can_read_that_they_did() {
     assert_eq!(bench.service.choices().await.unwrap().keep_days, None);
 
     assert_eq!(change(&mut boss, "audit_percent", "100").await, StatusCode::OK);
-    assert_eq!(change(&mut boss, "audit_percent", "100").await, StatusCode::OK, "what is so already is no event");
+    assert_eq!(change(&mut boss, "audit_percent", "100").await, StatusCode::OK, "an unchanged setting is no event");
     let token = bench.account("eve", Role::Volunteer).await;
     contribute(&bench, &token, bench.worker(&token, "one").await).await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE audit = 'wanted'").await, 2, "every shard");
@@ -108,8 +108,8 @@ async fn a_match_is_shown_live_by_a_button() {
     let begun = boss.post(&path, &fields).await;
     assert_eq!((begun.status, begun.header("location")), (StatusCode::SEE_OTHER, "/en/live-game"));
     assert_eq!(watched().await, json!(job));
-    assert!(boss.get("/en/live-game").await.text.contains("Show it no more"));
-    assert!(!ann.get("/en/live-game").await.text.contains("Show it no more"));
+    assert!(boss.get("/en/live-game").await.text.contains("Stop showing it"));
+    assert!(!ann.get("/en/live-game").await.text.contains("Stop showing it"));
     let ended = boss.post(&path, &[("form", &form)]).await;
     assert_eq!((ended.status, watched().await), (StatusCode::SEE_OTHER, Value::Null));
 
@@ -120,7 +120,7 @@ async fn a_match_is_shown_live_by_a_button() {
 }
 
 #[tokio::test]
-async fn of_a_person_everybody_sees_name_and_totals_and_no_more() {
+async fn a_person_is_public_by_name_and_totals_only() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
@@ -148,7 +148,7 @@ async fn of_a_person_everybody_sees_name_and_totals_and_no_more() {
     let at_root = stranger.get("/people/ann").await;
     assert_eq!((at_root.status, at_root.header("location")), (StatusCode::SEE_OTHER, "/en/people/ann"));
     assert_eq!(stranger.get("/people/%2F%2Fevil.test").await.status, StatusCode::NOT_FOUND);
-    assert_eq!(stranger.get("/en/people/nobody").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(stranger.get("/en/people/unknown").await.status, StatusCode::NOT_FOUND);
     let now = bench.clock.now();
     let done = bench.service.store.write(move |mut c| {
         Box::pin(async move {
@@ -164,7 +164,7 @@ async fn of_a_person_everybody_sees_name_and_totals_and_no_more() {
 }
 
 #[tokio::test]
-async fn chinese_pages_say_in_chinese_what_happened_and_what_was_refused() {
+async fn chinese_pages_translate_events_and_rejections() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
@@ -204,7 +204,7 @@ async fn chinese_pages_say_in_chinese_what_happened_and_what_was_refused() {
         ("/zh/campaigns/quick", "没有训练者完成训练"),
         ("/zh", "任务 quick 已开始"),
         ("/zh/matches/999", "没有此内容"),
-        ("/zh/people/nobody", "没有账号 nobody"),
+        ("/zh/people/unknown", "没有账号 unknown"),
     ] {
         let page = boss.get(path).await.text;
         assert!(page.contains(says), "{path}: {page}");

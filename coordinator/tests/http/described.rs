@@ -1,5 +1,5 @@
-//! The description of the interface is true: every address in it is answered, what it says of bodies is what programs
-//! send, and every address that programs use is in it.
+//! The OpenAPI document is true. Every path in it is served, and its schemas fit the bodies of
+//! programs. Every path that programs use is in it.
 
 use dataset::Digest;
 use protocol::api::{
@@ -18,7 +18,7 @@ async fn document(bench: &Bench) -> Value {
 }
 
 #[tokio::test]
-async fn every_address_in_it_is_answered() {
+async fn every_documented_path_is_served() {
     let bench = Bench::start().await;
     let document = document(&bench).await;
     assert_eq!(document["openapi"], "3.1.0");
@@ -44,7 +44,7 @@ async fn every_address_in_it_is_answered() {
 }
 
 #[tokio::test]
-async fn every_address_that_programs_use_is_in_it() {
+async fn every_path_of_programs_is_documented() {
     let bench = Bench::start().await;
     let document = document(&bench).await;
     let of = |address: String| {
@@ -67,7 +67,7 @@ async fn every_address_that_programs_use_is_in_it() {
     of(path::manifest("{hash}"));
 }
 
-/// The keys of a value are those of its schema, all that must be there among them.
+/// Checks that a value's keys are in its schema, with all required ones.
 fn fits(document: &Value, schema: &Value, value: &Value, name: &str) {
     let schema = match schema.get("$ref").and_then(Value::as_str) {
         Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
@@ -92,7 +92,7 @@ fn fits(document: &Value, schema: &Value, value: &Value, name: &str) {
 }
 
 #[tokio::test]
-async fn bodies_are_as_it_says() {
+async fn bodies_fit_their_schemas() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;

@@ -1,4 +1,4 @@
-//! Dishonest workers: what they claim is found out and leaves the pool, or changes nothing.
+//! Dishonest workers: their false results are detected and leave the pool, or change nothing.
 
 use coordinator::{campaigns::matches, store::Store as _};
 use dataset::{Header, Reason, Record, ScoredMove, delivery, shard::Shard};
@@ -21,24 +21,24 @@ use crate::{
     forge,
 };
 
-/// Somebody with one worker.
+/// A player with one worker.
 struct Player {
     token: String,
     worker: i64,
-    asked: u32,
+    requests: u32,
 }
 
 impl Player {
     async fn new(bench: &Bench, name: &str) -> Self {
         let token = bench.account(name, Role::Volunteer).await;
         let worker = bench.worker(&token, "machine").await;
-        Self { token, worker, asked: 0 }
+        Self { token, worker, requests: 0 }
     }
 
-    /// Asks for a few games; `None` if it gets none, or is not answered any more.
+    /// Requests a few games; `None` without games, or once rejected.
     async fn lease(&mut self, bench: &Bench) -> Option<Lease> {
-        self.asked += 1;
-        let nonce = format!("{}", self.asked);
+        self.requests += 1;
+        let nonce = format!("{}", self.requests);
         let answer = bench.post(protocol::api::path::LEASES, &self.token, &ask(self.worker, &nonce)).await;
         if answer.status() == StatusCode::FORBIDDEN {
             return None;
@@ -49,7 +49,7 @@ impl Player {
         }
     }
 
-    /// Plays what it is given, as it likes to, and delivers it; whether there was anything.
+    /// Plays and delivers a lease by `how`; false without a lease.
     async fn work(&mut self, bench: &Bench, how: impl Fn(&Header, u64) -> Vec<Record>) -> bool {
         let Some(lease) = self.lease(bench).await else { return false };
         let bytes = shard(&lease.terms, &how(&lease.terms, lease.games));
@@ -59,7 +59,7 @@ impl Player {
     }
 }
 
-/// Scores a little better than they are: no rule of the game is broken, and no replay shows it.
+/// Scores are slightly better than the search's: no rule is broken, and a replay shows nothing.
 fn with_noise(terms: &Header, games: u64) -> Vec<Record> {
     let mut records = play(terms, games);
     for scored in records.iter_mut().flat_map(|record| &mut record.moves) {
@@ -68,7 +68,7 @@ fn with_noise(terms: &Header, games: u64) -> Vec<Record> {
     records
 }
 
-/// Games of a search that looked at less.
+/// Games of a search with fewer nodes.
 fn with_fewer_nodes(terms: &Header, games: u64) -> Vec<Record> {
     let mut lazy = terms.clone();
     lazy.settings.hard_nodes = 5;
@@ -95,16 +95,16 @@ const HELD_BY_EVE: &str = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGIN
     JOIN shards ON shards.id = segments.shard JOIN accounts ON accounts.id = shards.account
     WHERE segments.state = 'held' AND accounts.name LIKE 'eve%'";
 
-/// What counts at the moment: games of hers, and of all.
+/// The games that count now: hers, and all.
 async fn counted(bench: &Bench) -> (i64, i64) {
     let all = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) FROM segments
         JOIN shards ON shards.id = segments.shard WHERE segments.state = 'held' AND shards.state = 'validated'";
     (bench.number(HELD_BY_EVE).await, bench.number(all).await)
 }
 
-/// Three who play as much as each other, of whom one lies, until she is found out. What counted of hers before that is
-/// told; afterwards nothing of it counts.
-async fn is_found_out(text: &str, lie: fn(&Header, u64) -> Vec<Record>) {
+/// Three players with equal shares, of whom one cheats until she is detected. Prints how much of
+/// hers counted before; afterwards nothing does.
+async fn is_detected(text: &str, cheat: fn(&Header, u64) -> Vec<Record>) {
     let bench = Bench::start().await;
     bench.campaign(&text.replace("positions = 400", "positions = 100_000")).await;
     let (mut ann, mut eve) = (Player::new(&bench, "ann").await, Player::new(&bench, "eve").await);
@@ -113,7 +113,7 @@ async fn is_found_out(text: &str, lie: fn(&Header, u64) -> Vec<Record>) {
     let mut delivered = 0;
     let mut most = (0, 0);
     for round in 0..200 {
-        if eve.work(&bench, lie).await {
+        if eve.work(&bench, cheat).await {
             delivered += 1;
         }
         ann.work(&bench, play).await;
@@ -123,24 +123,24 @@ async fn is_found_out(text: &str, lie: fn(&Header, u64) -> Vec<Record>) {
             break;
         }
         most = most.max(counted(&bench).await);
-        assert!(round < 199, "after {delivered} uploads nobody has noticed");
+        assert!(round < 199, "not detected after {delivered} uploads");
     }
     assert_eq!(state(&bench, "ann").await, "active");
     assert_eq!(state(&bench, "tess").await, "active");
     assert_eq!(bench.number(HELD_BY_EVE).await, 0, "of {delivered} uploads");
-    assert!(!eve.work(&bench, lie).await, "she gets no more games");
-    // What she had is played again by others, and nothing of the campaign is missing.
+    assert!(!eve.work(&bench, cheat).await, "she gets no more games");
+    // Others replay her games, and the campaign misses nothing.
     while bench.number("SELECT COUNT(*) FROM segments WHERE state = 'open'").await > 0 {
         assert!(ann.work(&bench, play).await);
     }
     let (hers, all) = most;
-    println!("found out after {delivered} uploads; before that {hers} of {all} games that counted were hers, now none");
-    // Each plays as much, but who plays hers again brings nothing new meanwhile.
+    println!("detected after {delivered} uploads; before that {hers} of {all} games that counted were hers, now none");
+    // All play equally, but replaying her games adds no new ones meanwhile.
     assert!(hers * 3 <= all * 2, "{hers} of {all} games that counted were hers");
 }
 
-/// The moves of another game as far as they are legal, and then any, up to an end that the rules know: no replay finds
-/// anything wrong with it.
+/// Another game's moves as far as they are legal, then any, to an end by the rules: a replay finds
+/// nothing.
 fn with_moves_of(terms: &Header, record: &Record, old: &Record) -> Record {
     let mut game = record.opening.game();
     let mut old = old.moves.iter();
@@ -161,22 +161,22 @@ fn with_moves_of(terms: &Header, record: &Record, old: &Record) -> Record {
     Record { opening: record.opening.clone(), moves, outcome, reason }
 }
 
-/// Games that were played before, handed in again for others: each has the opening of its number.
+/// Earlier games' moves under other numbers, each with the opening of its number.
 fn with_old_moves(terms: &Header, games: u64) -> Vec<Record> {
-    // The first numbers of all are no others' games: handed in under themselves they would be no lie.
+    // The first lease cannot reuse its own games: under their own numbers they would be honest.
     let first_game = if terms.first_game == 0 { games } else { 0 };
     let old = play(&Header { first_game, ..terms.clone() }, games);
     let own = play(terms, games);
     own.iter().zip(&old).map(|(record, old)| with_moves_of(terms, record, old)).collect()
 }
 
-/// A campaign whose games end by their scores.
+/// A campaign with adjudication by scores.
 fn adjudicated() -> String {
     let rule = "[selfplay.settings.adjudication]\nwin = { score = 400, plies = 2 }\n[selfplay.openings]";
     CAMPAIGN.replace("[selfplay.openings]", rule)
 }
 
-/// Won by whoever did not win: scores are claimed that end the game at once, and the outcome follows from them.
+/// Reversed results: the claimed scores end the game at once, and the outcome follows from them.
 fn with_flipped_outcomes(terms: &Header, games: u64) -> Vec<Record> {
     let mut records = play(terms, games);
     for record in &mut records {
@@ -191,9 +191,9 @@ fn with_flipped_outcomes(terms: &Header, games: u64) -> Vec<Record> {
     records
 }
 
-/// Plays until so many of her uploads were taken in, each of which a replay refuses; what of them ever counted, and her
-/// last notice.
-async fn is_refused(how: impl Fn(&Header, &[Record]) -> Vec<u8>) -> String {
+/// Delivers uploads that a replay rejects. Checks that nothing of them ever counts, and returns the
+/// code of her last notice.
+async fn is_rejected(how: impl Fn(&Header, &[Record]) -> Vec<u8>) -> String {
     const UPLOADS: usize = 5;
     let bench = Bench::start().await;
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
@@ -217,13 +217,13 @@ async fn is_refused(how: impl Fn(&Header, &[Record]) -> Vec<u8>) -> String {
     while bench.number("SELECT COUNT(*) FROM segments WHERE state = 'open'").await > 0 {
         assert!(ann.work(&bench, play).await, "others play what she did not");
     }
-    let answer = bench.ask(&eve.token, eve.worker, "told").await;
+    let answer = bench.ask(&eve.token, eve.worker, "notices").await;
     let notice = answer.notices.last().unwrap();
     println!("{forged} games in {UPLOADS} uploads, of which 0 ever counted: {}", notice.text);
     notice.code.clone().unwrap()
 }
 
-/// The rules say otherwise: no label is believed.
+/// Labels are checked by the rules.
 #[tokio::test]
 async fn flipped_labels_do_not_pass_the_replay() {
     let flipped = |terms: &Header, _: &[Record]| {
@@ -236,25 +236,25 @@ async fn flipped_labels_do_not_pass_the_replay() {
         }
         shard(terms, &records)
     };
-    assert_eq!(is_refused(flipped).await, "false_label");
-    // One among others is enough.
+    assert_eq!(is_rejected(flipped).await, "false_label");
+    // One false label among true ones suffices.
     let one = |terms: &Header, _: &[Record]| {
         let mut records = play(terms, 3);
         records[1].outcome = if records[1].outcome == Outcome::Draw { Outcome::RedWins } else { Outcome::Draw };
         shard(terms, &records)
     };
-    assert_eq!(is_refused(one).await, "false_label");
+    assert_eq!(is_rejected(one).await, "false_label");
 }
 
 #[tokio::test]
-async fn outcomes_flipped_by_false_scores_are_found_out() {
-    is_found_out(&adjudicated(), with_flipped_outcomes).await;
+async fn outcomes_flipped_by_false_scores_are_detected() {
+    is_detected(&adjudicated(), with_flipped_outcomes).await;
 }
 
-/// The same bytes are refused at the door; with another number in their head, and sound checks, by the replay: from its
-/// number follows how a game begins.
+/// The same bytes are rejected by the precheck. Renumbered, with valid checksums, they fail the
+/// replay: a game's opening follows from its number.
 #[tokio::test]
-async fn old_games_under_new_numbers_are_refused() {
+async fn old_games_under_new_numbers_are_rejected() {
     let bench = Bench::start().await;
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
     let mut eve = Player::new(&bench, "eve").await;
@@ -272,29 +272,29 @@ async fn old_games_under_new_numbers_are_refused() {
         let payload = old[at + 16..][..number(4) as usize].to_vec();
         forge::file(&terms.to_bytes(), &[forge::Block { payload, games: number(8), moves: number(12) }])
     };
-    let code = is_refused(renumbered).await;
+    let code = is_rejected(renumbered).await;
     assert!(["illegal_move", "false_label", "corrupt", "bomb", "bad_score"].contains(&code.as_str()), "{code}");
 }
 
 #[tokio::test]
-async fn old_moves_under_new_numbers_are_found_out() {
-    is_found_out(CAMPAIGN, with_old_moves).await;
+async fn old_moves_under_new_numbers_are_detected() {
+    is_detected(CAMPAIGN, with_old_moves).await;
 }
 
 #[tokio::test]
-async fn noise_in_scores_is_found_out_by_others_who_play_the_same_games() {
-    is_found_out(CAMPAIGN, with_noise).await;
+async fn noise_in_scores_is_detected_by_audits() {
+    is_detected(CAMPAIGN, with_noise).await;
 }
 
 #[tokio::test]
-async fn searching_less_is_found_out() {
-    is_found_out(CAMPAIGN, with_fewer_nodes).await;
+async fn searching_less_is_detected() {
+    is_detected(CAMPAIGN, with_fewer_nodes).await;
 }
 
-/// Who knows what others claim could confirm it; but the auditors are older than those they audit, and a trusted worker
-/// has the last word.
+/// Colluding accounts could confirm each other. But auditors are older than the audited, and a
+/// trusted worker settles disputes.
 #[tokio::test]
-async fn ten_accounts_in_collusion_are_found_out_one_after_the_other() {
+async fn ten_colluding_accounts_are_detected_one_by_one() {
     let bench = Bench::start().await;
     bench.campaign(&CAMPAIGN.replace("positions = 400", "positions = 100_000")).await;
     let (mut ann, mut tess) = (Player::new(&bench, "ann").await, Player::new(&bench, "tess").await);
@@ -308,7 +308,7 @@ async fn ten_accounts_in_collusion_are_found_out_one_after_the_other() {
     let mut rounds = 0;
     while bench.number(caught).await < 10 {
         rounds += 1;
-        assert!(rounds < 400, "{} of ten were found out", bench.number(caught).await);
+        assert!(rounds < 400, "{} of ten were detected", bench.number(caught).await);
         for player in &mut gang {
             player.work(&bench, with_noise).await;
         }
@@ -321,15 +321,15 @@ async fn ten_accounts_in_collusion_are_found_out_one_after_the_other() {
     }
     let held = bench.number(HELD_BY_EVE).await;
     let all = bench.number("SELECT CAST(SUM(games) AS BIGINT) FROM segments WHERE state = 'held'").await;
-    println!("all found out after {rounds} rounds; {most} games at most counted meanwhile, {held} of {all} remain");
-    // What they confirmed each other is confirmed no more.
+    println!("all detected after {rounds} rounds; {most} games at most counted meanwhile, {held} of {all} remain");
+    // Their mutual confirmations are void.
     assert_eq!(held, 0, "of {all} games");
     for honest in ["ann", "tess"] {
         assert_eq!(state(&bench, honest).await, "active");
     }
 }
 
-/// A match of the plain evaluation with itself, in which the one who is asked about has few nodes, and its job.
+/// A match of the plain evaluation with itself, whose candidate has fewer nodes. Returns its job.
 async fn with_match(bench: &Bench) -> i64 {
     let plan = Campaign::from_text(CAMPAIGN).unwrap();
     let gate = Gate { elo1: 100.0, batch_pairs: 4, most_pairs: 24, candidate_nodes_percent: 60, ..plan.gate };
@@ -352,7 +352,7 @@ async fn decision(bench: &Bench, job: i64) -> Option<String> {
     found.await.unwrap()
 }
 
-/// Plays until there is nothing more to play, and the match is decided.
+/// Plays until the match is decided.
 async fn play_to_the_end(bench: &Bench, player: &mut Player, job: i64) -> String {
     for _ in 0..100 {
         while player.work(bench, play).await {}
@@ -365,8 +365,8 @@ async fn play_to_the_end(bench: &Bench, player: &mut Player, job: i64) -> String
     panic!("the match is not decided");
 }
 
-/// Whoever delivers only what is good for a candidate leaves gaps, and behind a gap nothing is looked at: the games are
-/// played by others, and come out as they do.
+/// Selective delivery leaves gaps, and no pair after a gap is judged: others play the missing
+/// games.
 #[tokio::test]
 async fn bad_pairs_that_are_withheld_move_no_gate() {
     let honest = Bench::start().await;
@@ -396,9 +396,9 @@ async fn bad_pairs_that_are_withheld_move_no_gate() {
     let standing = bench.service.store.read(move |mut c| Box::pin(async move { matches::standing(&mut c, job).await }));
     let seen = standing.await.unwrap().pairs as usize;
     assert!(seen < delivered + withheld);
-    assert_eq!(decision(&bench, job).await, None, "what she brought decides nothing by itself");
+    assert_eq!(decision(&bench, job).await, None, "her deliveries alone decide nothing");
     bench.clock.advance(24 * 3_600_000);
     bench.step().await;
     assert_eq!(play_to_the_end(&bench, &mut ann, job).await, expected);
-    println!("{delivered} pairs delivered, {withheld} withheld; {seen} were looked at before others had played them");
+    println!("{delivered} pairs delivered, {withheld} withheld; {seen} were judged before others had played the rest");
 }

@@ -1,5 +1,6 @@
-//! How long pages take with a thousand workers and a hundred thousand shards in the database. Measured on demand, and
-//! never asserted (only that pages stay small is): `cargo nextest run -p chuhe-coordinator --run-ignored only -E 'test(first_byte)' --no-capture`.
+//! Time to first byte of pages with a thousand workers and a hundred thousand shards in the
+//! database. Measured on demand, and not asserted (except that pages stay small):
+//! `cargo nextest run -p chuhe-coordinator --run-ignored only -E 'test(first_byte)' --no-capture`.
 
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ use crate::{
 const ROUNDS: usize = 30;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "it measures, and is asked for by name"]
-async fn first_byte_of_each_page_when_there_is_much() {
+#[ignore = "a benchmark, run by name"]
+async fn first_byte_of_each_page_with_much_data() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let visitor = Visitor::signed_in(&bench, "boss", Role::Admin).await;
@@ -53,7 +54,7 @@ async fn first_byte_of_each_page_when_there_is_much() {
         "/live-game",
         "/judge",
     ];
-    // Where sentences are looked up.
+    // Pages with translated messages.
     let chinese = ["", "/matches/5000", "/data", "/workers", "/admin/events", "/judge"];
     let english = english.into_iter().chain(things.iter().map(String::as_str)).map(|path| ("en", path));
     let all = english.chain(chinese.map(|path| ("zh", path)));
@@ -62,9 +63,9 @@ async fn first_byte_of_each_page_when_there_is_much() {
         let mut bytes = 0;
         for _ in 0..ROUNDS {
             let request = bench.client.get(format!("http://{}/{language}{path}", bench.address));
-            let begun = Instant::now();
+            let started = Instant::now();
             let answer = request.header(header::COOKIE, cookie.join("; ")).send().await.unwrap();
-            times.push(begun.elapsed());
+            times.push(started.elapsed());
             assert_eq!(answer.status(), StatusCode::OK, "{path}");
             bytes = answer.bytes().await.unwrap().len();
             assert!(bytes < 100_000, "{path} has {bytes} bytes");

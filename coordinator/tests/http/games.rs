@@ -1,4 +1,4 @@
-//! Games for whoever wants to look at them: as JSON, as PGN, and judged.
+//! Games for readers: as JSON, as PGN, and judged.
 
 use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
@@ -10,7 +10,7 @@ use crate::{
     rulebook::{self, CHASE},
 };
 
-fn asked(query: &[(&str, &str)]) -> String {
+fn encode(query: &[(&str, &str)]) -> String {
     serde_urlencoded::to_string(query).unwrap()
 }
 
@@ -52,7 +52,7 @@ async fn a_game_says_how_it_ended_and_why() {
 }
 
 #[tokio::test]
-async fn games_that_are_still_checked_are_for_trainers_alone() {
+async fn games_still_being_checked_are_for_trainers_only() {
     let bench = Bench::start().await;
     let shard = rulebook::keep(&bench, "open").await;
     for path in [format!("/api/v1/games/{shard}"), format!("/api/v1/games/{shard}/0"), format!("/en/games/{shard}/0")] {
@@ -63,7 +63,7 @@ async fn games_that_are_still_checked_are_for_trainers_alone() {
     let path = format!("/api/v1/games/{shard}/0");
     assert!(bench.request(Method::GET, &path, &trainer).send().await.unwrap().status().is_success());
 
-    // Of an open job not even the numbers are told: whoever knew them would know an audit.
+    // The job's shards are hidden, even their numbers: they would reveal an audit.
     let of_job = "/api/v1/games?job=901";
     assert_eq!(read::<Value>(get(&bench, of_job).await).await, json!([]));
     assert!(!get(&bench, "/en/games?job=901").await.text().await.unwrap().contains(&shard.to_string()[..12]));
@@ -75,7 +75,7 @@ async fn games_that_are_still_checked_are_for_trainers_alone() {
 }
 
 #[tokio::test]
-async fn whoever_sees_a_game_on_its_page_may_read_its_json_with_the_same_cookie() {
+async fn a_session_that_shows_a_game_also_reads_its_json() {
     let bench = Bench::start().await;
     let shard = rulebook::keep(&bench, "open").await;
     let addresses = [
@@ -93,7 +93,7 @@ async fn whoever_sees_a_game_on_its_page_may_read_its_json_with_the_same_cookie(
             let shown = visitor.get(address).await;
             assert_eq!(shown.status, status, "{name} at {address}");
             let for_all = shown.header("cache-control").contains("public");
-            assert!(!for_all, "{address}: no cache keeps for others what not all may see");
+            assert!(!for_all, "{address}: no shared cache keeps a private page");
         }
         let listed = visitor.get("/api/v1/games?job=901").await.text;
         assert_eq!(listed.contains(&shard.to_string()), role == Role::Trainer);
@@ -101,7 +101,7 @@ async fn whoever_sees_a_game_on_its_page_may_read_its_json_with_the_same_cookie(
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_refused() {
+async fn a_missing_game_is_rejected() {
     let bench = Bench::start().await;
     let shard = rulebook::keep(&bench, "closed").await;
     for path in [format!("{shard}/3"), format!("{shard}/18446744073709551615"), "00/1".to_owned(), "x".to_owned()] {
@@ -136,7 +136,7 @@ async fn a_game_can_be_stepped_through_without_a_script() {
     assert!(page("?ply=99999").await.contains("<span data-now>8</span> / 8"));
     let chinese = get(&bench, &format!("/zh/games/{shard}/0?flip=1")).await.text().await.unwrap();
     assert!(chinese.contains("车一平二") && chinese.contains("红车（h2）捉黑炮（h6）") && chinese.contains("长捉"));
-    assert!(chinese.contains(r##"<use href="#piece-k" x="230" y="582"/>"##), "Black is below");
+    assert!(chinese.contains(r##"<use href="#piece-k" x="230" y="582"/>"##), "Black is at the bottom");
     for page in [first, second, chinese] {
         assert!(page.len() < 100_000 && !page.contains("style="), "{}", page.len());
     }
@@ -152,7 +152,7 @@ async fn a_game_can_be_stepped_through_without_a_script() {
 async fn anything_can_be_judged() {
     let bench = Bench::start().await;
     let ask = |path: &'static str, fen: &str, moves: &str, rules: &str| {
-        let query = asked(&[("fen", fen), ("moves", moves), ("rules", rules)]);
+        let query = encode(&[("fen", fen), ("moves", moves), ("rules", rules)]);
         bench.request(Method::GET, &format!("{path}?{query}"), "").send()
     };
     let judged: Value = read(ask("/api/v1/judge", CHASE.0, CHASE.1, "").await.unwrap()).await;
@@ -176,19 +176,19 @@ async fn anything_can_be_judged() {
     assert!(page.text().await.unwrap().contains("第2步："));
     let empty = get(&bench, "/en/judge").await.text().await.unwrap();
     assert!(empty.contains("Example 13") && empty.contains("Red loses by perpetual check"), "ready examples");
-    // A draw by repetition shows what was done all the same.
+    // A draw by repetition shows the facts of the cycle too.
     let (fen, moves) = rulebook::ALLOWED;
     let page = ask("/en/judge", fen, moves, "cxr").await.unwrap().text().await.unwrap();
     assert!(page.contains("Draw") && page.contains("nothing is checked, threatened or chased"), "{page}");
 }
 
-/// Whatever stands in the address, there is a page, soon, and nothing of it becomes part of the page.
+/// Any address yields a page, soon, and nothing of it becomes markup.
 #[tokio::test]
-async fn hostile_questions_get_pages() {
+async fn hostile_queries_get_pages() {
     let bench = Bench::start().await;
     let script = "<script>alert(1)</script>\"'><svg onload=x>";
     let long = "a0a1 ".repeat(3_000);
-    let questions = [
+    let queries = [
         (script, script, script),
         ("", &long, ""),
         (&long, "", ""),
@@ -197,10 +197,10 @@ async fn hostile_questions_get_pages() {
         ("", "{{{{[[[[;;;;", "axf"),
         ("position fen moves moves moves", "1. 2. 3. 4.", "wxf"),
     ];
-    for (fen, moves, rules) in questions {
+    for (fen, moves, rules) in queries {
         for path in ["/en/judge", "/api/v1/judge"] {
             let query = [("fen", fen), ("moves", moves), ("rules", rules), ("ply", "-1"), ("notation", script)];
-            let path = format!("{path}?{}", asked(&query));
+            let path = format!("{path}?{}", encode(&query));
             let answer = get(&bench, &path).await;
             let status = answer.status();
             assert!(status.is_success() || status == StatusCode::UNPROCESSABLE_ENTITY, "{path} {status}");
@@ -209,7 +209,7 @@ async fn hostile_questions_get_pages() {
             assert!(!is_page || !text.contains("<script>alert") && !text.contains("<svg onload"), "{path}");
         }
     }
-    // What does not fit into the head of a request is refused by the connection.
+    // The connection rejects a request whose head is too long.
     let path = format!("/en/judge?moves={}", "a0a1+".repeat(20_000));
     let answer = bench.request(Method::GET, &path, "").send().await;
     assert!(answer.is_err() || answer.unwrap().status().is_client_error());

@@ -1,12 +1,12 @@
-//! What a page would ask another host for, read from its text; so that it is found before a browser does.
+//! Finds requests to other hosts in a page's text, before a browser does.
 
-/// Names of other things, which nobody asks for.
+/// XML namespaces, which are never fetched.
 const NAMES: [&str; 2] = ["http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"];
 
-/// Where a page, a style or a script would go elsewhere: whatever is no address below this host.
+/// The references of a page, style or script to other hosts.
 pub(crate) fn elsewhere(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // Attributes that are asked for, followed or sent to.
+    // Attributes that are fetched, followed or submitted to.
     for name in ["src", "href", "action", "formaction", "srcset", "poster", "data", "cite", "background", "ping"] {
         for (at, _) in text.match_indices(&format!("{name}=")) {
             let is_attribute = text[..at].ends_with([' ', '\n', '\t', ':', '"', '\'']);
@@ -16,12 +16,12 @@ pub(crate) fn elsewhere(text: &str) -> Vec<String> {
             }
         }
     }
-    // What styles and scripts ask for.
+    // Fetches of styles and scripts.
     for call in ["url(", "fetch(", "EventSource(", "WebSocket(", "import(", "@import ", "importScripts(", "sendBeacon("]
     {
         for (at, _) in text.match_indices(call) {
             let value = value_of(text[at + call.len()..].trim_start());
-            // A script may have its address from elsewhere: the policy binds it, and browsers tell.
+            // An address in a variable is allowed here: the policy and the browser tests cover it.
             let is_text =
                 text[at + call.len()..].trim_start().starts_with(['"', '\'', '`']) || call.starts_with(['u', '@']);
             if is_text && !is_here(value) {
@@ -29,7 +29,7 @@ pub(crate) fn elsewhere(text: &str) -> Vec<String> {
             }
         }
     }
-    // Any address with a host in it.
+    // Any address with a host.
     for (at, _) in text.match_indices("://") {
         let scheme = text[..at].rfind(|letter: char| !letter.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
         let address = &text[scheme..];
@@ -40,7 +40,7 @@ pub(crate) fn elsewhere(text: &str) -> Vec<String> {
     found
 }
 
-/// What stands in quotes, or up to the next gap.
+/// The quoted value, or the text up to the next separator.
 fn value_of(text: &str) -> &str {
     match text.chars().next() {
         Some(quote @ ('"' | '\'' | '`')) => text[1..].split(quote).next().unwrap_or_default(),
@@ -59,7 +59,7 @@ fn is_here(address: &str) -> bool {
 }
 
 #[test]
-fn whatever_goes_elsewhere_is_found() {
+fn references_to_other_hosts_are_found() {
     for text in [
         "<script src=\"https://cdn.test/x.js\"></script>",
         "<img src='//cdn.test/x.png'>",

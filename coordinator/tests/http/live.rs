@@ -1,4 +1,4 @@
-//! A match that people watch.
+//! Live matches.
 
 use protocol::api::{
     path,
@@ -36,7 +36,10 @@ async fn a_marked_match_is_seen_through_one_lease() {
     assert_eq!(seen(&bench).await, json!({ "watched": job, "board": null }));
 
     let lease = bench.lease(&ann, worker, "watched").await;
-    assert!(lease.live && bench.lease(&ann, worker, "watched").await.live, "asked again, told the same");
+    assert!(
+        lease.live && bench.lease(&ann, worker, "watched").await.live,
+        "idempotent: the same nonce, the same lease"
+    );
     assert!(!bench.lease(&ann, worker, "another").await.live, "one at a time");
 
     let show = async |lease: &Lease, live: &Live| bench.post(&path::live(&lease.token), &ann, live).await;
@@ -57,7 +60,7 @@ async fn a_marked_match_is_seen_through_one_lease() {
     bench.clock.advance(1_000);
     problem(show(&lease, &Live { game: 99_999, ..live(&lease, "h2e2") }).await, Code::WrongGames).await;
     problem(show(&lease, &Live { variation: "a0a9".to_owned(), ..live(&lease, "h2e2") }).await, Code::Invalid).await;
-    assert_eq!(seen(&bench).await["board"], board, "nothing wrong is seen");
+    assert_eq!(seen(&bench).await["board"], board, "nothing invalid is shown");
 
     let bob = bench.account("bob", Role::Volunteer).await;
     let foreign = bench.post(&path::live(&lease.token), &bob, &live(&lease, "h2e2")).await;
@@ -76,7 +79,7 @@ async fn a_marked_match_is_seen_through_one_lease() {
 }
 
 #[tokio::test]
-async fn whoever_watches_is_told() {
+async fn viewers_get_events() {
     let bench = Bench::start().await;
     let job = live_match::begin(&bench).await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
@@ -96,7 +99,7 @@ async fn whoever_watches_is_told() {
         let mut text = String::new();
         while !text.contains(wanted) {
             let next = tokio::time::timeout(std::time::Duration::from_secs(10), stream.chunk()).await;
-            text += &String::from_utf8_lossy(&next.expect("something is told").unwrap().unwrap());
+            text += &String::from_utf8_lossy(&next.expect("an event arrives").unwrap().unwrap());
         }
         assert!(text.contains("event: board"), "{text}");
     }
@@ -104,12 +107,12 @@ async fn whoever_watches_is_told() {
     assert!(page.contains("plain evaluation") && page.contains("h9g7 h0g2") && page.contains("−0.31"));
 }
 
-/// Reads a stream until it says something.
+/// Reads a stream until it contains a text.
 async fn until(stream: &mut reqwest::Response, wanted: &str) {
     let mut text = String::new();
     while !text.contains(wanted) {
         let next = tokio::time::timeout(std::time::Duration::from_secs(30), stream.chunk()).await;
-        text += &String::from_utf8_lossy(&next.expect("something is told").unwrap().unwrap());
+        text += &String::from_utf8_lossy(&next.expect("an event arrives").unwrap().unwrap());
     }
 }
 
@@ -128,7 +131,7 @@ async fn only_the_marked_match_is_seen_and_only_while_it_is_played() {
     let mut stream = bench.request(Method::GET, "/en/live-game/events", "").send().await.unwrap();
     until(&mut stream, "<svg class=\"board\"").await;
 
-    // Another match is marked: what was seen of the first is seen no more.
+    // Another match is marked: the first one is no longer shown.
     let second = live_match::begin(&bench).await;
     watch(&bench, second, &boss, json!({})).await;
     assert_eq!(seen(&bench).await, json!({ "watched": second, "board": null }));
@@ -136,7 +139,7 @@ async fn only_the_marked_match_is_seen_and_only_while_it_is_played() {
     assert!(page().await.contains(&waits));
     until(&mut stream, &waits).await;
 
-    // A worker that says nothing any more thinks of nothing.
+    // A silent worker is not shown as thinking.
     bench.execute(format!("UPDATE jobs SET state = 'closed' WHERE id = {first}")).await;
     let lease = bench.lease(&ann, worker, "second").await;
     let shown = bench.post(&path::live(&lease.token), &ann, &live(&lease, "h2e2")).await;
@@ -147,7 +150,7 @@ async fn only_the_marked_match_is_seen_and_only_while_it_is_played() {
     let later = page().await;
     assert!(!later.contains("thinks") && later.contains("The worker was last heard 5 min ago"), "{later}");
 
-    // The match is over, whoever ended it: whoever watches is told without asking.
+    // The match is over: viewers get an event without polling.
     bench.execute(format!("UPDATE jobs SET state = 'closed' WHERE id = {second}")).await;
     until(&mut stream, "No game is shown live").await;
     assert_eq!(seen(&bench).await, json!({ "watched": null, "board": null }));

@@ -1,11 +1,11 @@
-//! A match, and what a worker sees of it.
+//! A match, and a worker's live position of it.
 
 use dataset::{Header, Opponent};
 use protocol::api::work::{Lease, Live};
 
 use crate::bench::Bench;
 
-/// A match of two plain players. Its job.
+/// Creates a match of two plain players. Returns its job.
 pub(crate) async fn begin(bench: &Bench) -> i64 {
     let now = bench.clock.now();
     let header = Header {

@@ -1,4 +1,4 @@
-//! Games that are long: however many moves there are, a page of them stays small, and all of them can be reached.
+//! Long games: pages stay small, and every move can be reached.
 
 use dataset::{Header, Opening, Reason, Record, ScoredMove};
 use reqwest::{Method, StatusCode};
@@ -9,10 +9,10 @@ use xiangqi::{
 
 use crate::{bench::Bench, rulebook};
 
-/// So long is the longest game that the judge takes.
-const LONGEST: usize = 1_500;
+/// The longest game that the judge accepts, in plies.
+const MAX_PLIES: usize = 1_500;
 
-/// A game that nothing ends for so many plies: pieces wander, and something is taken when the natural limit comes near.
+/// A game without an end for so many plies: pieces wander, and captures reset the natural limit.
 fn wander(plies: usize) -> Game {
     let mut game = Game::new(Fen::start(), xiangqi::rules::RuleSet::Cxr);
     let mut state = 1_u64;
@@ -24,14 +24,14 @@ fn wander(plies: usize) -> Game {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let turn = (state >> 33) as usize % first.len().max(1);
         first.rotate_left(turn);
-        let goes_on = first.into_iter().chain(rest).any(|mv| {
+        let continues = first.into_iter().chain(rest).any(|mv| {
             let ends = game.push_legal(mv).ending().is_some();
             if ends {
                 game.pop();
             }
             !ends
         });
-        assert!(goes_on, "after {} plies every move ends it", game.len());
+        assert!(continues, "after {} plies every move ends it", game.len());
     }
     game
 }
@@ -58,8 +58,8 @@ async fn get(bench: &Bench, path: &str) -> (StatusCode, String) {
 async fn pages_of_long_games_are_small_and_lead_to_every_move() {
     let bench = Bench::start().await;
     let mut header = rulebook::header();
-    header.settings.ply_cap = LONGEST as u32;
-    let games = [400, LONGEST].map(wander);
+    header.settings.ply_cap = MAX_PLIES as u32;
+    let games = [400, MAX_PLIES].map(wander);
     let records: Vec<_> = games.iter().enumerate().map(|(place, game)| record(&header, place as u64, game)).collect();
     let shard = rulebook::put(&bench, &header, &records, "closed").await;
     for (number, game) in games.iter().enumerate() {
@@ -90,7 +90,7 @@ async fn pages_of_long_games_are_small_and_lead_to_every_move() {
 #[tokio::test]
 async fn a_long_text_is_sent_and_has_an_address_afterwards() {
     let bench = Bench::start().await;
-    let game = wander(LONGEST);
+    let game = wander(MAX_PLIES);
     let mut position = game.start().position.clone();
     let texts = game.moves().map(|mv| {
         let text = position.format_move(mv, xiangqi::notation::Notation::ChineseSimplified);
@@ -99,7 +99,7 @@ async fn a_long_text_is_sent_and_has_an_address_afterwards() {
     });
     let moves = texts.collect::<Vec<_>>().join(" ");
     let body = serde_urlencoded::to_string([("fen", ""), ("moves", &moves), ("rules", "cxr"), ("flip", "1")]).unwrap();
-    assert!(body.len() > 32_768, "no address is so long: {}", body.len());
+    assert!(body.len() > 32_768, "too long for an address: {}", body.len());
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let send = |body: String| {
         let request = client.post(format!("http://{}/en/judge", bench.address)).body(body);
@@ -111,15 +111,15 @@ async fn a_long_text_is_sent_and_has_an_address_afterwards() {
     assert!(place.len() < 8_000 && place.contains("flip=1"), "{} bytes", place.len());
     let (status, page) = get(&bench, &place).await;
     assert_eq!(status, StatusCode::OK);
-    assert!(page.contains(&format!("<span data-now>{LONGEST}</span> / {LONGEST}")));
+    assert!(page.contains(&format!("<span data-now>{MAX_PLIES}</span> / {MAX_PLIES}")));
 
-    // What came after the end is told of, and what cannot be read is said at once.
+    // Moves after the end are counted, and unreadable ones reported at once.
     let (fen, line) = rulebook::CHECK;
     let over = format!("{line} a0a1 a1a2");
     let sent = send(serde_urlencoded::to_string([("fen", fen), ("moves", &over)]).unwrap()).await.unwrap();
     let (_, page) = get(&bench, sent.headers()["location"].to_str().unwrap()).await;
-    assert!(page.contains("perpetual check") && page.contains("2 further moves were not looked at"), "{page}");
+    assert!(page.contains("perpetual check") && page.contains("2 further moves were ignored"), "{page}");
     let wrong = send(serde_urlencoded::to_string([("moves", "h2e2 b0b3")]).unwrap()).await.unwrap();
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(wrong.text().await.unwrap().contains("h2e2 b0b3</textarea>"), "what was written stays");
+    assert!(wrong.text().await.unwrap().contains("h2e2 b0b3</textarea>"), "the input stays");
 }

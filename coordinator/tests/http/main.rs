@@ -1,7 +1,7 @@
-//! The HTTP interface, over real connections: what workers do, what others try, and how each is refused.
+//! The HTTP interface over real connections: workers' requests, attacks, and rejections.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "how much got through is worth a line")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
+#![allow(clippy::print_stdout, reason = "measured figures are printed")]
 
 mod bench;
 mod choosing;

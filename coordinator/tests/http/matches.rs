@@ -1,10 +1,10 @@
-//! Matches of many workers: what their page shows of them, and how small it stays.
+//! Matches of many workers: their pages, and how small these stay.
 
 use std::{io::Read as _, time::Duration};
 
 use coordinator::{
     pages,
-    reports::matches::{Memory, Patience},
+    reports::matches::{Memory, ReadTimeouts},
 };
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode, header};
@@ -17,7 +17,7 @@ use crate::{
     plenty::{self, MATCH},
 };
 
-/// What is at an address; a match of which nothing is known yet is asked for again.
+/// Fetches JSON, with retries while a match is being counted.
 async fn json(bench: &Bench, path: &str) -> Value {
     loop {
         let answer = bench.request(Method::GET, path, "").send().await.unwrap();
@@ -28,11 +28,11 @@ async fn json(bench: &Bench, path: &str) -> Value {
     }
 }
 
-/// How many pairs a match has, when that is what they are: while it is read, what was known is told.
+/// Waits until a match has so many pairs: stale figures come first.
 async fn has_pairs(bench: &Bench, path: &str, wanted: i64) {
     for _ in 0..1_800 {
-        let told = json(bench, path).await["standing"]["pairs"].clone();
-        if told == wanted {
+        let pairs = json(bench, path).await["standing"]["pairs"].clone();
+        if pairs == wanted {
             return;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -41,17 +41,17 @@ async fn has_pairs(bench: &Bench, path: &str, wanted: i64) {
 }
 
 #[tokio::test]
-async fn every_public_page_is_small_however_much_there_is() {
+async fn every_public_page_is_small_with_much_data() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     plenty::fill(&bench).await;
-    // One of them plays little, and is always better: it is shown.
+    // One worker with few pairs is an outlier: it is shown.
     let shard = format!("UPDATE shards SET pairs = x'0404040404040404' WHERE job = {MATCH} AND worker = 77");
     let less = format!("UPDATE shards SET pairs = NULL WHERE job = {MATCH} AND worker = 77 AND id / 1000 % 2 = 0");
     bench.execute(shard + ";" + &less).await;
     let one = format!("/matches/{MATCH}");
     let net = format!("/nets/{:064x}", plenty::NETS);
-    // So long a match is counted first.
+    // Waits until the large match has been counted.
     json(&bench, &format!("/api/v1/matches/{MATCH}/details")).await;
     let pages = [
         &net,
@@ -90,7 +90,7 @@ async fn every_public_page_is_small_however_much_there_is() {
     assert!(strength[299]["elo"].as_f64().unwrap() > strength[199]["elo"].as_f64().unwrap());
     let page = visitor.get(&format!("/en{one}")).await.text;
     let rows = page.matches("<tr><th scope=\"row\">a").count();
-    assert_eq!(rows, 51, "the largest, and who differs");
+    assert_eq!(rows, 51, "the largest, and the outlier");
     assert!(page.contains("a77 / 77<") && page.contains(&format!("href=\"/api/v1/matches/{MATCH}/workers\"")));
     assert!(page.contains("and 949 more"), "{page}");
 
@@ -111,31 +111,31 @@ async fn every_public_page_is_small_however_much_there_is() {
 }
 
 #[tokio::test]
-async fn a_match_is_read_again_when_something_counts_anew() {
+async fn a_changed_match_is_read_again() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     plenty::fill(&bench).await;
     let path = format!("/api/v1/matches/{MATCH}/details");
     let before = json(&bench, &path).await["standing"]["pairs"].clone();
     assert_eq!(before, 160_000);
-    // What no total tells of is not seen: the shards were not read again.
+    // A change without a change of totals is not noticed: the cache holds.
     bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 160")).await;
     assert_eq!(json(&bench, &path).await["standing"]["pairs"], before);
-    // So large a match may be some seconds old.
+    // The figures of a large match may be some seconds old.
     bench.execute(format!("UPDATE totals SET shards = 10 WHERE job = {MATCH} AND state = 'validated'")).await;
     bench.clock.advance(5_000);
     has_pairs(&bench, &path, 80).await;
-    // A small one is not.
+    // Those of a small one may not.
     bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 16")).await;
     bench.execute(format!("UPDATE totals SET shards = 1 WHERE job = {MATCH} AND state = 'validated'")).await;
     has_pairs(&bench, &path, 8).await;
 }
 
 #[tokio::test]
-async fn nobody_waits_while_a_match_is_read() {
-    let none = Patience { first: Duration::ZERO, later: Duration::ZERO };
-    let memory = pages::Memory::with_matches(Memory::with_patience(none));
-    let bench = Bench::remembering(settings(), memory).await;
+async fn no_page_waits_while_a_match_is_read() {
+    let no_wait = ReadTimeouts { first: Duration::ZERO, later: Duration::ZERO };
+    let memory = pages::Memory::with_matches(Memory::with_timeouts(no_wait));
+    let bench = Bench::with_memory(settings(), memory).await;
     bench.campaign(CAMPAIGN).await;
     plenty::fill(&bench).await;
     let (path, page) = (format!("/api/v1/matches/{MATCH}/details"), format!("/en/matches/{MATCH}"));
@@ -149,23 +149,23 @@ async fn nobody_waits_while_a_match_is_read() {
     let known = visitor.get(&page).await;
     assert!(known.header("refresh").is_empty() && known.text.contains("id=\"standing\""));
 
-    // Something counts anew: the first who looks is shown what was known, and pages are told when there is more.
+    // A change: the first page gets stale figures, and an event follows the new ones.
     let mut stream = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
     stream.chunk().await.unwrap();
     bench.execute(format!("UPDATE shards SET state = 'quarantined' WHERE job = {MATCH} AND first >= 160")).await;
     bench.execute(format!("UPDATE totals SET shards = 10 WHERE job = {MATCH} AND state = 'validated'")).await;
     bench.clock.advance(5_000);
     assert_eq!(json(&bench, &path).await["standing"]["pairs"], 160_000);
-    let mut told = String::new();
-    while !told.contains(r#"["games"]"#) {
+    let mut events = String::new();
+    while !events.contains(r#"["games"]"#) {
         let next = tokio::time::timeout(Duration::from_secs(30), stream.chunk()).await;
-        told += &String::from_utf8_lossy(&next.expect("something is told").unwrap().unwrap());
+        events += &String::from_utf8_lossy(&next.expect("an event arrives").unwrap().unwrap());
     }
     assert_eq!(json(&bench, &path).await["standing"]["pairs"], 80);
 }
 
 #[tokio::test]
-async fn pages_are_zipped_unless_their_length_could_tell_a_secret() {
+async fn pages_are_compressed_unless_their_length_could_reveal_a_secret() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
@@ -201,7 +201,7 @@ async fn pages_are_zipped_unless_their_length_could_tell_a_secret() {
 }
 
 #[tokio::test]
-async fn openings_are_listed_with_their_results_when_a_match_is_over() {
+async fn openings_of_a_finished_match_are_listed_with_results() {
     let bench = Bench::start().await;
     let job = live_match::begin(&bench).await;
     let ann = bench.account("ann", Role::Volunteer).await;

@@ -1,4 +1,4 @@
-//! The pages without a browser: who gets in, what forms need, what caches may keep, and what strangers write.
+//! The pages without a browser: access, CSRF checks, caching, and hostile input.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn a_visitor_is_sent_to_the_language_they_read() {
 const PUBLIC: [&str; 10] =
     ["", "/campaigns", "/matches", "/nets", "/data", "/workers", "/people", "/people/boss", "/sprt", "/sign-in"];
 
-/// Pages that have no numbers.
+/// Pages without data.
 const FORMS: [&str; 5] = ["/sign-in", "/register", "/campaigns/new", "/campaigns/quick/edit", "/judge"];
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
     bench.campaign(CAMPAIGN).await;
     let mut admin = Visitor::signed_in(&bench, "boss", Role::Admin).await;
     let mut maintainer = Visitor::signed_in(&bench, "mei", Role::Maintainer).await;
-    let mut nobody = Visitor::new(&bench);
+    let mut anonymous = Visitor::new(&bench);
     let shard = rulebook::keep(&bench, "closed").await;
     let job = live_match::begin(&bench).await;
     let net = "a".repeat(64);
@@ -77,7 +77,7 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
     ];
     let public: Vec<&str> = PUBLIC.into_iter().chain(things.iter().map(String::as_str)).collect();
     for path in &public {
-        check(&mut nobody, path).await;
+        check(&mut anonymous, path).await;
         check(&mut maintainer, path).await;
     }
     for path in public.into_iter().chain(own) {
@@ -85,7 +85,7 @@ async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
     }
 }
 
-/// A page as one visitor sees it, in both languages.
+/// Checks a page of one visitor in both languages.
 async fn check(visitor: &mut Visitor<'_>, path: &str) {
     for language in ["en", "zh"] {
         let page = visitor.get(&format!("/{language}{path}")).await;
@@ -159,7 +159,7 @@ async fn pages_are_small_and_their_assets_are_kept_for_ever() {
             let answer = request.send().await.unwrap();
             assert_eq!(answer.status(), StatusCode::OK, "{address}");
             assert!(answer.headers()["cache-control"].to_str().unwrap().contains("immutable"));
-            // What others wrote has addresses in its comments; a browser tells whether any is asked.
+            // Vendored code has addresses in comments; browser tests catch real requests.
             if !["htmx.js", "uplot.js"].iter().any(|name| address.ends_with(name)) {
                 let whole = visitor.get(&address).await.text;
                 assert_eq!(elsewhere(&whole), Vec::<String>::new(), "{address}");
@@ -173,18 +173,18 @@ async fn pages_are_small_and_their_assets_are_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn sessions_begin_end_and_are_nobody_elses() {
+async fn sessions_begin_and_end_and_belong_to_one_visitor() {
     let bench = Bench::start().await;
     let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
     let cookie = ann.cookies["chuhe_session"].clone();
     assert_eq!(bench.number("SELECT COUNT(*) FROM sessions").await, 1);
     let kept = "SELECT COUNT(*) FROM sessions WHERE LENGTH(hash) = 64";
-    assert_eq!(bench.number(kept).await, 1, "what the cookie holds is not in the database");
+    assert_eq!(bench.number(kept).await, 1, "the database holds only the cookie's hash");
     assert!(ann.get("/en/me").await.text.contains("<h1>ann</h1>"));
     let me = ann.get("/api/v1/me").await;
-    assert_eq!(me.status, StatusCode::OK, "who signed in may read JSON: {}", me.text);
+    assert_eq!(me.status, StatusCode::OK, "a session may read JSON: {}", me.text);
     let write = ann.post_from("/api/v1/tokens", &[], &[("content-type", "application/json")]).await;
-    assert_eq!(write.status, StatusCode::UNAUTHORIZED, "and to change something takes a token");
+    assert_eq!(write.status, StatusCode::UNAUTHORIZED, "a write takes a token");
 
     let form = ann.form("/en/me").await;
     let out = ann.post("/en/sign-out", &[("form", &form)]).await;
@@ -196,7 +196,7 @@ async fn sessions_begin_end_and_are_nobody_elses() {
     ann.cookies.clear();
     ann.sign_in("ann", PASSWORD).await;
     bench.clock.advance(15 * 24 * 3_600_000);
-    assert_eq!(ann.get("/en/me").await.status, StatusCode::SEE_OTHER, "a session ends by itself");
+    assert_eq!(ann.get("/en/me").await.status, StatusCode::SEE_OTHER, "a session expires");
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn a_form_of_another_site_changes_nothing() {
     ] {
         let refused = boss.post_from(path, fields, headers).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{headers:?}");
-        assert!(refused.text.starts_with("<!doctype html>"), "a refusal is a page");
+        assert!(refused.text.starts_with("<!doctype html>"), "a rejection is a page");
     }
     assert_eq!(bench.number("SELECT COUNT(*) FROM campaigns WHERE state = 'running'").await, 1);
     let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
@@ -245,25 +245,25 @@ async fn a_form_of_another_site_changes_nothing() {
     assert_eq!((stopped.status, stopped.header("location")), (StatusCode::SEE_OTHER, "/en/campaigns/quick"));
     assert_eq!(bench.number("SELECT COUNT(*) FROM campaigns WHERE state = 'stopped'").await, 1);
     let late = boss.post(path, &with).await;
-    assert_eq!(late.status, StatusCode::PRECONDITION_FAILED, "what was seen is not so any more");
+    assert_eq!(late.status, StatusCode::PRECONDITION_FAILED, "the form is stale");
 }
 
 #[tokio::test]
-async fn whoever_guesses_passwords_waits_and_unknown_names_look_the_same() {
+async fn guessing_is_rate_limited_and_does_not_reveal_names() {
     let bench = Bench::start().await;
     bench.account("ann", Role::Volunteer).await;
     set_password(&bench, "ann").await;
     let mut visitor = Visitor::new(&bench);
     let known = visitor.sign_in("ann", "not her password").await;
-    let unknown = visitor.sign_in("nobody", "not her password").await;
+    let unknown = visitor.sign_in("unknown", "not her password").await;
     assert_eq!((known.status, unknown.status), (StatusCode::FORBIDDEN, StatusCode::FORBIDDEN));
-    assert_eq!(known.text.replace("\"ann\"", ""), unknown.text.replace("\"nobody\"", ""), "they tell nothing apart");
+    assert_eq!(known.text.replace("\"ann\"", ""), unknown.text.replace("\"unknown\"", ""), "the pages do not differ");
     let form = visitor.form("/en/sign-in").await;
     for _ in 0..20 {
         let fields = [("form", form.as_str()), ("name", "ann"), ("password", "not her password")];
         if visitor.post("/en/sign-in", &fields).await.status == StatusCode::TOO_MANY_REQUESTS {
             let right = visitor.sign_in("ann", PASSWORD).await;
-            assert_eq!(right.status, StatusCode::TOO_MANY_REQUESTS, "even who knows it waits");
+            assert_eq!(right.status, StatusCode::TOO_MANY_REQUESTS, "even the right password waits");
             bench.clock.advance(16 * 60_000);
             assert_eq!(visitor.sign_in("ann", PASSWORD).await.status, StatusCode::SEE_OTHER);
             return;
@@ -273,7 +273,7 @@ async fn whoever_guesses_passwords_waits_and_unknown_names_look_the_same() {
 }
 
 #[tokio::test]
-async fn whoever_knows_the_password_signs_in_as_often_as_they_like() {
+async fn successful_sign_ins_are_not_limited() {
     let bench = Bench::start().await;
     bench.account("ann", Role::Volunteer).await;
     set_password(&bench, "ann").await;
@@ -286,7 +286,7 @@ async fn whoever_knows_the_password_signs_in_as_often_as_they_like() {
 }
 
 #[tokio::test]
-async fn after_signing_in_nobody_is_sent_elsewhere() {
+async fn sign_in_is_no_open_redirect() {
     let bench = Bench::start().await;
     bench.account("ann", Role::Volunteer).await;
     set_password(&bench, "ann").await;
@@ -333,7 +333,7 @@ async fn people_register_as_the_settings_allow() {
     let form = visitor.form("/en/register").await;
     let fields: Vec<_> = register("bob").into_iter().chain([("form", form.as_str())]).collect();
     assert!(visitor.post("/en/register", &fields).await.text.contains("approval"));
-    assert!(visitor.sign_in("bob", PASSWORD).await.text.contains("approval"), "who waits is told so");
+    assert!(visitor.sign_in("bob", PASSWORD).await.text.contains("approval"), "a pending account gets a message");
 
     let bench = Bench::with(Settings { invitation_only: true, ..settings() }).await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
@@ -351,7 +351,7 @@ async fn people_register_as_the_settings_allow() {
 }
 
 #[tokio::test]
-async fn a_password_is_changed_by_who_knows_it() {
+async fn a_password_change_needs_the_old_password() {
     let bench = Bench::start().await;
     let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
     let mut elsewhere = Visitor::new(&bench);
@@ -362,14 +362,14 @@ async fn a_password_is_changed_by_who_knows_it() {
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
     let done = ann.post("/en/me/password", &[("form", &form), ("old", PASSWORD), ("new", new)]).await;
     assert_eq!(done.status, StatusCode::OK, "{}", done.text);
-    assert_eq!(ann.get("/en/me").await.status, StatusCode::OK, "this session goes on");
+    assert_eq!(ann.get("/en/me").await.status, StatusCode::OK, "this session continues");
     assert_eq!(elsewhere.get("/en/me").await.status, StatusCode::SEE_OTHER, "the others are over");
     assert_eq!(elsewhere.sign_in("ann", PASSWORD).await.status, StatusCode::FORBIDDEN);
     assert_eq!(elsewhere.sign_in("ann", new).await.status, StatusCode::SEE_OTHER);
 }
 
 #[tokio::test]
-async fn what_strangers_write_stays_text() {
+async fn hostile_text_stays_text() {
     const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
     let bench = Bench::start().await;
     let about = CAMPAIGN.replacen("name = \"quick\"", "name = \"quick\"\nabout = \"<script>alert(3)</script>\"", 1);
@@ -412,7 +412,7 @@ async fn what_strangers_write_stays_text() {
 }
 
 #[tokio::test]
-async fn a_campaign_is_made_told_and_changed_by_its_pages() {
+async fn a_campaign_is_created_and_edited_by_its_pages() {
     let bench = Bench::start().await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
     let form = boss.form("/en/campaigns/new").await;
@@ -432,51 +432,57 @@ async fn a_campaign_is_made_told_and_changed_by_its_pages() {
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
     assert_eq!(bench.number("SELECT wanted_positions FROM campaigns").await, 900);
     let late = boss.post(edit, &[("form", &form), ("text", &more), ("changed", &changed)]).await;
-    assert_eq!(late.status, StatusCode::UNPROCESSABLE_ENTITY, "somebody was faster");
+    assert_eq!(late.status, StatusCode::UNPROCESSABLE_ENTITY, "another edit came first");
 }
 
 #[tokio::test]
-async fn who_watches_is_told() {
+async fn listeners_get_events() {
     let bench = Bench::start().await;
     let mut stream = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
-    let mut heard = String::new();
-    while !heard.contains("event: state") {
-        let piece = tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("it is told in time");
-        heard += &String::from_utf8_lossy(&piece.unwrap().expect("the stream goes on"));
+    let mut events = String::new();
+    while !events.contains("event: state") {
+        let piece =
+            tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("an event arrives in time");
+        events += &String::from_utf8_lossy(&piece.unwrap().expect("the stream continues"));
     }
-    // A page of the same moment says the same; one that is made after something happened says something else.
+    // A page of the same state has the same marks; a later page has others.
     let mut visitor = Visitor::new(&bench);
     let state =
         |page: &str| page.split_once("data-state=\"").unwrap().1.split('"').next().unwrap().replace("&#34;", "\"");
     let before = state(&visitor.get("/en").await.text);
-    assert!(before.contains("\"campaigns\":0") && heard.contains(&before), "{before} {heard}");
+    assert!(before.contains("\"campaigns\":0") && events.contains(&before), "{before} {events}");
     bench.campaign(CAMPAIGN).await;
     let after = state(&visitor.get("/en").await.text);
     assert_ne!(after, before);
     let mut late = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
     let first = String::from_utf8_lossy(&late.chunk().await.unwrap().unwrap()).into_owned();
-    assert!(first.starts_with("event: state") && first.contains(&after), "who comes late hears it first: {first}");
-    heard.clear();
-    while !heard.contains("campaigns") {
-        let piece = tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("it is told in time");
-        heard += &String::from_utf8_lossy(&piece.unwrap().expect("the stream goes on"));
+    assert!(
+        first.starts_with("event: state") && first.contains(&after),
+        "a stream begins with the current marks: {first}"
+    );
+    events.clear();
+    while !events.contains("campaigns") {
+        let piece =
+            tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("an event arrives in time");
+        events += &String::from_utf8_lossy(&piece.unwrap().expect("the stream continues"));
     }
-    assert!(heard.contains("event: changed") && heard.contains("id: "), "{heard}");
-    bench.service.pages.live.tell("game", "{\"ply\":1}");
-    while !heard.contains("event: game") {
-        let piece = tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("it is told in time");
-        heard += &String::from_utf8_lossy(&piece.unwrap().expect("the stream goes on"));
+    assert!(events.contains("event: changed") && events.contains("id: "), "{events}");
+    bench.service.pages.live.send("game", "{\"ply\":1}");
+    while !events.contains("event: game") {
+        let piece =
+            tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("an event arrives in time");
+        events += &String::from_utf8_lossy(&piece.unwrap().expect("the stream continues"));
     }
 }
 
 #[test]
-fn a_password_takes_its_time_and_no_more() {
+fn password_hashing_ends_in_time() {
     assert!(passwords::verify(PASSWORD, Some(&passwords::hash(PASSWORD).unwrap())));
 }
 
 #[tokio::test]
-async fn totals_are_what_shards_say_whatever_becomes_of_them() {
+async fn totals_match_the_shards_in_every_state() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
@@ -497,9 +503,9 @@ async fn totals_are_what_shards_say_whatever_becomes_of_them() {
                  WHERE found.n IS NULL OR kept.n IS NULL";
     let labelled = "SELECT COALESCE((SELECT SUM(games) FROM labels WHERE kind = 'reason'), 0)
                     - COALESCE((SELECT SUM(games) FROM shards WHERE state = 'validated'), 0)";
-    assert_eq!(bench.number("SELECT COUNT(*) FROM totals").await, 0, "what waits is in no total");
+    assert_eq!(bench.number("SELECT COUNT(*) FROM totals").await, 0, "waiting uploads are in no total");
     bench.validate().await;
-    // What positions are like is counted by replaying them: all of them, each once.
+    // The statistics count each position once.
     let data: serde_json::Value = serde_json::from_str(&boss.get("/api/v1/data").await.text).unwrap();
     let sum = |key: &str| {
         data["figures"][key].as_array().unwrap().iter().map(|it| it["positions"].as_i64().unwrap()).sum::<i64>()

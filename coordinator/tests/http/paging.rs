@@ -1,4 +1,5 @@
-//! Somebody at the pages: signs in, fills forms, keeps cookies. No browser: what browsers do is in `tests/browser`.
+//! A visitor of the pages: signs in, submits forms, keeps cookies. Real browsers are in
+//! `tests/browser`.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ impl<'b> Visitor<'b> {
         Self { bench, client, cookies: BTreeMap::new() }
     }
 
-    /// Somebody with an account, signed in.
+    /// A visitor with an account, signed in.
     pub(crate) async fn signed_in(bench: &'b Bench, name: &str, role: Role) -> Self {
         bench.account(name, role).await;
         set_password(bench, name).await;
@@ -64,7 +65,7 @@ impl<'b> Visitor<'b> {
         self.take(answer).await
     }
 
-    /// The token of a page's forms.
+    /// The CSRF token of a page's forms.
     pub(crate) async fn form(&mut self, path: &str) -> String {
         let text = self.get(path).await.text;
         text.split_once("name=\"form\" value=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
@@ -100,7 +101,7 @@ impl Shown {
     }
 }
 
-/// Gives an account the password of these tests.
+/// Sets an account's password to the one of these tests.
 pub(crate) async fn set_password(bench: &Bench, name: &str) {
     let (now, name, hash) = (bench.clock.now(), name.to_owned(), passwords::hash(PASSWORD).unwrap());
     let done = bench.service.store.write(move |mut c| {

@@ -1,4 +1,4 @@
-//! A coordinator with a thousand workers, a hundred thousand shards, and a match that all of them play.
+//! A coordinator with a thousand workers, a hundred thousand shards, and one match of all workers.
 
 use std::fmt::Write as _;
 
@@ -10,47 +10,48 @@ use crate::bench::{Bench, CAMPAIGN, NOW};
 const WORKERS: i64 = 1_000;
 const SHARDS: i64 = 100_000;
 
-/// The match that all of them play.
+/// The match of all workers.
 pub(crate) const MATCH: i64 = 5_000;
 
-/// So many nets were promoted.
+/// Number of promoted nets.
 pub(crate) const NETS: i64 = 300;
 
-/// So many of the shards are of that match.
+/// Number of the match's shards.
 const OF_MATCH: i64 = 20_000;
 
-fn counted(last: i64) -> String {
+fn numbers_to(last: i64) -> String {
     format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {last})")
 }
 
-/// A hundred accounts with ten machines each, and their uploads of the last hundred days to a hundred jobs.
+/// A hundred accounts with ten machines each, and their uploads of a hundred days to a hundred
+/// jobs.
 pub(crate) async fn fill(bench: &Bench) {
     let now = NOW.0;
     let figures = serde_json::json!({ "scores": vec![123_456; 42], "pieces": vec![157_125; 33], "unscored": 0, "repeated": 99_999 });
     let mut text = format!(
         "INSERT INTO accounts (id, name, role, state, created) {} SELECT 1000 + i, 'a' || i, 'volunteer', 'active', 1 FROM n;",
-        counted(100)
+        numbers_to(100)
     );
     let _ = write!(
         text,
         "INSERT INTO workers (id, account, name, version, bench_signature, threads, memory_mebibytes, system, instruction_set,
          nodes_per_second, created, last_seen) {} SELECT i, 1001 + i % 100, 'm' || i, '0.1.0', 1, 8, 16000, 'linux', 'avx2',
          600000, 1, {now} - i * 997 FROM n;",
-        counted(WORKERS)
+        numbers_to(WORKERS)
     );
     let _ = write!(
         text,
         "INSERT INTO jobs (id, campaign, generation, kind, state, header, bench_signature, priority, frontier, nodes_per_game,
          created, closed) {} SELECT 1000 + i, 1, 200 + i, 'selfplay', 'closed', header, bench_signature, 50, 100000, 1, 1, 2
          FROM n, (SELECT header, bench_signature FROM jobs WHERE id = 1);",
-        counted(100)
+        numbers_to(100)
     );
     let _ = write!(
         text,
         "INSERT INTO leases (id, token, job, worker, account, nonce, kind, state, first, games, duration, created, expires)
          {} SELECT 1000 + i, 'l' || i, 1001 + i % 100, 1 + i % {WORKERS}, 1001 + i % 100, 'n' || i, 'fresh', 'done',
          (i / 100) * 64, 64, 1, 1, 1 FROM n;",
-        counted(SHARDS - OF_MATCH)
+        numbers_to(SHARDS - OF_MATCH)
     );
     let _ = write!(
         text,
@@ -83,7 +84,7 @@ pub(crate) async fn fill(bench: &Bench) {
     bench.execute("ANALYZE".to_owned()).await;
 }
 
-/// How the games of all jobs ended: every way there is.
+/// Labels of all jobs: every outcome and reason.
 fn labels() -> String {
     let reasons = dataset::Reason::all().map(|reason| ("reason", reason.name()));
     let outcomes = ["red_wins", "black_wins", "draws"].map(|outcome| ("outcome", outcome));
@@ -91,7 +92,7 @@ fn labels() -> String {
     reasons.chain(outcomes).map(label).collect()
 }
 
-/// A net for each generation, each promoted by a match of its own; every tenth was taken back.
+/// A net for each generation, each promoted by its own match; every tenth was rolled back.
 fn nets() -> String {
     let verdict = Verdict {
         pairs: 1_000,
@@ -111,12 +112,12 @@ fn nets() -> String {
          '{verdict}', 50, 2000, 1, 1, 2 FROM n, (SELECT header, bench_signature FROM jobs WHERE id = 1);
          INSERT INTO promotions (campaign, net, kind, job, at) {counted} SELECT 1, printf('%064x', i - i % 10 / 9),
          CASE i % 10 WHEN 9 THEN 'rollback' ELSE 'gate' END, 2000 + i, {now} - ({NETS} - i) * 3600000 FROM n;",
-        counted = counted(NETS),
+        counted = numbers_to(NETS),
         gate = serde_json::to_string(&Campaign::from_text(CAMPAIGN).unwrap().gate).unwrap(),
     )
 }
 
-/// A match that goes on and on: its pairs say neither the one nor the other.
+/// A long undecided match.
 fn the_match() -> String {
     let now = NOW.0;
     let campaign = Campaign::from_text(CAMPAIGN).unwrap();
@@ -133,6 +134,6 @@ fn the_match() -> String {
          audit, pairs, object) SELECT id, printf('%064x', id), job, id, worker, account, first, 16, 1300, 9000, 'validated', {now}, {now},
          'none', CASE id % 4 WHEN 0 THEN x'0102020302020104' WHEN 1 THEN x'0302020102020300' ELSE x'0203020102010302' END,
          'present' FROM leases WHERE id > 500000;",
-        counted(OF_MATCH)
+        numbers_to(OF_MATCH)
     )
 }

@@ -1,4 +1,4 @@
-//! Bad uploads: each is refused with its own code, and leaves nothing behind that counts.
+//! Bad uploads: each is rejected with its own code, and leaves nothing that counts.
 
 use dataset::{Digest, Header, Record, codec::BlockEncoder, delivery, shard::Shard};
 use futures_util::StreamExt as _;
@@ -26,7 +26,7 @@ async fn with_lease() -> (Bench, String, i64, Lease) {
 }
 
 #[tokio::test]
-async fn at_the_door() {
+async fn uploads_rejected_by_the_precheck() {
     let (bench, token, _, lease) = with_lease().await;
     let records = play(&lease.terms, lease.games);
     let good = shard(&lease.terms, &records);
@@ -52,11 +52,11 @@ async fn at_the_door() {
         ("games of another job", foreign, Code::WrongSeed),
         ("too few", shard(&lease.terms, &[]), Code::WrongGames),
     ];
-    for (what, bytes, code) in cases {
+    for (name, bytes, code) in cases {
         let answer = bench.upload(&token, &lease, bytes).await;
         let status = answer.status();
         let found: protocol::api::problem::Problem = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
-        assert_eq!((found.code, status.as_u16()), (code, code.status()), "{what}: {}", found.detail);
+        assert_eq!((found.code, status.as_u16()), (code, code.status()), "{name}: {}", found.detail);
     }
     let mut numbers = lease.terms.clone();
     numbers.first_game = 1;
@@ -69,7 +69,7 @@ async fn at_the_door() {
 }
 
 #[tokio::test]
-async fn by_its_envelope() {
+async fn uploads_rejected_by_their_headers() {
     let (bench, token, _, lease) = with_lease().await;
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
     let place = path::games(&lease.token, 0);
@@ -86,19 +86,19 @@ async fn by_its_envelope() {
     let other = bench.account("eve", Role::Volunteer).await;
     problem(bench.upload(&other, &lease, bytes.clone()).await, Code::Foreign).await;
     problem(bench.upload_at(&token, &lease, 1_000_000, bytes.clone()).await, Code::WrongGames).await;
-    let unknown = Lease { token: "nobody".to_owned(), ..lease.clone() };
+    let unknown = Lease { token: "unknown".to_owned(), ..lease.clone() };
     problem(bench.upload(&token, &unknown, bytes).await, Code::NotFound).await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards").await, 0);
 }
 
-/// A connection that is closed with something unread is reset, and on many systems the refusal is lost with it.
+/// Closing a connection with unread data resets it, and on many systems the response is lost.
 #[tokio::test]
-async fn what_is_refused_early_is_read_to_its_end() {
+async fn the_body_of_an_early_rejection_is_drained() {
     let (bench, token, _, lease) = with_lease().await;
     let body = vec![7; 300 << 10];
     let cases = [
         (path::games(&lease.token, 0), "text/plain", "wrong_type"),
-        (path::games("nobody", 0), SHARD_TYPE, "not_found"),
+        (path::games("unknown", 0), SHARD_TYPE, "not_found"),
         ("/api/v1/server".to_owned(), SHARD_TYPE, "method_not_allowed"),
     ];
     for (place, kind, code) in cases {
@@ -111,7 +111,7 @@ async fn what_is_refused_early_is_read_to_its_end() {
             body.len(),
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // The first part alone is enough to refuse it.
+        // The first part suffices to reject it.
         stream.write_all(&body[..1_000]).await.unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         stream.write_all(&body[1_000..]).await.expect(code);
@@ -122,9 +122,9 @@ async fn what_is_refused_early_is_read_to_its_end() {
     }
 }
 
-/// What was taken in once is not taken in for other games.
+/// A shard is accepted for one lease only.
 #[tokio::test]
-async fn what_was_there_before() {
+async fn replayed_uploads_are_rejected() {
     let (bench, token, worker, lease) = with_lease().await;
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
     assert_eq!(bench.upload(&token, &lease, bytes.clone()).await.status(), StatusCode::CREATED);
@@ -138,22 +138,22 @@ async fn what_was_there_before() {
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards").await, 1);
 }
 
-/// Whoever is too old gets no games, and what its engine played is not taken.
+/// An outdated worker gets no games, and games of its engine are rejected.
 #[tokio::test]
-async fn what_is_too_old() {
+async fn outdated_workers_are_rejected() {
     let (bench, token, worker, lease) = with_lease().await;
     let request = bench.client.post(format!("http://{}{}", bench.address, path::LEASES)).bearer_auth(&token);
     let request = request.header(VERSION_HEADER, "0.0.9").header("content-type", "application/json");
     let answer = request.body(serde_json::to_vec(&ask(worker, "old")).unwrap()).send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 426);
-    let told = problem(answer, Code::TooOld).await;
-    assert!(told.detail.contains("0.0.9") && told.detail.contains("update the worker"), "{}", told.detail);
+    let found = problem(answer, Code::TooOld).await;
+    assert!(found.detail.contains("0.0.9") && found.detail.contains("update the worker"), "{}", found.detail);
     let old = Header { bench_signature: 1, ..lease.terms.clone() };
     let records = play(&lease.terms, lease.games);
     problem(bench.upload(&token, &lease, shard(&old, &records)).await, Code::WrongEngine).await;
 }
 
-/// One block of games, whatever the encoder says of them.
+/// One block of games, even if the encoder rejects some.
 fn payload(terms: &Header, records: &[Record]) -> forge::Block {
     let mut encoder = BlockEncoder::new();
     for (number, record) in (terms.first_game..).zip(records) {
@@ -163,8 +163,8 @@ fn payload(terms: &Header, records: &[Record]) -> forge::Block {
     forge::Block { payload: encoder.finish(), games: records.len() as u32, moves }
 }
 
-/// The first of these games in which somebody in check does not parry it: the encoder stops there, and a forger does not
-/// care.
+/// The first of these games in which a check can be ignored: the forger writes the illegal move
+/// that the encoder refuses.
 fn with_illegal_move(terms: &Header, records: &[Record]) -> Option<Vec<u8>> {
     let whole = |records: &[Record]| forge::file(&terms.to_bytes(), &[payload(terms, records)]);
     for (index, record) in records.iter().enumerate() {
@@ -191,12 +191,13 @@ fn with_illegal_move(terms: &Header, records: &[Record]) -> Option<Vec<u8>> {
     None
 }
 
-/// Makes of a lease's games what is none of them; not of all games that can be done.
+/// Forges a shard from a lease; not every lease allows it.
 type Forger<'f> = &'f dyn Fn(&Lease) -> Option<Vec<u8>>;
 
-/// What only a replay shows is taken in, counts for nothing, and its worker is told why.
+/// Faults that only a replay shows: the upload is accepted, counts for nothing, and its worker is
+/// notified.
 #[tokio::test]
-async fn by_replay() {
+async fn uploads_rejected_by_replay() {
     let (bench, token, worker, first) = with_lease().await;
     let false_label = |lease: &Lease| {
         let mut records = play(&lease.terms, lease.games);
@@ -210,7 +211,7 @@ async fn by_replay() {
         Some(bytes)
     };
     let illegal = |lease: &Lease| with_illegal_move(&lease.terms, &play(&lease.terms, lease.games));
-    // Other games, with sound checks, under the lease's numbers.
+    // Other games under the lease's numbers, with valid checksums.
     let foreign = |lease: &Lease| {
         let other = Header { first_game: lease.terms.first_game + 1_000, ..lease.terms.clone() };
         let records = play(&other, lease.games);
@@ -220,7 +221,7 @@ async fn by_replay() {
         (&["false_label"], &false_label),
         (&["corrupt"], &corrupt),
         (&["illegal_move"], &illegal),
-        // It depends on what the random moves of the wrong opening come upon.
+        // The code depends on the random moves of the wrong opening.
         (&["illegal_move", "wrong_opening", "corrupt", "false_label", "bad_score"], &foreign),
     ];
     let (mut lease, mut number) = (first, 0);
@@ -239,21 +240,21 @@ async fn by_replay() {
         let found: Vec<_> = answer.notices.iter().filter_map(|notice| notice.code.as_deref()).collect();
         assert!(found.len() == 1 && codes.contains(&found[0]), "{codes:?}: {:?}", answer.notices);
         let Work::Games(next) = answer.work else { panic!("no games") };
-        let heard = answer.notices.iter().filter_map(|notice| notice.shard).collect();
-        let again = Ask { heard, ..ask(worker, &format!("again{number}")) };
+        let acknowledged = answer.notices.iter().filter_map(|notice| notice.shard).collect();
+        let again = Ask { heard: acknowledged, ..ask(worker, &format!("again{number}")) };
         let again: Answer = read(bench.post(path::LEASES, &token, &again).await).await;
-        assert!(again.notices.is_empty(), "it was heard");
+        assert!(again.notices.is_empty(), "the notice was acknowledged");
         lease = next;
     }
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE state = 'rejected'").await, 4);
     assert_eq!(bench.number("SELECT COUNT(*) FROM segments WHERE state = 'held'").await, 0);
     assert_eq!(bench.number("SELECT COUNT(*) FROM contributions").await, 0);
     let stored = bench.service.objects.older_than(coordinator::objects::Kind::Shard, i64::MAX).await.unwrap();
-    assert_eq!(stored.len(), 4, "what was rejected is kept, for people to look at");
+    assert_eq!(stored.len(), 4, "rejected shards are kept for inspection");
 }
 
 #[tokio::test]
-async fn what_is_beyond_the_quota_is_refused_while_it_comes() {
+async fn an_upload_beyond_the_quota_is_rejected_while_it_arrives() {
     let bench =
         Bench::with(coordinator::service::Settings { quota_bytes: Some(2_000), ..crate::bench::settings() }).await;
     bench.campaign(CAMPAIGN).await;
@@ -261,7 +262,7 @@ async fn what_is_beyond_the_quota_is_refused_while_it_comes() {
     let worker = bench.worker(&token, "one").await;
     let lease = bench.lease(&token, worker, "a").await;
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
-    // Nobody says how long it is, and it does not end.
+    // A body without a length or an end.
     let many = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![0_u8; 500])).take(1_000_000);
     let request = bench.request(Method::PUT, &path::games(&lease.token, lease.terms.first_game), &token);
     let request = request.header("content-type", SHARD_TYPE).header(SHA256_HEADER, Digest::of(b"many").to_string());
@@ -279,14 +280,14 @@ async fn what_is_beyond_the_quota_is_refused_while_it_comes() {
         let answer = bench.upload(&token, &lease, bytes.clone()).await;
         if !fits {
             problem(answer, Code::Quota).await;
-            // Who sends again what was taken in is thanked again, however little is left.
+            // Idempotent retry: an accepted upload is acknowledged again, even with a full quota.
             bench.execute("UPDATE shards SET bytes = bytes + 2000 WHERE id = 1".to_owned()).await;
             assert_eq!(bench.upload(&token, &first, first_bytes).await.status(), StatusCode::OK);
             let other = bench.account("bob", Role::Volunteer).await;
             let worker = bench.worker(&other, "one").await;
             let lease = bench.lease(&other, worker, "a").await;
             let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
-            assert!(bench.upload(&other, &lease, bytes).await.status().is_success(), "it is the account's alone");
+            assert!(bench.upload(&other, &lease, bytes).await.status().is_success(), "the quota is per account");
             return;
         }
         assert_eq!(answer.status(), StatusCode::CREATED);

@@ -1,4 +1,4 @@
-//! A backup is taken while games come in, and another coordinator made from it goes on where it stood.
+//! A backup is taken while games arrive, and a coordinator restored from it continues.
 
 use coordinator::{backup, objects::Objects, store::Database};
 use protocol::api::{
@@ -10,7 +10,7 @@ use reqwest::Method;
 use crate::bench::{Bench, CAMPAIGN, play, read, shard};
 
 #[tokio::test]
-async fn what_was_backed_up_is_there_again() {
+async fn a_backup_restores_everything() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
@@ -26,15 +26,15 @@ async fn what_was_backed_up_is_there_again() {
     let (store, objects) = (&bench.service.store, &bench.service.objects);
     let written = backup::backup(store, objects, &saved).await.unwrap();
     assert_eq!((written.objects, written.missing), (1, 0));
-    assert!(backup::backup(store, objects, &saved).await.is_err(), "a backup is not written over");
-    assert!(backup::restore(store, objects, &saved).await.is_err(), "nothing is written over");
+    assert!(backup::backup(store, objects, &saved).await.is_err(), "a backup is not overwritten");
+    assert!(backup::restore(store, objects, &saved).await.is_err(), "nothing is overwritten");
 
     let other = Bench::start().await;
     let restored = backup::restore(&other.service.store, &other.service.objects, &saved).await.unwrap();
     assert_eq!(restored, written);
     let me: Me = read(other.request(Method::GET, path::ME, &token).send().await.unwrap()).await;
     assert_eq!(me.total.games, lease.games);
-    assert_eq!(other.lease(&token, worker, "b").await.token, open.token, "the lease goes on");
+    assert_eq!(other.lease(&token, worker, "b").await.token, open.token, "the lease continues");
     let bytes = shard(&open.terms, &play(&open.terms, open.games));
     assert!(other.upload(&token, &open, bytes).await.status().is_success());
     other.validate().await;

@@ -1,4 +1,4 @@
-//! A shard of games out of the rulebook, as if somebody had played them, in a job that is over.
+//! A shard of games from the rulebook, as if played, in a closed job.
 
 use dataset::{
     Adjudication, Digest, GameSettings, Header, Opening, OpeningPolicy, Reason, Record, ScoredMove, opening::Walker,
@@ -11,16 +11,16 @@ use xiangqi::{
 
 use crate::bench::{Bench, shard};
 
-/// Red chases a cannon for ever: game 0.
+/// Game 0: Red chases a cannon perpetually.
 pub(crate) const CHASE: (&str, &str) =
     ("3a1kb2/4a4/4r3b/7c1/9/9/9/8R/7CC/3K5 w", "i2h2 h6i6 h2i2 i6h6 i2h2 h6i6 h2i2 i6h6");
-/// Red checks for ever: game 1.
+/// Game 1: Red checks perpetually.
 pub(crate) const CHECK: (&str, &str) = ("5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w", "e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9");
-/// Nobody does anything forbidden: game 2.
+/// Game 2: a repetition without an offence.
 pub(crate) const ALLOWED: (&str, &str) =
     ("3ak1b2/4a4/4b3r/4C4/5R3/9/9/9/9/4KA3 w", "f5g5 e9f9 g5f5 f9e9 f5g5 e9f9 g5f5 f9e9");
 
-/// Small, and fast.
+/// Small and fast settings.
 pub(crate) fn settings() -> GameSettings {
     GameSettings {
         hash_mebibytes: 1,
@@ -31,7 +31,7 @@ pub(crate) fn settings() -> GameSettings {
     }
 }
 
-/// Of games of the rulebook.
+/// The header of the rulebook's games.
 pub(crate) fn header() -> Header {
     Header {
         bench_signature: protocol::BENCH_SIGNATURE,
@@ -66,7 +66,7 @@ fn record(header: &Header, number: u64, (fen, moves): (&str, &str)) -> Record {
     Record { opening, moves: scored, outcome, reason }
 }
 
-/// Puts the shard there; `state` is that of its job. Its name.
+/// Stores the rulebook's shard, with its job in `state`. Returns its hash.
 pub(crate) async fn keep(bench: &Bench, state: &'static str) -> Digest {
     let header = header();
     let records: Vec<_> = [CHASE, CHECK, ALLOWED]
@@ -77,7 +77,7 @@ pub(crate) async fn keep(bench: &Bench, state: &'static str) -> Digest {
     put(bench, &header, &records, state).await
 }
 
-/// Puts a shard of such games there. Its name.
+/// Stores a shard of these games. Returns its hash.
 pub(crate) async fn put(bench: &Bench, header: &Header, records: &[Record], state: &'static str) -> Digest {
     let bytes = shard(header, records);
     let hash = bench.service.objects.put(coordinator::objects::Kind::Shard, bytes.into()).await.unwrap();

@@ -1,4 +1,4 @@
-//! What strangers try.
+//! Attacks.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use tokio::{
 use crate::bench::{Bench, CAMPAIGN, machine, problem, read, settings};
 
 #[tokio::test]
-async fn a_token_opens_what_is_its_owners_and_no_more() {
+async fn a_token_allows_only_its_owners_actions() {
     let bench = Bench::start().await;
     let ann = bench.account("ann", Role::Volunteer).await;
     problem(bench.request(Method::GET, path::ME, "").send().await.unwrap(), Code::NoToken).await;
-    problem(bench.request(Method::GET, path::ME, "chuhe_nobody").send().await.unwrap(), Code::BadToken).await;
+    problem(bench.request(Method::GET, path::ME, "chuhe_unknown").send().await.unwrap(), Code::BadToken).await;
     problem(bench.request(Method::GET, path::ME, &"x".repeat(4_000)).send().await.unwrap(), Code::BadToken).await;
     let claim = Claim { name: "t".to_owned(), version: "1".to_owned(), backend: "cpu".to_owned() };
     problem(bench.post(path::TRAININGS, &ann, &claim).await, Code::Forbidden).await;
@@ -44,7 +44,7 @@ async fn a_token_opens_what_is_its_owners_and_no_more() {
 }
 
 #[tokio::test]
-async fn tokens_end() {
+async fn tokens_expire_and_are_revoked() {
     let bench = Bench::start().await;
     let ann = bench.account("ann", Role::Volunteer).await;
     let made = bench.post("/api/v1/tokens", &ann, &json!({ "name": "short", "days": 1 })).await;
@@ -64,7 +64,7 @@ async fn tokens_end() {
 }
 
 #[tokio::test]
-async fn names_and_hashes_are_nothing_else() {
+async fn names_and_hashes_are_validated() {
     let bench = Bench::start().await;
     let ann = bench.account("ann", Role::Volunteer).await;
     for name in ["../../etc", "x'; DROP TABLE workers; --", "", "a b", "-rf", "名"] {
@@ -102,7 +102,8 @@ async fn bodies_and_heads_have_limits() {
         let mut stream = TcpStream::connect(bench.address).await.unwrap();
         let head =
             format!("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx: {}\r\n\r\n", "y".repeat(length));
-        // Whoever is refused may be cut off while he still speaks; what was said to him is there all the same.
+        // The connection may close while the client still writes; the response is sent all the
+        // same.
         drop(stream.write_all(head.as_bytes()).await);
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).await.unwrap();
@@ -110,9 +111,9 @@ async fn bodies_and_heads_have_limits() {
     }
 }
 
-/// Who says what he wants a byte at a time is cut off, and holds up nobody meanwhile.
+/// Slowloris: a client that sends byte by byte is disconnected, and delays no other.
 #[tokio::test]
-async fn slow_senders_are_cut_off() {
+async fn slow_senders_are_disconnected() {
     let bench = Bench::start().await;
     let mut slow = Vec::new();
     for beginning in [&b"GET /healthz HTTP/1.1\r\nhost: x\r\n"[..], b"", b"P", b"PRI * HTTP/2.0"].repeat(12) {
@@ -129,20 +130,20 @@ async fn slow_senders_are_cut_off() {
     }
 }
 
-/// Requests of which the head is there and the body is not.
+/// Requests with their head sent, but not their body.
 async fn half_sent(bench: &Bench, count: usize, head: &str, begin: &[u8]) -> Vec<TcpStream> {
     let mut streams = Vec::new();
     for _ in 0..count {
         let mut stream = TcpStream::connect(bench.address).await.unwrap();
         stream.write_all(format!("{head}\r\nhost: x\r\n\r\n").as_bytes()).await.unwrap();
-        // Who is refused already closes.
+        // A rejected connection is closed already.
         drop(stream.write_all(begin).await);
         streams.push(stream);
     }
     streams
 }
 
-/// The number of a line of the metrics.
+/// The value of a metric.
 async fn metric(bench: &Bench, name: &str) -> u64 {
     let text = bench.request(Method::GET, "/metrics", "").send().await.unwrap().text().await.unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
@@ -150,18 +151,18 @@ async fn metric(bench: &Bench, name: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn who_sends_half_of_a_body_keeps_nobody_out() {
+async fn half_sent_bodies_block_no_other_request() {
     let bench = Bench::with(coordinator::service::Settings { most_requests: 16, ..settings() }).await;
     let ann = bench.account("ann", Role::Volunteer).await;
     let head = "POST /api/v1/workers HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 500";
-    // As many as an address may have: one more of it is refused, and nobody is inside.
+    // The limit of an address: one more request is rejected, and none is active.
     let mut slow = half_sent(&bench, 4, head, b"{").await;
     let behind = async || bench.request(Method::GET, path::ME, &ann).send().await.unwrap();
     while behind().await.status() == StatusCode::OK {
         tokio::task::yield_now().await;
     }
     problem(behind().await, Code::TooMany).await;
-    // From elsewhere all is as ever, and whoever looks is alone inside.
+    // Other addresses are unaffected, and this request is the only active one.
     let elsewhere = reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 2])).build().unwrap();
     let text = elsewhere.get(format!("http://{}/metrics", bench.address)).send().await.unwrap().text().await.unwrap();
     assert!(text.contains("chuhe_requests_inside 1\n"), "{text}");
@@ -172,7 +173,7 @@ async fn who_sends_half_of_a_body_keeps_nobody_out() {
 }
 
 #[tokio::test]
-async fn games_that_are_held_back_fill_no_memory() {
+async fn stalled_uploads_fill_no_memory() {
     let bench =
         Bench::with(coordinator::service::Settings { request_timeout: Duration::from_mins(2), ..settings() }).await;
     bench.campaign(CAMPAIGN).await;
@@ -185,7 +186,7 @@ async fn games_that_are_held_back_fill_no_memory() {
     );
     let part = vec![0; 3 << 20];
     let slow = half_sent(&bench, 12, &head, &part).await;
-    // 36 MiB were sent, and 16 are kept: the others are told to come again.
+    // 36 MiB were sent, and 16 are kept: the others get 429.
     let mut answers = tokio::task::JoinSet::new();
     for mut stream in slow {
         answers.spawn(async move {
@@ -198,11 +199,15 @@ async fn games_that_are_held_back_fill_no_memory() {
         assert_eq!(&answer, b"HTTP/1.1 429");
     }
     assert!(metric(&bench, "chuhe_body_bytes").await <= 16 << 20);
-    assert_eq!(metric(&bench, "chuhe_requests_inside").await, 1, "while a body comes it has no place: it is who looks");
+    assert_eq!(
+        metric(&bench, "chuhe_requests_inside").await,
+        1,
+        "stalled uploads hold no permit: the one active request is this"
+    );
 }
 
 #[tokio::test]
-async fn who_asks_too_often_is_told_when_to_come_back() {
+async fn rate_limited_clients_get_retry_after() {
     let bench = Bench::with(coordinator::service::Settings { requests_per_second: 1, burst: 3, ..settings() }).await;
     let ann = bench.account("ann", Role::Volunteer).await;
     let ask = || async { bench.request(Method::GET, path::ME, &ann).send().await.unwrap() };

@@ -1,4 +1,4 @@
-//! Steering a campaign by the forms of its pages alone, as a browser without scripts sends them.
+//! Steering a campaign by the forms of its pages, as a browser without scripts sends them.
 
 use protocol::api::work::Role;
 use reqwest::StatusCode;
@@ -8,7 +8,7 @@ use crate::{
     paging::{Shown, Visitor},
 };
 
-/// A form of a page: where it goes, and what it sends if nobody writes anything.
+/// A form of a page: its target, and its initial fields.
 #[derive(Debug)]
 struct Form {
     action: String,
@@ -28,7 +28,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     )
 }
 
-/// The forms of a page; one for each button that has a name.
+/// The forms of a page, one for each button.
 fn forms(page: &str) -> Vec<Form> {
     let mut all = Vec::new();
     for text in page.split("<form ").skip(1) {
@@ -52,7 +52,7 @@ fn forms(page: &str) -> Vec<Form> {
     all
 }
 
-/// Presses a button of a page, having written something into fields of its form.
+/// Presses a button of a page, after filling in fields of its form.
 async fn press(visitor: &mut Visitor<'_>, page: &str, button: &str, written: &[(&str, &str)]) -> Shown {
     let shown = visitor.get(page).await;
     let mut all = forms(&shown.text);
@@ -66,13 +66,13 @@ async fn press(visitor: &mut Visitor<'_>, page: &str, button: &str, written: &[(
     send(visitor, &form).await
 }
 
-/// Sends a form, however old its page is.
+/// Submits a form, also a stale one.
 async fn send(visitor: &mut Visitor<'_>, form: &Form) -> Shown {
     let fields: Vec<(&str, &str)> = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     visitor.post(&form.action, &fields).await
 }
 
-/// A net that waits for what its gate says, as if somebody had trained it. Its hash.
+/// Creates a net that waits for its gate, as if trained. Returns its hash.
 async fn candidate(bench: &Bench, name: &str) -> String {
     let hash = dataset::Digest::of(name.as_bytes()).to_string();
     bench
@@ -110,7 +110,7 @@ async fn a_campaign_is_steered_by_forms_alone() {
     back(&press(&mut boss, page, "resume", &[]).await);
     assert_eq!(state(&bench).await, 1);
     bench.step().await;
-    // It is changed, and what is not to be changed is refused with a page that keeps what was written.
+    // An edit; then a forbidden edit, whose error page keeps the input.
     let more = CAMPAIGN.replace("positions = 400", "positions = 900");
     back(&press(&mut boss, "/en/campaigns/quick/edit", "/edit", &[("text", &more)]).await);
     assert_eq!(bench.number("SELECT wanted_positions FROM campaigns").await, 900);
@@ -118,7 +118,7 @@ async fn a_campaign_is_steered_by_forms_alone() {
     let refused = press(&mut boss, "/en/campaigns/quick/edit", "/edit", &[("text", &other)]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(refused.text.contains("seed = 8"), "{}", refused.text);
-    // With games it may be told to train at once.
+    // With games, training can start at once.
     let token = bench.account("ann", Role::Volunteer).await;
     let worker = bench.worker(&token, "one").await;
     let lease = bench.lease(&token, worker, "a").await;
@@ -128,7 +128,7 @@ async fn a_campaign_is_steered_by_forms_alone() {
     back(&press(&mut boss, page, "train", &[]).await);
     bench.step().await;
     assert_eq!(bench.number("SELECT COUNT(*) FROM trainings").await, 1);
-    // Stopping takes a second press, which a browser without scripts has too: the form is behind a summary.
+    // Stopping needs a confirmation, a summary that works without scripts.
     assert!(boss.get(page).await.text.contains("<details class=\"confirm\"><summary>Stop for good</summary>"));
     back(&press(&mut boss, page, "stop", &[]).await);
     assert_eq!(state(&bench).await, 3);
@@ -137,7 +137,7 @@ async fn a_campaign_is_steered_by_forms_alone() {
 }
 
 #[tokio::test]
-async fn candidates_are_rejected_promoted_and_taken_back_by_forms_alone() {
+async fn candidates_are_rejected_promoted_and_rolled_back_by_forms_alone() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
@@ -147,7 +147,7 @@ async fn candidates_are_rejected_promoted_and_taken_back_by_forms_alone() {
         nets.push(candidate(&bench, name).await);
         assert_eq!(press(&mut boss, page, command, &[]).await.status, StatusCode::SEE_OTHER, "{name}");
         if name == "x" {
-            // Somebody has X's card open when Y takes its place.
+            // X's card is open when Y is promoted.
             let card = boss.get(&format!("/en/nets/{}", nets[1])).await.text;
             nets.push(card);
         }
@@ -173,12 +173,12 @@ async fn candidates_are_rejected_promoted_and_taken_back_by_forms_alone() {
     let late = send(&mut boss, &with_reason(card)).await;
     assert_eq!(late.status, StatusCode::PRECONDITION_FAILED, "{}", late.text);
     assert_eq!((champion(y).await, bench.number(rolled_back).await), (1, 0), "Y stays");
-    // One press takes one back; the same press again, none.
+    // Idempotent: the same form rolls back once only.
     let form = with_reason(&boss.get(page).await.text);
     assert_eq!(send(&mut boss, &form).await.status, StatusCode::SEE_OTHER);
     assert_eq!(send(&mut boss, &form).await.status, StatusCode::PRECONDITION_FAILED);
     assert_eq!((champion(x).await, bench.number(rolled_back).await), (1, 1));
-    // And the card of X takes X back.
+    // X's card rolls X back.
     let card = boss.get(&format!("/en/nets/{x}")).await.text;
     assert_eq!(send(&mut boss, &with_reason(&card)).await.status, StatusCode::SEE_OTHER);
     assert_eq!((champion(x).await, bench.number(rolled_back).await), (0, 2));

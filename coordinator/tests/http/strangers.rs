@@ -1,4 +1,4 @@
-//! Pages that are not for everybody: what people see who did not sign in, and volunteers, of what is for others.
+//! Access control of pages: anonymous visitors, volunteers and maintainers.
 
 use protocol::api::work::Role;
 use reqwest::StatusCode;
@@ -9,20 +9,20 @@ use crate::{
     paging::Visitor,
 };
 
-/// What only maintainers see.
+/// Pages for maintainers only.
 const MAINTAINERS: [&str; 6] =
     ["/admin", "/admin/audits", "/admin/events", "/admin/settings", "/campaigns/new", "/campaigns/quick/edit"];
 
 #[tokio::test]
-async fn what_is_for_maintainers_nobody_else_sees() {
+async fn only_maintainers_see_their_pages() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
-    let mut nobody = Visitor::new(&bench);
+    let mut anonymous = Visitor::new(&bench);
     let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
     let mut tom = Visitor::signed_in(&bench, "tom", Role::Trainer).await;
     for language in ["en", "zh"] {
         for path in MAINTAINERS.into_iter().chain(["/me"]) {
-            let page = nobody.get(&format!("/{language}{path}")).await;
+            let page = anonymous.get(&format!("/{language}{path}")).await;
             let place = format!("/{language}/sign-in?next=%2F{language}{}", path.replace('/', "%2F"));
             assert_eq!((page.status, page.header("location")), (StatusCode::SEE_OTHER, place.as_str()), "{path}");
         }
@@ -38,13 +38,13 @@ async fn what_is_for_maintainers_nobody_else_sees() {
         }
     }
     for path in ["/api/v1/accounts", "/api/v1/audits", "/api/v1/events", "/api/v1/settings"] {
-        assert_eq!(nobody.get(path).await.status, StatusCode::UNAUTHORIZED, "{path}");
+        assert_eq!(anonymous.get(path).await.status, StatusCode::UNAUTHORIZED, "{path}");
         assert_eq!(ann.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
     }
 }
 
 #[tokio::test]
-async fn what_maintainers_do_nobody_else_does() {
+async fn only_maintainers_can_steer() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let job = live_match::begin(&bench).await;
@@ -52,9 +52,9 @@ async fn what_maintainers_do_nobody_else_does() {
     let worker = bench.worker(&token, "hers").await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
     let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
-    let mut nobody = Visitor::new(&bench);
+    let mut anonymous = Visitor::new(&bench);
     let form = ann.form("/en/me").await;
-    let open = nobody.form("/en/sign-in").await;
+    let open = anonymous.form("/en/sign-in").await;
     let changed = bench.number("SELECT changed FROM campaigns").await.to_string();
     let before = bench.number("SELECT COUNT(*) FROM events").await;
     let text = CAMPAIGN.replace("quick", "hers");
@@ -79,7 +79,7 @@ async fn what_maintainers_do_nobody_else_does() {
             fields.iter().map(|(key, value)| (key.clone(), value.clone())).collect::<Vec<_>>()
         };
         for (visitor, form, expected) in
-            [(&mut ann, &form, StatusCode::FORBIDDEN), (&mut nobody, &open, StatusCode::SEE_OTHER)]
+            [(&mut ann, &form, StatusCode::FORBIDDEN), (&mut anonymous, &open, StatusCode::SEE_OTHER)]
         {
             let fields = borrowed(&with(form));
             let fields: Vec<(&str, &str)> = fields.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -92,14 +92,14 @@ async fn what_maintainers_do_nobody_else_does() {
         }
     }
     assert_eq!(bench.number("SELECT COUNT(*) FROM events").await, before, "and nothing happened");
-    // The same addresses are answered to who may.
+    // The same requests succeed for a maintainer.
     let own = boss.form("/en/me").await;
     let fields = [("form", own.as_str()), ("command", "pause"), ("changed", &changed)];
     assert_eq!(boss.post("/en/campaigns/quick/command", &fields).await.header("location"), "/en/campaigns/quick");
 }
 
 #[tokio::test]
-async fn what_is_somebodys_own_others_do_not_see() {
+async fn private_data_is_hidden_from_others() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let job = live_match::begin(&bench).await;
@@ -108,7 +108,7 @@ async fn what_is_somebodys_own_others_do_not_see() {
     let report =
         serde_json::json!({ "worker": null, "kind": "other", "version": "0.1.0", "detail": "the cellar is wet" });
     assert!(bench.post("/api/v1/failures", &eve, &report).await.status().is_success());
-    let mut nobody = Visitor::new(&bench);
+    let mut anonymous = Visitor::new(&bench);
     let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
     let secrets =
@@ -125,7 +125,7 @@ async fn what_is_somebodys_own_others_do_not_see() {
         "/en/data",
     ];
     for path in pages {
-        for visitor in [&mut nobody, &mut ann] {
+        for visitor in [&mut anonymous, &mut ann] {
             let page = visitor.get(path).await;
             assert_eq!(page.status, StatusCode::OK, "{path}");
             let seen: Vec<_> = secrets.iter().filter(|secret| page.text.contains(*secret)).collect();
@@ -138,15 +138,15 @@ async fn what_is_somebodys_own_others_do_not_see() {
         assert!(!secrets.iter().any(|secret| seen.contains(secret)), "{path}: {seen}");
     }
     assert_eq!(ann.get("/api/v1/people/eve/own").await.status, StatusCode::FORBIDDEN);
-    assert_eq!(nobody.get("/api/v1/people/eve/own").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(anonymous.get("/api/v1/people/eve/own").await.status, StatusCode::UNAUTHORIZED);
     assert!(ann.get("/api/v1/people/ann/own").await.text.contains("\"days\""));
-    // They are there for those who may: the words above are the right ones.
+    // Control: visitors with access do see these texts.
     assert!(boss.get("/en/people/eve").await.text.contains(secrets[0]));
     assert!(boss.get("/en/workers").await.text.contains(secrets[1]));
     assert!(boss.get("/api/v1/people/eve/own").await.text.contains(secrets[0]));
     let campaign = boss.get("/en/campaigns/quick").await.text;
     assert!(campaign.contains(secrets[4]) && boss.get(&one).await.text.contains("/live\"><input"));
-    // A token of another is not revoked.
+    // Another account's token cannot be revoked.
     let form = ann.form("/en/me").await;
     let token = bench
         .number("SELECT tokens.id FROM tokens JOIN accounts ON accounts.id = account WHERE accounts.name = 'eve'")

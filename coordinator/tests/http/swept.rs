@@ -1,4 +1,4 @@
-//! Objects that nobody names go, and none that anybody names.
+//! The sweep removes unreferenced objects, and no others.
 
 use coordinator::{
     clock::{Clock, HOUR},
@@ -21,7 +21,8 @@ async fn with_lease() -> (Bench, String, Lease) {
     (bench, token, lease)
 }
 
-/// As if whoever put it had been killed before it was noted, the day before: the bench's clock is far ahead.
+/// Stores an object without a reference, as after a crash a day ago: the bench's clock is far
+/// ahead.
 async fn orphan(bench: &Bench, bytes: Vec<u8>) -> Digest {
     bench.service.objects.put(Kind::Shard, bytes.into()).await.unwrap()
 }
@@ -30,7 +31,7 @@ async fn sweep(bench: &Bench) -> u64 {
     driver::sweep(&bench.service).await.unwrap()
 }
 
-/// The shards that are there, and those that were set aside.
+/// The shards in the store, and those set aside.
 async fn there(bench: &Bench) -> (Vec<Digest>, Vec<Digest>) {
     let objects = &bench.service.objects;
     let found = objects.older_than(Kind::Shard, i64::MAX).await.unwrap();
@@ -38,7 +39,7 @@ async fn there(bench: &Bench) -> (Vec<Digest>, Vec<Digest>) {
 }
 
 #[tokio::test]
-async fn what_nobody_names_is_set_aside_and_then_goes() {
+async fn an_unreferenced_object_is_set_aside_and_then_deleted() {
     let (bench, token, lease) = with_lease().await;
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
     let named = Digest::of(&bytes);
@@ -50,20 +51,20 @@ async fn what_nobody_names_is_set_aside_and_then_goes() {
     assert_eq!(there(&bench).await, (vec![named], vec![]));
     let gone = bench.service.objects.get(Kind::Shard, lost).await;
     assert!(matches!(gone, Err(ObjectError::Missing)), "{gone:?}");
-    // What expired is named no more.
+    // An expired shard is no longer referenced.
     bench.execute("UPDATE shards SET object = 'expired'".to_owned()).await;
     assert_eq!(sweep(&bench).await, 1);
     assert_eq!(there(&bench).await, (vec![], vec![named]));
 }
 
-/// It is so much later than on the machine, whose times files have.
+/// Sets the bench's clock to `later` after the machine's, which dates the files.
 fn set_clock(bench: &Bench, later: i64) {
     bench.clock.advance(Clock::System.now().after(later).0 - bench.clock.now().0);
 }
 
-/// What is an hour old may be on its way to a name.
+/// An object younger than an hour may still get its reference.
 #[tokio::test]
-async fn what_is_young_stays() {
+async fn a_young_object_stays() {
     let (bench, ..) = with_lease().await;
     let young = orphan(&bench, b"young".to_vec()).await;
     set_clock(&bench, HOUR);
@@ -71,9 +72,9 @@ async fn what_is_young_stays() {
     assert_eq!(there(&bench).await, (vec![young], vec![]));
 }
 
-/// Whoever put it again just before may need longer than a moment to note it.
+/// A repeated upload of the object may still be recording its reference.
 #[tokio::test]
-async fn what_was_set_aside_lies_there_for_an_hour() {
+async fn an_object_set_aside_is_kept_for_an_hour() {
     let (bench, ..) = with_lease().await;
     let lost = orphan(&bench, b"lost".to_vec()).await;
     assert_eq!(sweep(&bench).await, 1);
@@ -85,9 +86,9 @@ async fn what_was_set_aside_lies_there_for_an_hour() {
     assert_eq!(there(&bench).await, (vec![], vec![]));
 }
 
-/// Somebody puts an old orphan again; before it is noted, it is swept: the games are there all the same.
+/// Race: an old orphan is stored again, and swept before its reference is recorded.
 #[tokio::test]
-async fn a_sweep_between_putting_and_noting_loses_nothing() {
+async fn a_sweep_between_storing_and_recording_loses_nothing() {
     for is_read_first in [true, false] {
         let (bench, token, lease) = with_lease().await;
         let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
@@ -106,11 +107,11 @@ async fn a_sweep_between_putting_and_noting_loses_nothing() {
             positions,
         };
         let now = bench.clock.now();
-        let noted = bench.service.store.write(move |mut c| {
+        let recorded = bench.service.store.write(move |mut c| {
             let upload = upload.clone();
             Box::pin(async move { receiving::receive(&mut c, now, &upload).await })
         });
-        noted.await.unwrap();
+        recorded.await.unwrap();
         if is_read_first {
             bench.validate().await;
         }

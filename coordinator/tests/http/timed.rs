@@ -1,4 +1,4 @@
-//! Matches under a clock, from the request to the pages that show them.
+//! Matches under a clock, from the request to their pages.
 
 use std::{
     sync::{
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, problem, read, shard};
 
-/// A clock on which a millisecond passes at every look.
+/// A clock that advances by a millisecond per reading.
 #[derive(Default)]
 struct Ticks(AtomicU64);
 
@@ -44,7 +44,7 @@ async fn get(bench: &Bench, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn trusted_workers_play_them_and_whatever_shows_them_says_what_they_are() {
+async fn trusted_workers_play_them_and_every_view_marks_them_unprovable() {
     const MARK: &str = "unprovable";
     let bench = Bench::start().await;
     let (boss, ann) = (bench.account("boss", Role::Maintainer).await, bench.account("ann", Role::Volunteer).await);
@@ -59,13 +59,13 @@ async fn trusted_workers_play_them_and_whatever_shows_them_says_what_they_are() 
     wrong["clock"]["time"]["game"]["base_milliseconds"] = json!(0);
     problem(bench.post(path, &boss, &wrong).await, Code::Invalid).await;
     wrong = json!({ "pairs": 2 });
-    assert!(bench.post(path, &boss, &wrong).await.status().is_client_error(), "a clock there must be");
+    assert!(bench.post(path, &boss, &wrong).await.status().is_client_error(), "a clock is required");
     let answer = bench.post(path, &boss, &wanted).await;
     assert_eq!(answer.status(), StatusCode::CREATED);
     let job = read::<Value>(answer).await["job"].as_i64().unwrap();
 
     let worker = bench.worker(&ann, "one").await;
-    assert!(matches!(bench.ask(&ann, worker, "1").await.work, Work::Wait { .. }), "nobody trusts it");
+    assert!(matches!(bench.ask(&ann, worker, "1").await.work, Work::Wait { .. }), "the worker is not trusted");
     let trust = bench.post(&format!("/api/v1/workers/{worker}/trust"), &boss, &json!({ "trusted": true })).await;
     assert_eq!(trust.status(), StatusCode::NO_CONTENT);
     let mut late = 0;
@@ -79,7 +79,7 @@ async fn trusted_workers_play_them_and_whatever_shows_them_says_what_they_are() 
     }
     bench.validate().await;
     bench.step().await;
-    assert!(late > 0, "a clock so short is not kept to");
+    assert!(late > 0, "so short a clock is exceeded");
 
     let standing: Value =
         read(bench.request(Method::GET, &format!("/api/v1/matches/{job}"), "").send().await.unwrap()).await;
@@ -109,7 +109,7 @@ async fn trusted_workers_play_them_and_whatever_shows_them_says_what_they_are() 
         assert!(get(&bench, &path).await.contains("Played under a clock"), "{path}");
     }
     assert!(get(&bench, &format!("/zh/matches/{job}")).await.contains("不可复核"));
-    // No line of a manifest is kept of them, and none can be made.
+    // Their manifest entries are empty, and cannot be created.
     assert_eq!(bench.number("SELECT COUNT(*) FROM shards WHERE entry <> ''").await, 0);
     assert!(Entry::of(&bytes).is_err());
     assert_eq!(bench.number("SELECT COUNT(*) FROM promotions").await, 0);

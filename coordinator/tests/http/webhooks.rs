@@ -1,4 +1,4 @@
-//! Who outside is told what happened: by a server that receives.
+//! Webhooks, with a real receiver.
 
 use std::{
     collections::VecDeque,
@@ -28,26 +28,26 @@ use tokio::net::TcpListener;
 
 use crate::bench::{Bench, settings};
 
-/// What a receiver does with what comes.
+/// A receiver's reaction.
 #[derive(Clone, Copy, Debug)]
-enum How {
-    Thank,
+enum Reaction {
+    Accept,
     Fail,
-    SendElsewhere,
-    SayNothing,
+    Redirect,
+    Stall,
 }
 
 #[derive(Clone, Default)]
 struct Receiver {
-    came: Arc<Mutex<Vec<(HeaderMap, String)>>>,
-    how: Arc<Mutex<VecDeque<How>>>,
+    requests: Arc<Mutex<Vec<(HeaderMap, String)>>>,
+    reactions: Arc<Mutex<VecDeque<Reaction>>>,
 }
 
 impl Receiver {
-    /// One that does these things, one after the other, and thanks afterwards.
-    async fn start(how: &[How]) -> (Self, SocketAddr) {
+    /// Starts a receiver with these reactions, one after the other; afterwards it accepts.
+    async fn start(reactions: &[Reaction]) -> (Self, SocketAddr) {
         let receiver = Self::default();
-        receiver.how.lock().unwrap().extend(how);
+        receiver.reactions.lock().unwrap().extend(reactions);
         let app = Router::new().route("/{*place}", post(receive)).with_state(receiver.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -55,19 +55,19 @@ impl Receiver {
         (receiver, address)
     }
 
-    fn came(&self) -> Vec<(HeaderMap, String)> {
-        std::mem::take(&mut self.came.lock().unwrap())
+    fn take_requests(&self) -> Vec<(HeaderMap, String)> {
+        std::mem::take(&mut self.requests.lock().unwrap())
     }
 }
 
 async fn receive(State(receiver): State<Receiver>, headers: HeaderMap, body: String) -> Response {
-    receiver.came.lock().unwrap().push((headers, body));
-    let how = receiver.how.lock().unwrap().pop_front().unwrap_or(How::Thank);
-    match how {
-        How::Thank => StatusCode::NO_CONTENT.into_response(),
-        How::Fail => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        How::SendElsewhere => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/elsewhere")]).into_response(),
-        How::SayNothing => {
+    receiver.requests.lock().unwrap().push((headers, body));
+    let reaction = receiver.reactions.lock().unwrap().pop_front().unwrap_or(Reaction::Accept);
+    match reaction {
+        Reaction::Accept => StatusCode::NO_CONTENT.into_response(),
+        Reaction::Fail => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        Reaction::Redirect => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/elsewhere")]).into_response(),
+        Reaction::Stall => {
             tokio::time::sleep(Duration::from_mins(1)).await;
             StatusCode::NO_CONTENT.into_response()
         }
@@ -83,7 +83,7 @@ async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, Str
     added.await
 }
 
-async fn happens(bench: &Bench, kind: &'static str) {
+async fn cause_event(bench: &Bench, kind: &'static str) {
     let now = bench.clock.now();
     let noted = bench.service.store.write(move |mut c| {
         let event =
@@ -93,19 +93,19 @@ async fn happens(bench: &Bench, kind: &'static str) {
     noted.await.unwrap();
 }
 
-/// Tells what is due, as a process does that has just been started.
+/// Delivers the due events, as a process just started.
 async fn deliver(bench: &Bench) -> (usize, usize) {
     let sender = Sender::new(Duration::from_millis(500)).unwrap();
     webhooks::deliver(&bench.service.store, &bench.clock, &sender).await.unwrap()
 }
 
 #[tokio::test]
-async fn what_happens_is_told_once_and_signed() {
+async fn events_are_delivered_once_and_signed() {
     let bench = Bench::start().await;
     let (receiver, at) = Receiver::start(&[]).await;
     let (_, secret) = add(&bench, format!("http://{at}/hook?key=1"), &webhooks::USUAL_KINDS).await.unwrap();
-    happens(&bench, "promotion").await;
-    happens(&bench, "candidate").await;
+    cause_event(&bench, "promotion").await;
+    cause_event(&bench, "candidate").await;
     bench.account("eve", Role::Volunteer).await;
     let now = bench.clock.now();
     let done = bench.service.store.write(move |mut c| {
@@ -116,36 +116,36 @@ async fn what_happens_is_told_once_and_signed() {
     });
     done.await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));
-    let came = receiver.came();
+    let requests = receiver.take_requests();
     let kinds: Vec<Value> =
-        came.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap()["kind"].clone()).collect();
-    assert_eq!(kinds, ["promotion", "quarantine"], "and not what nobody asked for");
-    for (headers, body) in &came {
-        let said = headers["chuhe-signature"].to_str().unwrap();
-        assert_eq!(said, signature(&secret, now.seconds(), body));
-        assert_ne!(said, signature("webhook_another", now.seconds(), body));
-        assert_ne!(said, signature(&secret, now.seconds(), &format!("{body} ")));
+        requests.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap()["kind"].clone()).collect();
+    assert_eq!(kinds, ["promotion", "quarantine"], "only subscribed kinds are delivered");
+    for (headers, body) in &requests {
+        let sent = headers["chuhe-signature"].to_str().unwrap();
+        assert_eq!(sent, signature(&secret, now.seconds(), body));
+        assert_ne!(sent, signature("webhook_another", now.seconds(), body));
+        assert_ne!(sent, signature(&secret, now.seconds(), &format!("{body} ")));
         let value: Value = serde_json::from_str(body).unwrap();
         assert_eq!(value["delivery"].to_string(), headers["chuhe-delivery"].to_str().unwrap());
         assert!(value["text"].as_str().is_some_and(|text| !text.is_empty()) && value["at"] == now.0, "{value}");
     }
     bench.clock.advance(24 * HOUR);
     assert_eq!(deliver(&bench).await, (0, 0));
-    assert!(receiver.came().is_empty());
+    assert!(receiver.take_requests().is_empty());
 }
 
 #[tokio::test]
-async fn who_fails_or_says_nothing_is_told_again_and_later_each_time() {
+async fn failed_deliveries_are_retried_with_growing_pauses() {
     let bench = Bench::start().await;
-    let (receiver, at) = Receiver::start(&[How::Fail, How::SayNothing, How::Fail]).await;
+    let (receiver, at) = Receiver::start(&[Reaction::Fail, Reaction::Stall, Reaction::Fail]).await;
     add(&bench, format!("http://{at}/hook"), &["stall"]).await.unwrap();
-    happens(&bench, "stall").await;
+    cause_event(&bench, "stall").await;
     let mut pauses = Vec::new();
     let mut waited = 0;
     while pauses.len() < 4 {
-        let (tried, told) = deliver(&bench).await;
+        let (tried, delivered) = deliver(&bench).await;
         if tried > 0 {
-            assert_eq!(told, usize::from(pauses.len() == 3), "the fourth is thanked for");
+            assert_eq!(delivered, usize::from(pauses.len() == 3), "the fourth is accepted");
             pauses.push(std::mem::take(&mut waited));
         }
         bench.clock.advance(1_000);
@@ -153,37 +153,35 @@ async fn who_fails_or_says_nothing_is_told_again_and_later_each_time() {
         assert!(waited < 1_000, "it is given up after {pauses:?}");
     }
     assert!(pauses[1] >= 10 && pauses[2] > pauses[1] && pauses[3] > pauses[2], "{pauses:?}");
-    let came = receiver.came();
-    assert_eq!(came.len(), 4);
-    assert!(
-        came.iter().all(|(headers, body)| {
-            (&headers["chuhe-delivery"], body) == (&came[0].0["chuhe-delivery"], &came[0].1)
-        })
-    );
+    let requests = receiver.take_requests();
+    assert_eq!(requests.len(), 4);
+    assert!(requests.iter().all(|(headers, body)| {
+        (&headers["chuhe-delivery"], body) == (&requests[0].0["chuhe-delivery"], &requests[0].1)
+    }));
     bench.clock.advance(24 * HOUR);
     assert_eq!(deliver(&bench).await, (0, 0));
 }
 
 #[tokio::test]
-async fn who_sends_elsewhere_is_not_followed() {
+async fn redirects_are_not_followed() {
     let bench = Bench::start().await;
-    let (receiver, at) = Receiver::start(&[How::SendElsewhere]).await;
+    let (receiver, at) = Receiver::start(&[Reaction::Redirect]).await;
     add(&bench, format!("http://{at}/hook"), &["disk"]).await.unwrap();
-    happens(&bench, "disk").await;
+    cause_event(&bench, "disk").await;
     assert_eq!(deliver(&bench).await, (1, 0));
-    assert_eq!(receiver.came().len(), 1, "the other address was not asked");
+    assert_eq!(receiver.take_requests().len(), 1, "the other address was not asked");
 }
 
 #[tokio::test]
-async fn nobody_there_holds_up_nobody_else_and_is_given_up_in_the_end() {
+async fn an_unreachable_receiver_delays_no_other_and_is_given_up() {
     let bench = Bench::start().await;
     let (receiver, at) = Receiver::start(&[]).await;
     let gone = { TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap() };
     add(&bench, format!("http://{gone}/hook"), &["disk"]).await.unwrap();
     add(&bench, format!("http://{at}/hook"), &["disk"]).await.unwrap();
-    happens(&bench, "disk").await;
+    cause_event(&bench, "disk").await;
     assert_eq!(deliver(&bench).await, (2, 1));
-    assert_eq!(receiver.came().len(), 1);
+    assert_eq!(receiver.take_requests().len(), 1);
     let mut tries = 1;
     for _ in 0..200 {
         bench.clock.advance(HOUR);
@@ -194,7 +192,7 @@ async fn nobody_there_holds_up_nobody_else_and_is_given_up_in_the_end() {
 }
 
 #[tokio::test]
-async fn a_disk_that_fills_is_told_once_and_once_when_it_is_well() {
+async fn a_full_disk_is_one_event_and_its_recovery_another() {
     let mut full = settings();
     full.least_free_bytes = u64::MAX;
     let bench = Bench::with(full).await;
@@ -211,7 +209,7 @@ async fn a_disk_that_fills_is_told_once_and_once_when_it_is_well() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused() {
+async fn an_invalid_address_is_rejected() {
     let bench = Bench::start().await;
     for address in ["http://example.org/hook", "ftp://127.0.0.1/", "https://me:secret@example.org/", "nonsense"] {
         match add(&bench, address.to_owned(), &["disk"]).await {
@@ -223,7 +221,7 @@ async fn what_is_no_address_is_refused() {
     let (id, secret) = add(&bench, "https://example.org/".to_owned(), &["disk"]).await.unwrap();
     let listed = bench.service.store.read(|mut c| Box::pin(async move { webhooks::list(&mut c).await })).await.unwrap();
     assert!(!listed.to_string().contains(&secret) && listed[0]["webhook"] == id, "{listed}");
-    happens(&bench, "disk").await;
+    cause_event(&bench, "disk").await;
     let now = bench.clock.now();
     let removed =
         bench.service.store.write(move |mut c| Box::pin(async move { webhooks::remove(&mut c, now, id).await }));

@@ -1,4 +1,4 @@
-//! What an honest worker does, from the first question to games that count.
+//! An honest worker, from the first request to games that count.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use reqwest::{Method, StatusCode};
 
 use crate::bench::{Bench, CAMPAIGN, machine, play, problem, read, settings, shard};
 
-/// The coordinator knows it without an engine.
+/// The coordinator has the constant without depending on the engine.
 #[test]
-fn the_engine_whose_games_are_wanted_is_this_one() {
+fn the_bench_signature_is_that_of_this_engine() {
     assert_eq!(protocol::BENCH_SIGNATURE, engine::bench::SIGNATURE);
 }
 
@@ -30,7 +30,7 @@ async fn games_are_received_validated_and_counted_once() {
     bench.campaign(CAMPAIGN).await;
 
     let lease = bench.lease(&token, worker, "a").await;
-    assert_eq!(bench.lease(&token, worker, "a").await, lease, "the answer may have been lost");
+    assert_eq!(bench.lease(&token, worker, "a").await, lease, "idempotent retry: the response may have been lost");
     assert!(lease.games >= 2 && lease.terms.first_game == 0);
     let records = play(&lease.terms, lease.games);
     let bytes = shard(&lease.terms, &records);
@@ -42,7 +42,7 @@ async fn games_are_received_validated_and_counted_once() {
     assert_eq!((again.status, again.shard), (ReceiptStatus::Duplicate, receipt.shard));
 
     let me: Me = read(bench.request(Method::GET, path::ME, &token).send().await.unwrap()).await;
-    assert_eq!((me.total.games, me.rank), (0, None), "nothing counts before it was validated");
+    assert_eq!((me.total.games, me.rank), (0, None), "nothing counts before its validation");
     bench.validate().await;
     let me: Me = read(bench.request(Method::GET, path::ME, &token).send().await.unwrap()).await;
     let positions: usize = records.iter().map(|record| record.moves.len()).sum();
@@ -52,7 +52,7 @@ async fn games_are_received_validated_and_counted_once() {
 }
 
 #[tokio::test]
-async fn part_of_a_lease_may_be_delivered_and_the_rest_given_back() {
+async fn part_of_a_lease_may_be_delivered_and_the_rest_released() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
@@ -69,11 +69,11 @@ async fn part_of_a_lease_may_be_delivered_and_the_rest_given_back() {
     let answer = bench.post(&path::giving_back(&lease.token), &token, &GiveBack { from: 2 }).await;
     assert_eq!(answer.status(), StatusCode::NO_CONTENT);
     let next = bench.lease(&token, worker, "b").await;
-    assert_eq!((next.terms.first_game, next.games), (2, lease.games - 2), "the same games, for whoever comes next");
+    assert_eq!((next.terms.first_game, next.games), (2, lease.games - 2), "the released games are leased again");
 }
 
 #[tokio::test]
-async fn what_comes_late_is_taken_and_games_are_played_once() {
+async fn late_games_are_accepted_and_count_once() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let (ann, bob) = (bench.account("ann", Role::Volunteer).await, bench.account("bob", Role::Volunteer).await);
@@ -97,14 +97,14 @@ async fn what_comes_late_is_taken_and_games_are_played_once() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_too_old_or_blocked_is_told() {
+async fn an_outdated_or_blocked_worker_gets_a_message() {
     let bench = Bench::start().await;
     let token = bench.account("ann", Role::Volunteer).await;
     let old = bench.client.post(format!("http://{}{}", bench.address, path::WORKERS)).bearer_auth(&token);
     let old = old.header("chuhe-version", "0.0.9").header("content-type", "application/json");
     let body = serde_json::to_vec(&machine("one")).unwrap();
-    let told = problem(old.body(body).send().await.unwrap(), Code::TooOld).await;
-    assert!(told.detail.contains("0.0.9") && told.detail.contains("update"), "{}", told.detail);
+    let found = problem(old.body(body).send().await.unwrap(), Code::TooOld).await;
+    assert!(found.detail.contains("0.0.9") && found.detail.contains("update"), "{}", found.detail);
     let worker = bench.worker(&token, "one").await;
     let boss = bench.account("boss", Role::Maintainer).await;
     let message = serde_json::json!({ "message": "your memory is broken" });
@@ -114,9 +114,9 @@ async fn a_worker_that_is_too_old_or_blocked_is_told() {
     assert_eq!(problem(answer, Code::Blocked).await.detail, "your memory is broken");
 }
 
-/// Self-play stops, and what was played before is taken.
+/// Self-play stops, and earlier games are accepted.
 #[tokio::test]
-async fn a_disk_that_is_nearly_full_takes_results_and_hands_nothing_out() {
+async fn a_nearly_full_disk_accepts_results_and_leases_nothing() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
@@ -144,9 +144,9 @@ async fn a_disk_that_is_nearly_full_takes_results_and_hands_nothing_out() {
     bench.lease(&token, worker, "c").await;
 }
 
-/// What a hash names is fetched once, whole or in parts, and never again.
+/// Content of a hash is fetched once, whole or in parts, then cached.
 #[tokio::test]
-async fn what_a_hash_names_is_kept_by_whoever_has_it() {
+async fn content_of_a_hash_is_cached_by_clients() {
     let bench = Bench::start().await;
     let net: Vec<u8> = (0..200_000_u32).map(|number| (number * 7) as u8).collect();
     let hash = bench.service.objects.put(Kind::Net, net.clone().into()).await.unwrap();

@@ -1,5 +1,5 @@
-//! What people write into forms that cannot be taken: it is said beside the field, in their language, and nothing is lost.
-//! And lists that go on.
+//! Invalid input in forms: the error is beside its field, translated, and the input is kept. And
+//! lists with pages.
 
 use protocol::api::work::Role;
 use reqwest::StatusCode;
@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn the_calculator_says_which_field_is_wrong_and_what_to_write() {
+async fn the_calculator_names_the_invalid_field_and_its_correction() {
     let bench = Bench::start().await;
     let mut visitor = Visitor::new(&bench);
     for (query, field, english, chinese) in [
@@ -30,13 +30,13 @@ async fn the_calculator_says_which_field_is_wrong_and_what_to_write() {
                 let value = pair.split_once('=').unwrap().1.replace('+', " ");
                 page.text.contains(&format!("value=\"{value}\""))
             });
-            assert!(kept, "what was written stays: {query}");
+            assert!(kept, "the input stays: {query}");
         }
     }
 }
 
 #[tokio::test]
-async fn what_was_written_stays_beside_what_is_wrong_with_it() {
+async fn invalid_input_stays_beside_its_error() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
@@ -65,14 +65,14 @@ async fn what_was_written_stays_beside_what_is_wrong_with_it() {
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(refused.text.contains("<h1>quick</h1>") && refused.text.contains("Say why, in a few words."));
     assert!(refused.text.contains("<details class=\"confirm\" open><summary>Roll back"), "{}", refused.text);
-    // A form that lacks a field is told so, in no program's words.
+    // A missing field is reported in plain words.
     let refused = boss.post("/zh/campaigns/quick/rollback", &[("form", &form)]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(refused.text.contains("表单缺少某一项") && !refused.text.contains("missing field"), "{}", refused.text);
 }
 
 #[tokio::test]
-async fn who_must_sign_in_first_goes_on_at_the_same_page_of_a_list() {
+async fn sign_in_returns_to_the_same_page_of_a_list() {
     let bench = Bench::start().await;
     let mut visitor = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
     visitor.cookies.clear();
@@ -85,7 +85,7 @@ async fn who_must_sign_in_first_goes_on_at_the_same_page_of_a_list() {
 }
 
 #[tokio::test]
-async fn every_list_goes_on() {
+async fn every_list_has_pages() {
     let bench = Bench::start().await;
     bench.campaign(CAMPAIGN).await;
     plenty::fill(&bench).await;

@@ -14,22 +14,22 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {
-    /// The net that is asked about, by its hash [default: the plain evaluation]
+    /// Net A, by its hash [default: the plain evaluation]
     #[arg(long, value_name = "HASH")]
     a: Option<dataset::Digest>,
-    /// The one it is compared with [default: the plain evaluation]
+    /// Net B, by its hash [default: the plain evaluation]
     #[arg(long, value_name = "HASH")]
     b: Option<dataset::Digest>,
     /// The nodes of a search
     #[arg(long, default_value_t = 5_000)]
     nodes: u64,
-    /// How many pairs of games at most
+    /// The largest number of game pairs
     #[arg(long, default_value_t = 1_000)]
     pairs: u32,
-    /// The hypotheses of the test
+    /// The Elo bounds of the SPRT's hypotheses
     #[arg(long, value_parser = bounds, default_value = "0,10", value_name = "E0,E1")]
     sprt: (f64, f64),
-    /// Play all pairs
+    /// Play all pairs: no early stop
     #[arg(long)]
     fixed: bool,
     /// The seed of the openings

@@ -9,18 +9,18 @@ use crate::{campaigns, clock::Clock, ratings, store::Database};
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {
-    /// Let those champions play against each other who have not yet, and print the jobs' numbers
+    /// Schedule the missing matches between champions, and print the jobs' numbers
     Begin {
         /// The campaign
         campaign: String,
-        /// How many pairs of games two of them play
+        /// Pairs of games per match
         #[arg(long, default_value_t = ratings::USUAL_PAIRS, value_name = "N")]
         pairs: u32,
         /// The nodes of a search [default: those of the campaign's gate]
         #[arg(long, value_name = "N")]
         nodes: Option<u64>,
     },
-    /// Show how strong they are, as far as they have played
+    /// Show the strength of the champions, from the matches played so far
     Show {
         /// The campaign
         campaign: String,

@@ -14,30 +14,30 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {
-    /// The net that is asked about, by its hash [default: the plain evaluation]
+    /// Net A, by its hash [default: the plain evaluation]
     #[arg(long, value_name = "HASH")]
     a: Option<Digest>,
-    /// The one it is compared with [default: the plain evaluation]
+    /// Net B, by its hash [default: the plain evaluation]
     #[arg(long, value_name = "HASH")]
     b: Option<Digest>,
     #[command(flatten)]
     time: TimeGiven,
-    /// How much more a player may use before it loses, in milliseconds: for each move, or with --tc for all
+    /// Milliseconds over the time before a player loses: for each move, or with --tc for the game
     #[arg(long, value_name = "MS", default_value_t = 50)]
     grace: u32,
-    /// How many pairs of games
+    /// Pairs of games
     #[arg(long, value_name = "N", default_value_t = usual::pairs())]
     pairs: u32,
     /// The size of each one's transposition table, in mebibytes
     #[arg(long, value_name = "MIB", default_value_t = usual::hash())]
     hash: u32,
-    /// How many random moves a game begins with
+    /// Random moves at the start of a game
     #[arg(long, value_name = "N", default_value_t = usual::openings().plies)]
     random_plies: u32,
-    /// The book from whose positions games begin, by its hash
+    /// The opening book, by its hash
     #[arg(long, value_name = "HASH")]
     book: Option<Digest>,
-    /// After how many plies a game is a draw
+    /// The ply cap: longer games are draws
     #[arg(long, value_name = "PLIES", default_value_t = usual::ply_cap())]
     ply_cap: u32,
     /// The seed of the openings
@@ -48,14 +48,14 @@ pub(in crate::command) struct Arguments {
     rules: RuleSet,
 }
 
-/// One of the two.
+/// The time control: exactly one of the two options.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct TimeGiven {
     /// The time of a move, in milliseconds
     #[arg(long, value_name = "MS")]
     movetime: Option<u32>,
-    /// Seconds for all moves and seconds that each adds, as 10+0.1
+    /// Seconds for all moves and increment per move, as 10+0.1
     #[arg(long, value_name = "S+S")]
     tc: Option<Time>,
 }

@@ -9,17 +9,17 @@ use crate::{clock::Clock, store::Database, webhooks};
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {
-    /// Tell an address what happens; its secret, by which it knows who tells, is printed once
+    /// Send events to an address; the secret that signs them is printed once
     Add {
-        /// Where events are posted: https://…
+        /// The address for events: https://…
         address: String,
-        /// Of which kinds of events
+        /// Kinds of events
         #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = webhooks::USUAL_KINDS.map(str::to_owned))]
         kinds: Vec<String>,
     },
     /// List them
     List,
-    /// Tell one nothing any more
+    /// Remove one
     Remove {
         /// Its number
         webhook: i64,

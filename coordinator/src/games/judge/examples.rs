@@ -1,4 +1,4 @@
-//! Worked examples of the rulebook of program competitions, ready to be looked at.
+//! Worked examples of the rulebook of program competitions.
 
 use xiangqi::rules::RuleSet;
 
@@ -15,7 +15,7 @@ const fn example(number: u8, fen: &'static str, moves: &'static str) -> Example 
     Example { number, fen, moves, rules: RuleSet::Cxr }
 }
 
-/// The examples, in the order in which they are shown: what every referee knows first, then what is disputed.
+/// The examples in display order: well-known cases first, then the disputed ones.
 pub(crate) const EXAMPLES: [Example; 14] = [
     example(13, "5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w", "e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9"),
     example(4, "4k3c/9/4bn2n/8c/6R2/6P2/9/9/9/3K5 w", "g5i5 i6f6 i5g5 f6i6 g5i5 i6f6 i5g5 f6i6"),
@@ -37,7 +37,7 @@ pub(crate) const EXAMPLES: [Example; 14] = [
 mod tests {
     use super::{super::judge, EXAMPLES};
 
-    /// Each of them ends, and as the rulebook says.
+    /// Each example ends as in the rulebook.
     #[test]
     fn the_examples_are_judged_as_in_the_rulebook() {
         let book = include_str!("../../../../crates/xiangqi/tests/data/cxr_examples.jsonl");

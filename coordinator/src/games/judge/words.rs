@@ -1,8 +1,8 @@
-//! What cannot be judged, in words.
+//! Messages for input that cannot be judged.
 
 use xiangqi::{Color, Fen, FenError, Piece, PieceKind, Square, notation::NotationError};
 
-use super::{MOST_FEN, MOST_MOVES, MOST_TEXT, Wrong};
+use super::{MAX_FEN_BYTES, MAX_MOVES, MAX_TEXT_BYTES, Wrong};
 use crate::games::character;
 
 impl Wrong {
@@ -14,10 +14,14 @@ impl Wrong {
     fn english(&self) -> String {
         match self {
             Self::Rules(name) => format!("Rules: `{}` is none of cxr, wxf, axf, wikibook, simple.", printable(name)),
-            Self::LongFen(length) => format!("Position: the text has {length} bytes; a FEN has at most {MOST_FEN}."),
+            Self::LongFen(length) => {
+                format!("Position: the text has {length} bytes; a FEN has at most {MAX_FEN_BYTES}.")
+            }
             Self::Fen(error) => format!("Position: {error}."),
-            Self::LongMoves(length) => format!("Moves: the text has {length} bytes; at most {MOST_TEXT} are read."),
-            Self::ManyMoves => format!("Moves: there are more than {MOST_MOVES}."),
+            Self::LongMoves(length) => {
+                format!("Moves: the text has {length} bytes; at most {MAX_TEXT_BYTES} are read.")
+            }
+            Self::ManyMoves => format!("Moves: there are more than {MAX_MOVES}."),
             Self::Move { number, error } => format!("Move {number}: {error}."),
             Self::OpenComment => "Moves: a comment or a tag is not closed.".to_owned(),
         }
@@ -28,17 +32,17 @@ impl Wrong {
             Self::Rules(name) => {
                 format!("规则：“{}”不是 cxr、wxf、axf、wikibook、simple 之一。", printable(name))
             }
-            Self::LongFen(length) => format!("局面：文本有{length}字节，FEN 最多{MOST_FEN}字节。"),
+            Self::LongFen(length) => format!("局面：文本有{length}字节，FEN 最多{MAX_FEN_BYTES}字节。"),
             Self::Fen(error) => format!("局面：{}。", of_fen(error)),
-            Self::LongMoves(length) => format!("着法：文本有{length}字节，最多读{MOST_TEXT}字节。"),
-            Self::ManyMoves => format!("着法：超过{MOST_MOVES}步。"),
+            Self::LongMoves(length) => format!("着法：文本有{length}字节，最多读{MAX_TEXT_BYTES}字节。"),
+            Self::ManyMoves => format!("着法：超过{MAX_MOVES}步。"),
             Self::Move { number, error } => format!("第{number}步：{}。", of_move(error)),
             Self::OpenComment => "着法：注释或标签没有结束。".to_owned(),
         }
     }
 }
 
-/// A text of somebody else's on one line.
+/// Foreign text on one line, without control characters.
 fn printable(text: &str) -> String {
     text.chars().flat_map(|letter| if letter.is_control() { '?' } else { letter }.to_lowercase()).take(40).collect()
 }
@@ -125,20 +129,20 @@ mod tests {
 
     #[test]
     fn the_place_is_named_in_both_languages() {
-        let said = |fen: &str, moves: &str| {
+        let sentences = |fen: &str, moves: &str| {
             let wrong = judge(fen, moves, "").err().unwrap();
             [false, true].map(|chinese| wrong.sentence(chinese))
         };
         assert_eq!(
-            said("", "h2e2 h9g7 b0b3"),
+            sentences("", "h2e2 h9g7 b0b3"),
             ["Move 3: `b0b3`: Red's horse on b0 does not go to b3.", "第3步：“b0b3”：b0 上的红方傌走不到 b3。"]
         );
         assert_eq!(
-            said("4k4/9/9/9/9/9/9/9/9/4K4 w", ""),
+            sentences("4k4/9/9/9/9/9/9/9/9/4K4 w", ""),
             ["Position: FEN board: the kings face each other on file e.", "局面：FEN 棋盘：将帅在 e 路照面。"]
         );
         assert_eq!(
-            said("", "e2e4!"),
+            sentences("", "e2e4!"),
             ["Move 1: `e2e4!` is not a move in any known notation.", "第1步：“e2e4!”不是任何已知记谱法的着法。"]
         );
     }

@@ -25,9 +25,9 @@ super::words! {
         scores: "Score by move, seen from Red, in pawns", "各步评分（红方视角，以兵为单位）";
         opening_moves: "{} opening moves", "开局 {} 步";
         verdict: "The arbiter's verdict", "裁判结论";
-        goes_on: "The game goes on.", "对局继续。";
-        goes_on_help: "No rule ends the game in this position.", "此局面下没有任何规则终止对局。";
-        goes_on_counter: "{} plies are counted toward the natural limit.", "自然限着已计 {} 步。";
+        ongoing: "The game continues.", "对局继续。";
+        ongoing_help: "No rule ends the game in this position.", "此局面下没有任何规则终止对局。";
+        ongoing_counter: "{} plies are counted toward the natural limit.", "自然限着已计 {} 步。";
         red_wins: "Red wins", "红胜";
         black_wins: "Black wins", "黑胜";
         draw: "Draw", "和棋";
@@ -36,7 +36,7 @@ super::words! {
             "第 {} 步后的局面重复出现，以下为其间各步。只有一方每一步都做的，才算其违规行为。";
         cycle_ply: "Ply", "步";
         cycle_move: "Move", "着法";
-        cycle_deed: "What it does", "性质";
+        cycle_facts: "What it does", "性质";
         class_of: "All of {}'s moves", "{}全部着法";
         class_allowed: "nothing in common that is forbidden: allowed", "允许循环";
         class_chase: "perpetual chase", "长捉";
@@ -61,7 +61,7 @@ super::words! {
         next_game: "Next game", "下一局";
         previous_game: "Previous game", "上一局";
         games_title: "Games", "对局";
-        games_help: "Games are shown when nobody plays them any more: their job is over, and no audit hangs on them.",
+        games_help: "Games become public when their job is over and no audit is pending.",
             "作业结束且无复核未决的对局才会公开。";
         games_of_job: "Games of job {}", "作业 {} 的对局";
         games_of_shard: "Games of a shard", "数据片中的对局";
@@ -81,7 +81,7 @@ super::words! {
         judge_examples: "Worked examples of the rulebook", "规则书例题";
         judge_examples_help: "From the rules of computer xiangqi competitions (2023).", "出自《象棋程序竞赛规则》（2023）。";
         judge_example: "Example {}", "例 {}";
-        judge_surplus: "The game was over then; {} further moves were not looked at.", "此时对局已结束，其后 {} 步未予考虑。";
+        judge_surplus: "The game was over then; {} further moves were ignored.", "此时对局已结束，其后 {} 步未予考虑。";
         judge_permanent: "The address of this page can be kept: it holds the position and the moves.",
             "本页地址可收藏：其中包含局面与着法。";
         rules_cxr: "computer competitions (cxr)", "程序竞赛规则（cxr）";
@@ -91,12 +91,12 @@ super::words! {
         rules_simple: "every repetition a draw (simple)", "重复即和（simple）";
         live_title: "Live game", "现场直播";
         live_none: "No game is shown live at the moment.", "目前没有正在直播的对局。";
-        live_none_help: "A maintainer marks the match that is to be seen; then it appears here by itself.",
+        live_none_help: "A maintainer marks the match to show; it then appears here by itself.",
             "维护者标记要直播的对抗赛后，此处会自动显示。";
         live_waits: "Match {} is to be shown; its next game begins soon.", "对抗赛 {} 即将直播，请稍候。";
         live_pair: "Match {}", "对抗赛 {}";
         colon: ": ", "：";
-        live_said: "Last said", "最近所报";
+        live_report: "Last report", "最近所报";
         live_depth: "Depth", "深度";
         live_speed: "Nodes/s", "节点/秒";
         live_score: "Score", "评分";
@@ -104,7 +104,7 @@ super::words! {
         live_variation: "Expected line", "主要变例";
         live_nodes: "{} nodes", "{} 节点";
         live_limit: "{} a move", "每步 {}";
-        live_clock_help: "These games are limited by nodes, not by time: where a clock would stand is what each side has searched in the game, and how much it may for a move.",
+        live_clock_help: "These games are limited by nodes, not by time. In place of clocks: each side's nodes in the game, and its limit per move.",
             "本局按节点数而非时间限制：原本显示用时之处，为双方本局已搜索的节点数与每步上限。";
         live_thinks: "thinks", "思考中";
         live_over: "The game is over: {}.", "对局结束：{}。";
@@ -113,6 +113,6 @@ super::words! {
         live_word: "What is shown is the worker's word; games count when they are delivered and proved.",
             "直播内容为工作机自述；对局须提交并验证后才计入。";
         live_begin: "Show this match live", "直播此对抗赛";
-        live_end: "Show it no more", "停止直播";
+        live_end: "Stop showing it", "停止直播";
     }
 }

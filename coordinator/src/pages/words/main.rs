@@ -1,7 +1,7 @@
-//! What stands on most pages.
+//! Texts of most pages.
 
 super::words! {
-    /// What stands on most pages.
+    /// Texts of most pages.
     Main {
         tagline: "A river of games for xiangqi nets", "象棋神经网络的棋局之河";
         skip: "To the content", "跳到正文";

@@ -1,8 +1,8 @@
-//! The words that the database keeps, for people.
+//! Labels for the database's states, kinds, roles and reasons.
 
 use super::Language;
 
-/// What a state, kind, role or reason is called; what is not known here stays as it is.
+/// The label of a state, kind, role or reason; an unknown one stays as it is.
 #[must_use]
 pub fn state(language: Language, word: &str) -> String {
     let found = STATES.iter().find(|(key, ..)| *key == word);
@@ -13,7 +13,7 @@ pub fn state(language: Language, word: &str) -> String {
     }
 }
 
-/// Whether there is a word for it.
+/// Whether there is a label for it.
 pub(crate) fn is_known(word: &str) -> bool {
     STATES.iter().any(|(key, ..)| *key == word)
 }
@@ -70,7 +70,7 @@ const STATES: &[(&str, &str, &str)] = &[
     ("trainer", "trainer", "训练者"),
     ("maintainer", "maintainer", "维护者"),
     ("admin", "administrator", "管理员"),
-    // Outcomes, and why games ended.
+    // Outcomes, and reasons of games' ends.
     ("red_wins", "red wins", "红胜"),
     ("black_wins", "black wins", "黑胜"),
     ("draws", "draws", "和棋"),
@@ -81,25 +81,25 @@ const STATES: &[(&str, &str, &str)] = &[
     ("repetition", "repetition", "循环"),
     ("repetition_draw", "repetition, drawn", "循环作和"),
     ("natural_limit", "move limit", "自然限着"),
-    ("insufficient_material", "nobody can win", "无进攻子力"),
-    ("bare", "nobody can win", "无进攻子力"),
+    ("insufficient_material", "insufficient material", "无进攻子力"),
+    ("bare", "insufficient material", "无进攻子力"),
     ("draw", "draw", "和棋"),
     ("move_limit", "natural limit", "自然限着"),
-    ("bare_defenders", "nobody can win", "无进攻子力"),
+    ("bare_defenders", "insufficient material", "无进攻子力"),
     ("ply_cap", "ply limit", "步数上限"),
     ("time_loss", "lost on time", "超时判负"),
     ("adjudicated", "adjudicated", "判定"),
     ("adjudicated_win", "adjudicated win", "判胜"),
     ("adjudicated_draw", "adjudicated draw", "判和"),
-    // Who may register.
-    ("open_to_all", "everybody", "开放"),
-    ("by_approval", "everybody, after approval", "经批准"),
+    // Registration modes.
+    ("open_to_all", "everyone", "开放"),
+    ("by_approval", "everyone, after approval", "经批准"),
     ("by_invitation", "by invitation", "凭邀请"),
-    // What may be chosen.
+    // Settings that administrators change.
     ("registration", "Who may register", "注册方式"),
     ("audit_percent", "Games played again, at least (%)", "最低复核比例（%）"),
     ("keep_days", "Days that files of games are kept", "对局文件保留天数"),
-    // What it was started with.
+    // Settings of the command line.
     ("name", "Name", "名称"),
     ("least_worker", "Oldest worker", "最低工作机版本"),
     ("bench_signature", "Bench signature of the engine", "引擎基准签名"),
@@ -111,7 +111,7 @@ const STATES: &[(&str, &str, &str)] = &[
     ("requests_per_second", "Requests a second, in the long run", "每秒请求数（长期）"),
     ("burst", "Requests at once, after a pause", "突发请求数"),
     ("behind_proxy", "Behind a proxy", "位于代理之后"),
-    // What happened.
+    // Kinds of events.
     ("account_changed", "account changed", "账号变更"),
     ("account_created", "account created", "新建账号"),
     ("account_deleted", "account deleted", "删除账号"),
@@ -138,12 +138,12 @@ const STATES: &[(&str, &str, &str)] = &[
     ("webhook_removed", "webhook removed", "删除通知"),
     ("worker_blocked", "worker blocked", "停用工作机"),
     ("worker_trusted", "worker trusted", "可信工作机"),
-    // What workers report.
+    // Failure reports of workers.
     ("panic", "panic", "程序崩溃"),
     ("self_test", "failed self-test", "自检失败"),
     ("storage", "storage", "存储"),
     ("refused", "refused", "被拒绝"),
-    // How a net became champion.
+    // Kinds of promotions.
     ("gate", "by its gate", "测试晋级"),
     ("hand", "by hand", "人工晋级"),
     ("rollback", "rollback", "回退"),

@@ -1,5 +1,4 @@
-//! From which openings the pairs of a match were played, and what came of each: read from its shards, one at a time, as
-//! far as everybody may see their games.
+//! The openings of a match's pairs with their results, read from one public shard at a time.
 
 use dataset::{Digest, Opening, shard::Shard};
 use protocol::api::problem::Code;
@@ -9,7 +8,7 @@ use xiangqi::notation::Notation;
 
 use crate::{
     games,
-    http::answer::{Answer, Refusal},
+    http::answer::{ApiError, ApiResult},
     objects::Kind,
     service::Service,
 };
@@ -17,13 +16,13 @@ use crate::{
 /// The pairs of a shard.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Openings {
-    /// The shard; none if there is no further one.
+    /// The shard; none after the last.
     pub shard: Option<String>,
-    /// Whether everybody may see its games; there are no pairs if not.
+    /// Whether its games are public; otherwise there are no pairs.
     pub is_open: bool,
     /// Its pairs.
     pub pairs: Vec<Pair>,
-    /// Whether there are more shards behind it.
+    /// Whether more shards follow.
     pub has_more: bool,
 }
 
@@ -34,20 +33,20 @@ pub(crate) struct Pair {
     pub game: u64,
     /// The candidate's points, from 0 to 4 halves.
     pub halves: u8,
-    /// The position from which the opening begins, if that is none of a game's beginning.
+    /// The start of the opening, unless it is the starting position.
     pub start: Option<String>,
     /// The moves of the opening, as `h2e2 h9g7`.
     pub moves: String,
-    /// The same in Chinese.
+    /// The moves in Chinese.
     pub chinese: String,
 }
 
-/// The pairs of one of a match's shards, which are counted from 0.
+/// Reads the pairs of one of a match's shards, counted from 0.
 ///
 /// # Errors
 ///
-/// If it is no match, or a store fails.
-pub(crate) async fn openings(service: &Service, job: i64, page: i64) -> Answer<Openings> {
+/// If the match does not exist, or a store fails.
+pub(crate) async fn openings(service: &Service, job: i64, page: i64) -> ApiResult<Openings> {
     let rows: Vec<(String, i64, Vec<u8>)> = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -65,7 +64,7 @@ pub(crate) async fn openings(service: &Service, job: i64, page: i64) -> Answer<O
     };
     let broken = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, "a shard could not be read");
-        Refusal::new(Code::NotFound, "the shard cannot be read")
+        ApiError::new(Code::NotFound, "the shard cannot be read")
     };
     let hash: Digest = shard.parse().map_err(|error: dataset::ParseDigestError| broken(&error))?;
     let is_open = games::is_open(service, hash).await?;
@@ -83,20 +82,20 @@ fn read(bytes: Vec<u8>, points: &[u8]) -> Result<Vec<Pair>, dataset::shard::Shar
     let mut pairs = Vec::new();
     for game in shard.records() {
         let (number, record) = game?;
-        // Both games of a pair begin alike.
+        // Both games of a pair have the same opening.
         if !number.is_multiple_of(2) {
             continue;
         }
         let place = ((number - shard.header().first_game) / 2) as usize;
         let Some(&halves) = points.get(place) else { break };
-        let (start, moves, chinese) = told(&record.opening);
+        let (start, moves, chinese) = describe(&record.opening);
         pairs.push(Pair { game: number, halves, start, moves, chinese });
     }
     Ok(pairs)
 }
 
-/// An opening in words: where it begins, and its moves in two notations.
-fn told(opening: &Opening) -> (Option<String>, String, String) {
+/// Describes an opening: its start, and its moves in two notations.
+fn describe(opening: &Opening) -> (Option<String>, String, String) {
     let start = (opening.start != xiangqi::Fen::start()).then(|| opening.start.to_string());
     let mut position = opening.start.position.clone();
     let (mut moves, mut chinese) = (Vec::new(), Vec::new());

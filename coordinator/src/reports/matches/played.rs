@@ -1,6 +1,7 @@
-//! What all shards of a match say together. Reading them takes its time where a match is large, so it is remembered until
-//! something counts anew; when that is, running totals say, which are read at once. While it is read anew, whoever looks is
-//! told what was known.
+//! Cache of the figures of a match, from all its shards (stale-while-revalidate).
+//!
+//! Reading a large match takes long, so its figures are cached. Running totals, which are read at
+//! once, reveal when they are stale. During a new read, callers get the stale figures.
 
 use std::{
     collections::BTreeMap,
@@ -24,67 +25,68 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// So many matches are remembered.
-const MOST_MATCHES: usize = 64;
+/// Matches in the cache.
+const MAX_MATCHES: usize = 64;
 
-/// So many points of a curve are told: more than a picture shows.
-const MOST_POINTS: usize = 400;
+/// Points of a curve: more than a plot shows.
+const MAX_POINTS: usize = 400;
 
-/// How long whoever looks waits for what is new.
+/// How long a caller waits for fresh figures.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// If nothing is known yet.
+pub struct ReadTimeouts {
+    /// Without cached figures.
     pub first: Duration,
-    /// If something is known.
+    /// With stale figures.
     pub later: Duration,
 }
 
-impl Default for Patience {
+impl Default for ReadTimeouts {
     fn default() -> Self {
         Self { first: Duration::from_secs(1), later: Duration::from_millis(200) }
     }
 }
 
-/// What is said while nothing is known of a match.
+/// The error while a match without cached figures is read.
 pub(crate) const BEING_COUNTED: &str = "the match's games are being counted: ask again in a moment";
 
-/// Of a match with more shards than this, pages may be some seconds old: reading it takes longer than a page may.
-const LARGE: i64 = 5_000;
-const LARGE_FOR: i64 = 5 * SECOND;
+/// Shards of a large match, whose figures may be some seconds old: reading takes longer than a page
+/// may.
+const LARGE_SHARDS: i64 = 5_000;
+const LARGE_MAX_AGE_MS: i64 = 5 * SECOND;
 
-/// A match, as all its shards have it.
+/// The figures of a match, from all its shards.
 pub(super) struct Played {
     pub(super) standing: Standing,
     pub(super) elo: Option<EloEstimate>,
     pub(super) outlook: Option<Outlook>,
-    /// The log-likelihood ratio after so many pairs.
+    /// The log-likelihood ratio by number of pairs.
     pub(super) curve: Vec<(u64, f64)>,
-    /// Those first who played most.
+    /// By number of pairs, the most first.
     pub(super) workers: Vec<Tally>,
 }
 
-/// Matches that were looked at.
+/// The cache.
 #[derive(Default)]
 pub struct Memory {
-    /// By their numbers.
-    places: Mutex<BTreeMap<i64, Arc<Place>>>,
-    patience: Patience,
+    /// Entries by job.
+    entries: Mutex<BTreeMap<i64, Arc<Entry>>>,
+    timeouts: ReadTimeouts,
 }
 
-/// What is known of a match. Whoever reads it anew is alone in that, and holds up nobody who only looks.
+/// An entry of the cache. At most one task reads it, and blocks no other caller.
 #[derive(Default)]
-struct Place {
+struct Entry {
     known: Mutex<Option<Remembered>>,
     reading: Mutex<Option<Reading>>,
-    /// Whether somebody was told what is not so any more, while it was read.
-    is_behind: AtomicBool,
+    /// Whether a caller got stale figures during the read.
+    is_stale: AtomicBool,
 }
 
-/// A match being read, as it was when that began. Those who wait are told how it ended.
+/// A read under way, with the mark at its start. `done` notifies the waiting callers.
 #[derive(Clone)]
 struct Reading {
     mark: Mark,
-    told: watch::Receiver<Option<Result<(), String>>>,
+    done: watch::Receiver<Option<Result<(), String>>>,
 }
 
 #[derive(Clone)]
@@ -98,47 +100,47 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Place {
+impl Entry {
     fn known(&self) -> Option<Remembered> {
         locked(&self.known).clone()
     }
 
-    /// Reads the match anew, unless somebody does so already.
+    /// Starts a read of the match, or joins the one under way.
     fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Reading {
         let mut reading = locked(&self.reading);
-        // One that broke off without a word is over.
-        if let Some(reading) = reading.as_ref().filter(|reading| reading.told.has_changed().is_ok()) {
+        // A read whose task died counts as over.
+        if let Some(reading) = reading.as_ref().filter(|reading| reading.done.has_changed().is_ok()) {
             return reading.clone();
         }
-        let (tell, told) = watch::channel(None);
-        let begun = Reading { mark: mark.clone(), told };
+        let (notify, done) = watch::channel(None);
+        let begun = Reading { mark: mark.clone(), done };
         *reading = Some(begun.clone());
-        let (place, service, mark) = (Arc::clone(self), service.clone(), mark.clone());
+        let (entry, service, mark) = (Arc::clone(self), service.clone(), mark.clone());
         tokio::spawn(async move {
             let at = service.clock.now();
             let found = service.read(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
             let found = found.await.map(|played| Remembered { mark, at, played: Arc::new(played) });
             let ended = found.as_ref().map(drop).map_err(ToString::to_string);
             if let Ok(remembered) = found {
-                *locked(&place.known) = Some(remembered);
+                *locked(&entry.known) = Some(remembered);
             }
-            locked(&place.reading).take();
-            tell.send_replace(Some(ended));
-            // Pages that were told what was known look again.
-            if place.is_behind.swap(false, Ordering::Relaxed) {
-                service.pages.live.tell("changed", r#"["games"]"#);
+            locked(&entry.reading).take();
+            notify.send_replace(Some(ended));
+            // Pages with stale figures reload.
+            if entry.is_stale.swap(false, Ordering::Relaxed) {
+                service.pages.live.send("changed", r#"["games"]"#);
             }
         });
         begun
     }
 
-    /// Reads the match until it is as this mark has it.
+    /// Reads the match until its figures have this mark.
     async fn read_until(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Outcome<()> {
         loop {
             let mut reading = self.read(service, job, mark);
-            let told = reading.told.wait_for(Option::is_some).await.map(|told| told.clone());
+            let outcome = reading.done.wait_for(Option::is_some).await.map(|outcome| outcome.clone());
             let broken = |error: String| Failure::Broken(format!("match {job}: {error}"));
-            told.ok().flatten().unwrap_or_else(|| Err("whoever read it broke off".to_owned())).map_err(broken)?;
+            outcome.ok().flatten().unwrap_or_else(|| Err("its read broke off".to_owned())).map_err(broken)?;
             if reading.mark == *mark {
                 return Ok(());
             }
@@ -146,7 +148,7 @@ impl Place {
     }
 }
 
-/// What is another when something else counts.
+/// Change marker: it differs after every change of the match's figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mark {
     state: String,
@@ -158,46 +160,47 @@ struct Mark {
 
 impl Mark {
     fn is_large(&self) -> bool {
-        self.totals.iter().map(|(_, shards, ..)| shards).sum::<i64>() > LARGE
+        self.totals.iter().map(|(_, shards, ..)| shards).sum::<i64>() > LARGE_SHARDS
     }
 }
 
 impl Memory {
-    /// One for those who wait so long.
+    /// A cache with given timeouts.
     #[must_use]
-    pub fn with_patience(patience: Patience) -> Self {
-        Self { patience, ..Self::default() }
+    pub fn with_timeouts(timeouts: ReadTimeouts) -> Self {
+        Self { timeouts, ..Self::default() }
     }
 
-    /// A match as it is, or was a moment ago. Where it takes long to read what is new, what was known is told meanwhile.
+    /// Reads a match's figures: fresh if possible in time, otherwise stale.
     ///
     /// # Errors
     ///
-    /// If it is no match, or nothing is known of it yet and reading it takes long: then whoever asks may ask again.
-    pub(super) async fn look(&self, service: &Service, job: i64) -> Outcome<Arc<Played>> {
+    /// If the match does not exist, or has no cached figures and reading it takes long: the caller
+    /// may retry.
+    pub(super) async fn read(&self, service: &Service, job: i64) -> Outcome<Arc<Played>> {
         let mark =
             service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
-        let place = self.place(job);
-        let known = place.known();
+        let entry = self.entry(job);
+        let known = entry.known();
         let now = service.clock.now();
         if let Some(known) = &known {
-            let is_young = (0..LARGE_FOR).contains(&(now.0 - known.at.0));
+            let is_young = (0..LARGE_MAX_AGE_MS).contains(&(now.0 - known.at.0));
             if known.mark == mark || (is_young && known.mark.is_large()) {
                 return Ok(Arc::clone(&known.played));
             }
         }
-        let patience = if known.is_some() { self.patience.later } else { self.patience.first };
-        match timeout(patience, place.read_until(service, job, &mark)).await {
+        let wait = if known.is_some() { self.timeouts.later } else { self.timeouts.first };
+        match timeout(wait, entry.read_until(service, job, &mark)).await {
             Ok(read) => read?,
-            Err(_) => place.is_behind.store(true, Ordering::Relaxed),
+            Err(_) => entry.is_stale.store(true, Ordering::Relaxed),
         }
-        let known = place.known().ok_or_else(|| Failure::refused(Code::Busy, BEING_COUNTED))?;
+        let known = entry.known().ok_or_else(|| Failure::refused(Code::Busy, BEING_COUNTED))?;
         Ok(Arc::clone(&known.played))
     }
 
-    fn place(&self, job: i64) -> Arc<Place> {
-        let mut all = locked(&self.places);
-        if all.len() >= MOST_MATCHES && !all.contains_key(&job) {
+    fn entry(&self, job: i64) -> Arc<Entry> {
+        let mut all = locked(&self.entries);
+        if all.len() >= MAX_MATCHES && !all.contains_key(&job) {
             all.pop_first();
         }
         Arc::clone(all.entry(job).or_default())
@@ -217,15 +220,15 @@ async fn mark(connection: &mut Connection<'_>, job: i64) -> Outcome<Mark> {
 async fn read(connection: &mut Connection<'_>, job: i64) -> Outcome<Played> {
     let (standing, pairs) = matches::standing_and_pairs(connection, job).await?;
     let is_tested = standing.timed.is_none();
-    // As far as the test went.
+    // Up to the end of the test.
     let pairs = pairs.get(..standing.verdict.pairs as usize).filter(|_| is_tested).unwrap_or_default();
-    let curve = gate::curve(&standing.test, standing.batch_pairs, pairs, MOST_POINTS).unwrap_or_default();
+    let curve = gate::curve(&standing.test, standing.batch_pairs, pairs, MAX_POINTS).unwrap_or_default();
     let elo = match standing.timed {
         Some(timed) => timed.elo,
         None => (standing.verdict.pairs > 0).then(|| standing.test.estimate(standing.verdict.counts)),
     };
-    let is_going_on = is_tested && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
-    let outlook = is_going_on.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
+    let is_undecided = is_tested && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
+    let outlook = is_undecided.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
     Ok(Played {
         elo: elo.filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite()),
         outlook: outlook.filter(|outlook| outlook.games_to_go.is_finite()),
@@ -240,14 +243,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_matches_are_remembered() {
+    fn the_cache_is_bounded() {
         let memory = Memory::default();
-        let first = memory.place(1);
-        assert!(Arc::ptr_eq(&first, &memory.place(1)));
+        let first = memory.entry(1);
+        assert!(Arc::ptr_eq(&first, &memory.entry(1)));
         for job in 2..200 {
-            memory.place(job);
+            memory.entry(job);
         }
-        assert_eq!(memory.places.lock().unwrap().len(), MOST_MATCHES);
-        assert!(!Arc::ptr_eq(&first, &memory.place(1)), "the oldest is forgotten first");
+        assert_eq!(memory.entries.lock().unwrap().len(), MAX_MATCHES);
+        assert!(!Arc::ptr_eq(&first, &memory.entry(1)), "the oldest is forgotten first");
     }
 }

@@ -1,4 +1,4 @@
-//! What each worker's pairs brought the candidate of a match, and who differs from all others.
+//! Results of each worker's pairs in a match, and outliers.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use sqlx::AssertSqlSafe;
 
 use crate::store::{Connection, Outcome};
 
-/// From how many standard deviations on a worker's results are worth a look.
+/// Standard deviations from which a worker is an outlier.
 const OUTLIER: f64 = 3.0;
 
-/// So many of those who played most are shown.
-const MOST: usize = 50;
+/// Workers shown, by number of pairs.
+const MAX_SHOWN: usize = 50;
 
-/// So many of those who differ are shown besides.
-const MOST_OUTLIERS: usize = 150;
+/// Outliers shown besides.
+const MAX_OUTLIERS: usize = 150;
 
-/// So many are on a page of the whole list.
+/// Rows per page of the whole list.
 const ROWS: usize = 100;
 
-/// What a worker's pairs brought the candidate, by numbers alone.
+/// The results of a worker's pairs, without names.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tally {
     worker: i64,
@@ -36,28 +36,28 @@ impl Tally {
     }
 }
 
-/// What a worker's pairs brought the candidate.
+/// The results of a worker's pairs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Worker {
     /// Its number.
     pub worker: i64,
-    /// Whose it is.
+    /// The owner's account.
     pub account: String,
     /// Its name.
     pub name: String,
-    /// How many pairs.
+    /// Number of pairs.
     pub pairs: i64,
     /// Pairs by the candidate's score.
     pub counts: [i64; 5],
     /// The candidate's score, from 0 to 1.
     pub score: f64,
-    /// How many standard deviations that is from all others.
+    /// Difference from all others, in standard deviations.
     pub deviation: f64,
-    /// Whether that is worth a look.
+    /// Whether it is an outlier.
     pub is_outlier: bool,
 }
 
-/// What each worker's pairs brought, those first who played most.
+/// The results of each worker's pairs, by number of pairs.
 pub(super) async fn tallies(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<Tally>> {
     let query = "SELECT worker, account, pairs FROM shards
                  WHERE job = $1 AND state = 'validated' AND pairs IS NOT NULL";
@@ -77,7 +77,7 @@ pub(super) async fn tallies(connection: &mut Connection<'_>, job: i64) -> Outcom
     Ok(all)
 }
 
-/// How far each is from all others.
+/// Computes each worker's difference from all others.
 fn compare(all: &mut [Tally]) {
     let total = all.iter().fold([0; 5], |total, tally| std::array::from_fn(|cell| total[cell] + tally.counts[cell]));
     for tally in all {
@@ -100,25 +100,25 @@ fn mean(counts: &[i64; 5]) -> (f64, f64) {
     (mean, (sum(2) / pairs - mean * mean).max(0.0))
 }
 
-/// Those who played most, and behind them those of the rest who differ.
-pub(super) fn worth_a_look(all: &[Tally]) -> Vec<Tally> {
-    let (most, rest) = all.split_at(all.len().min(MOST));
-    let outliers = rest.iter().filter(|tally| tally.is_outlier()).take(MOST_OUTLIERS);
+/// The workers with the most pairs, followed by outliers among the rest.
+pub(super) fn notable(all: &[Tally]) -> Vec<Tally> {
+    let (most, rest) = all.split_at(all.len().min(MAX_SHOWN));
+    let outliers = rest.iter().filter(|tally| tally.is_outlier()).take(MAX_OUTLIERS);
     most.iter().chain(outliers).cloned().collect()
 }
 
-/// A page of all.
+/// A page of the whole list.
 pub(super) fn page(all: &[Tally], page: usize) -> Vec<Tally> {
     all.iter().skip(page.saturating_mul(ROWS)).take(ROWS).cloned().collect()
 }
 
-/// The same with what they are called now.
+/// Adds the current names.
 pub(super) async fn named(connection: &mut Connection<'_>, tallies: &[Tally]) -> Outcome<Vec<Worker>> {
     let list = |of: fn(&Tally) -> i64| {
         let numbers: Vec<String> = tallies.iter().map(|tally| of(tally).to_string()).collect();
         if numbers.is_empty() { "0".to_owned() } else { numbers.join(", ") }
     };
-    // Numbers only: nothing that anybody wrote is in the text.
+    // Safe SQL: the text holds integers only.
     let query = format!("SELECT id, name FROM workers WHERE id IN ({})", list(|tally| tally.worker));
     let machines: Vec<(i64, String)> = sqlx::query_as(AssertSqlSafe(query)).fetch_all(connection.raw()).await?;
     let query = format!("SELECT id, name FROM accounts WHERE id IN ({})", list(|tally| tally.account));
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn who_differs_is_shown_however_little_it_played() {
+    fn an_outlier_is_shown_however_few_its_pairs() {
         let mut all: Vec<Tally> = (0..400).map(|worker| tally(worker, [4, 20, 50, 20, 4])).collect();
         all.push(tally(400, [0, 0, 0, 4, 16]));
         compare(&mut all);
-        let shown = worth_a_look(&all);
-        assert_eq!(shown.len(), MOST + 1);
-        assert!(shown[MOST].worker == 400 && shown[MOST].deviation > 5.0, "{:?}", shown[MOST]);
-        assert!(shown[..MOST].iter().all(|tally| !tally.is_outlier()));
+        let shown = notable(&all);
+        assert_eq!(shown.len(), MAX_SHOWN + 1);
+        assert!(shown[MAX_SHOWN].worker == 400 && shown[MAX_SHOWN].deviation > 5.0, "{:?}", shown[MAX_SHOWN]);
+        assert!(shown[..MAX_SHOWN].iter().all(|tally| !tally.is_outlier()));
         assert_eq!((page(&all, 4).len(), page(&all, 5).len()), (1, 0), "the whole list ends");
         assert_eq!((page(&all, 0).len(), page(&all, usize::MAX).len()), (ROWS, 0));
     }

@@ -1,6 +1,6 @@
-//! What a refusal is about, in Chinese: a line for every code of the protocol.
+//! Chinese titles of all problem codes of the protocol.
 
-/// What the code of a refusal says.
+/// The title of a problem code.
 pub(crate) fn title(code: &str) -> Option<&'static str> {
     TITLES.iter().find(|(known, _)| *known == code).map(|(_, title)| *title)
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_is_told() {
+    fn every_code_has_a_title() {
         for code in Code::ALL {
             assert!(title(code.name()).is_some(), "{code}");
         }

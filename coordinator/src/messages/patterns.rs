@@ -1,8 +1,8 @@
-//! The sentences: in English as the coordinator writes them, and in Chinese. A line that takes what another says more
-//! precisely stands behind it.
+//! The patterns: in English as the coordinator writes them, and in Chinese. A more precise pattern
+//! comes before a general one.
 
-/// English with places (`{}` anything, `{n}` a number, `{w}` a word of the database, `{s}` a sentence), Chinese with
-/// their numbers.
+/// English with placeholders (`{}` text, `{n}` number, `{w}` label of the database, `{s}` message),
+/// Chinese with their indices.
 #[rustfmt::skip]
 pub(super) const ALL: &[(&str, &str)] = &[
     // Campaigns.
@@ -37,7 +37,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("{n} matches between its champions", "安排了 {0} 场冠军之间的评级赛"),
     ("match {n} is shown live", "对抗赛 {0} 开始直播"),
     ("match {n} is shown no more", "对抗赛 {0} 停止直播"),
-    ("{n} pairs under the clock {}; nobody can prove them, and nobody is promoted", "按时限 {1} 下 {0} 个局对；无法证明，也不用于晋级"),
+    ("{n} pairs under the clock {}; they cannot be proved, and promote no net", "按时限 {1} 下 {0} 个局对；无法证明，也不用于晋级"),
     // People, machines, the coordinator.
     ("account {} ({w}, {w})", "账号 {0}（{1}，{2}）"),
     ("token {} ({}, {w})", "令牌 {0}（{1}，{2}）"),
@@ -62,12 +62,12 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("your games are in quarantine: {s}", "您的对局已被隔离：{0}"),
     ("two workers played game {n} differently", "两台工作机下的第 {0} 局不一致"),
     ("game {n} of job {n} came out otherwise when a trusted worker played it", "作业 {1} 第 {0} 局与可信工作机复核的结果不同"),
-    ("{} is told of {}", "将向 {0} 通知 {1}"),
-    ("it is told nothing any more", "不再通知"),
+    ("{} is subscribed to {}", "将向 {0} 通知 {1}"),
+    ("its subscription has ended", "不再通知"),
     ("games from {n} to {n} of job {n} are handed out once more: {n} times by now", "作业 {2} 的第 {0} 至 {1} 局再次发放，已是第 {3} 次"),
     ("the disk is nearly full: {n} MiB are left, and no new games are handed out", "磁盘将满：仅剩 {0} MiB，已停止发放新对局"),
     ("the disk has room again: {n} MiB are free", "磁盘空间已恢复：可用 {0} MiB"),
-    // Why shards are rejected.
+    // Rejections of shards.
     ("games {n} to {n} of job {n}: {s}", "作业 {2} 第 {0} 至 {1} 局：{3}"),
     ("game {n} ply {n}: {s}", "第 {0} 局第 {1} 步：{2}"),
     ("game {n} (block {n}): {s}", "第 {0} 局（第 {1} 块）：{2}"),
@@ -94,7 +94,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("played from the seed {n}, not {n}", "所用种子为 {0}，而非 {1}"),
     ("{n} games from {n} on, not those from {n} up to but not {n}", "共 {0} 局、自第 {1} 局起，而非自第 {2} 局至第 {3} 局（不含）"),
     ("recorded {w} by {w}; it is {w} by {w}", "记录为{0}（{1}），应为{2}（{3}）"),
-    ("it goes on after its end ({w} by {w})", "终局（{0}，{1}）之后仍在继续"),
+    ("it continues after its end ({w} by {w})", "终局（{0}，{1}）之后仍在继续"),
     ("it stops, though nothing ended it; recorded {w} by {w}", "未到终局即停止；记录为{0}（{1}）"),
     ("the move is not legal", "着法不合法"),
     ("the score {n} is beyond all scores", "评分 {0} 超出范围"),
@@ -107,10 +107,10 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("there is no such outcome", "没有此种胜负"),
     ("there is no such reason", "没有此种终局原因"),
     ("games under a clock are taken from trusted workers alone, and this one is trusted no more", "计时对局只接受可信工作机，而此机已不再可信"),
-    ("its games were played under a clock: nobody can play them again, and they are no training data", "对局按时限进行：无法复现，不作训练数据"),
-    // What pages refuse.
+    ("its games were played under a clock: they cannot be replayed, and they are no training data", "对局按时限进行：无法复现，不作训练数据"),
+    // Errors of pages.
     ("say why, in a few words", "请简要说明原因"),
-    ("say what the worker is told", "请写明对工作机的说明"),
+    ("write a message for the worker", "请写明对工作机的说明"),
     ("sign in first", "请先登录"),
     ("there is no such role", "没有此角色"),
     ("there is no such action", "没有此操作"),

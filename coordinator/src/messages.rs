@@ -1,36 +1,37 @@
-//! What the coordinator says by itself, in the other language: events, why shards were rejected, what was refused.
+//! Message catalogue: translates the coordinator's own messages into Chinese (events, rejections,
+//! problems).
 //!
-//! Such a sentence is written once, in English, where it happens, and kept so: in the database, in answers, in logs. A
-//! page in Chinese reads it back by its pattern, here, and says it again; so what was kept long ago is translated too.
-//! What people wrote themselves stays as they wrote it. Every [event](crate::events) must be known here: tests stop at
-//! one that is not. Refusals may be unknown; their [code](protocol::api::problem::Code) then says in Chinese what they
-//! are about.
+//! A message is written once, in English, where it arises, and stored in English in the database,
+//! responses and logs. Chinese pages match it against the patterns here; so old messages are
+//! translated too. Text of people stays as it is. Every [event](crate::events) must be known here:
+//! tests fail on an unknown one. Rejections may be unknown; their
+//! [code](protocol::api::problem::Code) then gives the Chinese title.
 
 mod codes;
-mod table;
+mod patterns;
 
 use crate::pages::words::{Language, is_known as is_word, state};
 
 pub(crate) use codes::title;
 
-/// Events whose sentence is somebody else's: what a trainer gave as its reason.
+/// Events with free text: a trainer's reason.
 const FREE: &[&str] = &["training_abandoned"];
 
-/// Whether pages can tell an event in both languages.
+/// Whether an event exists in both languages.
 pub(crate) fn is_known(kind: &str, text: &str) -> bool {
     is_word(kind) && (FREE.contains(&kind) || in_chinese(text).is_some())
 }
 
-/// A sentence in a language; as it is, if it is not known.
-pub(crate) fn said(language: Language, text: &str) -> String {
+/// Translates a message; an unknown one stays as it is.
+pub(crate) fn translate(language: Language, text: &str) -> String {
     match language {
         Language::English => text.to_owned(),
         Language::Chinese => in_chinese(text).unwrap_or_else(|| text.to_owned()),
     }
 }
 
-/// A refusal in a language: what it says, or if that is not known, what its code says and then the words.
-pub(crate) fn refused(language: Language, code: &str, detail: &str) -> String {
+/// Translates a rejection. An unknown one gets its code's title and the original text.
+pub(crate) fn rejection(language: Language, code: &str, detail: &str) -> String {
     match language {
         Language::English => detail.to_owned(),
         Language::Chinese => in_chinese(detail).unwrap_or_else(|| match title(code) {
@@ -42,29 +43,29 @@ pub(crate) fn refused(language: Language, code: &str, detail: &str) -> String {
 }
 
 fn in_chinese(text: &str) -> Option<String> {
-    table::ALL.iter().find_map(|(english, chinese)| {
+    patterns::ALL.iter().find_map(|(english, chinese)| {
         let mut parts = Vec::new();
-        fits(text, english, &mut parts).then(|| filled(chinese, &parts))
+        matches(text, english, &mut parts).then(|| filled(chinese, &parts))
     })
 }
 
-/// What may stand in a place of a pattern.
+/// A placeholder of a pattern.
 #[derive(Clone, Copy)]
-enum Place {
-    /// `{}`: a name, or what somebody wrote; it stays.
-    Anything,
+enum Placeholder {
+    /// `{}`: a name or free text, unchanged.
+    Text,
     /// `{n}`: a number.
     Number,
-    /// `{w}`: a word of the database.
+    /// `{w}`: a label of the database.
     Word,
-    /// `{s}`: a sentence that is looked up itself.
-    Sentence,
+    /// `{s}`: a message, translated in turn.
+    Message,
 }
 
-impl Place {
+impl Placeholder {
     fn takes(self, text: &str) -> bool {
         match self {
-            Self::Anything | Self::Sentence => !text.is_empty(),
+            Self::Text | Self::Message => !text.is_empty(),
             Self::Number => {
                 let digits = text.strip_prefix('-').unwrap_or(text);
                 !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -75,31 +76,32 @@ impl Place {
 
     fn in_chinese(self, text: &str) -> String {
         match self {
-            Self::Anything | Self::Number => text.to_owned(),
+            Self::Text | Self::Number => text.to_owned(),
             Self::Word => state(Language::Chinese, text),
-            Self::Sentence => in_chinese(text).unwrap_or_else(|| text.to_owned()),
+            Self::Message => in_chinese(text).unwrap_or_else(|| text.to_owned()),
         }
     }
 }
 
-/// The first place of a pattern: what stands before it, what it is, what stands behind it.
-fn first_place(pattern: &str) -> Option<(&str, Place, &str)> {
+/// Splits a pattern at its first placeholder.
+fn first_placeholder(pattern: &str) -> Option<(&str, Placeholder, &str)> {
     let (before, rest) = pattern.split_once('{')?;
     let (kind, behind) = rest.split_once('}')?;
-    let place = match kind {
-        "n" => Place::Number,
-        "w" => Place::Word,
-        "s" => Place::Sentence,
-        _ => Place::Anything,
+    let placeholder = match kind {
+        "n" => Placeholder::Number,
+        "w" => Placeholder::Word,
+        "s" => Placeholder::Message,
+        _ => Placeholder::Text,
     };
-    Some((before, place, behind))
+    Some((before, placeholder, behind))
 }
 
-/// Whether a text is of a pattern, and what is in its places, in Chinese. A place takes as little as it can.
-fn fits(text: &str, pattern: &str, parts: &mut Vec<String>) -> bool {
-    let Some((before, place, behind)) = first_place(pattern) else { return text == pattern };
+/// Matches a text against a pattern, and collects the translated parts. Matching is lazy, with
+/// backtracking.
+fn matches(text: &str, pattern: &str, parts: &mut Vec<String>) -> bool {
+    let Some((before, placeholder, behind)) = first_placeholder(pattern) else { return text == pattern };
     let Some(rest) = text.strip_prefix(before) else { return false };
-    // The text that follows the place is where it can end; nothing follows the last one.
+    // A placeholder ends before the next literal text; the last one takes the rest.
     let next = behind.split('{').next().unwrap_or_default();
     let ends: Vec<usize> =
         if behind.is_empty() { vec![rest.len()] } else { rest.match_indices(next).map(|(at, _)| at).collect() };
@@ -107,18 +109,18 @@ fn fits(text: &str, pattern: &str, parts: &mut Vec<String>) -> bool {
     ends.into_iter().any(|end| {
         parts.truncate(known);
         let part = &rest[..end];
-        place.takes(part) && {
-            parts.push(place.in_chinese(part));
-            fits(&rest[end..], behind, parts)
+        placeholder.takes(part) && {
+            parts.push(placeholder.in_chinese(part));
+            matches(&rest[end..], behind, parts)
         }
     })
 }
 
-/// The other language's pattern with its places filled, which are numbered.
+/// Fills the numbered placeholders of a translation.
 fn filled(pattern: &str, parts: &[String]) -> String {
     let mut text = String::with_capacity(pattern.len() + 32);
     let mut rest = pattern;
-    while let Some((before, number, behind)) = numbered_place(rest) {
+    while let Some((before, number, behind)) = numbered_placeholder(rest) {
         text.push_str(before);
         text.push_str(parts.get(number).map_or("", String::as_str));
         rest = behind;
@@ -126,7 +128,7 @@ fn filled(pattern: &str, parts: &[String]) -> String {
     text + rest
 }
 
-fn numbered_place(pattern: &str) -> Option<(&str, usize, &str)> {
+fn numbered_placeholder(pattern: &str) -> Option<(&str, usize, &str)> {
     let (before, rest) = pattern.split_once('{')?;
     let (number, behind) = rest.split_once('}')?;
     Some((before, number.parse().ok()?, behind))
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
 
     fn chinese(text: &str) -> String {
-        said(Language::Chinese, text)
+        translate(Language::Chinese, text)
     }
 
     #[test]
@@ -163,27 +165,27 @@ mod tests {
             ("token chuhe_abc… (a (b), c, volunteer)", "令牌 chuhe_abc…（a (b), c，志愿者）"),
         ] {
             assert_eq!(chinese(english), expected);
-            assert_eq!(said(Language::English, english), english);
+            assert_eq!(translate(Language::English, english), english);
         }
     }
 
     #[test]
-    fn what_is_not_known_stays() {
-        for text in ["", "campaign  began?", "match x is shown live", "nobody wrote this"] {
+    fn an_unknown_message_stays() {
+        for text in ["", "campaign  began?", "match x is shown live", "an unknown message"] {
             assert_eq!(chinese(text), text);
         }
-        assert!(!is_known("campaign_created", "nobody wrote this") && is_known("training_abandoned", "out of memory"));
+        assert!(!is_known("campaign_created", "an unknown message") && is_known("training_abandoned", "out of memory"));
     }
 
     #[test]
-    fn a_refusal_says_at_least_what_it_is_about() {
-        assert_eq!(refused(Language::Chinese, "invalid", "say why, in a few words"), "请简要说明原因");
-        assert_eq!(refused(Language::Chinese, "corrupt", "strange"), "对局已损坏（strange）");
-        assert_eq!(refused(Language::Chinese, "new_code", "strange"), "strange");
-        assert_eq!(refused(Language::English, "corrupt", "strange"), "strange");
+    fn a_rejection_has_at_least_its_title() {
+        assert_eq!(rejection(Language::Chinese, "invalid", "say why, in a few words"), "请简要说明原因");
+        assert_eq!(rejection(Language::Chinese, "corrupt", "strange"), "对局已损坏（strange）");
+        assert_eq!(rejection(Language::Chinese, "new_code", "strange"), "strange");
+        assert_eq!(rejection(Language::English, "corrupt", "strange"), "strange");
     }
 
-    /// What the validator says of bytes is known, whatever it is, as long as it is not about the bytes' own words.
+    /// Every error of the validator is known, except foreign text within it.
     #[test]
     fn why_shards_are_rejected_is_known() {
         use dataset::{
@@ -222,26 +224,26 @@ mod tests {
             Refusal::WrongGames { expected: 1..3, first: 2, found: 9 },
         ];
         for refusal in refusals.into_iter().chain(faults) {
-            let said = chinese(&format!("games 1 to 9 of job 3: {refusal}"));
-            let english = said.split(|letter: char| !letter.is_ascii_alphabetic());
+            let translated = chinese(&format!("games 1 to 9 of job 3: {refusal}"));
+            let english = translated.split(|letter: char| !letter.is_ascii_alphabetic());
             let words: Vec<_> =
                 english.filter(|word| word.len() > 3 && !refusal.to_string().contains(&format!("{word},"))).collect();
-            assert!(words.is_empty() || words == ["hash"] || said.contains("2d711642"), "{said}");
+            assert!(words.is_empty() || words == ["hash"] || translated.contains("2d711642"), "{translated}");
         }
     }
 
     #[test]
-    fn every_line_has_its_places_in_both_languages() {
-        for (english, chinese) in table::ALL {
+    fn every_line_has_its_placeholders_in_both_languages() {
+        for (english, chinese) in patterns::ALL {
             let mut places = 0;
             let mut rest = *english;
-            while let Some((_, _, behind)) = first_place(rest) {
+            while let Some((_, _, behind)) = first_placeholder(rest) {
                 places += 1;
                 rest = behind;
             }
             let mut numbers = BTreeSet::new();
             let mut rest = *chinese;
-            while let Some((_, number, behind)) = numbered_place(rest) {
+            while let Some((_, number, behind)) = numbered_placeholder(rest) {
                 numbers.insert(number);
                 rest = behind;
             }
@@ -252,10 +254,10 @@ mod tests {
 
     #[test]
     fn no_line_hides_another() {
-        for (number, (english, _)) in table::ALL.iter().enumerate() {
+        for (number, (english, _)) in patterns::ALL.iter().enumerate() {
             let sample =
                 english.replace("{n}", "7").replace("{w}", "volunteer").replace("{s}", "why").replace("{}", "x");
-            let first = table::ALL.iter().position(|(pattern, _)| fits(&sample, pattern, &mut Vec::new()));
+            let first = patterns::ALL.iter().position(|(pattern, _)| matches(&sample, pattern, &mut Vec::new()));
             assert_eq!(first, Some(number), "{sample}");
         }
     }

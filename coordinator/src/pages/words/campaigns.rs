@@ -2,7 +2,7 @@
 
 super::words! {
     /// Home, campaigns, matches, nets.
-    Loops {
+    Campaigns {
         what_runs: "What is running", "正在进行";
         nothing_runs: "No campaign is running.", "目前没有进行中的任务。";
         games_hour: "Games in the last hour", "近一小时对局";
@@ -14,7 +14,7 @@ super::words! {
         current_net: "Current net", "当前网络";
         plain: "plain evaluation", "基础评估";
         strength: "Strength", "棋力";
-        strength_about: "Elo over the campaign's first net: what each promoted net gained in its gate match, added up. The lines are 95 % intervals; gains are measured with the test's own bias in mind only approximately.",
+        strength_about: "Elo over the campaign's first net: what each promoted net gained in its gate match, added up. The lines are 95 % intervals; the bias of sequential tests is corrected only approximately.",
             "相对任务初始网络的 Elo：各晋级网络在测试中所得之和，竖线为 95% 置信区间；序贯检验的偏差仅作近似处理。";
         strength_none: "Nothing was promoted yet.", "尚无晋级网络。";
         promoted_earlier: "{} earlier ones are in the JSON", "更早的 {} 个见 JSON";
@@ -55,10 +55,10 @@ super::words! {
         train_now: "Train now", "立即训练";
         reject_candidate: "Reject the candidate", "放弃候选";
         promote_candidate: "Promote the candidate", "直接晋级候选";
-        sure_stop: "A stopped campaign never goes on. Games and nets stay.", "停止后不可恢复；对局与网络均保留。";
-        sure_promote: "The candidate becomes champion whatever its gate says.", "无论测试结果如何，候选将成为冠军。";
+        sure_stop: "A stopped campaign cannot be resumed. Games and nets stay.", "停止后不可恢复；对局与网络均保留。";
+        sure_promote: "The candidate becomes champion, whatever its gate's verdict.", "无论测试结果如何，候选将成为冠军。";
         sure_reject: "The match ends and the candidate is given up.", "测试结束，候选被放弃。";
-        sure_rollback: "The champion before plays again, from a new generation.", "上一任冠军复位，并开启新一代。";
+        sure_rollback: "The previous champion returns, and a new generation begins.", "上一任冠军复位，并开启新一代。";
         say_why: "Say why, in a few words.", "请简要说明原因。";
         roll_back: "Roll back", "回退";
         reason: "Reason", "原因";
@@ -67,7 +67,7 @@ super::words! {
             "可修改说明、优先级、代参数、测试与训练配方；决定对局内容的部分不可修改。";
         save: "Save", "保存";
         changed_done: "The campaign was changed.", "任务已修改。";
-        told_done: "Done.", "操作完成。";
+        command_done: "Done.", "操作完成。";
         per_generation: "Positions per generation", "各代局面数";
         labels: "How games ended", "终局统计";
         games: "Games", "对局";
@@ -101,7 +101,7 @@ super::words! {
         decided_h1: "stronger", "更强";
         decided_h0: "not stronger", "未证明更强";
         undecided: "undecided", "未定";
-        going_on: "going on", "进行中";
+        in_progress: "in progress", "进行中";
         pentanomial: "Pairs by the candidate's points", "候选每个局对的得分分布";
         by_worker: "By worker", "各工作机成绩";
         by_worker_about: "Marked: more than three standard deviations from all others.", "标出者与其余相差超过三个标准差。";
@@ -144,14 +144,14 @@ super::words! {
         sprt_beta: "β", "β";
         sprt_model: "Scale", "标度";
         sprt_ask: "Calculate", "计算";
-        sprt_expected: "Games expected if results go on like this", "按此走势预计总对局数";
+        sprt_expected: "Expected games if results continue like this", "按此走势预计总对局数";
         normalized: "normalised Elo", "归一化 Elo";
         logistic: "logistic Elo", "逻辑斯谛 Elo";
         decision: "Decision", "结论";
         clock: "Clock", "计时";
         time_losses: "Lost on time", "超时判负";
         time_losses_of: "candidate {}, opponent {}", "候选 {}，对手 {}";
-        unprovable: "Played under a clock by trusted workers: nobody can play these games again, so they prove nothing to others, promote no net and train none.",
+        unprovable: "Played under a clock by trusted workers. These games cannot be replayed, so they prove nothing to others, promote no net and train none.",
             "由受信工作机计时对弈：对局无法复现，故不可复核，不用于晋级，也不用于训练。";
         progress: "Progress", "进度";
     }

@@ -2,7 +2,7 @@
 
 super::words! {
     /// Data, workers, people, administration.
-    River {
+    DataAndAdmin {
         shards: "Shards", "数据片";
         volume: "Games validated per day", "每日验证对局";
         volume_about: "The last {} days (UTC).", "最近 {} 天（UTC）。";
@@ -30,7 +30,7 @@ super::words! {
         job: "Job", "作业";
         numbers: "Games", "对局号";
         why: "Why", "原因";
-        workers_sign_in: "Which machines play, only their owners and maintainers see: a list would tell strangers who has which computer, and when it is on. Here is how many there are.",
+        workers_sign_in: "Only owners and maintainers see machines: a public list would show strangers who has which computer, and when it is on. Here is only their number.",
             "机器详情仅其主人与维护者可见：公开名单会让外人知道谁有何种电脑、何时开机。此处仅显示数量。";
         owner: "Owner", "所有者";
         machine: "Machine", "机器";
@@ -50,11 +50,11 @@ super::words! {
         failures_none: "Nothing was reported.", "没有故障报告。";
         detail: "What it said", "内容";
         ranking: "Contributors by validated games", "贡献榜（按已验证对局）";
-        ranking_none: "Nobody has contributed yet.", "还没有贡献者。";
+        ranking_none: "There are no contributors yet.", "还没有贡献者。";
         ranking_deleted: "a deleted account", "已删除的账号";
         person_none: "No games of this account were validated yet.", "该账号尚无已验证的对局。";
         person_about: "Validated games count, each once.", "仅计已验证的对局，每局一次。";
-        person_own: "Not for everybody", "非公开内容";
+        person_own: "Private", "非公开内容";
         person_own_about: "Only this person and maintainers see what follows.", "以下内容仅本人与维护者可见。";
         person_days: "Games per day, the last 30 days (UTC)", "最近 30 天每日对局（UTC）";
         person_machines: "Machines", "机器";
@@ -81,9 +81,9 @@ super::words! {
         settings: "Settings", "设置";
         settings_about: "Changed by starting the coordinator again; “serve --help” explains it.", "修改需重新启动协调器，说明见“serve --help”。";
         choices: "What may be chosen here", "可在此修改";
-        choices_about: "A change holds at once, for all coordinators on this database, and goes before what they were started with. Administrators change it; every change is among the events.",
+        choices_about: "A change takes effect at once for all coordinators on this database, and overrides the command line. Only administrators may change settings; every change is an event.",
             "修改立即对使用此数据库的所有协调器生效，并优先于启动参数。仅管理员可修改，每次修改都记入事件。";
-        about_registration: "Invited people are never kept waiting. Workers need an account.", "受邀者无需等待批准；工作机须有账号。";
+        about_registration: "Invited people need no approval. Workers need an account.", "受邀者无需等待批准；工作机须有账号。";
         about_audit_percent: "Of every account whose workers are not trusted. New accounts have at least 20\u{a0}%, those with many clean games 2\u{a0}%.",
             "适用于没有可信工作机的账号。新账号不低于 20%，复核一致较多者为 2%。";
         about_keep_days: "Of games that no published net learned from; 0: for ever. Counts and hashes always stay.",

@@ -1,4 +1,4 @@
-//! Connections: how many an address has, and who does not read what he asked for.
+//! Write timeout of connections, and their number per address.
 
 use std::{
     collections::HashMap,
@@ -14,31 +14,31 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-/// A stream that gives up if the other end takes nothing of what is written.
-pub(super) struct Impatient<S> {
+/// A stream whose writes time out if the other end reads nothing.
+pub(super) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    waits: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: Unpin> Impatient<S> {
-    pub(super) const fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, waits: None }
+impl<S: Unpin> WriteTimeout<S> {
+    pub(super) const fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, timer: None }
     }
 
-    /// What became of an attempt to write; a failure, if for a while nothing has become of any.
-    fn tried<T>(&mut self, context: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Passes the result of a write on; fails if writes have made no progress for the timeout.
+    fn check_timeout<T>(&mut self, context: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if done.is_ready() {
-            self.waits = None;
+            self.timer = None;
             return done;
         }
-        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(self.patience)));
-        ready!(waits.as_mut().poll(context));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        ready!(timer.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other end reads nothing")))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -48,10 +48,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.tried(context, done)
+        self.check_timeout(context, done)
     }
 
     fn poll_write_vectored(
@@ -60,7 +60,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.tried(context, done)
+        self.check_timeout(context, done)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -69,25 +69,25 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let done = Pin::new(&mut self.stream).poll_flush(context);
-        self.tried(context, done)
+        self.check_timeout(context, done)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let done = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.tried(context, done)
+        self.check_timeout(context, done)
     }
 }
 
-/// How many connections each address has.
+/// Connections per address.
 #[derive(Clone, Default)]
 pub(super) struct Addresses(Arc<Mutex<HashMap<String, usize>>>);
 
 impl Addresses {
-    /// A connection more; none, if the address has so many.
-    pub(super) fn enter(&self, address: String, most: usize) -> Option<Connected> {
+    /// Counts a connection; none if the address has `max` already.
+    pub(super) fn acquire(&self, address: String, max: usize) -> Option<Connected> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = all.entry(address.clone()).or_default();
-        if *count >= most {
+        if *count >= max {
             return None;
         }
         *count += 1;
@@ -95,7 +95,7 @@ impl Addresses {
     }
 }
 
-/// A connection of an address.
+/// A counted connection of an address.
 pub(super) struct Connected {
     all: Addresses,
     address: String,
@@ -120,22 +120,22 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_reads_nothing_is_left() {
+    async fn a_client_that_reads_nothing_is_disconnected() {
         let (stream, mut other) = duplex(64);
-        let mut stream = Impatient::new(stream, Duration::from_millis(50));
+        let mut stream = WriteTimeout::new(stream, Duration::from_millis(50));
         let error = stream.write_all(&[7; 1_000]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(stream);
         let mut read = Vec::new();
         other.read_to_end(&mut read).await.unwrap();
-        assert_eq!(read.len(), 64, "what was taken before is there");
+        assert_eq!(read.len(), 64, "the bytes read before the timeout");
     }
 
-    /// Every byte that is taken gives more time, which all together is longer than the patience.
+    /// Each byte read restarts the timer: the transfer may last longer than the timeout.
     #[tokio::test(start_paused = true)]
-    async fn who_is_slow_gets_all() {
+    async fn a_slow_reader_gets_all() {
         let (stream, mut other) = duplex(1);
-        let mut stream = Impatient::new(stream, Duration::from_secs(2));
+        let mut stream = WriteTimeout::new(stream, Duration::from_secs(2));
         let reader = tokio::spawn(async move {
             for _ in 0..6 {
                 sleep(Duration::from_millis(500)).await;
@@ -147,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_so_many_connections() {
+    fn connections_per_address_are_limited() {
         let addresses = Addresses::default();
-        let own: Vec<_> = (0..3).map_while(|_| addresses.enter("a".to_owned(), 2)).collect();
+        let own: Vec<_> = (0..3).map_while(|_| addresses.acquire("a".to_owned(), 2)).collect();
         assert_eq!(own.len(), 2);
-        assert!(addresses.enter("b".to_owned(), 2).is_some());
+        assert!(addresses.acquire("b".to_owned(), 2).is_some());
         drop(own);
-        assert!(addresses.enter("a".to_owned(), 2).is_some());
-        assert!(addresses.0.lock().unwrap().is_empty(), "who is gone is forgotten");
+        assert!(addresses.acquire("a".to_owned(), 2).is_some());
+        assert!(addresses.0.lock().unwrap().is_empty(), "closed connections are forgotten");
     }
 }
