@@ -8,7 +8,7 @@ use crate::{
     table::{Bound, Entry},
 };
 
-/// Delta pruning margin: how much a capture may gain beyond the victim's value, about two pawns.
+/// Delta pruning margin: what a capture may gain beyond its victim, by position.
 const DELTA_MARGIN: Score = 180;
 
 impl Worker {
