@@ -1,4 +1,4 @@
-//! What must hold for any input; see the properties of `xiangqi` for how these are used.
+//! Properties that hold for any input; the properties of `xiangqi` explain their use.
 
 use std::{
     io::{self, Write},
@@ -13,9 +13,9 @@ use nnue::Kernel;
 use xiangqi::notation::Notation;
 
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct Output(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Page {
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend(bytes);
         Ok(bytes.len())
@@ -26,7 +26,7 @@ impl Write for Page {
     }
 }
 
-impl Page {
+impl Output {
     fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).expect("text")
     }
@@ -34,38 +34,39 @@ impl Page {
 
 fn setup() -> Setup {
     let settings = Settings { hash_mebibytes: 1, ..Settings::default() };
-    Setup { settings, kernel: Kernel::best(), most_hash_mebibytes: 2, most_threads: 2 }
+    Setup { settings, kernel: Kernel::best(), max_hash_mebibytes: 2, max_threads: 2 }
 }
 
-/// Enough that a search is one.
-const MOST_NODES: u64 = 300;
+/// The node limit of every search.
+const MAX_NODES: u64 = 300;
 
-/// The longest count of `go perft`.
-const MOST_PERFT: &str = "2";
+/// The maximum depth of `go perft`.
+const MAX_PERFT_DEPTH: &str = "2";
 
-/// A conversation, once as it comes, where every search is soon stopped by what comes next, and once with the patience
-/// to let searches end, but not to let them go on for ever. Each search gives one answer, a legal move if there is one.
+/// Runs a session twice: as given, where each line may stop the search of the line before, and with
+/// node limits, waiting for each search. Each search writes one `bestmove`, a legal move if there
+/// is one.
 pub(crate) fn uci(data: &[u8]) {
-    // More conversation says nothing new.
-    const LINES: usize = 12;
-    let page = Page::default();
-    uci::run(data, page.clone(), setup()).expect("neither reading nor writing fails");
-    well_formed(&page.take());
+    // Longer sessions cover no further code.
+    const MAX_LINES: usize = 12;
+    let output = Output::default();
+    uci::run(data, output.clone(), setup()).expect("neither reading nor writing fails");
+    well_formed(&output.take());
 
-    let mut session = Session::new(page.clone(), setup());
-    for line in String::from_utf8_lossy(data).lines().take(LINES) {
+    let mut session = Session::new(output.clone(), setup());
+    for line in String::from_utf8_lossy(data).lines().take(MAX_LINES) {
         let mut words: Vec<_> = line.split_ascii_whitespace().collect();
         if let Some(place) = words.iter().position(|word| *word == "perft")
             && let Some(depth) = words.get_mut(place + 1)
             && depth.parse::<u8>().is_ok()
         {
-            *depth = MOST_PERFT;
+            *depth = MAX_PERFT_DEPTH;
         }
-        let limited = words.join(" ") + &format!(" nodes {MOST_NODES}");
+        let limited = words.join(" ") + &format!(" nodes {MAX_NODES}");
         let goes = words.first() == Some(&"go");
-        let flow = session.obey(if goes { &limited } else { line }).expect("writing does not fail");
+        let flow = session.execute_line(if goes { &limited } else { line }).expect("writing does not fail");
         session.finish();
-        let text = page.take();
+        let text = output.take();
         well_formed(&text);
         let answers: Vec<_> = text.lines().filter(|line| line.contains("bestmove")).collect();
         assert!(answers.len() <= usize::from(goes), "{line}: {text}");

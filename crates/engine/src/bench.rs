@@ -1,8 +1,8 @@
-//! The bench: fixed positions searched to a fixed depth. The nodes it takes are the engine's signature.
+//! The bench: fixed positions searched to a fixed depth. The node count is the engine's signature.
 //!
-//! With one thread the count is the same on every machine, in every build and on every instruction set; it changes
-//! when search or evaluation change, and then on purpose. Games are made the same by engines with the same signature
-//! ("a game is a function"), so that records carry it.
+//! With one thread the count is equal on every machine, build and instruction set. It changes only
+//! when search or evaluation change. Engines with equal signatures play equal games, so game
+//! records carry it.
 
 use xiangqi::{
     Fen,
@@ -15,29 +15,28 @@ use crate::{
     limits::Limits,
 };
 
-/// How deep [`signature`] searches.
+/// The depth of [`signature`].
 pub const DEPTH: u32 = 13;
 
-/// The size of the table under which the count is taken.
+/// The table size of [`signature`].
 pub const HASH_MEBIBYTES: usize = 16;
 
-/// The [`signature`] with the plain evaluation, which names this engine in the records of games: with the same search
-/// and the same net the same games are played.
+/// The [`signature`] with the plain evaluation, which identifies this search in game records.
 pub const SIGNATURE: u64 = 6_523_233;
 
-/// The positions, in their order.
+/// Returns the positions in order.
 ///
 /// # Panics
 ///
-/// Never: the list was read in tests.
+/// Never: tests parse the list.
 #[must_use]
 pub fn positions() -> impl ExactSizeIterator<Item = Fen> {
     let lines = include_str!("bench/positions.fen").lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.parse().expect("a position of the bench")).collect::<Vec<_>>().into_iter()
+    lines.map(|line| line.parse().expect("tests parse the bench positions")).collect::<Vec<_>>().into_iter()
 }
 
-/// Searches each position in a new game to a depth; calls `each` with every position and its nodes. All nodes come
-/// back: with one thread always as many.
+/// Searches each position in a new game to `depth`; calls `each` with its nodes. Returns the sum,
+/// which is deterministic with one thread.
 pub fn run(evaluation: &Evaluation, threads: usize, depth: u32, each: &mut dyn FnMut(&Fen, u64)) -> u64 {
     let settings = Settings { hash_mebibytes: HASH_MEBIBYTES, threads, evaluation: evaluation.clone() };
     let mut engine = Engine::new(&settings);
@@ -51,7 +50,7 @@ pub fn run(evaluation: &Evaluation, threads: usize, depth: u32, each: &mut dyn F
     sum
 }
 
-/// The signature of the engine with an evaluation.
+/// Returns the signature of the engine with an evaluation.
 #[must_use]
 pub fn signature(evaluation: &Evaluation) -> u64 {
     run(evaluation, 1, DEPTH, &mut |_, _| {})
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_are_sound_different_and_go_on() {
+    fn positions_are_valid_distinct_and_ongoing() {
         let texts: BTreeSet<_> = positions().map(|fen| fen.to_string()).collect();
         assert_eq!(texts.len(), positions().len());
         assert!(texts.len() >= 30);
@@ -76,14 +75,14 @@ mod tests {
         assert!(positions().filter(|fen| fen.position.in_check()).count() >= 4);
     }
 
-    /// The same in debug and release, everywhere. A change of search or evaluation changes it on purpose: put the new
-    /// count here.
+    /// Equal in debug and release builds. After a deliberate change of search or evaluation, put
+    /// the new count here.
     #[test]
     fn the_small_bench_has_one_count_everywhere() {
         assert_eq!(run(&Evaluation::Plain, 1, 5, &mut |_, _| {}), 65_635);
     }
 
-    /// With a net too, on whatever instruction set the processor has and without one.
+    /// Equal for a net, on every kernel of this processor.
     #[test]
     fn the_small_bench_of_a_net_has_one_count_everywhere() {
         let net = Arc::new(Net::from_piece_values(Sizes::new(128, 16, 32, 8).unwrap(), 1));
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signature_is_the_benchs() {
+    fn the_signature_is_the_bench_count() {
         assert_eq!(signature(&Evaluation::Plain), SIGNATURE);
     }
 }

@@ -1,59 +1,59 @@
-//! How long to think, from what the clocks show.
+//! Time management: from clocks to soft and hard time limits.
 
 use std::time::Duration;
 
-/// What the mover's clock shows and will be given.
+/// The clock of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockState {
-    /// What is left on it.
+    /// The time left.
     pub left: Duration,
     /// Added after each move.
     pub increment: Duration,
-    /// How many moves, this one included, the time must last for; to the end of the game if `None`.
+    /// The moves to the next time control, this one included; `None` for sudden death.
     pub moves_to_go: Option<u32>,
 }
 
-/// What a move may take.
+/// The time limits of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// About this much; the search takes from half of it to twice, as it is sure of its move.
+    /// The target; the search scales it from half to twice by best-move stability.
     pub soft: Duration,
-    /// Not more than this.
+    /// The maximum.
     pub hard: Duration,
 }
 
-/// For how many moves the time is divided if nobody says. A game may last longer: what is left then is divided anew,
-/// so that each move takes a share and the last is never reached.
-const HORIZON: u32 = 40;
+/// Moves to go assumed in sudden death, and the maximum otherwise. The rest is divided anew at each
+/// move, so that the time never runs out.
+const DEFAULT_MOVES_TO_GO: u32 = 40;
 
-/// How often the hard limit is the soft one, if the clock allows it.
-const STRETCH: u32 = 5;
+/// The ratio of hard to soft limit, if the clock allows it.
+const HARD_LIMIT_FACTOR: u32 = 5;
 
-/// The least a search is given: enough for a move.
-const LEAST: Duration = Duration::from_millis(1);
+/// The minimum time of a search, enough for one iteration.
+const MIN_TIME: Duration = Duration::from_millis(1);
 
 impl ClockState {
-    /// Divides what is left. `overhead` is what each move loses on its way to the clock and back; that much is never
-    /// used.
+    /// Divides the time left. `overhead` is the time lost between engine and clock per move; it is
+    /// never used.
     #[must_use]
     pub fn budget(self, overhead: Duration) -> Budget {
-        let moves = self.moves_to_go.unwrap_or(HORIZON).clamp(1, HORIZON);
-        // The clock must not run out before this move is made: increments come later.
-        let reach = self.left.saturating_sub(overhead);
+        let moves = self.moves_to_go.unwrap_or(DEFAULT_MOVES_TO_GO).clamp(1, DEFAULT_MOVES_TO_GO);
+        // Increments arrive after the move, so they must not count towards this one's maximum.
+        let available = self.left.saturating_sub(overhead);
         let income = self.increment * (moves - 1);
-        let pool = (self.left + income).saturating_sub(overhead * (moves + 1)).max(reach / 4);
-        let most = if moves == 1 { reach * 17 / 20 } else { reach * 3 / 5 };
-        let soft = (pool / moves).min(most).max(LEAST);
-        let hard = (soft * STRETCH).min(most).max(LEAST);
+        let pool = (self.left + income).saturating_sub(overhead * (moves + 1)).max(available / 4);
+        let max = if moves == 1 { available * 17 / 20 } else { available * 3 / 5 };
+        let soft = (pool / moves).min(max).max(MIN_TIME);
+        let hard = (soft * HARD_LIMIT_FACTOR).min(max).max(MIN_TIME);
         Budget { soft: soft.min(hard), hard }
     }
 }
 
 impl Budget {
-    /// A fixed time for a move: all of it but the overhead.
+    /// A fixed time per move, less the overhead.
     #[must_use]
     pub fn fixed(time: Duration, overhead: Duration) -> Self {
-        let time = time.saturating_sub(overhead).max(LEAST);
+        let time = time.saturating_sub(overhead).max(MIN_TIME);
         Self { soft: time, hard: time }
     }
 }
@@ -80,9 +80,9 @@ mod tests {
             budget(60_000, 0, None),
             Budget { soft: Duration::from_micros(1_469_250), hard: ms(7_346) + ms(1) / 4 }
         );
-        // An increment is spent too, all but the part that comes after the last move.
+        // Increments are spent too, except the one after the last move.
         assert_eq!(budget(10_000, 100, None).soft, Duration::from_micros(316_750));
-        // The last move before more time may take nearly all.
+        // The last move before the time control may take nearly all.
         assert_eq!(budget(1_030, 0, Some(1)), Budget { soft: ms(850), hard: ms(850) });
         assert_eq!(budget(10_000, 0, Some(10)).soft, ms(967));
         // Hardly anything left: a move at once.
@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(Budget::fixed(ms(10), ms(30)).hard, ms(1));
     }
 
-    /// Even if every move takes all that it may, the clock does not run out while it shows more than the overhead and
-    /// the least that a search takes.
+    /// The clock does not run out even if every move takes its hard limit, while more than the
+    /// overhead and the minimum are left.
     #[test]
     fn the_clock_never_runs_out() {
         proptest!(|(left in 0_u64..600_000, increment in 0_u64..5_000, moves in proptest::option::of(1_u32..60),
@@ -101,12 +101,12 @@ mod tests {
             let state = clock(left, increment, moves);
             let budget = state.budget(ms(overhead));
             prop_assert!(budget.soft <= budget.hard);
-            prop_assert!(budget.hard == LEAST || budget.hard + ms(overhead) <= state.left);
+            prop_assert!(budget.hard == MIN_TIME || budget.hard + ms(overhead) <= state.left);
         });
         let mut left = ms(60_000);
         for _ in 0..200 {
             let budget = ClockState { left, increment: ms(0), moves_to_go: None }.budget(ms(30));
-            // What a steady search takes of its budget, and what the way costs.
+            // The soft limit, and 10 ms of actual overhead.
             let used = budget.soft + ms(10);
             assert!(used < left, "a game of two hundred moves");
             left -= used;

@@ -1,4 +1,4 @@
-//! The search as others use it: a table, some threads, and what they learn in a game.
+//! The engine: a transposition table, search threads and their histories.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -15,14 +15,14 @@ use crate::{
     table::Table,
 };
 
-/// What an engine is made of.
+/// The settings of an engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The size of the transposition table.
     pub hash_mebibytes: usize,
-    /// How many threads search. More than one makes searches differ from run to run.
+    /// The number of search threads. With more than one, searches are not deterministic.
     pub threads: usize,
-    /// What positions are evaluated with.
+    /// The static evaluation.
     pub evaluation: Evaluation,
 }
 
@@ -32,7 +32,7 @@ impl Default for Settings {
     }
 }
 
-/// How others talk to a search that runs.
+/// The control of a running search.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
@@ -40,34 +40,34 @@ pub struct Control {
 }
 
 impl Control {
-    /// Ends the search soon: within some hundred nodes, but not before the first iteration.
+    /// Stops the search within some hundred nodes, but not before the first iteration is complete.
     pub fn stop(&self) {
         self.stop.store(true, Relaxed);
     }
 
-    /// Lets time limits wait until [`ponder_hit`](Self::ponder_hit); to be called before the search.
+    /// Suspends time limits until [`ponder_hit`](Self::ponder_hit). Call before the search.
     pub fn ponder(&self) {
         self.pondering.store(true, Relaxed);
     }
 
-    /// The opponent made the expected move: time limits hold from now on.
+    /// Enforces time limits from now on: the opponent made the expected move.
     pub fn ponder_hit(&self) {
         self.pondering.store(false, Relaxed);
     }
 
-    /// Makes it ready for another search.
+    /// Resets it for another search.
     pub fn reset(&self) {
         self.stop.store(false, Relaxed);
         self.pondering.store(false, Relaxed);
     }
 
-    /// Whether somebody asked for the end. A search that came to its end by itself does not set it.
+    /// Whether [`stop`](Self::stop) was called. A search that ends by its limits does not set it.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }
 
-    /// Whether the opponent is still to move.
+    /// Whether the engine is pondering: the opponent is to move.
     #[must_use]
     pub fn is_pondering(&self) -> bool {
         self.pondering.load(Relaxed)
@@ -82,7 +82,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that knows nothing yet.
+    /// Creates an engine.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let Settings { hash_mebibytes, threads, evaluation } = settings;
@@ -92,18 +92,18 @@ impl Engine {
         engine
     }
 
-    /// Forgets everything learned: what comes depends on nothing before.
+    /// Clears table and histories, so that nothing carries over between games.
     pub fn new_game(&mut self) {
         self.table.clear();
         self.workers.iter_mut().for_each(Worker::clear);
     }
 
-    /// Gives the table another size; it is empty then.
+    /// Replaces the table by an empty one of another size.
     pub fn set_hash(&mut self, mebibytes: usize) {
         self.table = Table::new(mebibytes);
     }
 
-    /// Searches with this many threads (at least one) from now on.
+    /// Sets the number of threads, at least 1.
     pub fn set_threads(&mut self, threads: usize) {
         self.workers.truncate(threads.max(1));
         for index in self.workers.len()..threads.max(1) {
@@ -111,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// Evaluates with something else from now on, and forgets what the old evaluation taught.
+    /// Sets the evaluation, and clears table and histories.
     pub fn set_evaluation(&mut self, evaluation: Evaluation) {
         self.evaluation = evaluation;
         for worker in &mut self.workers {
@@ -120,19 +120,19 @@ impl Engine {
         self.new_game();
     }
 
-    /// What positions are evaluated with.
+    /// The static evaluation.
     #[must_use]
     pub const fn evaluation(&self) -> &Evaluation {
         &self.evaluation
     }
 
-    /// Searches the last position of a game within limits of nodes or depth. Time limits do not hold here.
+    /// Searches the last position of a game. Time limits are ignored.
     #[must_use]
     pub fn search(&mut self, game: &Game, limits: &Limits) -> Report {
         self.search_with(game, limits, &NoClock, &Control::default(), &mut |_| {})
     }
 
-    /// Searches under a clock, until the limits or `control` end it, and calls `report` after each iteration.
+    /// Searches until the limits or `control` end it; calls `report` after each iteration.
     pub fn search_with(
         &mut self,
         game: &Game,
@@ -141,12 +141,12 @@ impl Engine {
         control: &Control,
         report: &mut dyn FnMut(&Report),
     ) -> Report {
-        self.table.grow_older();
+        self.table.new_search();
         let nodes: Vec<_> = self.workers.iter().map(|_| AtomicU64::new(0)).collect();
-        let halt = AtomicBool::new(false);
-        let shared = Shared { table: &self.table, limits, clock, control, halt: &halt, nodes: &nodes };
+        let stop = AtomicBool::new(false);
+        let shared = Shared { table: &self.table, limits, clock, control, stop: &stop, nodes: &nodes };
         let Some((first, helpers)) = self.workers.split_first_mut() else {
-            unreachable!("there is one thread at least")
+            unreachable!("there is at least one thread")
         };
         thread::scope(|scope| {
             for helper in helpers {
@@ -165,9 +165,10 @@ mod tests {
     use super::*;
     use crate::table::Bound;
 
-    /// Red, a horse against two chariots, can close a harmless loop for the third time: a draw, by what went before.
+    /// Red, a horse against two chariots, can close a permitted cycle for the third time: a draw,
+    /// but only on this path.
     #[test]
-    fn a_draw_that_hangs_on_the_path_does_not_enter_the_table() {
+    fn a_path_dependent_draw_does_not_enter_the_table() {
         let start: Fen = "3k3rr/9/9/9/9/9/9/2N6/9/4K4 b".parse().unwrap();
         let mut game = Game::new(start, RuleSet::Cxr);
         for mv in "d9d8 c2e3 d8d9 e3c2 d9d8 c2a3 d8d9".split(' ') {
@@ -178,17 +179,17 @@ mod tests {
         let limits = Limits::depth(6);
         assert_eq!(engine.search(&game, &limits).score(), Some(0));
         let key = game.position().key();
-        assert!(engine.table.probe(key, 0).is_none_or(|entry| entry.bound == Bound::Nothing));
+        assert!(engine.table.probe(key, 0).is_none_or(|entry| entry.bound == Bound::None));
 
-        // The same position with nothing before it is lost, and that is known of it wherever it comes up.
+        // Without history the same position is lost, and that score is path-independent.
         let alone = Game::new(game.fen(), RuleSet::Cxr);
         let score = engine.search(&alone, &limits).score().unwrap();
         assert!(score < -500, "{score}");
-        assert!(engine.table.probe(key, 0).is_some_and(|entry| entry.bound != Bound::Nothing && entry.score < -500));
+        assert!(engine.table.probe(key, 0).is_some_and(|entry| entry.bound != Bound::None && entry.score < -500));
     }
 
     #[test]
-    fn what_some_moves_are_worth_is_not_what_the_position_is_worth() {
+    fn the_score_of_some_root_moves_is_not_stored_for_the_position() {
         let game = Game::new(Fen::start(), RuleSet::Cxr);
         let mut engine = Engine::new(&Settings::default());
         let blunder = game.position().parse_move("b2b9").unwrap();

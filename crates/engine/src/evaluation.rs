@@ -1,33 +1,35 @@
-//! What searches evaluate with.
+//! The static evaluation of a search.
 
 use std::sync::Arc;
 
 use nnue::{Kernel, Net, plain};
 use xiangqi::{Move, Position};
 
-use crate::score::{MOST_EVALUATION, Score};
+use crate::score::{MAX_EVALUATION, Score};
 
-/// A way to evaluate positions, shared by threads.
+/// A static evaluation, shared by threads.
 #[derive(Clone, Debug, Default)]
 pub enum Evaluation {
-    /// Material, places, mobility and king safety: for generation zero.
+    /// The hand-crafted evaluation of generation zero: material, piece-square values, mobility,
+    /// king safety.
     #[default]
     Plain,
-    /// A net, on an instruction set; which one changes nothing but the speed.
+    /// An NNUE net; the kernel changes only the speed.
     Net(Arc<Net>, Kernel),
-    /// Something else, for experiments.
+    /// An experimental evaluation.
     #[cfg(feature = "experiments")]
     Experiment(Arc<dyn Experiment>),
 }
 
-/// An evaluation that is held against others. No game that anybody learns from is played with one.
+/// An evaluation for comparisons. Never used in games for training.
 #[cfg(feature = "experiments")]
 pub trait Experiment: std::fmt::Debug + Send + Sync {
-    /// One thread's evaluator: the score of a position for the side to move, in hundredths of a pawn.
+    /// Returns one thread's evaluator: position to score for the side to move, in hundredths of a
+    /// pawn.
     fn evaluator(&self) -> Box<dyn FnMut(&Position) -> Score + Send>;
 }
 
-/// One thread's evaluator. It follows the line of a search.
+/// One thread's evaluator, which follows the line of a search.
 pub(crate) enum Evaluator {
     Plain,
     Net(Box<nnue::Evaluator>),
@@ -45,21 +47,21 @@ impl Evaluator {
         }
     }
 
-    /// Begins anew at a position.
+    /// Restarts at a position.
     pub(crate) fn reset(&mut self, position: &Position) {
         if let Self::Net(evaluator) = self {
             evaluator.reset(position);
         }
     }
 
-    /// Follows a move that is about to be made. Passed turns need not be followed.
+    /// Records a move about to be made. Null moves are not recorded.
     pub(crate) fn push(&mut self, before: &Position, mv: Move) {
         if let Self::Net(evaluator) = self {
             evaluator.push(before, mv);
         }
     }
 
-    /// Follows a move that is taken back.
+    /// Removes the last recorded move.
     pub(crate) fn pop(&mut self) {
         if let Self::Net(evaluator) = self {
             evaluator.pop();
@@ -73,6 +75,6 @@ impl Evaluator {
             #[cfg(feature = "experiments")]
             Self::Experiment(evaluate) => evaluate(position),
         };
-        score.clamp(-MOST_EVALUATION, MOST_EVALUATION)
+        score.clamp(-MAX_EVALUATION, MAX_EVALUATION)
     }
 }

@@ -1,15 +1,21 @@
-//! What the search has learned of moves, and of its evaluation's errors, in this game.
+//! History heuristics for move ordering and pruning, and correction history.
 //!
-//! All tables hold averages that lean towards what happened last, within fixed bounds. They are new for every game.
+//! * Butterfly history: quiet moves by side, origin and destination.
+//! * Capture history: by piece, destination and captured kind.
+//! * Continuation history: quiet moves by the piece and destination 1, 2 and 4 plies earlier.
+//! * Correction history: errors of the static evaluation, by pawn and by material key.
+//!
+//! There are no killer or counter moves. Values follow the history gravity formula, which bounds
+//! them and favours recent results. They are cleared for every game.
 
 use xiangqi::{Color, Move, Piece, PieceKind, Square};
 
-/// An average within `±LIMIT`.
+/// A history value within `±LIMIT`.
 #[derive(Clone, Copy, Default)]
-struct Average<const LIMIT: i32>(i16);
+struct HistoryValue<const LIMIT: i32>(i16);
 
-impl<const LIMIT: i32> Average<LIMIT> {
-    /// Moves towards a limit by `bonus`, the less the nearer it is.
+impl<const LIMIT: i32> HistoryValue<LIMIT> {
+    /// History gravity: adds `bonus`, scaled down the nearer the value is to the limit.
     fn update(&mut self, bonus: i32) {
         let bonus = bonus.clamp(-LIMIT, LIMIT);
         let value = i32::from(self.0);
@@ -23,11 +29,11 @@ impl<const LIMIT: i32> Average<LIMIT> {
 
 const POINTS: usize = Square::COUNT;
 
-/// A piece that came to a point: what continuations are continued from.
+/// A piece and its destination, the index of continuation history.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Arrival(u16);
+pub(crate) struct PieceTo(u16);
 
-impl Arrival {
+impl PieceTo {
     pub(crate) const COUNT: usize = Piece::COUNT * POINTS;
 
     pub(crate) const fn new(piece: Piece, to: Square) -> Self {
@@ -39,27 +45,27 @@ impl Arrival {
     }
 }
 
-type Quiet = Average<8192>;
-type Capture = Average<8192>;
-type Continuation = Average<16384>;
-type Correction = Average<1024>;
+type Quiet = HistoryValue<8192>;
+type Capture = HistoryValue<8192>;
+type Continuation = HistoryValue<16384>;
+type Correction = HistoryValue<1024>;
 
-/// Slots of each table of corrections.
-const CORRECTIONS: usize = 16_384;
+/// Slots of each correction table; keys are taken modulo this.
+const CORRECTION_SLOTS: usize = 16_384;
 
-/// How much a correction of 1024 shifts an evaluation, in hundredths of a pawn: 1024 / this.
+/// Divides the sum of corrections into hundredths of a pawn: a full table entry is worth 85.
 const CORRECTION_GRAIN: i32 = 12;
 
-/// The tables of one thread.
+/// The histories of one thread.
 pub(crate) struct Histories {
     quiet: Box<[[[Quiet; POINTS]; POINTS]; 2]>,
     capture: Box<[[[Capture; PieceKind::COUNT]; POINTS]; Piece::COUNT]>,
     continuation: Box<[Continuation]>,
-    pawn_correction: Box<[[Correction; CORRECTIONS]; 2]>,
-    material_correction: Box<[[Correction; CORRECTIONS]; 2]>,
+    pawn_correction: Box<[[Correction; CORRECTION_SLOTS]; 2]>,
+    material_correction: Box<[[Correction; CORRECTION_SLOTS]; 2]>,
 }
 
-/// A table on the heap that never stands on the stack.
+/// Builds a table directly on the heap: it would overflow the stack.
 fn boxed_rows<T: Copy, const N: usize>(row: T) -> Box<[T; N]> {
     let Ok(table) = vec![row; N].into_boxed_slice().try_into() else { unreachable!("it has N entries") };
     table
@@ -71,9 +77,9 @@ impl Histories {
         Self {
             quiet: boxed_rows([[Quiet::default(); POINTS]; POINTS]),
             capture: boxed_rows([[Capture::default(); PieceKind::COUNT]; POINTS]),
-            continuation: vec![Continuation::default(); Arrival::COUNT * Arrival::COUNT].into(),
-            pawn_correction: boxed_rows([Correction::default(); CORRECTIONS]),
-            material_correction: boxed_rows([Correction::default(); CORRECTIONS]),
+            continuation: vec![Continuation::default(); PieceTo::COUNT * PieceTo::COUNT].into(),
+            pawn_correction: boxed_rows([Correction::default(); CORRECTION_SLOTS]),
+            material_correction: boxed_rows([Correction::default(); CORRECTION_SLOTS]),
         }
     }
 
@@ -106,27 +112,29 @@ impl Histories {
         self.capture[piece.index()][to.index()][victim.index()].update(bonus);
     }
 
-    pub(crate) fn continuation(&self, before: Option<Arrival>, now: Arrival) -> i32 {
-        before.map_or(0, |before| self.continuation[before.index() * Arrival::COUNT + now.index()].get())
+    pub(crate) fn continuation(&self, before: Option<PieceTo>, now: PieceTo) -> i32 {
+        before.map_or(0, |before| self.continuation[before.index() * PieceTo::COUNT + now.index()].get())
     }
 
-    pub(crate) fn update_continuation(&mut self, before: Option<Arrival>, now: Arrival, bonus: i32) {
+    pub(crate) fn update_continuation(&mut self, before: Option<PieceTo>, now: PieceTo, bonus: i32) {
         if let Some(before) = before {
-            self.continuation[before.index() * Arrival::COUNT + now.index()].update(bonus);
+            self.continuation[before.index() * PieceTo::COUNT + now.index()].update(bonus);
         }
     }
 
-    /// What to add to the evaluation of a position with these keys.
+    /// Returns the correction for a position with these keys.
     pub(crate) fn correction(&self, side: Color, pawns: u64, material: u64) -> i32 {
-        let of =
-            |table: &[[Correction; CORRECTIONS]; 2], key: u64| table[side.index()][key as usize % CORRECTIONS].get();
-        (of(&self.pawn_correction, pawns) + of(&self.material_correction, material)) / CORRECTION_GRAIN
+        let value = |table: &[[Correction; CORRECTION_SLOTS]; 2], key: u64| {
+            table[side.index()][key as usize % CORRECTION_SLOTS].get()
+        };
+        (value(&self.pawn_correction, pawns) + value(&self.material_correction, material)) / CORRECTION_GRAIN
     }
 
-    /// Remembers that the search found `error` more than the evaluation of a position with these keys said.
+    /// Records that the search score exceeded the static evaluation by `error`. Deep scores weigh
+    /// more.
     pub(crate) fn update_correction(&mut self, side: Color, pawns: u64, material: u64, depth: i32, error: i32) {
         let bonus = (error * depth / 8).clamp(-256, 256);
-        self.pawn_correction[side.index()][pawns as usize % CORRECTIONS].update(bonus);
-        self.material_correction[side.index()][material as usize % CORRECTIONS].update(bonus);
+        self.pawn_correction[side.index()][pawns as usize % CORRECTION_SLOTS].update(bonus);
+        self.material_correction[side.index()][material as usize % CORRECTION_SLOTS].update(bonus);
     }
 }

@@ -1,11 +1,12 @@
-//! Search: what a position is worth, and which move is best.
+//! The search engine, with its UCI and UCCI front end.
 //!
-//! An [`Engine`] searches a [`Game`](xiangqi::rules::Game), whose history the rules need, within [`Limits`]. With one
-//! thread and limits of nodes or depth a search is a function of the game, the evaluation, the size of the table and
-//! the limits: no clock is read, and nothing is left over from before a [`Engine::new_game`].
+//! An [`Engine`] searches a [`Game`](xiangqi::rules::Game) within [`Limits`]; the repetition rules
+//! need the game's history. With one thread and node or depth limits a search is deterministic: a
+//! function of game, evaluation, table size and limits. [`Engine::new_game`] clears all other
+//! state.
 //!
-//! The rules of repetition, the natural limit and bare defenders are part of the tree: a line that would lose by a
-//! verdict is a lost line.
+//! The rules of repetition, the natural limit and bare defenders apply within the tree: a line that
+//! loses by a verdict is a lost line.
 
 pub mod bench;
 mod budget;

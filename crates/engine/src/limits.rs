@@ -1,16 +1,16 @@
-//! When a search ends.
+//! Search limits.
 
 use std::time::Duration;
 
 use xiangqi::Move;
 
-/// A clock that was started with the search. Searches that have no time limit never look at it.
+/// A clock that started with the search.
 pub trait Clock: Sync {
     /// The time since the search began.
     fn elapsed(&self) -> Duration;
 }
 
-/// A clock that stands still, for searches that are limited by nodes or depth.
+/// A stopped clock, for searches limited by nodes or depth.
 #[derive(Clone, Copy, Debug)]
 pub struct NoClock;
 
@@ -20,33 +20,34 @@ impl Clock for NoClock {
     }
 }
 
-/// When to stop. Without any limit a search goes on until it is told to stop, or nothing is left to search.
+/// The limits of a search. Without any, it continues until it is stopped or reaches the maximum
+/// ply.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// No deeper than this.
+    /// The maximum depth.
     pub depth: Option<u32>,
-    /// No new iteration after this many nodes of the first thread.
+    /// No new iteration after this many nodes of the main thread.
     pub soft_nodes: Option<u64>,
-    /// Not one node more than this; several threads together overstep it by some hundred each.
+    /// The exact maximum of nodes; with several threads exceeded by up to some hundred per thread.
     pub hard_nodes: Option<u64>,
-    /// No new iteration after this time, nearer or further as the best move is steady or not.
+    /// No new iteration after this time, scaled by best-move stability.
     pub soft_time: Option<Duration>,
-    /// No longer than this.
+    /// The maximum time.
     pub hard_time: Option<Duration>,
-    /// Only these moves at the root; all if empty.
+    /// The root moves to search; all if empty.
     pub root_moves: Vec<Move>,
-    /// How many best lines are looked for; 0 counts as 1.
+    /// The number of lines (MultiPV); 0 counts as 1.
     pub lines: usize,
 }
 
 impl Limits {
-    /// So many nodes, and not one more.
+    /// A hard node limit.
     #[must_use]
     pub fn nodes(nodes: u64) -> Self {
         Self { hard_nodes: Some(nodes), ..Self::default() }
     }
 
-    /// So many plies deep.
+    /// A depth limit.
     #[must_use]
     pub fn depth(depth: u32) -> Self {
         Self { depth: Some(depth), ..Self::default() }

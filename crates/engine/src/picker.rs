@@ -1,32 +1,36 @@
-//! In which order moves are tried.
+//! The staged move picker.
+//!
+//! Order: table move; captures that pass SEE, by victim (MVV) and capture history; quiet moves, by
+//! butterfly and continuation history; losing captures. Later stages are generated only when
+//! needed.
 
 use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
 
-use crate::history::{Arrival, Histories};
+use crate::history::{Histories, PieceTo};
 
-/// What captures are worth when they are ordered, by kind.
-const VICTIMS: [i32; PieceKind::COUNT] = [900, 400, 450, 120, 200, 200, 0];
+/// Most valuable victim (MVV): the value of a captured piece in the order, by kind.
+const VICTIM_VALUES: [i32; PieceKind::COUNT] = [900, 400, 450, 120, 200, 200, 0];
 
-/// More than all histories together: such moves come first among the quiet ones.
-const CLOSES_LOOP: i32 = 1 << 20;
+/// The bonus of a quiet move that closes a repetition: more than all histories together.
+const REPETITION_BONUS: i32 = 1 << 20;
 
-/// What a stage is about to do.
+/// The next step of the picker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    TableMove,
-    ListCaptures,
+    TtMove,
+    GenerateCaptures,
     GoodCaptures,
-    ListQuiets,
+    GenerateQuiets,
     Quiets,
     BadCaptures,
     Done,
 }
 
-/// Hands out the legal moves of a position, the promising first; most are never listed, let alone sorted.
+/// Yields the legal moves of a position in order.
 pub(crate) struct Picker {
     stage: Stage,
-    table_move: Option<Move>,
-    /// Good captures must not lose more than this by exchange.
+    tt_move: Option<Move>,
+    /// The SEE threshold of good captures.
     threshold: i32,
     captures_only: bool,
     skip_quiets: bool,
@@ -37,11 +41,11 @@ pub(crate) struct Picker {
     next_bad: usize,
 }
 
-/// What the order of quiet moves depends on beside the move.
+/// The context of continuation history.
 #[derive(Clone, Copy)]
 pub(crate) struct Context {
-    /// The arrivals one, two and four plies before.
-    pub(crate) before: [Option<Arrival>; 3],
+    /// The moves 1, 2 and 4 plies earlier; none for a null move.
+    pub(crate) before: [Option<PieceTo>; 3],
 }
 
 impl Context {
@@ -49,22 +53,22 @@ impl Context {
 }
 
 impl Picker {
-    /// All legal moves.
-    pub(crate) fn new(position: &Position, table_move: Option<Move>) -> Self {
-        Self::begin(position, table_move, 0, false)
+    /// A picker of all legal moves.
+    pub(crate) fn new(position: &Position, tt_move: Option<Move>) -> Self {
+        Self::begin(position, tt_move, 0, false)
     }
 
-    /// Captures that gain at least `threshold` by exchange.
-    pub(crate) fn captures(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
-        let table_move = table_move.filter(|mv| position.piece_at(mv.to()).is_some());
-        Self::begin(position, table_move, threshold, true)
+    /// A picker of the captures that gain at least `threshold` by SEE.
+    pub(crate) fn captures(position: &Position, tt_move: Option<Move>, threshold: i32) -> Self {
+        let tt_move = tt_move.filter(|mv| position.piece_at(mv.to()).is_some());
+        Self::begin(position, tt_move, threshold, true)
     }
 
-    fn begin(position: &Position, table_move: Option<Move>, threshold: i32, captures_only: bool) -> Self {
+    fn begin(position: &Position, tt_move: Option<Move>, threshold: i32, captures_only: bool) -> Self {
         Self {
-            stage: Stage::TableMove,
-            // A table move may be another position's.
-            table_move: table_move.filter(|mv| position.is_legal(*mv)),
+            stage: Stage::TtMove,
+            // After a key collision the table move belongs to another position.
+            tt_move: tt_move.filter(|mv| position.is_legal(*mv)),
             threshold,
             captures_only,
             skip_quiets: false,
@@ -76,12 +80,12 @@ impl Picker {
         }
     }
 
-    /// From now on only captures.
+    /// Skips the remaining quiet moves.
     pub(crate) const fn skip_quiets(&mut self) {
         self.skip_quiets = true;
     }
 
-    /// Whether the moves handed out now are the captures that lose material.
+    /// Whether the current stage is that of losing captures.
     pub(crate) fn is_at_bad_captures(&self) -> bool {
         self.stage == Stage::BadCaptures
     }
@@ -90,24 +94,24 @@ impl Picker {
         let position = game.position();
         loop {
             match self.stage {
-                Stage::TableMove => {
-                    self.stage = Stage::ListCaptures;
-                    if self.table_move.is_some() {
-                        return self.table_move;
+                Stage::TtMove => {
+                    self.stage = Stage::GenerateCaptures;
+                    if self.tt_move.is_some() {
+                        return self.tt_move;
                     }
                 }
-                Stage::ListCaptures => {
+                Stage::GenerateCaptures => {
                     self.moves = position.captures();
                     self.score_captures(position, histories);
                     self.stage = Stage::GoodCaptures;
                 }
-                Stage::GoodCaptures => match self.best() {
+                Stage::GoodCaptures => match self.select_best() {
                     Some(mv) if position.exchange_at_least(mv, self.threshold) => return Some(mv),
                     Some(mv) => self.bad.push(mv),
                     None if self.captures_only => self.stage = Stage::Done,
-                    None => self.stage = Stage::ListQuiets,
+                    None => self.stage = Stage::GenerateQuiets,
                 },
-                Stage::ListQuiets => {
+                Stage::GenerateQuiets => {
                     if self.skip_quiets {
                         self.stage = Stage::BadCaptures;
                         continue;
@@ -117,7 +121,7 @@ impl Picker {
                     self.score_quiets(game, histories, context);
                     self.stage = Stage::Quiets;
                 }
-                Stage::Quiets => match self.best() {
+                Stage::Quiets => match self.select_best() {
                     Some(mv) if !self.skip_quiets => return Some(mv),
                     _ => self.stage = Stage::BadCaptures,
                 },
@@ -133,8 +137,8 @@ impl Picker {
         }
     }
 
-    /// The best of the moves that are left, but for the table's, which has been tried.
-    fn best(&mut self) -> Option<Move> {
+    /// Selection sort: returns the best of the remaining moves, without the table move.
+    fn select_best(&mut self) -> Option<Move> {
         loop {
             let left = self.next..self.moves.len();
             let best = left.max_by_key(|index| (self.scores[*index], std::cmp::Reverse(*index)))?;
@@ -142,7 +146,7 @@ impl Picker {
             self.scores.swap(self.next, best);
             let mv = self.moves[self.next];
             self.next += 1;
-            if Some(mv) != self.table_move {
+            if Some(mv) != self.tt_move {
                 return Some(mv);
             }
         }
@@ -153,7 +157,7 @@ impl Picker {
             let (Some(piece), Some(victim)) = (position.piece_at(mv.from()), position.piece_at(mv.to())) else {
                 continue;
             };
-            *score = VICTIMS[victim.kind().index()] * 16 + histories.capture(piece, mv.to(), victim.kind());
+            *score = VICTIM_VALUES[victim.kind().index()] * 16 + histories.capture(piece, mv.to(), victim.kind());
         }
     }
 
@@ -161,12 +165,12 @@ impl Picker {
         let position = game.position();
         for (mv, score) in self.moves.iter().zip(&mut self.scores) {
             let Some(piece) = position.piece_at(mv.from()) else { continue };
-            let arrival = Arrival::new(piece, mv.to());
+            let piece_to = PieceTo::new(piece, mv.to());
             *score = 2 * histories.quiet(position.turn(), *mv)
-                + context.before.iter().map(|before| histories.continuation(*before, arrival)).sum::<i32>();
-            // A loop that closes is judged at once: it costs nothing to look, and may win or save the game.
+                + context.before.iter().map(|before| histories.continuation(*before, piece_to)).sum::<i32>();
+            // A closed repetition is judged without a search, and may win or save the game.
             if game.may_repeat(*mv) {
-                *score += CLOSES_LOOP;
+                *score += REPETITION_BONUS;
             }
         }
     }

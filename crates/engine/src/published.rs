@@ -1,4 +1,4 @@
-//! The published net, which is part of the program: what plays where nobody names another.
+//! The published net, embedded in the program: the default evaluation.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,21 +6,21 @@ use nnue::{Kernel, Net};
 
 use crate::evaluation::Evaluation;
 
-/// What it is called; what made it lies in the folder of this name under `nets`.
+/// The name of the net; its provenance is in the folder of this name under `nets`.
 pub const NAME: &str = "gen2-256";
 
 static NET: LazyLock<Arc<Net>> = LazyLock::new(|| {
     let bytes = include_bytes!("../../../nets/gen2-256/net.nnue");
-    Arc::new(Net::from_bytes(bytes).expect("a published net is sound"))
+    Arc::new(Net::from_bytes(bytes).expect("the published net is valid"))
 });
 
-/// The net. It is read once, when it is first asked for.
+/// Returns the net, which is parsed at first use.
 #[must_use]
 pub fn net() -> Arc<Net> {
     Arc::clone(&NET)
 }
 
-/// The evaluation by it.
+/// Returns the evaluation by the net.
 #[must_use]
 pub fn evaluation(kernel: Kernel) -> Evaluation {
     Evaluation::Net(net(), kernel)
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_net_that_its_manifest_describes() {
+    fn the_net_matches_its_manifest() {
         let manifest = include_str!("../../../nets/gen2-256/net.json");
         assert!(manifest.contains(&format!("\"net\": \"{}\"", net().hash())));
         assert!(manifest.contains(&format!("\"name\": \"{NAME}\"")));

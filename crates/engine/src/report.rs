@@ -1,4 +1,4 @@
-//! What a search tells while it runs and when it ends.
+//! Search results, after each iteration and at the end.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use xiangqi::Move;
 
 use crate::score::Score;
 
-/// A line of play and what it is worth.
+/// A line of play with its score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The score for the side to move at the root.
     pub score: Score,
-    /// Whether the score is only a bound: some iteration was cut off in the middle.
+    /// Whether the score is only a bound, after an unfinished iteration.
     pub bound: LineBound,
     /// The moves; empty only if there is no legal move.
     pub moves: Vec<Move>,
 }
 
-/// What a line's score says.
+/// The bound type of a line's score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineBound {
     /// The score itself.
@@ -31,15 +31,15 @@ pub enum LineBound {
 /// The state of a search after an iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The depth that was completed.
+    /// The completed depth.
     pub depth: u32,
-    /// The deepest ply that was looked at.
+    /// The maximum ply reached.
     pub selective_depth: usize,
-    /// Positions reached by a move, in main search and quiescence, by all threads.
+    /// Nodes of all threads: moves made in main search and quiescence.
     pub nodes: u64,
-    /// How long it took; zero if nobody asked for the time.
+    /// The elapsed time; zero without a clock.
     pub time: Duration,
-    /// How much of the table this search has filled, in thousandths.
+    /// The part of the transposition table filled by this search, in thousandths.
     pub table_fullness: u32,
     /// The best lines, best first.
     pub lines: Vec<Line>,

@@ -1,34 +1,35 @@
-//! What a position is worth, in hundredths of a pawn for the side to move, and what lies beyond that.
+//! Scores: hundredths of a pawn for the side to move, and the ranges of decided games.
 //!
-//! From the top: mates, by their distance; verdicts (a loss by perpetual check or chase is certain once the loop goes
-//! on, but somebody could still leave it); and what evaluations may say.
+//! From the top: mates by their distance, verdicts by their distance, evaluations. A verdict is a
+//! loss by perpetual check or chase. It ranks below a mate, since a player can still leave the
+//! cycle.
 
 /// A score for the side to move.
 pub type Score = i32;
 
-/// The longest line a search looks at.
+/// The maximum ply of a search.
 pub const MAX_PLY: usize = 128;
 
-/// Nobody is better.
+/// An even score.
 pub const DRAW: Score = 0;
 
-/// Beyond all scores.
+/// Greater than any score.
 pub const INFINITE: Score = 32_500;
 
 /// A mate on the board; one in `n` plies is `n` less.
 pub const MATE: Score = 32_000;
 
-/// A verdict at once; one in `n` plies is `n` less.
+/// An immediate verdict; one in `n` plies is `n` less.
 pub const VERDICT: Score = 30_000;
 
-/// The least score that announces a mate.
-pub const LEAST_MATE: Score = MATE - MAX_PLY as Score;
+/// The lowest score that announces a mate.
+pub const MIN_MATE: Score = MATE - MAX_PLY as Score;
 
-/// The least score that announces a verdict.
-pub const LEAST_VERDICT: Score = VERDICT - MAX_PLY as Score;
+/// The lowest score that announces a verdict.
+pub const MIN_VERDICT: Score = VERDICT - MAX_PLY as Score;
 
-/// What evaluations keep within.
-pub const MOST_EVALUATION: Score = 20_000;
+/// The bound of evaluations.
+pub const MAX_EVALUATION: Score = 20_000;
 
 /// Lost by mate after this many plies from the root.
 #[must_use]
@@ -45,21 +46,21 @@ pub const fn mate_in(ply: usize) -> Score {
 /// Whether the score announces a mate or a verdict for either side.
 #[must_use]
 pub const fn is_decided(score: Score) -> bool {
-    score.abs() >= LEAST_VERDICT
+    score.abs() >= MIN_VERDICT
 }
 
-/// Whether the score announces a verdict, which hangs on the path that led to it.
+/// Whether the score announces a verdict, which depends on the path.
 #[must_use]
 pub const fn is_verdict(score: Score) -> bool {
-    score.abs() >= LEAST_VERDICT && score.abs() <= VERDICT
+    score.abs() >= MIN_VERDICT && score.abs() <= VERDICT
 }
 
-/// A mate's distance counted from the node instead of the root, for the table.
+/// Converts a mate score from root distance to node distance, for the transposition table.
 #[must_use]
 pub const fn from_node(score: Score, ply: usize) -> Score {
-    if score >= LEAST_MATE {
+    if score >= MIN_MATE {
         score + ply as Score
-    } else if score <= -LEAST_MATE {
+    } else if score <= -MIN_MATE {
         score - ply as Score
     } else {
         score
@@ -69,9 +70,9 @@ pub const fn from_node(score: Score, ply: usize) -> Score {
 /// The inverse of [`from_node`].
 #[must_use]
 pub const fn from_root(score: Score, ply: usize) -> Score {
-    if score >= LEAST_MATE {
+    if score >= MIN_MATE {
         score - ply as Score
-    } else if score <= -LEAST_MATE {
+    } else if score <= -MIN_MATE {
         score + ply as Score
     } else {
         score

@@ -1,4 +1,11 @@
-//! One thread's search.
+//! The alpha-beta search of one thread: principal variation search (PVS) with iterative deepening.
+//!
+//! * `deepening`: iterative deepening, aspiration windows, time management.
+//! * `node`: interior nodes, with pruning, reductions and extensions.
+//! * `quiescence`: quiescence search.
+//! * `reductions`: the table of late move reductions (LMR).
+//!
+//! Threads share the transposition table and nothing else (Lazy SMP).
 
 mod deepening;
 mod node;
@@ -17,37 +24,37 @@ use xiangqi::{Move, Piece, PieceKind, rules::Game};
 use crate::{
     engine::Control,
     evaluation::{Evaluation, Evaluator},
-    history::{Arrival, Histories},
+    history::{Histories, PieceTo},
     limits::{Clock, Limits},
     picker::Context,
-    score::{self, DRAW, MAX_PLY, MOST_EVALUATION, Score, VERDICT},
+    score::{self, DRAW, MAX_EVALUATION, MAX_PLY, Score, VERDICT},
     table::{Bound, Entry, Table},
 };
 
-/// Keys of positions whose worth depends on how they were reached.
+/// Zobrist salts for positions whose score depends on the path to them.
 const SALT_OF_REPETITION: u64 = 0x9ddf_ea08_eb38_2d69;
 const SALT_OF_LIMIT: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
-/// From how many plies before the natural limit positions are told apart by it, and how finely.
+/// Within this many plies of the natural limit, the distance to it is part of the key.
 const LIMIT_HORIZON: u32 = 24;
+/// Distances are grouped in steps of this many plies, so that neighbours share entries.
 const LIMIT_GRAIN: u32 = 4;
 
-/// The reach of a score that does not depend on how its position was reached.
+/// The `reach` of a path-independent score; see [`Worker::reach`].
 const ANYWHERE: usize = usize::MAX;
 
-/// After how many nodes a search looks at the clock, and whether somebody stopped it: within 10 ms on any machine that
-/// makes 25,000 nodes a second.
+/// Nodes between two checks of clock and stop flag: 10 ms at 25,000 nodes a second.
 const CLOCK_PERIOD: u64 = 256;
 
-/// What the threads of one search share.
+/// State shared by the threads of one search.
 pub(crate) struct Shared<'a> {
     pub(crate) table: &'a Table,
     pub(crate) limits: &'a Limits,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) control: &'a Control,
-    /// Set by the first thread when it has come to its end: the others stop then.
-    pub(crate) halt: &'a AtomicBool,
-    /// Nodes of each thread, as last published.
+    /// Set by the main thread when it has finished; stops the helpers.
+    pub(crate) stop: &'a AtomicBool,
+    /// The node count of each thread, as last published.
     pub(crate) nodes: &'a [AtomicU64],
 }
 
@@ -57,40 +64,43 @@ impl Shared<'_> {
     }
 }
 
-/// What the search knows of a ply of the line it is looking at.
+/// A search stack entry (`ss`): the state of one ply of the current line.
 #[derive(Clone, Copy)]
-struct Frame {
-    /// The move made here, and where it brought which piece; none for a passed turn.
+struct StackEntry {
+    /// The move made here; none for a null move.
     mv: Option<Move>,
-    arrival: Option<Arrival>,
+    /// The moved piece and its destination, the index of continuation history.
+    piece_to: Option<PieceTo>,
     captured: bool,
-    evaluation: Option<Score>,
-    /// The move that a verification search leaves out.
+    /// The static evaluation, corrected; none in check.
+    static_evaluation: Option<Score>,
+    /// The move excluded by a singular extension search.
     excluded: Option<Move>,
-    /// How often the children of this ply's nodes were cut off.
+    /// Beta cutoffs at this ply since the parent node was entered.
     cutoffs: u32,
+    /// Double extensions on the path to this node.
     double_extensions: u32,
 }
 
-impl Frame {
+impl StackEntry {
     const NEW: Self = Self {
         mv: None,
-        arrival: None,
+        piece_to: None,
         captured: false,
-        evaluation: None,
+        static_evaluation: None,
         excluded: None,
         cutoffs: 0,
         double_extensions: 0,
     };
 }
 
-/// Frames before the root, so that it can be asked what came before.
-const BEFORE_ROOT: usize = 6;
+/// Empty stack entries before the root, so that `ss - 4` exists at every ply.
+const STACK_OFFSET: usize = 6;
 
-/// A line, as the search hands it up.
+/// A principal variation.
 type PrincipalVariation = arrayvec::ArrayVec<Move, MAX_PLY>;
 
-/// A thread of a search, with what it has learned in this game.
+/// One search thread with its histories.
 pub(crate) struct Worker {
     histories: Histories,
     evaluator: Evaluator,
@@ -98,25 +108,26 @@ pub(crate) struct Worker {
     root: usize,
     nodes: u64,
     selective_depth: usize,
-    frames: Box<[Frame; MAX_PLY + BEFORE_ROOT + 2]>,
-    variations: Box<[PrincipalVariation; MAX_PLY + 2]>,
+    stack: Box<[StackEntry; MAX_PLY + STACK_OFFSET + 2]>,
+    pv_table: Box<[PrincipalVariation; MAX_PLY + 2]>,
     stopped: bool,
-    /// How far back the score that was found last depends on the path: it holds only behind the node `ply` plies from
-    /// the root with `ply < reach`, and nowhere if it is 0. [`ANYWHERE`] if it does not.
+    /// The path dependence of the last returned score: the score is valid at ply `p` for any path
+    /// if `p < reach`, and otherwise only on the current path. [`ANYWHERE`] if it is
+    /// path-independent.
     reach: usize,
     index: usize,
     root_depth: i32,
     root_moves: Vec<deepening::RootMove>,
-    /// The root moves before this one have their place among the best lines already.
+    /// The index of the current MultiPV line; the root moves before it are already placed.
     first_line: usize,
-    /// Whether only some of the legal moves are root moves.
+    /// Whether the root moves are restricted (`searchmoves`).
     restricted: bool,
 }
 
 impl Worker {
     pub(crate) fn new(evaluation: &Evaluation, index: usize) -> Self {
-        let Ok(variations) = vec![PrincipalVariation::new(); MAX_PLY + 2].into_boxed_slice().try_into() else {
-            unreachable!("it has that many entries")
+        let Ok(pv_table) = vec![PrincipalVariation::new(); MAX_PLY + 2].into_boxed_slice().try_into() else {
+            unreachable!("the vector has that length")
         };
         Self {
             histories: Histories::new(),
@@ -125,8 +136,8 @@ impl Worker {
             root: 0,
             nodes: 0,
             selective_depth: 0,
-            frames: Box::new([Frame::NEW; MAX_PLY + BEFORE_ROOT + 2]),
-            variations,
+            stack: Box::new([StackEntry::NEW; MAX_PLY + STACK_OFFSET + 2]),
+            pv_table,
             stopped: false,
             reach: ANYWHERE,
             index,
@@ -137,7 +148,7 @@ impl Worker {
         }
     }
 
-    /// Forgets what was learned.
+    /// Clears the histories.
     pub(crate) fn clear(&mut self) {
         self.histories.clear();
     }
@@ -146,47 +157,48 @@ impl Worker {
         self.evaluator = Evaluator::new(evaluation);
     }
 
-    fn frame(&mut self, ply: usize) -> &mut Frame {
-        &mut self.frames[ply + BEFORE_ROOT]
+    fn ss(&mut self, ply: usize) -> &mut StackEntry {
+        &mut self.stack[ply + STACK_OFFSET]
     }
 
-    /// The frame `back` plies before.
-    fn before(&self, ply: usize, back: usize) -> &Frame {
-        &self.frames[ply + BEFORE_ROOT - back]
+    /// The stack entry `back` plies earlier (`ss - back`).
+    fn ss_before(&self, ply: usize, back: usize) -> &StackEntry {
+        &self.stack[ply + STACK_OFFSET - back]
     }
 
     fn context(&self, ply: usize) -> Context {
-        Context { before: [1, 2, 4].map(|back| self.before(ply, back).arrival) }
+        Context { before: [1, 2, 4].map(|back| self.ss_before(ply, back).piece_to) }
     }
 
-    /// Whether to give up at once. Asked at every node.
-    fn must_stop(&mut self, shared: &Shared<'_>) -> bool {
+    /// Whether the search must unwind. Called at every node; sets `stopped`.
+    fn should_stop(&mut self, shared: &Shared<'_>) -> bool {
         if self.stopped {
             return true;
         }
-        if let Some(most) = shared.limits.hard_nodes
+        if let Some(limit) = shared.limits.hard_nodes
             && self.index == 0
-            && self.nodes >= most
+            && self.nodes >= limit
         {
             self.stopped = true;
         }
         if self.nodes.is_multiple_of(CLOCK_PERIOD) {
             shared.nodes[self.index].store(self.nodes, Relaxed);
-            // Whoever asks for a move gets one that was looked at: the first iteration takes no time.
+            // Neither clock nor stop flag interrupts the first iteration: every search yields a
+            // searched move.
             if self.root_depth <= 1 && self.index == 0 {
                 return self.stopped;
             }
-            self.stopped |= shared.halt.load(Relaxed) || shared.control.is_stopped();
-            if let Some(most) = shared.limits.hard_nodes
+            self.stopped |= shared.stop.load(Relaxed) || shared.control.is_stopped();
+            if let Some(limit) = shared.limits.hard_nodes
                 && shared.nodes.len() > 1
-                && shared.total_nodes() >= most
+                && shared.total_nodes() >= limit
             {
                 self.stopped = true;
             }
-            if let Some(most) = shared.limits.hard_time
+            if let Some(limit) = shared.limits.hard_time
                 && self.index == 0
                 && !shared.control.is_pondering()
-                && shared.clock.elapsed() >= most
+                && shared.clock.elapsed() >= limit
             {
                 self.stopped = true;
             }
@@ -197,14 +209,14 @@ impl Worker {
     fn make(&mut self, ply: usize, mv: Move) {
         let position = self.game.position();
         let captured = position.piece_at(mv.to()).is_some();
-        let arrival = position.piece_at(mv.from()).map(|piece| Arrival::new(piece, mv.to()));
+        let piece_to = position.piece_at(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
         self.evaluator.push(position, mv);
         self.game.advance(mv);
         self.nodes += 1;
-        let frame = self.frame(ply);
-        frame.mv = Some(mv);
-        frame.arrival = arrival;
-        frame.captured = captured;
+        let ss = self.ss(ply);
+        ss.mv = Some(mv);
+        ss.piece_to = piece_to;
+        ss.captured = captured;
     }
 
     fn unmake(&mut self) {
@@ -212,8 +224,8 @@ impl Worker {
         self.evaluator.pop();
     }
 
-    /// The key under which the position is stored: first visits apart from later ones, and by how near the natural
-    /// limit is when it is near.
+    /// The transposition table key. Repeated positions and positions near the natural limit have
+    /// keys of their own, since their scores depend on the history.
     fn key(&self) -> u64 {
         let mut key = self.game.position().key();
         let occurrences = self.game.occurrences();
@@ -227,11 +239,12 @@ impl Worker {
         key
     }
 
-    /// What the rules say of this position before anything is searched, if they end the game or close a loop.
+    /// The score by the rules, if the position ends the game or closes a repetition. Sets `reach`.
     fn verdict(&mut self, ply: usize) -> Option<Score> {
         self.reach = ANYWHERE;
         if let Some(cycle) = self.game.repetition(self.root) {
-            // From the node where the loop begins on towards the root the loop is part of what lies ahead.
+            // At and above the node where the cycle begins, the whole cycle lies within its
+            // subtree.
             self.reach = (cycle.from + 1).saturating_sub(self.root);
             return Some(match cycle.loser {
                 None => DRAW,
@@ -246,47 +259,48 @@ impl Worker {
         self.game.position().is_bare().then_some(DRAW)
     }
 
-    /// Whether the score that was found last holds for a node whatever led to it.
-    const fn is_free_of_path(&self, ply: usize) -> bool {
+    /// Whether the last score is valid at this ply for any path.
+    const fn is_path_independent(&self, ply: usize) -> bool {
         self.reach > ply
     }
 
-    /// The reach of a node's score, from that of the moves it rests on: the one that refutes, or else all, since each
-    /// was found to be no better. A loop that begins here or behind lies ahead, and is nothing of the path.
-    const fn settle_reach(&mut self, ply: usize, reach: usize) {
+    /// Sets a node's reach from the reach of the moves that its score rests on: the refutation at a
+    /// cutoff, otherwise all moves. Cycles that begin at or below this node are path-independent.
+    const fn set_reach(&mut self, ply: usize, reach: usize) {
         self.reach = if reach > ply { ANYWHERE } else { reach };
     }
 
-    /// Stores what was found of a node. A score that depends on the path to it does not enter the table; the move does.
-    fn remember(&self, shared: &Shared<'_>, key: u64, ply: usize, entry: Entry) {
-        let entry = if score::is_verdict(entry.score) || !self.is_free_of_path(ply) {
-            Entry { score: DRAW, depth: 0, bound: Bound::Nothing, ..entry }
+    /// Stores a node in the transposition table. Of a path-dependent score only the move and the
+    /// evaluation are stored, without a bound (graph history interaction).
+    fn store(&self, shared: &Shared<'_>, key: u64, ply: usize, entry: Entry) {
+        let entry = if score::is_verdict(entry.score) || !self.is_path_independent(ply) {
+            Entry { score: DRAW, depth: 0, bound: Bound::None, ..entry }
         } else {
             entry
         };
         shared.table.store(key, ply, entry);
     }
 
-    /// The raw evaluation, before corrections.
+    /// The raw evaluation, without correction history.
     fn evaluate(&mut self) -> Score {
         self.evaluator.evaluate(self.game.position())
     }
 
-    /// An evaluation with what the search has learned of its errors.
+    /// Correction history: adds the mean error of earlier evaluations with the same pawns or
+    /// material.
     fn corrected(&self, evaluation: Score) -> Score {
         let position = self.game.position();
         let correction = self.histories.correction(position.turn(), position.pawn_key(), position.material_key());
-        (evaluation + correction).clamp(-MOST_EVALUATION, MOST_EVALUATION)
+        (evaluation + correction).clamp(-MAX_EVALUATION, MAX_EVALUATION)
     }
 
-    /// What the piece that a move takes is worth to whoever prunes by it.
+    /// The exchange value of the captured piece.
     fn victim_value(&self, mv: Move) -> Score {
         self.game.position().piece_at(mv.to()).map_or(0, |piece| xiangqi::EXCHANGE_VALUES[piece.kind().index()])
     }
 
-    /// Whether the side to move has something that could move without harm: where it has not, passing the turn is no
-    /// measure of a position.
-    fn can_pass(&self) -> bool {
+    /// Whether a null move is sound: without chariot, horse or cannon zugzwang is too likely.
+    fn allows_null_move(&self) -> bool {
         use PieceKind::{Cannon, Chariot, Horse};
         let position = self.game.position();
         let side = position.turn();
@@ -297,7 +311,7 @@ impl Worker {
         self.game.position().piece_at(mv.from())
     }
 
-    /// The time since the search began, for reports; zero under a clock that stands still.
+    /// The time since the search began; zero under [`NoClock`](crate::limits::NoClock).
     fn elapsed(shared: &Shared<'_>) -> Duration {
         shared.clock.elapsed()
     }

@@ -1,7 +1,7 @@
-//! The transposition table: what earlier visits of a position found.
+//! The transposition table.
 //!
-//! Shared by all threads without locks. An entry is two words, the second of which is stored exclusive-ored with the
-//! first: a torn pair does not match its key and counts as absent.
+//! Shared by all threads without locks (Hyatt's XOR trick): an entry is two words, and the second
+//! holds the key XORed with the first. A torn pair does not match its key and counts as absent.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,21 +9,21 @@ use xiangqi::Move;
 
 use crate::score::{self, Score};
 
-/// What a stored score says.
+/// The bound type of a stored score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// Nothing: what was found holds only on the path that led there. Move and evaluation are worth keeping.
-    Nothing,
-    /// At most.
+    /// No bound: the score is path-dependent. Only move and evaluation are of use.
+    None,
+    /// At most the score (fail low).
     Upper,
-    /// At least.
+    /// At least the score (fail high).
     Lower,
-    /// Exactly.
+    /// The score itself.
     Exact,
 }
 
 impl Bound {
-    /// What the best score says that was found in a window; only a principal variation search finds exact ones.
+    /// The bound of a score found in a window; only PV nodes yield exact scores.
     pub(crate) const fn of<const PV: bool>(best: Score, alpha: Score, beta: Score) -> Self {
         if best >= beta {
             Self::Lower
@@ -35,7 +35,7 @@ impl Bound {
     }
 }
 
-/// What is known of a position.
+/// A table entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) mv: Option<Move>,
@@ -43,24 +43,24 @@ pub(crate) struct Entry {
     pub(crate) evaluation: Option<Score>,
     pub(crate) depth: i32,
     pub(crate) bound: Bound,
-    pub(crate) was_pv: bool,
+    pub(crate) tt_pv: bool,
 }
 
 impl Entry {
-    /// Whether the score answers a search in this window.
-    pub(crate) fn settles(&self, alpha: Score, beta: Score) -> bool {
+    /// Whether the score decides a search with this window.
+    pub(crate) fn cuts_off(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
-            Bound::Nothing => false,
+            Bound::None => false,
             Bound::Exact => true,
             Bound::Lower => self.score >= beta,
             Bound::Upper => self.score <= alpha,
         }
     }
 
-    /// Whether the score says more of the position than this evaluation.
-    pub(crate) fn improves_on(&self, evaluation: Score) -> bool {
+    /// Whether the score is a better estimate than this evaluation.
+    pub(crate) fn refines(&self, evaluation: Score) -> bool {
         match self.bound {
-            Bound::Nothing => false,
+            Bound::None => false,
             Bound::Exact => true,
             Bound::Lower => self.score > evaluation,
             Bound::Upper => self.score < evaluation,
@@ -68,37 +68,37 @@ impl Entry {
     }
 }
 
-/// Entries that share a cache line.
+/// Entries of a cluster, which fills a cache line.
 const SLOTS: usize = 4;
 
 #[derive(Default)]
 #[repr(align(64))]
 struct Cluster([[AtomicU64; 2]; SLOTS]);
 
-/// The depth that is stored for quiescence, and what is added so that depths fit a byte.
+/// Added to depths, so that negative ones fit a byte.
 const DEPTH_OFFSET: i32 = 8;
 
-/// Generations of searches, told apart modulo this.
-const AGES: u64 = 32;
+/// Search generations, counted modulo this.
+const GENERATIONS: u64 = 32;
 
-/// Stands for "not evaluated".
+/// The stored value of a missing evaluation.
 const NO_EVALUATION: i16 = i16::MIN;
 
-/// The table.
+/// The transposition table.
 pub struct Table {
     clusters: Box<[Cluster]>,
     age: AtomicU64,
 }
 
 impl Table {
-    /// A table of this many MiB (at least one).
+    /// Creates a table of this size in MiB, at least 1.
     #[must_use]
     pub fn new(mebibytes: usize) -> Self {
         let clusters = (mebibytes.max(1) << 20) / size_of::<Cluster>();
         Self { clusters: (0..clusters).map(|_| Cluster::default()).collect(), age: AtomicU64::new(0) }
     }
 
-    /// Forgets everything.
+    /// Clears the table.
     pub fn clear(&mut self) {
         for cluster in &mut self.clusters {
             *cluster = Cluster::default();
@@ -106,12 +106,12 @@ impl Table {
         *self.age.get_mut() = 0;
     }
 
-    /// Begins a new search: what older ones stored is given up first.
-    pub(crate) fn grow_older(&self) {
-        self.age.store((self.age.load(Relaxed) + 1) % AGES, Relaxed);
+    /// Begins a new generation; entries of older ones are replaced first.
+    pub(crate) fn new_search(&self) {
+        self.age.store((self.age.load(Relaxed) + 1) % GENERATIONS, Relaxed);
     }
 
-    /// How much of the table the current search has filled, in thousandths.
+    /// The part of the table filled by the current search, in thousandths, by a sample.
     pub(crate) fn fullness(&self) -> u32 {
         let age = self.age.load(Relaxed);
         let sample = &self.clusters[..self.clusters.len().min(250)];
@@ -122,9 +122,8 @@ impl Table {
         (filled.count() * 1000 / (sample.len() * SLOTS)) as u32
     }
 
-    /// Asks for what is known of a position before it is needed: it is seldom in a cache.
-    ///
-    /// Without it a fifth of a search is spent waiting for memory (docs/BENCHMARKS.md).
+    /// Prefetches a cluster. Without it a fifth of the search time is cache misses
+    /// (docs/BENCHMARKS.md).
     #[inline]
     pub(crate) fn prefetch(&self, key: u64) {
         #[cfg(target_arch = "x86_64")]
@@ -154,8 +153,9 @@ impl Table {
     pub(crate) fn store(&self, key: u64, ply: usize, entry: Entry) {
         let age = self.age.load(Relaxed);
         let cluster = self.cluster(key);
+        // Replacement: the same key, else the least valuable entry.
         let mut chosen = &cluster[0];
-        let mut least = i64::MAX;
+        let mut min_worth = i64::MAX;
         for slot in cluster {
             let word = Packed(slot[0].load(Relaxed));
             if word.0 ^ slot[1].load(Relaxed) == key {
@@ -163,14 +163,14 @@ impl Table {
                 break;
             }
             let worth = if word.0 == 0 { i64::MIN } else { word.worth(age) };
-            if worth < least {
-                least = worth;
+            if worth < min_worth {
+                min_worth = worth;
                 chosen = slot;
             }
         }
         let old = Packed(chosen[0].load(Relaxed));
         let same = old.0 != 0 && old.0 ^ chosen[1].load(Relaxed) == key;
-        // A shallow bound does not drive out what a deeper search of the same position found.
+        // A much shallower bound does not replace a deeper one of the same position and generation.
         if same && entry.bound != Bound::Exact && entry.depth + 4 < old.depth() && old.age() == age {
             return;
         }
@@ -181,7 +181,8 @@ impl Table {
     }
 }
 
-/// An entry in a word: move 16, score 16, evaluation 16, depth 8, bound 2, on a principal variation 1, age 5.
+/// An entry in 64 bits, from the lowest: move 16, score 16, evaluation 16, depth 8, bound 2, PV 1,
+/// age 5.
 #[derive(Clone, Copy)]
 struct Packed(u64);
 
@@ -192,7 +193,7 @@ impl Packed {
         let evaluation = entry.evaluation.map_or(NO_EVALUATION, |evaluation| evaluation as i16);
         let depth = (entry.depth + DEPTH_OFFSET).clamp(0, 255) as u64;
         let bound = match entry.bound {
-            Bound::Nothing => 0,
+            Bound::None => 0,
             Bound::Upper => 1,
             Bound::Lower => 2,
             Bound::Exact => 3,
@@ -203,7 +204,7 @@ impl Packed {
                 | u64::from(evaluation as u16) << 32
                 | depth << 48
                 | bound << 56
-                | u64::from(entry.was_pv) << 58
+                | u64::from(entry.tt_pv) << 58
                 | age << 59,
         )
     }
@@ -220,9 +221,9 @@ impl Packed {
         self.0 >> 59
     }
 
-    /// What is lost by giving the entry up: depth, less what older searches left.
+    /// The replacement value: depth, less 8 for each generation of age.
     const fn worth(self, age: u64) -> i64 {
-        let generations = (AGES + age - self.age()) % AGES;
+        let generations = (GENERATIONS + age - self.age()) % GENERATIONS;
         self.depth() as i64 - 8 * generations as i64
     }
 
@@ -231,7 +232,7 @@ impl Packed {
             1 => Bound::Upper,
             2 => Bound::Lower,
             3 => Bound::Exact,
-            _ => Bound::Nothing,
+            _ => Bound::None,
         };
         let evaluation = (self.0 >> 32) as i16;
         Entry {
@@ -240,7 +241,7 @@ impl Packed {
             evaluation: (evaluation != NO_EVALUATION).then(|| Score::from(evaluation)),
             depth: self.depth(),
             bound,
-            was_pv: self.0 >> 58 & 1 == 1,
+            tt_pv: self.0 >> 58 & 1 == 1,
         }
     }
 }
@@ -250,18 +251,18 @@ mod tests {
     use super::*;
 
     fn entry(score: Score, depth: i32) -> Entry {
-        Entry { mv: Move::from_bits(1), score, evaluation: Some(-17), depth, bound: Bound::Lower, was_pv: true }
+        Entry { mv: Move::from_bits(1), score, evaluation: Some(-17), depth, bound: Bound::Lower, tt_pv: true }
     }
 
     #[test]
-    fn what_is_stored_is_found() {
+    fn stored_entries_are_found() {
         let table = Table::new(1);
         for (number, score) in [0, -20_000, score::mate_in(9), score::mated_in(9)].into_iter().enumerate() {
             let key = 0x1234_5678_9abc_def0 + number as u64;
             table.store(key, 4, entry(score, 7));
             let found = table.probe(key, 4).expect("it was stored");
             assert_eq!((found.score, found.evaluation, found.depth), (score, Some(-17), 7));
-            assert_eq!((found.bound, found.was_pv, found.mv), (Bound::Lower, true, Move::from_bits(1)));
+            assert_eq!((found.bound, found.tt_pv, found.mv), (Bound::Lower, true, Move::from_bits(1)));
         }
         assert!(table.probe(1, 0).is_none());
     }
@@ -284,12 +285,12 @@ mod tests {
     }
 
     #[test]
-    fn what_older_searches_left_makes_room_first() {
+    fn entries_of_older_searches_are_replaced_first() {
         let table = Table::new(1);
         // Keys of one cluster: the highest bits choose it.
         for key in 1..=SLOTS as u64 {
             if key == 2 {
-                table.grow_older();
+                table.new_search();
             }
             table.store(key, 0, entry(1, if key == 1 { 10 } else { 5 }));
         }
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn clearing_forgets() {
+    fn a_cleared_table_is_empty() {
         let mut table = Table::new(1);
         table.store(77, 0, entry(1, 1));
         table.clear();

@@ -1,16 +1,17 @@
-//! The engine as graphical boards and match runners talk to it: UCI in the dialect of xiangqi, and UCCI.
+//! The protocols of GUIs and match runners: UCI in the dialect of xiangqi, and UCCI.
 //!
-//! A [`Session`] obeys lines and writes lines. The search runs on a thread of its own and prints what it finds, so the
-//! session can read on while it runs; `stop` is answered as soon as the search looks up, within milliseconds.
+//! A [`Session`] executes input lines and writes output lines. The search runs on a thread of its
+//! own, so the session reads on meanwhile; `stop` takes effect within milliseconds.
 //!
-//! What the protocols leave open is decided so:
+//! Choices where the protocols are silent:
 //!
-//! * A line that begins with no known command is ignored. A known command that cannot be understood or obeyed is
-//!   answered by one line (`info string …`, in UCCI `info message …`) and changes nothing.
-//! * A command that needs the engine while it searches (`go`, `ucinewgame`, `setoption` where it matters) stops the
-//!   search first; its `bestmove` comes before anything else. `position` does not: it is about the next search.
-//! * Moves are checked by the rules of the pieces. Where the rules of the game have ended it already, moves may go on
-//!   and searches may begin: somebody wants to know what the position is worth.
+//! * Unknown commands are ignored. A known command that is invalid gets one line of error (`info
+//!   string …`, in UCCI `info message …`) and changes nothing.
+//! * A command that needs the engine during a search (`go`, `ucinewgame`, some `setoption`) stops
+//!   the search first; its `bestmove` comes before anything else. `position` does not: it concerns
+//!   the next search.
+//! * Moves are checked by the movement rules only. A game that is over by the rules may be
+//!   continued and searched, for analysis.
 //! * The end of the input is `quit`.
 
 mod clock;
@@ -33,7 +34,7 @@ use std::{
 
 use input::Line;
 
-/// Which protocol is spoken.
+/// The protocol in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Protocol {
     #[default]
@@ -41,7 +42,7 @@ enum Protocol {
     Ucci,
 }
 
-/// Obeys lines until `quit` or the end of the input.
+/// Executes lines until `quit` or the end of the input.
 ///
 /// # Errors
 ///
@@ -51,8 +52,10 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static, setup: 
     loop {
         let flow = match input::read_line(&mut input)? {
             Line::End => break,
-            Line::TooLong => session.complain(&format_args!("a line of more than {} bytes", input::LONGEST))?,
-            Line::Text(line) => session.obey(&line)?,
+            Line::TooLong => {
+                session.write_error(&format_args!("a line of more than {} bytes", input::MAX_LINE_BYTES))?
+            }
+            Line::Text(line) => session.execute_line(&line)?,
         };
         if flow == ControlFlow::Break(()) {
             break;

@@ -1,6 +1,6 @@
-//! Replays what the fuzzer has gathered.
+//! Replays the fuzz corpus.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 #[path = "../fuzz/properties.rs"]
 mod properties;

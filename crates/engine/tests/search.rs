@@ -1,6 +1,6 @@
-//! What a search must find, and what it must not do.
+//! Tests of the search: mates, verdicts, limits, threads.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use engine::{Control, Engine, Limits, NoClock, Settings, score};
 use xiangqi::{
@@ -16,8 +16,8 @@ fn game(fen: &str) -> Game {
     Game::new(fen.parse::<Fen>().unwrap(), RuleSet::Cxr)
 }
 
-/// Whether the side to move can force mate (or stalemate, which wins too) with at most this many moves of its own, by
-/// trying everything.
+/// Whether the side to move can force mate (or stalemate, which also wins) within this many of its
+/// own moves, by brute force.
 fn can_force(position: &mut Position, moves: u32) -> bool {
     position.legal_moves().into_iter().any(|mv| {
         let undo = position.make(mv);
@@ -58,7 +58,7 @@ fn mates_are_found_and_their_distance_is_the_shortest() {
     assert!(counts[1..].iter().all(|count| *count >= 10), "{counts:?}");
 }
 
-/// The rulebook's examples in which somebody loses by a verdict, stopped before a move of the cycle's last loop.
+/// Returns the rulebook's examples that end in a loss by verdict, with their moves.
 fn verdict_cases() -> Vec<(Game, Vec<xiangqi::Move>, Outcome)> {
     include_str!("../../xiangqi/tests/data/cxr_examples.jsonl")
         .lines()
@@ -92,19 +92,19 @@ fn a_side_that_would_lose_by_a_verdict_deviates() {
         while game.position().turn() != loser {
             game.pop();
         }
-        let going_on = moves[game.len()];
+        let repeating = moves[game.len()];
         let report = engine().search(&game, &Limits { depth: Some(8), ..Limits::nodes(300_000) });
-        let lost_anyway = report.score().unwrap() <= -score::LEAST_VERDICT;
-        assert!(report.best_move() != Some(going_on) || lost_anyway, "{} {report:?}", game.fen());
-        deviated += usize::from(report.best_move() != Some(going_on));
+        let lost_anyway = report.score().unwrap() <= -score::MIN_VERDICT;
+        assert!(report.best_move() != Some(repeating) || lost_anyway, "{} {report:?}", game.fen());
+        deviated += usize::from(report.best_move() != Some(repeating));
     }
     assert!(deviated >= 15, "{deviated}");
 }
 
-/// Nothing has been played yet: the loop lies wholly in the tree, and its second occurrence is enough. Red has nothing
-/// but moves that the rulebook makes lose; where every repetition draws there is no such verdict.
+/// The cycle lies wholly within the tree, where a second occurrence is judged. All moves of Red
+/// lose by the rulebook; under rules by which every repetition draws there is no such verdict.
 #[test]
-fn loops_within_the_tree_are_judged() {
+fn cycles_within_the_tree_are_judged() {
     let score = |fen: &str, rules| {
         engine().search(&Game::new(fen.parse::<Fen>().unwrap(), rules), &Limits::depth(9)).score().unwrap()
     };
@@ -130,9 +130,9 @@ fn a_side_that_wins_by_a_verdict_sees_it() {
     assert!(seen >= 5, "{seen}");
 }
 
-/// A chariot against a bare king: won, but not when the natural limit is a move away.
+/// A chariot against a bare king: won, unless the natural limit is a move away.
 #[test]
-fn the_natural_limit_is_seen_coming() {
+fn the_natural_limit_is_foreseen() {
     for (counter, won) in [(0, true), (100, true), (119, false)] {
         let game = game(&format!("3k5/9/9/9/9/9/9/4B4/R8/4K1B2 w - - {counter}"));
         let report = engine().search(&game, &Limits { depth: Some(12), ..Limits::nodes(400_000) });
@@ -142,7 +142,7 @@ fn the_natural_limit_is_seen_coming() {
     }
 }
 
-/// Whoever is mated on the last ply before the limit is mated.
+/// A mate on the last ply before the limit counts.
 #[test]
 fn mate_comes_before_the_natural_limit() {
     let report = engine().search(&game("3k5/9/3P5/9/9/9/9/9/3R5/4K4 w - - 119"), &Limits::depth(3));
@@ -151,7 +151,7 @@ fn mate_comes_before_the_natural_limit() {
 
 #[test]
 fn bare_defenders_draw() {
-    // Taking the last pawn leaves nothing that attacks.
+    // Taking the last pawn leaves no attacker.
     let report = engine().search(&game("3k5/9/9/9/9/9/9/3p5/4A4/4KA3 w"), &Limits::depth(4));
     assert_eq!(report.score(), Some(score::DRAW), "{report:?}");
 }
@@ -182,13 +182,13 @@ fn lines_are_legal_in_ten_thousand_positions() {
 }
 
 #[test]
-fn a_search_is_a_function() {
+fn a_search_is_deterministic() {
     let mut engine = engine();
     let game = game(Position::START_FEN);
     let limits = Limits::nodes(20_000);
     let first = engine.search(&game, &limits);
     assert_eq!(first.nodes, 20_000, "a limit of nodes is exact");
-    // What was learned changes the search; a new game forgets it.
+    // A new game clears the histories and the table.
     engine.new_game();
     assert_eq!(engine.search(&game, &limits), first);
 }
@@ -197,13 +197,13 @@ fn a_search_is_a_function() {
 fn a_soft_limit_lets_the_iteration_end() {
     let limits = Limits { soft_nodes: Some(5_000), ..Limits::default() };
     let mut nodes = Vec::new();
-    let mut note = |report: &engine::Report| nodes.push(report.nodes);
-    let _ = engine().search_with(&game(Position::START_FEN), &limits, &NoClock, &Control::default(), &mut note);
+    let mut record = |report: &engine::Report| nodes.push(report.nodes);
+    let _ = engine().search_with(&game(Position::START_FEN), &limits, &NoClock, &Control::default(), &mut record);
     let (last, before) = nodes.split_last().unwrap();
     assert!(*last >= 5_000 && before.iter().all(|nodes| *nodes < 5_000), "{nodes:?}");
 }
 
-/// However late it is, a move is looked at before it is played.
+/// The first iteration always finishes.
 #[test]
 fn a_search_that_is_stopped_before_it_begins_finds_a_move() {
     let control = Control::default();
@@ -217,7 +217,7 @@ fn a_search_that_is_stopped_before_it_begins_finds_a_move() {
 fn threads_share_a_limit_of_nodes() {
     let mut engine = Engine::new(&Settings { threads: 4, ..Settings::default() });
     let report = engine.search(&game(Position::START_FEN), &Limits::nodes(40_000));
-    // Each looks at the sum now and then.
+    // Each thread checks the sum only every 256 nodes.
     assert!((38_000..=40_000 + 4 * 512).contains(&report.nodes), "{report:?}");
 }
 
@@ -251,7 +251,7 @@ fn a_mated_side_has_no_move_and_no_line() {
 }
 
 #[test]
-fn threads_find_what_one_finds() {
+fn several_threads_find_the_mate_too() {
     let mut engine = Engine::new(&Settings { threads: 3, ..Settings::default() });
     let report = engine.search(&game("3k5/9/3P5/9/9/9/9/9/3R5/4K4 w"), &Limits::depth(6));
     assert_eq!(report.score(), Some(score::mate_in(1)));

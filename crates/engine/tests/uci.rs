@@ -1,6 +1,6 @@
-//! Conversations: what a graphical board or a match runner says, and what it hears.
+//! Sessions of UCI and UCCI: input lines and the expected output.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{
     io::{self, Write},
@@ -15,11 +15,11 @@ use engine::{
 use nnue::{Kernel, Parameters, architecture::Sizes};
 use xiangqi::notation::Notation;
 
-/// What the engine wrote.
+/// The engine's output.
 #[derive(Clone, Default)]
-struct Page(Arc<(Mutex<String>, Condvar)>);
+struct Output(Arc<(Mutex<String>, Condvar)>);
 
-impl Write for Page {
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.0.lock().unwrap().push_str(str::from_utf8(bytes).unwrap());
         self.0.1.notify_all();
@@ -31,48 +31,49 @@ impl Write for Page {
     }
 }
 
-impl Page {
-    /// Waits for a line that begins so; the bound is for a search that hangs.
+impl Output {
+    /// Waits for a line that begins with `start`; times out if the search hangs.
     fn wait_for(&self, start: &str) -> String {
         let found = |text: &str| text.lines().find(|line| line.starts_with(start)).map(str::to_owned);
         let (text, written) = &*self.0;
-        let bound = Duration::from_mins(1);
-        let (text, _) = written.wait_timeout_while(text.lock().unwrap(), bound, |text| found(text).is_none()).unwrap();
+        let timeout = Duration::from_mins(1);
+        let (text, _) =
+            written.wait_timeout_while(text.lock().unwrap(), timeout, |text| found(text).is_none()).unwrap();
         found(&text).unwrap_or_else(|| panic!("no `{start}` in:\n{text}"))
     }
 
-    /// What was written since this was last asked.
+    /// Takes the output since the last call.
     fn take(&self) -> String {
         std::mem::take(&mut *self.0.0.lock().unwrap())
     }
 }
 
-struct Table {
-    session: Session<Page>,
-    page: Page,
+struct Client {
+    session: Session<Output>,
+    output: Output,
 }
 
 fn setup() -> Setup {
     let settings = Settings { hash_mebibytes: 2, ..Settings::default() };
-    Setup { most_hash_mebibytes: 64, most_threads: 4, ..Setup::new(settings, Kernel::best()) }
+    Setup { max_hash_mebibytes: 64, max_threads: 4, ..Setup::new(settings, Kernel::best()) }
 }
 
-impl Table {
+impl Client {
     fn new() -> Self {
-        let page = Page::default();
-        Self { session: Session::new(page.clone(), setup()), page }
+        let output = Output::default();
+        Self { session: Session::new(output.clone(), setup()), output }
     }
 
-    fn say(&mut self, line: &str) {
-        assert!(self.session.obey(line).unwrap().is_continue(), "{line}");
+    fn send(&mut self, line: &str) {
+        assert!(self.session.execute_line(line).unwrap().is_continue(), "{line}");
     }
 
-    /// Says lines, lets the search they begin end by itself, and gives the answer.
-    fn ask(&mut self, lines: &str) -> String {
-        self.page.take();
-        lines.lines().for_each(|line| self.say(line.trim()));
+    /// Sends lines, waits for the search to end by its limits, and returns the output.
+    fn request(&mut self, lines: &str) -> String {
+        self.output.take();
+        lines.lines().for_each(|line| self.send(line.trim()));
         self.session.finish();
-        self.page.take()
+        self.output.take()
     }
 
     fn fen(&self) -> String {
@@ -80,7 +81,7 @@ impl Table {
     }
 }
 
-/// The word after another in the last line that has it.
+/// Returns the word after `key` in the last line that has it.
 fn last_word<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let mut words = text.lines().rev().find(|line| line.contains(&format!("{key} ")))?.split(' ');
     words.find(|word| *word == key)?;
@@ -89,7 +90,7 @@ fn last_word<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 #[test]
 fn the_engine_introduces_itself() {
-    let answer = Table::new().ask("uci\nisready");
+    let answer = Client::new().request("uci\nisready");
     let expected = "\
 option name Hash type spin default 2 min 1 max 64
 option name Threads type spin default 1 min 1 max 4
@@ -111,9 +112,9 @@ readyok
 }
 
 #[test]
-fn a_search_tells_of_every_depth_and_ends_with_a_move() {
-    let mut table = Table::new();
-    let answer = table.ask("position startpos moves h2e2 h9g7\ngo depth 5");
+fn a_search_reports_every_depth_and_ends_with_a_move() {
+    let mut client = Client::new();
+    let answer = client.request("position startpos moves h2e2 h9g7\ngo depth 5");
     for depth in 1..=5 {
         assert!(answer.contains(&format!("info depth {depth} seldepth ")), "{answer}");
     }
@@ -123,9 +124,9 @@ fn a_search_tells_of_every_depth_and_ends_with_a_move() {
     }
     let best = last_word(&answer, "bestmove").unwrap();
     assert_eq!(Some(best), last_word(&answer, "pv"));
-    assert!(table.session.game().position().parse_move(best).is_ok());
+    assert!(client.session.game().position().parse_move(best).is_ok());
     assert_eq!(answer.matches("bestmove").count(), 1);
-    // The same once more, as if nothing had been learned.
+    // Equal after `ucinewgame`, except for times.
     let strip = |answer: &str| {
         let timed = |word: &&str| !matches!(*word, "nps" | "time");
         let lines = answer.lines().map(|line| {
@@ -138,96 +139,96 @@ fn a_search_tells_of_every_depth_and_ends_with_a_move() {
         });
         lines.collect::<Vec<_>>()
     };
-    assert_eq!(strip(&table.ask("ucinewgame\ngo depth 5")), strip(&answer));
+    assert_eq!(strip(&client.request("ucinewgame\ngo depth 5")), strip(&answer));
 }
 
 #[test]
 fn nodes_are_a_hard_limit() {
     for nodes in [1, 500, 2000] {
-        let answer = Table::new().ask(&format!("go nodes {nodes}"));
+        let answer = Client::new().request(&format!("go nodes {nodes}"));
         assert_eq!(answer.matches("bestmove ").count(), 1);
         if let Some(counted) = last_word(&answer, "nodes") {
             assert!(counted.parse::<u64>().unwrap() <= nodes);
         }
     }
-    assert_eq!(last_word(&Table::new().ask("go nodes 2000"), "nodes"), Some("2000"));
+    assert_eq!(last_word(&Client::new().request("go nodes 2000"), "nodes"), Some("2000"));
 }
 
 #[test]
 fn an_infinite_search_answers_when_it_is_stopped() {
-    let mut table = Table::new();
-    table.say("go infinite");
-    table.page.wait_for("info depth 3");
-    table.say("isready");
-    table.page.wait_for("readyok");
-    assert!(!table.page.take().contains("bestmove"));
-    table.say("stop");
-    table.page.wait_for("bestmove ");
-    // Nothing runs: nothing to stop.
-    table.page.take();
-    table.say("stop");
-    table.say("ponderhit");
-    table.session.close();
-    assert_eq!(table.page.take(), "");
+    let mut client = Client::new();
+    client.send("go infinite");
+    client.output.wait_for("info depth 3");
+    client.send("isready");
+    client.output.wait_for("readyok");
+    assert!(!client.output.take().contains("bestmove"));
+    client.send("stop");
+    client.output.wait_for("bestmove ");
+    // Without a search there is nothing to stop.
+    client.output.take();
+    client.send("stop");
+    client.send("ponderhit");
+    client.session.close();
+    assert_eq!(client.output.take(), "");
 }
 
-/// A mate in one is searched to the last depth at once.
+/// A mate in one reaches the depth limit immediately.
 #[test]
-fn an_answer_that_was_not_asked_for_waits() {
-    let mut table = Table::new();
-    table.say("position fen 3k5/9/9/9/9/9/9/9/4R4/4K4 w");
+fn an_early_bestmove_is_withheld() {
+    let mut client = Client::new();
+    client.send("position fen 3k5/9/9/9/9/9/9/9/4R4/4K4 w");
     for (go, then) in
         [("go infinite depth 2", "stop"), ("go ponder depth 2", "ponderhit"), ("go ponder depth 2", "stop")]
     {
-        table.say(go);
-        table.page.wait_for("info depth 2");
-        table.say("isready");
-        table.page.wait_for("readyok");
+        client.send(go);
+        client.output.wait_for("info depth 2");
+        client.send("isready");
+        client.output.wait_for("readyok");
         // Commands that do not need the engine do not end the wait.
-        table.say("position startpos");
-        table.say("setoption name Move Overhead value 20");
-        assert!(!table.page.take().contains("bestmove"));
-        table.say(then);
-        table.page.wait_for("bestmove ");
-        table.page.take();
+        client.send("position startpos");
+        client.send("setoption name Move Overhead value 20");
+        assert!(!client.output.take().contains("bestmove"));
+        client.send(then);
+        client.output.wait_for("bestmove ");
+        client.output.take();
     }
-    table.say("go ponder infinite depth 1");
-    table.say("ponderhit");
-    table.say("stop");
-    table.page.wait_for("bestmove ");
+    client.send("go ponder infinite depth 1");
+    client.send("ponderhit");
+    client.send("stop");
+    client.output.wait_for("bestmove ");
 }
 
 #[test]
 fn pondering_becomes_thinking() {
-    let mut table = Table::new();
-    table.say("position startpos moves h2e2");
-    table.say("go ponder wtime 1000 btime 1000 movestogo 1");
-    table.page.wait_for("info depth 4");
-    table.say("ponderhit");
-    table.page.wait_for("bestmove ");
-    let answer = table.ask("go wtime 1 btime 1");
+    let mut client = Client::new();
+    client.send("position startpos moves h2e2");
+    client.send("go ponder wtime 1000 btime 1000 movestogo 1");
+    client.output.wait_for("info depth 4");
+    client.send("ponderhit");
+    client.output.wait_for("bestmove ");
+    let answer = client.request("go wtime 1 btime 1");
     assert!(answer.contains("bestmove "), "{answer}");
-    let answer = table.ask("go movetime 1");
+    let answer = client.request("go movetime 1");
     assert!(answer.contains("bestmove "), "{answer}");
     // An overdrawn clock.
-    assert!(table.ask("go wtime -5 btime -5 winc 0 binc 0").contains("bestmove "));
+    assert!(client.request("go wtime -5 btime -5 winc 0 binc 0").contains("bestmove "));
 }
 
 #[test]
 fn a_command_that_needs_the_engine_stops_the_search() {
-    let mut table = Table::new();
+    let mut client = Client::new();
     for line in ["ucinewgame", "setoption name Hash value 1", "setoption name Threads value 2", "go depth 1", "eval"] {
-        table.page.take();
-        table.say("go infinite");
-        table.say(line);
-        table.session.finish();
-        assert!(table.page.take().contains("bestmove "), "{line}");
+        client.output.take();
+        client.send("go infinite");
+        client.send(line);
+        client.session.finish();
+        assert!(client.output.take().contains("bestmove "), "{line}");
     }
 }
 
 #[test]
-fn several_lines_are_told_in_order() {
-    let answer = Table::new().ask("setoption name MultiPV value 3\ngo depth 4");
+fn several_lines_are_reported_in_order() {
+    let answer = Client::new().request("setoption name MultiPV value 3\ngo depth 4");
     let last: Vec<_> = answer.lines().filter(|line| line.starts_with("info depth 4 ")).collect();
     let last = &last[last.len() - 3..];
     let mut firsts = Vec::new();
@@ -245,57 +246,57 @@ fn several_lines_are_told_in_order() {
 }
 
 #[test]
-fn only_the_wanted_moves_are_searched() {
-    let mut table = Table::new();
-    let answer = table.ask("go searchmoves a0a1 i0i1 depth 3");
+fn only_the_given_moves_are_searched() {
+    let mut client = Client::new();
+    let answer = client.request("go searchmoves a0a1 i0i1 depth 3");
     assert!(["a0a1", "i0i1"].contains(&last_word(&answer, "bestmove").unwrap()), "{answer}");
-    let answer = table.ask("go depth 3 searchmoves a0a1 a0a9");
+    let answer = client.request("go depth 3 searchmoves a0a1 a0a9");
     assert_eq!(answer, "info string go: searchmoves: move 2: `a0a9`: Red's chariot on a0 does not go to a9\n");
 }
 
 #[test]
 fn mates_are_counted_in_moves() {
-    let mut table = Table::new();
-    table.say("position fen 4k4/R8/9/9/9/9/9/9/9/1R1K5 w");
-    let answer = table.ask("go depth 4");
+    let mut client = Client::new();
+    client.send("position fen 4k4/R8/9/9/9/9/9/9/9/1R1K5 w");
+    let answer = client.request("go depth 4");
     assert!(answer.contains(" score mate 1 "), "{answer}");
-    let answer = table.ask("go mate 1");
+    let answer = client.request("go mate 1");
     assert!(answer.contains(" score mate 1 "), "{answer}");
-    let answer = table.ask("setoption name UCI_ShowWDL value true\ngo depth 4");
+    let answer = client.request("setoption name UCI_ShowWDL value true\ngo depth 4");
     assert!(answer.contains(" score mate 1 wdl 1000 0 0 "), "{answer}");
 }
 
 #[test]
-fn without_a_legal_move_there_is_none() {
+fn without_a_legal_move_there_is_no_bestmove() {
     let mated = "position fen R3k4/1R7/9/9/9/9/9/9/9/3K5 b";
-    assert_eq!(Table::new().ask(&format!("{mated}\ngo depth 3")), "info depth 0 score mate 0\nbestmove (none)\n");
-    let answer = Table::new().ask(&format!("ucci\n{mated}\ngo depth 3"));
+    assert_eq!(Client::new().request(&format!("{mated}\ngo depth 3")), "info depth 0 score mate 0\nbestmove (none)\n");
+    let answer = Client::new().request(&format!("ucci\n{mated}\ngo depth 3"));
     assert!(answer.ends_with("ucciok\ninfo depth 0 score -32000\nnobestmove\n"), "{answer}");
 }
 
 #[test]
 fn ranks_are_counted_from_zero_or_one() {
-    let mut table = Table::new();
-    let from_0 = table.ask("position startpos moves h2e2 h9g7\ngo depth 4");
-    let fen = table.fen();
-    table.say("setoption name Ranks value 1-10");
-    let from_1 = table.ask("ucinewgame\nposition startpos moves h3e3 h10g8\ngo depth 4");
-    assert_eq!(table.fen(), fen);
-    let position = table.session.game().position();
+    let mut client = Client::new();
+    let from_0 = client.request("position startpos moves h2e2 h9g7\ngo depth 4");
+    let fen = client.fen();
+    client.send("setoption name Ranks value 1-10");
+    let from_1 = client.request("ucinewgame\nposition startpos moves h3e3 h10g8\ngo depth 4");
+    assert_eq!(client.fen(), fen);
+    let position = client.session.game().position();
     let best =
         |answer: &str, notation| position.parse_move_in(last_word(answer, "bestmove").unwrap(), notation).unwrap();
     assert_eq!(best(&from_0, Notation::Uci), best(&from_1, Notation::Uci1));
-    let answer = table.ask("position startpos moves h10e10");
+    let answer = client.request("position startpos moves h10e10");
     assert_eq!(answer, "info string position: move 1: `h10e10`: nothing of Red's stands on h10\n");
-    let answer = table.ask("go searchmoves h8g10 depth 1");
+    let answer = client.request("go searchmoves h8g10 depth 1");
     assert!(answer.starts_with("info string go: searchmoves: move 1: "), "{answer}");
 }
 
 #[test]
-fn what_is_wrong_is_said_and_changes_nothing() {
-    let mut table = Table::new();
-    table.say("position startpos moves h2e2");
-    let fen = table.fen();
+fn an_invalid_command_is_reported_and_changes_nothing() {
+    let mut client = Client::new();
+    client.send("position startpos moves h2e2");
+    let fen = client.fen();
     for (line, answer) in [
         (
             "position startpos moves h2e2 h9g7 e2h2 h7h2",
@@ -324,19 +325,21 @@ fn what_is_wrong_is_said_and_changes_nothing() {
         ("setoption name EvalFile value /", "setoption EvalFile: /: not a file"),
         ("setoption name Rules value fide", "setoption Rules: `fide` is not one of cxr, wxf, axf, wikibook, simple"),
     ] {
-        assert_eq!(table.ask(line), format!("info string {answer}\n"), "{line}");
-        assert_eq!(table.fen(), fen, "{line}");
+        assert_eq!(client.request(line), format!("info string {answer}\n"), "{line}");
+        assert_eq!(client.fen(), fen, "{line}");
     }
     for ignored in ["", "xyzzy", "register later", "debug on", "Position startpos", "banmoves h2e2", "\u{0}"] {
-        assert_eq!(table.ask(ignored), "", "{ignored}");
+        assert_eq!(client.request(ignored), "", "{ignored}");
     }
-    assert!(table.ask("setoption name EvalFile value /no/such/net").starts_with("info string setoption EvalFile: "));
+    assert!(
+        client.request("setoption name EvalFile value /no/such/net").starts_with("info string setoption EvalFile: ")
+    );
 }
 
 #[test]
 fn options_are_found_whatever_their_case() {
-    let mut table = Table::new();
-    let answer = table.ask(
+    let mut client = Client::new();
+    let answer = client.request(
         "setoption name move overhead value 100
          setoption name Clear Hash
          setoption name hash value 8
@@ -348,72 +351,72 @@ fn options_are_found_whatever_their_case() {
          setoption name Rules value wxf",
     );
     assert_eq!(answer, "");
-    assert_eq!(table.session.game().rules().name(), "wxf");
-    assert!(table.ask("go nodes 3000").contains("bestmove "));
+    assert_eq!(client.session.game().rules().name(), "wxf");
+    assert!(client.request("go nodes 3000").contains("bestmove "));
 }
 
 #[test]
 fn nets_are_loaded() {
     let folder = std::env::temp_dir().join(format!("chuhe-uci-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    // A name with blanks, as people have.
+    // A file name with blanks.
     let file = folder.join("a  net.chuhe");
     let parameters = Parameters::from_piece_values(Sizes::new(128, 16, 32, 8).unwrap(), 1);
     std::fs::write(&file, parameters.to_bytes()).unwrap();
-    let mut table = Table::new();
-    let answer = table.ask(&format!("setoption name EvalFile value {}\neval\ngo depth 3", file.display()));
+    let mut client = Client::new();
+    let answer = client.request(&format!("setoption name EvalFile value {}\neval\ngo depth 3", file.display()));
     assert!(answer.contains(" for Red, by net ") && answer.contains("bestmove "), "{answer}");
-    let answer = table.ask("setoption name EvalFile value <plain>\neval");
+    let answer = client.request("setoption name EvalFile value <plain>\neval");
     assert!(answer.ends_with(" for Red, by the plain evaluation\n"), "{answer}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A chariot that checks for ever, and the rules that end it.
+/// Perpetual check by a chariot, ended by the rules.
 const PERPETUAL: &str = "position fen 5k3/9/9/9/9/9/9/9/2p6/3KR1Bc1 w moves e0f0 f9e9 f0e0 e9f9 e0f0 f9e9 f0e0 e9f9";
 
 #[test]
-fn what_comes_after_the_end_can_be_searched() {
-    let mut table = Table::new();
-    let answer = table.ask(&format!("{PERPETUAL}\nd\ngo depth 3"));
+fn a_game_that_is_over_can_be_searched() {
+    let mut client = Client::new();
+    let answer = client.request(&format!("{PERPETUAL}\nd\ngo depth 3"));
     assert!(answer.contains("info string Red loses by perpetual check: "), "{answer}");
     assert!(answer.contains("\nbestmove "), "{answer}");
-    let answer = table.ask(&format!("{PERPETUAL} e0f0 f9e9\nd\ngo depth 3"));
+    let answer = client.request(&format!("{PERPETUAL} e0f0 f9e9\nd\ngo depth 3"));
     assert!(answer.contains("info string the game was over after move 8 (perpetual_check)"), "{answer}");
     assert!(answer.contains("\nbestmove "), "{answer}");
-    assert_eq!(table.session.game().len(), 10);
-    // Bare, and at the natural limit.
+    assert_eq!(client.session.game().len(), 10);
+    // Bare defenders, and the natural limit.
     for fen in ["4k4/4a4/9/9/9/9/9/9/4A4/3K5 w", "rnbakabnr/9/9/9/9/9/9/9/9/RNBAKABNR w - - 120 70"] {
-        let answer = table.ask(&format!("position fen {fen}\ngo depth 3"));
+        let answer = client.request(&format!("position fen {fen}\ngo depth 3"));
         assert!(answer.contains("bestmove "), "{answer}");
     }
-    // Other rules, another verdict.
-    let answer = table.ask(&format!("{PERPETUAL}\nsetoption name Rules value simple\nd"));
+    // Under other rules the verdict differs.
+    let answer = client.request(&format!("{PERPETUAL}\nsetoption name Rules value simple\nd"));
     assert!(answer.contains("repetition") || answer.contains("drawn"), "{answer}");
 }
 
 #[test]
-fn helpers_show_the_position() {
-    let mut table = Table::new();
-    let answer = table.ask("position startpos moves h2e2\nd");
+fn debug_commands_show_the_position() {
+    let mut client = Client::new();
+    let answer = client.request("position startpos moves h2e2\nd");
     assert!(answer.contains("info string fen rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - "));
-    assert!(answer.ends_with("info string the game goes on by cxr rules\n"), "{answer}");
-    let answer = table.ask("position startpos\ngo perft 2");
+    assert!(answer.ends_with("info string the game continues under cxr rules\n"), "{answer}");
+    let answer = client.request("position startpos\ngo perft 2");
     assert!(answer.starts_with("a0a1: 44\n") && answer.ends_with("\nnodes 1920\n"), "{answer}");
-    assert_eq!(table.ask("go perft 0"), "nodes 1\n");
-    table.say("go perft 20");
-    table.say("stop");
-    table.session.finish();
-    assert_eq!(table.page.take(), "info string perft: stopped\n");
+    assert_eq!(client.request("go perft 0"), "nodes 1\n");
+    client.send("go perft 20");
+    client.send("stop");
+    client.session.finish();
+    assert_eq!(client.output.take(), "info string perft: stopped\n");
 }
 
 #[test]
 fn ucci_is_spoken() {
-    let mut table = Table::new();
-    let answer = table.ask("ucci");
+    let mut client = Client::new();
+    let answer = client.request("ucci");
     assert!(answer.starts_with("id name Chuhe ") && answer.ends_with("\nucciok\n"), "{answer}");
     assert!(answer.contains("\noption usemillisec type check default true\n"), "{answer}");
     assert!(answer.contains("\noption hashsize type spin min 1 max 64 default 2\n"), "{answer}");
-    let answer = table.ask(
+    let answer = client.request(
         "setoption hashsize 4
          setoption usemillisec true
          setoption newgame
@@ -426,45 +429,45 @@ fn ucci_is_spoken() {
     for go in
         ["go depth 2", "go nodes 500", "go draw depth 2", "go time 100 increment 0", "go depth infinite nodes 300"]
     {
-        assert!(table.ask(go).contains("bestmove "), "{go}");
+        assert!(client.request(go).contains("bestmove "), "{go}");
     }
-    table.say("setoption usemillisec false");
-    table.say("go ponder time 1 increment 0");
-    table.say("ponderhit");
-    table.page.wait_for("bestmove ");
-    table.page.take();
-    table.say("go infinite");
-    table.say("stop");
-    table.page.wait_for("bestmove ");
-    assert_eq!(table.ask("setoption contempt 1"), "info message setoption: there is no option `contempt`\n");
-    assert_eq!(table.ask("setoption"), "info message setoption: it is `setoption <name>`, then perhaps a value\n");
-    assert!(table.session.obey("quit").unwrap().is_break());
-    assert_eq!(table.page.take(), "bye\n");
+    client.send("setoption usemillisec false");
+    client.send("go ponder time 1 increment 0");
+    client.send("ponderhit");
+    client.output.wait_for("bestmove ");
+    client.output.take();
+    client.send("go infinite");
+    client.send("stop");
+    client.output.wait_for("bestmove ");
+    assert_eq!(client.request("setoption contempt 1"), "info message setoption: there is no option `contempt`\n");
+    assert_eq!(client.request("setoption"), "info message setoption: it is `setoption <name>`, then perhaps a value\n");
+    assert!(client.session.execute_line("quit").unwrap().is_break());
+    assert_eq!(client.output.take(), "bye\n");
 }
 
 #[test]
 fn banned_moves_are_not_played() {
-    let mut table = Table::new();
+    let mut client = Client::new();
     // A king with two moves.
     let position = "position fen 3k5/9/9/9/9/9/9/9/9/4K4 w";
     for (banned, best) in [("e0e1", "e0f0"), ("e0f0", "e0e1")] {
-        let answer = table.ask(&format!("ucci\n{position}\nbanmoves {banned}\ngo depth 2"));
+        let answer = client.request(&format!("ucci\n{position}\nbanmoves {banned}\ngo depth 2"));
         assert_eq!(last_word(&answer, "bestmove"), Some(best), "{answer}");
     }
-    assert_eq!(table.ask("banmoves e0e1 e0f0\ngo depth 2"), "nobestmove\n");
-    // The ban is for the position, not for the next one.
-    assert!(table.ask(&format!("{position}\ngo depth 2")).contains("bestmove "));
-    assert!(table.ask("banmoves a0a1").starts_with("info message banmoves: move 1: `a0a1`: "));
+    assert_eq!(client.request("banmoves e0e1 e0f0\ngo depth 2"), "nobestmove\n");
+    // A ban does not outlive its position.
+    assert!(client.request(&format!("{position}\ngo depth 2")).contains("bestmove "));
+    assert!(client.request("banmoves a0a1").starts_with("info message banmoves: move 1: `a0a1`: "));
 }
 
 #[test]
 fn the_end_of_the_input_is_quit() {
-    let page = Page::default();
-    uci::run(b"uci\nposition startpos\ngo infinite".as_slice(), page.clone(), setup()).unwrap();
-    let text = page.take();
+    let output = Output::default();
+    uci::run(b"uci\nposition startpos\ngo infinite".as_slice(), output.clone(), setup()).unwrap();
+    let text = output.take();
     assert!(text.contains("uciok\n") && text.lines().last().unwrap().starts_with("bestmove "), "{text}");
     let long = [b"position startpos moves ".to_vec(), b"h2e2 ".repeat(1 << 19), b"\nisready\nquit\nisready\n".to_vec()]
         .concat();
-    uci::run(long.as_slice(), page.clone(), setup()).unwrap();
-    assert_eq!(page.take(), "info string a line of more than 1048576 bytes\nreadyok\n");
+    uci::run(long.as_slice(), output.clone(), setup()).unwrap();
+    assert_eq!(output.take(), "info string a line of more than 1048576 bytes\nreadyok\n");
 }

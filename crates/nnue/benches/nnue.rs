@@ -1,7 +1,7 @@
-//! `cargo bench -p chuhe-nnue`: what a score costs, by width and kernel. Nets are made up, with about as many zeros among
-//! their activations as trained ones have. Figures and their history: docs/BENCHMARKS.md.
+//! `cargo bench -p chuhe-nnue`: the cost of a score by width and kernel. The nets are generated,
+//! with the activation sparsity of trained ones. Figures and their history: docs/BENCHMARKS.md.
 
-#![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
 use std::{fmt, sync::Arc};
 
@@ -40,13 +40,13 @@ fn evaluator(case: Case) -> Evaluator {
     Evaluator::new(Arc::new(net), case.kernel)
 }
 
-/// A position and all its moves, each with where it leads to.
+/// A position with its moves and the positions after them.
 struct Node {
     position: Position,
     moves: Vec<(Move, Position)>,
 }
 
-/// Some positions of random games.
+/// Returns positions of random games.
 fn sample() -> Vec<Node> {
     let mut sample = Vec::new();
     let mut state = 1_u64;
@@ -72,8 +72,7 @@ fn sample() -> Vec<Node> {
     sample
 }
 
-/// After each move of a position whose sums are known, as in a search: noting the move, updating both sides' sums,
-/// and inference.
+/// Incremental update and inference after each move of a position, as in a search.
 #[divan::bench(args = cases())]
 fn push_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
     let sample = sample();
@@ -92,7 +91,7 @@ fn push_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
     });
 }
 
-/// Inference alone: the sums are known.
+/// Inference alone: the accumulators are up to date.
 #[divan::bench(args = cases())]
 fn evaluate_again(bencher: Bencher<'_, '_>, case: Case) {
     let sample = sample();
@@ -108,7 +107,7 @@ fn evaluate_again(bencher: Bencher<'_, '_>, case: Case) {
     });
 }
 
-/// From position to position through the caches, six plies or a game apart.
+/// Refreshes through the cache: positions six plies or a game apart.
 #[divan::bench(args = cases())]
 fn refresh_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
     let sample = sample();
@@ -121,7 +120,7 @@ fn refresh_and_evaluate(bencher: Bencher<'_, '_>, case: Case) {
     });
 }
 
-/// From the bytes of a file: checksum, proofs, arrays laid out.
+/// Loading a file: checksum, proof, layout.
 #[divan::bench(args = [(Inputs::Kings, 256), (Inputs::Kings, 512), (Inputs::KingsAttackers, 256)])]
 fn load(bencher: Bencher<'_, '_>, (inputs, width): (Inputs, usize)) {
     let sizes = Sizes::new(width, 16, 32, 8).unwrap().with_inputs(inputs);

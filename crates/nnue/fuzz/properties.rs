@@ -1,5 +1,5 @@
-//! What must hold for any input. The fuzz targets look for an input for which it does not; the tests replay the corpora
-//! that they have gathered.
+//! Properties that hold for any input. The fuzz targets search for counterexamples; the tests
+//! replay the corpora.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use nnue::{Evaluator, Kernel, Net, NetError, Parameters, architecture::Sizes};
 use sha2::{Digest, Sha256};
 use xiangqi::Position;
 
-/// Bytes are refused with one line, or are exactly what is written for the net that they give.
+/// Bytes are rejected with an error of one line, or are the exact serialisation of the parsed net.
 pub(crate) fn net_file(data: &[u8]) {
     match Parameters::from_bytes(data) {
         Ok(parameters) => assert!(parameters.to_bytes() == data, "read differently than written"),
@@ -15,11 +15,11 @@ pub(crate) fn net_file(data: &[u8]) {
     }
 }
 
-/// A small net's file with some of its bytes changed, cut or added to, its checksum made right again or not: refused with
-/// one line, or a net that every kernel evaluates alike. No net's file is small enough to be made up by a fuzzer.
+/// A mutated file of a small net is rejected with an error of one line, or all kernels evaluate it
+/// equally. A fuzzer cannot generate a net file from nothing: even the smallest is too large.
 ///
-/// The first byte says what happens to the length and to the checksum; then five bytes are a change: where, counted from
-/// the beginning or from the end, and two bytes of what.
+/// The first byte selects the change of length and checksum. Then each five bytes are a patch: a
+/// place from the beginning or the end, and two bytes.
 pub(crate) fn net_patch(data: &[u8]) {
     let Some((how, changes)) = data.split_first() else { return };
     let mut bytes = file().to_vec();
@@ -50,7 +50,7 @@ pub(crate) fn net_patch(data: &[u8]) {
 
 const CHECKSUM: usize = 8;
 
-/// The file that is changed: the smallest there is.
+/// The file to mutate, of the smallest net.
 fn file() -> &'static [u8] {
     static FILE: OnceLock<Vec<u8>> = OnceLock::new();
     FILE.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Scores along the line of a search.
+//! The evaluator of a search: incrementally updated accumulators.
 
 mod cache;
 
@@ -19,33 +19,34 @@ use cache::Cache;
 
 /// The evaluation of the positions that one search visits.
 ///
-/// It follows the search by [`push`](Self::push) and [`pop`](Self::pop), which only note what changes, and works out the
-/// sums of a ply when a score is asked for: from the nearest ply before it that has them, or, when a king's move or the
-/// loss of an attacker has changed how a side sees the board, from what was last seen in that way. Nothing is allocated after
+/// It follows the search by [`push`](Self::push) and [`pop`](Self::pop), which only record the
+/// move. [`evaluate`](Self::evaluate) updates the accumulators of the ply, from the nearest ply
+/// that has them. After a king's move or the loss of an attacker the view changes, and the
+/// accumulator is refreshed from a cache of boards by view. Nothing is allocated after
 /// [`new`](Self::new).
 ///
-/// A null move changes no piece, so it is not noted: [`evaluate`](Self::evaluate) asks the position whose turn it is.
+/// Null moves change no piece and are not recorded.
 #[derive(Clone)]
 pub struct Evaluator {
     net: Arc<Net>,
     inputs: Inputs,
     kernel: Kernel,
-    /// How many moves have been pushed.
+    /// The number of pushed moves.
     ply: usize,
     plies: Vec<Ply>,
-    /// For each ply Red's sums, then Black's: each a row, the transformer's and the head's.
-    sums: Vec<I16x32>,
+    /// For each ply Red's accumulator, then Black's: transformer and head, like a row.
+    accumulators: Vec<I16x32>,
     cache: Cache,
     activations: Activations,
 }
 
-/// What is known of a ply.
+/// The state of a ply.
 #[derive(Clone, Copy)]
 struct Ply {
-    /// How each side sees the board.
+    /// Each side's view of the board.
     views: [View; 2],
-    /// Whether each side's sums have been worked out.
-    known: [bool; 2],
+    /// Whether each side's accumulator is up to date.
+    computed: [bool; 2],
     /// The move that led here.
     change: Option<Change>,
 }
@@ -58,10 +59,10 @@ struct Change {
 }
 
 impl Evaluator {
-    /// How many moves can be pushed on top of each other.
+    /// The maximum number of pushed moves.
     pub const MAX_PLIES: usize = 256;
 
-    /// An evaluator of the starting position.
+    /// Creates an evaluator at the starting position.
     #[must_use]
     pub fn new(net: Arc<Net>, kernel: Kernel) -> Self {
         let start = Position::start();
@@ -73,14 +74,14 @@ impl Evaluator {
             kernel,
             ply: 0,
             plies: vec![root; Self::MAX_PLIES + 1],
-            sums: vec![I16x32::ZERO; sides * net.row_blocks()],
+            accumulators: vec![I16x32::ZERO; sides * net.row_blocks()],
             cache: Cache::new(&net),
             activations: [U8x32::ZERO; 32],
             net,
         }
     }
 
-    /// The net that evaluates.
+    /// The net.
     #[must_use]
     pub const fn net(&self) -> &Arc<Net> {
         &self.net
@@ -92,18 +93,19 @@ impl Evaluator {
         self.kernel
     }
 
-    /// Begins again from a position: all moves are forgotten, what was seen of boards is kept.
+    /// Restarts from a position. The refresh cache is kept.
     pub fn reset(&mut self, position: &Position) {
         self.ply = 0;
         self.plies[0] = Ply::root(self.inputs, position);
     }
 
-    /// Notes a move that is about to be made: to be called **before** [`Position::make`], with the position in which
-    /// the move is legal.
+    /// Records a move about to be made. Call it **before** [`Position::make`], with the position in
+    /// which the move is legal.
     ///
     /// # Panics
     ///
-    /// If nothing stands where the move comes from, or [`MAX_PLIES`](Self::MAX_PLIES) moves are already on the stack.
+    /// If nothing stands where the move comes from, or [`MAX_PLIES`](Self::MAX_PLIES) moves are
+    /// already on the stack.
     #[inline]
     pub fn push(&mut self, position: &Position, mv: Move) {
         let piece = position.piece_at(mv.from()).expect("a legal move comes from a piece");
@@ -121,19 +123,19 @@ impl Evaluator {
             }
         }
         let captured = position.piece_at(mv.to());
-        if self.inputs.tell_attackers()
+        if self.inputs.has_attackers()
             && let Some(captured) = captured
-            && Attackers::count_among(captured.kind())
+            && Attackers::is_attacker(captured.kind())
         {
             let view = &mut views[captured.color().index()];
             *view = view.with_attackers(Attackers::after_capture(position, captured));
         }
         self.ply += 1;
         let change = Change { mv, piece, captured };
-        self.plies[self.ply] = Ply { views, known: [false; 2], change: Some(change) };
+        self.plies[self.ply] = Ply { views, computed: [false; 2], change: Some(change) };
     }
 
-    /// Forgets the move pushed last.
+    /// Removes the last pushed move.
     ///
     /// # Panics
     ///
@@ -144,9 +146,8 @@ impl Evaluator {
         self.ply -= 1;
     }
 
-    /// The score of the position reached, for the side to move; see [`architecture`] for what it counts and how far it
-    /// goes. The position must be the one given to [`reset`](Self::reset) with the moves pushed since; null moves may
-    /// have been made.
+    /// Returns the score for the side to move, as [`architecture`] defines it. The position must be
+    /// that of [`reset`](Self::reset) with the moves pushed since; null moves may have been made.
     #[must_use]
     pub fn evaluate(&mut self, position: &Position) -> i32 {
         debug_assert_eq!(
@@ -155,48 +156,49 @@ impl Evaluator {
             "not the position reached"
         );
         for side in Color::ALL {
-            if !self.plies[self.ply].known[side.index()] {
-                self.work_out(side, position);
+            if !self.plies[self.ply].computed[side.index()] {
+                self.update_accumulator(side, position);
             }
         }
         let stack = architecture::stack(position, self.net.sizes().stacks());
         let width = self.net.row_blocks() - 1;
-        let sums = |side: Color| self.sums[(2 * self.ply + side.index()) * (width + 1)..][..=width].split_at(width);
+        let sums =
+            |side: Color| self.accumulators[(2 * self.ply + side.index()) * (width + 1)..][..=width].split_at(width);
         let (own, own_head) = sums(position.turn());
         let (enemy, enemy_head) = sums(!position.turn());
         let output = self.kernel.infer(&self.net.stacks[stack], own, enemy, &mut self.activations);
         architecture::score(output, own_head[0].wide(stack), enemy_head[0].wide(stack))
     }
 
-    /// Works out a side's sums of this ply, and of those passed on the way.
-    fn work_out(&mut self, side: Color, position: &Position) {
+    /// Updates a side's accumulator of this ply, and those of the plies in between.
+    fn update_accumulator(&mut self, side: Color, position: &Position) {
         let view = self.plies[self.ply].views[side.index()];
         let mut ply = self.ply;
         loop {
-            let seen_alike = self.plies[ply].views[side.index()] == view;
-            if seen_alike && self.plies[ply].known[side.index()] {
+            let same_view = self.plies[ply].views[side.index()] == view;
+            if same_view && self.plies[ply].computed[side.index()] {
                 break;
             }
-            if !seen_alike || ply == 0 {
+            if !same_view || ply == 0 {
                 return self.refresh(side, view, position);
             }
             ply -= 1;
         }
         while ply < self.ply {
             ply += 1;
-            self.advance(side, view, ply);
+            self.update_ply(side, view, ply);
         }
     }
 
-    /// A side's sums of a ply, from those of the one before.
-    fn advance(&mut self, side: Color, view: View, ply: usize) {
+    /// Updates a side's accumulator of a ply from the previous ply's.
+    fn update_ply(&mut self, side: Color, view: View, ply: usize) {
         let Some(Change { mv, piece, captured }) = self.plies[ply].change else { return };
-        self.plies[ply].known[side.index()] = true;
+        self.plies[ply].computed[side.index()] = true;
         let net = &*self.net;
         let added = net.row(view.input(side, piece, mv.to()));
         let removed = net.row(view.input(side, piece, mv.from()));
         let blocks = net.row_blocks();
-        let (before, after) = self.sums.split_at_mut(2 * ply * blocks);
+        let (before, after) = self.accumulators.split_at_mut(2 * ply * blocks);
         let source = &before[(2 * (ply - 1) + side.index()) * blocks..][..blocks];
         let target = &mut after[side.index() * blocks..][..blocks];
         match captured {
@@ -208,13 +210,13 @@ impl Evaluator {
         }
     }
 
-    /// A side's sums of this ply, from what was last seen in this view.
+    /// Refreshes a side's accumulator of this ply from the cache.
     #[inline(never)]
     fn refresh(&mut self, side: Color, view: View, position: &Position) {
-        self.plies[self.ply].known[side.index()] = true;
-        let seen = self.cache.bring_up(&self.net, self.kernel, side, view, position);
+        self.plies[self.ply].computed[side.index()] = true;
+        let cached = self.cache.update(&self.net, self.kernel, side, view, position);
         let blocks = self.net.row_blocks();
-        self.sums[(2 * self.ply + side.index()) * blocks..][..blocks].copy_from_slice(seen);
+        self.accumulators[(2 * self.ply + side.index()) * blocks..][..blocks].copy_from_slice(cached);
     }
 }
 
@@ -231,9 +233,9 @@ impl std::fmt::Debug for Evaluator {
 impl Ply {
     fn root(inputs: Inputs, position: &Position) -> Self {
         let views = Color::ALL.map(|side| inputs.view(position, side));
-        Self { views, known: [false; 2], change: None }
+        Self { views, computed: [false; 2], change: None }
     }
 }
 
-/// Indices of rows, as many as there can be pieces.
+/// Row indices, at most one per piece.
 type Rows = ArrayVec<u16, 32>;

@@ -1,6 +1,6 @@
-//! The net's file, little-endian throughout:
+//! The net file format, little-endian:
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 8 | `CHUHENET` |
 //! | 4 | format version: 1 for nets with the inputs `kings`, 2 for all others |
@@ -18,8 +18,9 @@
 //! | 4, L2 × 2 | output: bias, i32; weights, i16 |
 //! | 8 | checksum: the start of the SHA-256 of everything before |
 //!
-//! One net has one file: the reader accepts only what the writer writes, and `kings` have no second version. It looks at the header first, then at the
-//! length, then at the checksum, and reads no number before all three are right.
+//! The format is canonical: one net has one file. The reader accepts only what the writer writes,
+//! and `kings` exists only in version 1. Header, length and checksum are checked before any
+//! parameter is read.
 
 mod error;
 mod layout;
@@ -31,20 +32,20 @@ pub(crate) use read::read;
 
 use crate::architecture::Inputs;
 
-/// What every net file begins with.
+/// The magic bytes of a net file.
 const MAGIC: &[u8; 8] = b"CHUHENET";
 
-/// The formats there are.
+/// The format version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
-    /// For [`Inputs::Kings`] alone, and without a field that says so: it is older than other inputs are.
+    /// For [`Inputs::Kings`] only; it has no field for the inputs, as it predates the others.
     One = 1,
-    /// For all others.
+    /// For all other inputs.
     Two = 2,
 }
 
 impl Version {
-    /// The one format of nets with these inputs.
+    /// The version for nets with these inputs.
     const fn of(inputs: Inputs) -> Self {
         match inputs {
             Inputs::Kings => Self::One,
@@ -52,8 +53,8 @@ impl Version {
         }
     }
 
-    /// The bytes before the description.
-    const fn header(self) -> usize {
+    /// The length of the header, up to the description.
+    const fn header_length(self) -> usize {
         let inputs = match self {
             Self::One => 0,
             Self::Two => 2,
@@ -62,13 +63,13 @@ impl Version {
     }
 }
 
-/// The inputs that the second format has a number for.
-const NUMBERED: [(u16, Inputs); 1] = [(1, Inputs::KingsAttackers)];
+/// The numbers of inputs in version 2.
+const INPUT_NUMBERS: [(u16, Inputs); 1] = [(1, Inputs::KingsAttackers)];
 
-/// The bytes of the checksum.
-const CHECKSUM: usize = 8;
+/// The length of the checksum.
+const CHECKSUM_LENGTH: usize = 8;
 
-/// The scales, as the header holds them.
+/// The scales in the header.
 const SCALES: [(&str, i32); 4] = {
     use crate::architecture::{ACTIVATION_ONE, OUTPUT_ONE, TRANSFORMER_ONE, WEIGHT_ONE};
     [

@@ -1,4 +1,4 @@
-//! The name of a net.
+//! The identity of a net.
 
 use std::{fmt, str::FromStr};
 
@@ -32,7 +32,7 @@ impl fmt::Debug for NetHash {
     }
 }
 
-/// A text that names no net.
+/// An invalid hash text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a net's hash is 64 digits 0 to 9 and a to f")]
 pub struct ParseNetHashError;
@@ -40,7 +40,7 @@ pub struct ParseNetHashError;
 impl FromStr for NetHash {
     type Err = ParseNetHashError;
 
-    /// Reads what `Display` writes, and only that: one net has one name.
+    /// Parses exactly the `Display` form: one net has one hash text.
     fn from_str(text: &str) -> Result<Self, ParseNetHashError> {
         let digit = |byte: u8| match byte {
             b'0'..=b'9' => Ok(byte - b'0'),

@@ -1,15 +1,15 @@
-//! The instruction sets that inference can use, chosen while the program runs.
+//! SIMD kernels for inference, chosen at run time: one file per instruction set, with equal
+//! functions:
 //!
-//! One file each, with the same functions:
-//!
-//! * `add_sub`, `add_sub_sub`: a side's sums after a move or a capture, from those before;
+//! * `add_sub`, `add_sub_sub`: the accumulator after a move or a capture, from the previous one;
 //! * `apply`: adds and subtracts any number of rows in place;
-//! * `infer`: from both sides' sums to the output's.
+//! * `infer`: from both accumulators to the output.
 //!
-//! A side's sums are blocks like a row of the [`Net`](crate::Net): the transformer's, then one of the head's.
+//! An accumulator has the layout of a row of the [`Net`](crate::Net): blocks of the transformer,
+//! then one of the head.
 //!
-//! All give the same bits, because every step is exact ([`architecture`](crate::architecture)) and no sum that a
-//! [`Net`](crate::Net) can have overflows.
+//! All kernels are bit-exact: every step is exact ([`architecture`](crate::architecture)), and no
+//! sum of a [`Net`](crate::Net) overflows.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -27,7 +27,8 @@ use std::{env, ffi::OsStr, fmt, str::FromStr};
 use crate::net::Stack;
 use blocks::{I16x32, U8x32};
 
-/// An instruction set that this processor has. Another cannot be had as a value, so that whoever holds one may run it.
+/// An instruction set available on this processor. Values exist only for those, so running one is
+/// sound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kernel(Set);
 
@@ -43,7 +44,7 @@ enum Set {
 /// The environment variable that [`Kernel::from_env`] reads.
 const VARIABLE: &str = "CHUHE_SIMD";
 
-/// Why a kernel cannot be used.
+/// An unknown or unavailable kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum KernelError {
@@ -56,7 +57,7 @@ pub enum KernelError {
 }
 
 impl Set {
-    /// Every instruction set, the best last.
+    /// All instruction sets, the best last.
     const ALL: [Self; 5] = [Self::Scalar, Self::Neon, Self::Avx2, Self::Avx512, Self::Avx512Vnni];
 
     const fn name(self) -> &'static str {
@@ -69,21 +70,21 @@ impl Set {
         }
     }
 
-    /// Whether this processor has all that the kernel of the set is compiled for.
-    fn is_here(self) -> bool {
+    /// Whether this processor has all features that the kernel is compiled with.
+    fn is_available(self) -> bool {
         match self {
             Self::Scalar => true,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1"),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                Self::Avx2.is_here()
+                Self::Avx2.is_available()
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
             }
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vnni => Self::Avx512.is_here() && is_x86_feature_detected!("avx512vnni"),
+            Self::Avx512Vnni => Self::Avx512.is_available() && is_x86_feature_detected!("avx512vnni"),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[allow(unreachable_patterns, reason = "the other processors' sets")]
@@ -93,26 +94,26 @@ impl Set {
 }
 
 impl Kernel {
-    /// The one that every processor has.
+    /// The portable kernel.
     pub const SCALAR: Self = Self(Set::Scalar);
 
-    /// Those that this processor has, the best last.
+    /// Returns the kernels available on this processor, the best last.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
-        Set::ALL.into_iter().filter(|set| set.is_here()).map(Self)
+        Set::ALL.into_iter().filter(|set| set.is_available()).map(Self)
     }
 
-    /// The fastest that this processor has.
+    /// Returns the best kernel available.
     #[must_use]
     pub fn best() -> Self {
         Self::available().next_back().unwrap_or(Self::SCALAR)
     }
 
-    /// The one that `CHUHE_SIMD` names, or the best if it is not set or empty. For binaries to call; nothing else here
-    /// reads the environment.
+    /// Returns the kernel named by `CHUHE_SIMD`, or the best if it is unset or empty. Only for
+    /// binaries: nothing else in this crate reads the environment.
     ///
     /// # Errors
     ///
-    /// If it names none, or one that this processor lacks: whoever forces a kernel wants no other.
+    /// If it is unknown or unavailable; there is no silent fallback.
     pub fn from_env() -> Result<Self, KernelError> {
         Self::forced_by(env::var_os(VARIABLE).as_deref())
     }
@@ -122,7 +123,7 @@ impl Kernel {
         name.to_string_lossy().parse().map_err(|error| KernelError::Variable(Box::new(error)))
     }
 
-    /// The name that `CHUHE_SIMD` knows it by.
+    /// The name, as in `CHUHE_SIMD`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0.name()
@@ -135,7 +136,7 @@ impl FromStr for Kernel {
     fn from_str(name: &str) -> Result<Self, KernelError> {
         let set = Set::ALL.into_iter().find(|set| set.name() == name);
         let set = set.ok_or_else(|| KernelError::Unknown { name: name.chars().take(40).collect() })?;
-        if set.is_here() { Ok(Self(set)) } else { Err(KernelError::Lacking { name: set.name() }) }
+        if set.is_available() { Ok(Self(set)) } else { Err(KernelError::Lacking { name: set.name() }) }
     }
 }
 
@@ -155,14 +156,15 @@ fn names(sets: impl IntoIterator<Item = Set>) -> String {
     sets.into_iter().map(Set::name).collect::<Vec<_>>().join(", ")
 }
 
-/// Where the activations that enter the first layer are put on their way.
+/// The buffer of the first layer's input activations.
 pub(crate) type Activations = [U8x32; 32];
 
-/// The first layer's inputs are visited four at a time, a chunk, and only if they are not all zeros, which about two
-/// chunks in three are. Whether they are is noted for so many chunks in one word.
+/// Sparse input: the first layer processes inputs in chunks of four and skips chunks of zeros. One
+/// word holds the non-zero mask of this many chunks. In the net `gen2-256` 6 % of the chunks are
+/// zero on the bench positions.
 pub(crate) const GROUP: usize = 64;
 
-/// The blocks of activations that a group is.
+/// The blocks of activations in a group.
 const GROUP_BLOCKS: usize = GROUP * 4 / 32;
 
 macro_rules! dispatch {
@@ -170,12 +172,12 @@ macro_rules! dispatch {
         impl Kernel {$(
             #[$doc]
             #[inline]
-            #[allow(unsafe_code, reason = "the instruction set is known to be here")]
+            #[allow(unsafe_code, reason = "the instruction set is available")]
             pub(crate) fn $function(self, $($argument: $type),*) $(-> $result)? {
                 match self.0 {
                     Set::Scalar => scalar::$function($($argument),*),
-                    // SAFETY (this and the next): a `Kernel` of a set exists only where `Set::is_here` found every
-                    // feature that the function is compiled with.
+                    // SAFETY (this and the next): a `Kernel` of a set exists only where
+                    // `Set::is_available` found every feature that the function is compiled with.
                     #[cfg(target_arch = "x86_64")]
                     Set::Avx2 => unsafe { avx2::$function($($argument),*) },
                     // SAFETY: as above.
@@ -188,7 +190,7 @@ macro_rules! dispatch {
                     #[cfg(target_arch = "aarch64")]
                     Set::Neon => unsafe { neon::$function($($argument),*) },
                     #[allow(unreachable_patterns, reason = "the other processors' sets")]
-                    _ => unreachable!("a kernel exists only where its instructions do"),
+                    _ => unreachable!("a kernel exists only where it is available"),
                 }
             }
         )*}
@@ -208,6 +210,6 @@ dispatch! {
     );
     /// Adds the rows `added` of `rows` to `sums` and subtracts `removed`.
     fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]);
-    /// The output of a stack, from the sums of the side to move and of the other.
+    /// Returns the output of a stack, from the accumulators of the side to move and of the other.
     fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32;
 }

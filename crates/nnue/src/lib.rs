@@ -1,13 +1,13 @@
-//! Evaluation of positions by small nets: what a net is, its file, and integer inference that gives the same score to
-//! the bit on every instruction set.
+//! NNUE evaluation: net architecture, file format and integer inference, bit-exact on every
+//! instruction set.
 //!
-//! * [`architecture`] is the one place where the net is defined: inputs, layers, scales, rounding. Reader, inference and
-//!   trainer take every constant from there.
-//! * [`Parameters`] are a net's numbers as its file holds them: read, written, made up for tests.
-//! * [`Net`] is what inference runs on. It exists only if it is proved that no sum in it can overflow; it is shared by
-//!   all threads and named by its [`NetHash`].
-//! * [`Evaluator`] follows one search: it records moves and works out only what a score asks for.
-//! * [`Kernel`] is an instruction set that this processor has.
+//! * [`architecture`] is the single definition of the net: inputs, layers, scales, rounding.
+//!   Reader, inference and trainer take every constant from it.
+//! * [`Parameters`] are the numbers of a net file: read, written, generated for tests.
+//! * [`Net`] is ready for inference and shared by all threads. It exists only if its sums are
+//!   proved not to overflow. Its [`NetHash`] identifies it.
+//! * [`Evaluator`] follows one search with incrementally updated accumulators, computed on demand.
+//! * [`Kernel`] is an instruction set available on this processor.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A net as inference runs on it.
+//! A net in the layout of inference.
 
 use std::{fs, path::Path};
 
@@ -15,53 +15,54 @@ use crate::{
     proof,
 };
 
-/// A net that can be evaluated: its sums are proved to fit, its arrays laid out for the kernels. Threads share it.
+/// A net ready for inference: proved not to overflow, laid out for the kernels, shared by threads.
 pub struct Net {
     sizes: Sizes,
     description: String,
     hash: NetHash,
     /// A row of biases.
     pub(crate) bias: Vec<I16x32>,
-    /// The rows of the inputs: [`Net::row_blocks`] each, the transformer's weights and a block of the head's (of 32
-    /// bits, for sixteen stacks). One stretch of memory holds all that an input changes.
+    /// The rows of the inputs, [`Net::row_blocks`] each: the transformer's weights, then a block of
+    /// the head's (16 stacks of 32 bits). All that an input changes is contiguous.
     pub(crate) rows: Vec<I16x32>,
     pub(crate) stacks: Vec<Stack>,
 }
 
-/// The layers of one stack. Layers are filled up with neurons of zero weight to blocks of sixteen.
+/// The layers of one stack, padded to blocks of 16 neurons.
 pub(crate) struct Stack {
     pub(crate) first_bias: Vec<I32x16>,
-    /// For each four inputs, for each block of sixteen neurons, the four weights of each neuron; and a group of zeros, so
-    /// that kernels may take the weights of a whole group anywhere.
+    /// For each chunk of four inputs, for each block of 16 neurons, the four weights of each
+    /// neuron. A group of zeros follows, so that kernels can always read a whole group.
     pub(crate) first: Vec<I8x64>,
     pub(crate) second_bias: Vec<I32x16>,
-    /// For each block of sixteen neurons, for each four inputs, the four weights of each neuron. The inputs are, for
-    /// each block of the first layer, its sixteen squares and its sixteen clipped values.
+    /// For each block of 16 neurons, for each chunk of four inputs, the four weights of each
+    /// neuron. The inputs are, for each block of the first layer, its 16 squares and its 16 clipped
+    /// values.
     pub(crate) second: Vec<I8x64>,
     pub(crate) output: Vec<I32x16>,
     pub(crate) output_bias: i32,
 }
 
 impl Net {
-    /// The net of these numbers.
+    /// Builds a net.
     ///
     /// # Errors
     ///
-    /// If some sum could overflow in some position.
+    /// If a sum can overflow.
     ///
     /// # Panics
     ///
-    /// If an array has not the length that the sizes give it, or the description is too long.
+    /// If the length of an array does not match the sizes, or the description is too long.
     pub fn new(parameters: &Parameters) -> Result<Self, NetError> {
         let hash = NetHash::from(<[u8; 32]>::from(Sha256::digest(parameters.to_bytes())));
         Self::build(parameters, hash)
     }
 
-    /// Reads a net from the bytes of its file.
+    /// Parses a net file.
     ///
     /// # Errors
     ///
-    /// If they are not a net's, or some sum of it could overflow.
+    /// If they are not a net file, or a sum can overflow.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
         let (parameters, hash) = format::read(bytes)?;
         Self::build(&parameters, hash)
@@ -71,7 +72,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is no net.
+    /// If the file cannot be read or is not a valid net.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(|cause| FileError::Unreadable { path: path.to_owned(), cause })?;
@@ -98,25 +99,25 @@ impl Net {
         Self::new(&Parameters::from_piece_values(sizes, seed)).expect("piece values are within the bounds")
     }
 
-    /// What inputs it has, and how wide its layers are.
+    /// The inputs and layer sizes.
     #[must_use]
     pub const fn sizes(&self) -> Sizes {
         self.sizes
     }
 
-    /// Who it is, for people.
+    /// The description for people.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Its name: the SHA-256 of its file.
+    /// The identity: the SHA-256 of the file.
     #[must_use]
     pub const fn hash(&self) -> NetHash {
         self.hash
     }
 
-    /// How many blocks a row is, and so a side's sums.
+    /// The blocks of a row, and of an accumulator.
     pub(crate) const fn row_blocks(&self) -> usize {
         self.sizes.width() / 32 + 1
     }
@@ -167,7 +168,7 @@ impl Stack {
             }
         }
         interleaved.extend([I8x64::ZERO; GROUP].repeat(blocks));
-        // Where the second layer's input of a chunk is in the file: squares first, then clipped values.
+        // The second layer's input in file order: squares first, then clipped values.
         let place = |chunk: usize, input: usize| {
             let neuron = chunk / 8 * 16 + chunk % 4 * 4 + input;
             let clipped = chunk % 8 >= 4;
@@ -195,14 +196,14 @@ impl Stack {
     }
 }
 
-/// A row of the transformer and of the head.
+/// Builds a row from the weights of transformer and head.
 fn row(weights: &[i16], head: &[i32]) -> Vec<I16x32> {
     let mut blocks = I16x32::blocks(weights);
     blocks.push(I16x32::of_wide(head));
     blocks
 }
 
-/// The weights of four inputs in a block of sixteen neurons; zero where there is none.
+/// Builds a block: the weights of four inputs for 16 neurons, zero as padding.
 fn block_of(block: usize, weight: impl Fn(usize, usize) -> Option<i8>) -> I8x64 {
     I8x64(std::array::from_fn(|place| weight(block * 16 + place / 4, place % 4).unwrap_or(0)))
 }

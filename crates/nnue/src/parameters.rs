@@ -1,24 +1,24 @@
-//! A net's numbers, as its file holds them.
+//! The parameters of a net, as in its file.
 
 mod samples;
 
 use crate::architecture::Sizes;
 
-/// Everything a net consists of, in the file's order and with no promise about its sums: what a trainer writes and
-/// [`Net::new`](crate::Net::new) judges. Every array must have the length that `sizes` gives it.
+/// All parameters of a net in file order, not yet proved: the output of a trainer and the input of
+/// [`Net::new`](crate::Net::new). Every array must have the length that `sizes` implies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// What inputs there are, and how wide the layers are.
+    /// The inputs and layer sizes.
     pub sizes: Sizes,
-    /// Who the net is, for people: at most [`Parameters::MAX_DESCRIPTION`] bytes.
+    /// A description for people, at most [`Parameters::MAX_DESCRIPTION`] bytes.
     pub description: String,
-    /// The transformer's biases, one a neuron.
+    /// The transformer's biases, one per neuron.
     pub transformer_bias: Vec<i16>,
     /// The transformer's weights: a row of `width` for each input.
     pub transformer: Vec<i16>,
-    /// The piece-square head: a row of one weight a stack for each input.
+    /// The piece-square head: for each input a row of one weight per stack.
     pub head: Vec<i32>,
-    /// The layers above, once a stack.
+    /// The layers above, per stack.
     pub stacks: Vec<StackParameters>,
 }
 
@@ -27,12 +27,11 @@ pub struct Parameters {
 pub struct StackParameters {
     /// The first layer's biases.
     pub first_bias: Vec<i32>,
-    /// The first layer's weights: for each of its neurons a row of one weight for each of the transformer's values, the
-    /// side to move first.
+    /// The first layer's weights: a row of `width` for each neuron, the side to move first.
     pub first: Vec<i8>,
     /// The second layer's biases.
     pub second_bias: Vec<i32>,
-    /// The second layer's weights: for each of its neurons a row of the first layer's squares, then of its clipped
+    /// The second layer's weights: for each neuron a row for the squares, then for the clipped
     /// values.
     pub second: Vec<i8>,
     /// The output's bias.
@@ -42,10 +41,10 @@ pub struct StackParameters {
 }
 
 impl Parameters {
-    /// How many bytes a description may have.
+    /// The maximum length of a description, in bytes.
     pub const MAX_DESCRIPTION: usize = 1024;
 
-    /// A net of these sizes with all numbers zero.
+    /// A net of zeros.
     #[must_use]
     pub fn zero(sizes: Sizes) -> Self {
         let stack = StackParameters {
@@ -66,9 +65,9 @@ impl Parameters {
         }
     }
 
-    /// Whether every array has its length and the description fits.
+    /// Whether all array lengths match the sizes, and the description fits.
     pub(crate) fn is_well_formed(&self) -> bool {
-        let shape = Self::zero_lengths(self.sizes);
+        let shape = Self::array_lengths(self.sizes);
         self.description.len() <= Self::MAX_DESCRIPTION
             && [self.transformer_bias.len(), self.transformer.len(), self.head.len(), self.stacks.len()] == shape.0
             && self.stacks.iter().all(|stack| {
@@ -83,8 +82,8 @@ impl Parameters {
             })
     }
 
-    /// The lengths of the net's arrays, and of a stack's.
-    fn zero_lengths(sizes: Sizes) -> ([usize; 4], [usize; 5]) {
+    /// Returns the array lengths of a net, and of a stack.
+    fn array_lengths(sizes: Sizes) -> ([usize; 4], [usize; 5]) {
         let (inputs, width, first, second) = (sizes.inputs().count(), sizes.width(), sizes.first(), sizes.second());
         (
             [width, inputs * width, inputs * sizes.stacks(), sizes.stacks()],

@@ -1,8 +1,9 @@
-//! The evaluation for generation zero, when there is no net: material, piece-square, mobility, threats and king safety.
+//! The hand-crafted evaluation of generation zero: material, piece-square values, mobility,
+//! threats, king safety.
 //!
-//! It is linear: a position's score is the sum over its features of weight times count, between a weight for full
-//! boards and one for empty ones. [`features`](visit_features) names the features once for both readers: the
-//! evaluation, which adds up weights, and whoever fits the weights, who wants the counts. Integers only.
+//! It is linear and tapered: the score is the sum over the features of weight times count, with
+//! weights interpolated between full and empty boards. [`visit_features`] enumerates the features
+//! for both the evaluation and the fitting of weights. Integers only.
 
 mod features;
 mod weights;
@@ -12,19 +13,19 @@ use xiangqi::{Color, PieceKind, Position};
 pub use features::{FEATURES, Feature, visit_features};
 use weights::WEIGHTS;
 
-/// Scores are clamped to this, below anything that stands for a decided game.
+/// The bound of scores, below those of decided games.
 pub const LIMIT: i32 = 20_000;
 
-/// The weights as they are, on full and on empty boards: for whoever fits them.
+/// The weights on full and on empty boards, for fitting.
 #[must_use]
 pub const fn weights() -> &'static [[i16; 2]; FEATURES] {
     &WEIGHTS
 }
 
-/// The material at which the weights for full boards hold alone.
+/// The fullness of the starting position, where only the weights for full boards count.
 pub const FULL: i32 = 16;
 
-/// Both weights of a feature in one number, so that one multiplication and one addition serve both.
+/// Both weights of a feature packed into one number: one multiplication serves both.
 static PACKED: [i64; FEATURES] = {
     let mut packed = [0; FEATURES];
     let mut feature = 0;
@@ -36,7 +37,7 @@ static PACKED: [i64; FEATURES] = {
     packed
 };
 
-/// The position's score for the side to move, in hundredths of a pawn.
+/// Returns the score for the side to move, in hundredths of a pawn.
 #[must_use]
 pub fn evaluate(position: &Position) -> i32 {
     let mut sum = 0;
@@ -48,7 +49,7 @@ pub fn evaluate(position: &Position) -> i32 {
     score.clamp(-LIMIT, LIMIT)
 }
 
-/// How full the board is, from 0 to [`FULL`]: chariots count two, horses and cannons one.
+/// Returns the game phase from 0 to [`FULL`]: chariots count two, horses and cannons one.
 #[must_use]
 pub fn fullness(position: &Position) -> i32 {
     let count = |kind| position.by_kind(kind).count() as i32;

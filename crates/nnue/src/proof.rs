@@ -1,5 +1,5 @@
-//! The proof that no sum of a net can overflow, for any position: kernels then need no saturation, and all of them give
-//! the same bits.
+//! The overflow proof: no sum of a net overflows in any position. Kernels then need no saturation,
+//! and all give the same bits.
 
 use std::{fmt, ops::Neg};
 
@@ -7,29 +7,29 @@ use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use crate::{
     Parameters,
-    architecture::{ACTIVATION_ONE, Inputs, KING_PLACES, PIECE_POINTS, point},
+    architecture::{ACTIVATION_ONE, Inputs, KING_BUCKETS, PIECE_POINTS, point},
 };
 
-/// Which sums a bound is about.
+/// The layer of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
-    /// The transformer: 16 bits.
+    /// The feature transformer, with sums of 16 bits.
     Transformer,
-    /// The piece-square head; its neurons are the stacks.
+    /// The piece-square head, with one neuron per stack.
     Head,
     /// The first layer of a stack.
     First {
-        /// Which stack.
+        /// The index of the stack.
         stack: usize,
     },
     /// The second layer of a stack.
     Second {
-        /// Which stack.
+        /// The index of the stack.
         stack: usize,
     },
     /// The output of a stack.
     Output {
-        /// Which stack.
+        /// The index of the stack.
         stack: usize,
     },
 }
@@ -46,47 +46,47 @@ impl fmt::Display for Layer {
     }
 }
 
-/// A sum that does not fit its type in the worst case.
+/// A sum that can overflow its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("neuron {neuron} of {layer} can reach {bound}, beyond the limit {limit}")]
 pub struct Overflow {
-    /// Where it is.
+    /// The layer.
     pub layer: Layer,
-    /// Which neuron of the layer.
+    /// The neuron of the layer.
     pub neuron: usize,
-    /// What the sum can come to.
+    /// The extreme value of the sum.
     pub bound: i64,
-    /// What it may come to.
+    /// The limit of its type.
     pub limit: i64,
 }
 
-/// What can be in a sum at the least and at the most.
+/// The interval of a sum.
 #[derive(Clone, Copy)]
 struct Range {
-    least: i64,
-    most: i64,
+    min: i64,
+    max: i64,
 }
 
 impl Range {
-    fn check(self, layer: Layer, neuron: usize, least: i64, most: i64) -> Result<(), Overflow> {
-        if self.most > most {
-            Err(Overflow { layer, neuron, bound: self.most, limit: most })
-        } else if self.least < least {
-            Err(Overflow { layer, neuron, bound: self.least, limit: least })
+    fn check(self, layer: Layer, neuron: usize, min: i64, max: i64) -> Result<(), Overflow> {
+        if self.max > max {
+            Err(Overflow { layer, neuron, bound: self.max, limit: max })
+        } else if self.min < min {
+            Err(Overflow { layer, neuron, bound: self.min, limit: min })
         } else {
             Ok(())
         }
     }
 }
 
-/// Whether all sums of a net fit.
+/// Proves that all sums of a net fit their types.
 pub(crate) fn prove(parameters: &Parameters) -> Result<(), Overflow> {
     let inputs = parameters.sizes.inputs();
-    let transformer = reach::<i16, i32>(inputs, &parameters.transformer_bias, &parameters.transformer);
+    let transformer = transformer_ranges::<i16, i32>(inputs, &parameters.transformer_bias, &parameters.transformer);
     for (neuron, range) in transformer.into_iter().enumerate() {
         range.check(Layer::Transformer, neuron, i16::MIN.into(), i16::MAX.into())?;
     }
-    let head = reach::<i32, i64>(inputs, &vec![0; parameters.sizes.stacks()], &parameters.head);
+    let head = transformer_ranges::<i32, i64>(inputs, &vec![0; parameters.sizes.stacks()], &parameters.head);
     for (neuron, range) in head.into_iter().enumerate() {
         range.check(Layer::Head, neuron, i32::MIN.into(), i32::MAX.into())?;
     }
@@ -98,32 +98,31 @@ pub(crate) fn prove(parameters: &Parameters) -> Result<(), Overflow> {
     Ok(())
 }
 
-/// A layer's sums start with the bias and take activations from 0 to [`ACTIVATION_ONE`] in any order: what is between
-/// these bounds at the end was so on the way.
+/// Proves a layer by interval arithmetic. Sums start with the bias and add activations from 0 to
+/// [`ACTIVATION_ONE`], so partial sums, in any order, lie within the same bounds.
 fn prove_layer<W: Copy + Into<i64>>(layer: Layer, biases: &[i32], weights: &[W]) -> Result<(), Overflow> {
     let rows = weights.chunks_exact(weights.len() / biases.len());
     for (neuron, (bias, row)) in biases.iter().zip(rows).enumerate() {
         let bias = i64::from(*bias);
         let sum = |pick: fn(i64) -> i64| row.iter().map(|weight| pick((*weight).into())).sum::<i64>();
         let one = i64::from(ACTIVATION_ONE);
-        let range = Range { least: bias + one * sum(|w| w.min(0)), most: bias + one * sum(|w| w.max(0)) };
+        let range = Range { min: bias + one * sum(|w| w.min(0)), max: bias + one * sum(|w| w.max(0)) };
         range.check(layer, neuron, i32::MIN.into(), i32::MAX.into())?;
     }
     Ok(())
 }
 
-/// What the sums of each neuron can be over all positions: in each bucket the bias, the own king where it stands, the
-/// enemy king wherever it is worst, and of every other piece that the bucket allows as many as a side can have, on the
-/// worst points. `Wide` holds the negative of any weight.
-fn reach<Weight, Wide>(inputs: Inputs, biases: &[Weight], weights: &[Weight]) -> Vec<Range>
+/// Returns the range of each neuron's sum over all positions. For each bucket: the bias, the own
+/// king on its point, the enemy king on the worst one. Of every other piece the bucket allows, as
+/// many as a side can have, on the worst points. `Wide` holds the negative of any weight.
+fn transformer_ranges<Weight, Wide>(inputs: Inputs, biases: &[Weight], weights: &[Weight]) -> Vec<Range>
 where
     Weight: Copy + Into<Wide> + Into<i64>,
     Wide: Copy + Ord + Default + Neg<Output = Wide> + Into<i64>,
 {
-    let mut ranges = vec![Range { least: i64::MAX, most: i64::MIN }; biases.len()];
+    let mut ranges = vec![Range { min: i64::MAX, max: i64::MIN }; biases.len()];
     for bucket in 0..inputs.buckets() {
-        let mut sums: Vec<_> =
-            biases.iter().map(|bias| Range { least: (*bias).into(), most: (*bias).into() }).collect();
+        let mut sums: Vec<_> = biases.iter().map(|bias| Range { min: (*bias).into(), max: (*bias).into() }).collect();
         for piece in Piece::ALL {
             let rows: Vec<_> = points(inputs, piece, bucket)
                 .map(|point| &weights[(bucket * PIECE_POINTS + point) * biases.len()..][..biases.len()])
@@ -131,36 +130,36 @@ where
             if rows.is_empty() {
                 continue;
             }
-            let most = greatest::<_, Wide>(&rows, piece.kind(), |weight| weight);
-            let least = greatest::<_, Wide>(&rows, piece.kind(), |weight| -weight);
-            for ((sum, most), least) in sums.iter_mut().zip(most).zip(least) {
-                sum.most += most;
-                sum.least -= least;
+            let max = greatest::<_, Wide>(&rows, piece.kind(), |weight| weight);
+            let min = greatest::<_, Wide>(&rows, piece.kind(), |weight| -weight);
+            for ((sum, max), min) in sums.iter_mut().zip(max).zip(min) {
+                sum.max += max;
+                sum.min -= min;
             }
         }
         for (range, sum) in ranges.iter_mut().zip(sums) {
-            range.most = range.most.max(sum.most);
-            range.least = range.least.min(sum.least);
+            range.max = range.max.max(sum.max);
+            range.min = range.min.min(sum.min);
         }
     }
     ranges
 }
 
-/// The points of a piece that are inputs of a bucket: all, but for the own king the bucket's, and none for own pieces
-/// that the bucket says are gone.
+/// Returns the points of a piece that are inputs of a bucket. The own king has only the bucket's
+/// point; own pieces that the bucket excludes have none.
 fn points(inputs: Inputs, piece: Piece, bucket: usize) -> impl Iterator<Item = usize> {
     let own_attackers = if piece.color() == Color::Red { inputs.attackers_in(bucket) } else { None };
-    let gone = own_attackers.is_some_and(|attackers| !attackers.allow(piece.kind()));
+    let excluded = own_attackers.is_some_and(|attackers| !attackers.allow(piece.kind()));
     let king = |square: Square| usize::from(square.rank()) * 2 + usize::from(square.file()) - 3;
     attacks::home(piece)
         .into_iter()
-        .filter(move |_| !gone)
-        .filter(move |square| piece != Piece::RedKing || square.file() <= 4 && king(*square) == bucket % KING_PLACES)
+        .filter(move |_| !excluded)
+        .filter(move |square| piece != Piece::RedKing || square.file() <= 4 && king(*square) == bucket % KING_BUCKETS)
         .filter_map(move |square| point(piece, square))
 }
 
-/// For each neuron the most that pieces of a kind can add to its sum: the greatest weights of the rows, as many as a
-/// side can have of the kind, or none; but there is always a king.
+/// Returns for each neuron the maximum contribution of a kind of piece: the greatest weights, as
+/// many as a side can have of the kind, or none; but there is always a king.
 fn greatest<Weight, Wide>(rows: &[&[Weight]], kind: PieceKind, sign: fn(Wide) -> Wide) -> Vec<i64>
 where
     Weight: Copy + Into<Wide>,

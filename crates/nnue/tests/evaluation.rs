@@ -1,12 +1,12 @@
-//! All ways to a score lead to the same one.
+//! All kernels and update paths yield the same score.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod common;
 
 use std::sync::Arc;
 
-use common::{BEGINNINGS, Numbers, declared, random_move, sizes, told};
+use common::{Numbers, STARTS, declared, random_move, sizes, with_attackers};
 use nnue::{
     Evaluator, Kernel, Net, Parameters,
     architecture::{Attackers, Inputs},
@@ -14,7 +14,7 @@ use nnue::{
 use proptest::prelude::*;
 use xiangqi::{Color, Move, Position, Undo};
 
-/// The score of a position by an evaluator that has seen nothing else.
+/// Evaluates a position with a new evaluator.
 fn fresh(net: &Arc<Net>, kernel: Kernel, position: &Position) -> i32 {
     let mut evaluator = Evaluator::new(Arc::clone(net), kernel);
     evaluator.reset(position);
@@ -28,7 +28,7 @@ fn kernels() -> Vec<Kernel> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Every kernel gives the scalar one's scores, on nets of all shapes, whatever is pushed and taken back between.
+    /// All kernels agree with the scalar one, on nets of all shapes, after any pushes and pops.
     #[test]
     fn kernels_agree(
         width in (2_usize..=16).prop_map(|width| width * 64),
@@ -67,7 +67,8 @@ proptest! {
         }
     }
 
-    /// Exchanging the sides changes nothing, nor does the mirror, unless both kings stand on its axis.
+    /// Scores are symmetric under exchange of sides, and under mirroring unless both kings are on
+    /// the axis.
     #[test]
     fn symmetries_hold(seed: u64, inputs in proptest::sample::select(&Inputs::ALL[..])) {
         let net = Arc::new(Net::random(sizes(128, 8, 8, 4).with_inputs(inputs), seed));
@@ -88,18 +89,18 @@ proptest! {
     }
 }
 
-/// After every move of a thousand games, some of them taken back, what was kept up equals what the declaration says; and
-/// so it does in some more games in which not every position is asked for.
+/// Incremental scores equal the declared ones after every move of 1,500 games, with pops and null
+/// moves; and in 500 more games in which positions are skipped.
 #[test]
 fn scores_are_the_declared_ones() {
     let kernels: Vec<_> = Kernel::available().collect();
     let nets = [
         sizes(128, 8, 8, 3),
-        told(sizes(128, 16, 16, 4)),
+        with_attackers(sizes(128, 16, 16, 4)),
         sizes(192, 16, 32, 9),
         sizes(128, 24, 40, 16),
         sizes(128, 32, 16, 1),
-        told(sizes(192, 8, 32, 8)),
+        with_attackers(sizes(192, 8, 32, 8)),
     ];
     let parameters: Vec<_> = (0..).zip(nets).map(|(seed, sizes)| Parameters::random(sizes, seed)).collect();
     let nets: Vec<_> = parameters.iter().map(|parameters| Arc::new(Net::new(parameters).unwrap())).collect();
@@ -113,7 +114,7 @@ fn scores_are_the_declared_ones() {
         let place = game as usize % evaluators.len();
         let evaluator = &mut evaluators[place];
         let inputs = parameters[place % nets.len()].sizes.inputs();
-        let mut position = Position::from_fen(BEGINNINGS[numbers.below(BEGINNINGS.len())]).unwrap();
+        let mut position = Position::from_fen(STARTS[numbers.below(STARTS.len())]).unwrap();
         evaluator.reset(&position);
         let mut check = |evaluator: &mut Evaluator, position: &Position| {
             let declared = declared::score(&parameters[place % nets.len()], position);
@@ -152,7 +153,7 @@ fn scores_are_the_declared_ones() {
     assert!(views_met.iter().flatten().all(|times| *times > 20), "{views_met:?}");
 }
 
-/// Scores of a made-up net are not all alike: a test of equality would show nothing.
+/// Scores of a generated net vary; otherwise tests of equality would prove nothing.
 #[test]
 fn scores_differ() {
     let net = Arc::new(Net::random(sizes(256, 16, 32, 8), 2));

@@ -1,21 +1,21 @@
-//! A net's file: what is written reads back, and whatever is not a net's file is refused.
+//! Net files: round trips, and rejection of anything else.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod common;
 
-use common::{Numbers, sizes, told};
+use common::{Numbers, sizes, with_attackers};
 use nnue::{FileError, Net, NetError, Parameters, Section, architecture::Inputs};
 
-/// The bytes of the header up to the description, in the first format.
-const HEADER: usize = 46;
+/// The length of the header in version 1.
+const HEADER_LENGTH: usize = 46;
 
 fn small() -> Parameters {
     Parameters::random(sizes(128, 8, 8, 2), 1)
 }
 
-fn refusal(bytes: &[u8]) -> NetError {
-    let error = Net::from_bytes(bytes).map(|net| net.hash()).expect_err("a damaged file is refused");
+fn rejection(bytes: &[u8]) -> NetError {
+    let error = Net::from_bytes(bytes).map(|net| net.hash()).expect_err("a damaged file is rejected");
     let text = error.to_string();
     assert!(text.len() < 200 && !text.contains('\n'), "{text}");
     error
@@ -28,8 +28,8 @@ fn files_round_trip() {
         sizes(192, 24, 40, 16),
         sizes(256, 16, 32, 8),
         sizes(1024, 32, 64, 3),
-        told(sizes(128, 8, 8, 1)),
-        told(sizes(256, 16, 32, 8)),
+        with_attackers(sizes(128, 8, 8, 1)),
+        with_attackers(sizes(256, 16, 32, 8)),
     ] {
         for seed in [2, 3] {
             let parameters = Parameters::random(sizes, seed);
@@ -43,39 +43,39 @@ fn files_round_trip() {
     }
 }
 
-/// Numbers written once and for all: a change of format, of what a name is or of what numbers are made up shows here.
+/// Golden hashes: a change of format, hash or generator changes them.
 #[test]
-fn a_files_name_does_not_change() {
+fn net_hashes_do_not_change() {
     let net = Net::random(sizes(128, 8, 8, 1), 0);
-    let told = Net::random(told(sizes(128, 8, 8, 1)), 0);
-    assert_eq!(told.hash().to_string(), "af23df5b9774972bd3224025a9ba692cda9fb029a34d5201221f4f58a91ed966");
+    let extended = Net::random(with_attackers(sizes(128, 8, 8, 1)), 0);
+    assert_eq!(extended.hash().to_string(), "af23df5b9774972bd3224025a9ba692cda9fb029a34d5201221f4f58a91ed966");
     assert_eq!(net.hash().to_string(), "3456732f53ece14cc56dbc7b94f44c642fd3b9caf8ef695ecba739cf4f0bfd74");
 }
 
 #[test]
-fn every_damaged_byte_is_noticed() {
-    for parameters in [small(), Parameters::random(told(sizes(128, 8, 8, 2)), 1)] {
-        notices_every_damaged_byte(&parameters);
+fn every_damaged_byte_is_detected() {
+    for parameters in [small(), Parameters::random(with_attackers(sizes(128, 8, 8, 2)), 1)] {
+        assert_every_damaged_byte_is_detected(&parameters);
     }
 }
 
-fn notices_every_damaged_byte(parameters: &Parameters) {
+fn assert_every_damaged_byte_is_detected(parameters: &Parameters) {
     let bytes = parameters.to_bytes();
     let mut numbers = Numbers(1);
     let mut damaged = bytes.clone();
-    let header = 0..HEADER + 2 + parameters.description.len();
+    let header = 0..HEADER_LENGTH + 2 + parameters.description.len();
     let anywhere: Vec<_> = (0..1000).map(|_| numbers.below(bytes.len())).collect();
     let end = bytes.len() - 100..bytes.len();
     for place in header.chain(anywhere).chain(end) {
         damaged[place] ^= 1 << numbers.below(8);
-        refusal(&damaged);
+        rejection(&damaged);
         damaged[place] = bytes[place];
     }
     Net::from_bytes(&damaged).unwrap();
 }
 
 #[test]
-fn every_shortened_file_is_refused() {
+fn every_truncated_file_is_rejected() {
     let bytes = small().to_bytes();
     for length in 0..bytes.len() {
         match Net::from_bytes(&bytes[..length]).map(|net| net.hash()) {
@@ -87,12 +87,12 @@ fn every_shortened_file_is_refused() {
 }
 
 #[test]
-fn a_shortened_file_is_told_where_it_ends() {
+fn a_truncated_file_is_reported_with_its_section() {
     let parameters = small();
     let bytes = parameters.to_bytes();
     let stack = 8 * 4 + 8 * 128 + 8 * 4 + 8 * 16 + 4 + 8 * 2;
     let lengths = [
-        (Section::Header, HEADER),
+        (Section::Header, HEADER_LENGTH),
         (Section::Description, parameters.description.len()),
         (Section::TransformerBiases, 128 * 2),
         (Section::TransformerWeights, Inputs::Kings.count() * 128 * 2),
@@ -104,20 +104,20 @@ fn a_shortened_file_is_told_where_it_ends() {
     let mut begin = 0;
     for (expected, length) in lengths {
         for found in [begin.max(1), begin + length - 1] {
-            let NetError::Truncated { section, .. } = refusal(&bytes[..found]) else { panic!("{found}") };
+            let NetError::Truncated { section, .. } = rejection(&bytes[..found]) else { panic!("{found}") };
             assert_eq!(section, expected, "{found}");
         }
         begin += length;
     }
     assert_eq!(begin, bytes.len());
     assert_eq!(
-        refusal(&bytes[..begin - 1]).to_string(),
+        rejection(&bytes[..begin - 1]).to_string(),
         format!("the net ends after {} of {begin} bytes, within its checksum", begin - 1)
     );
 }
 
-/// The file's bytes with some of them changed and the checksum made right again.
-fn mended(parameters: &Parameters, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+/// Returns a changed file with a valid checksum.
+fn with_valid_checksum(parameters: &Parameters, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = parameters.to_bytes();
     bytes.truncate(bytes.len() - 8);
     change(&mut bytes);
@@ -129,8 +129,10 @@ fn mended(parameters: &Parameters, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8>
 #[test]
 fn errors_are_one_clear_sentence() {
     let net = small();
-    let with = |place: usize, new: &[u8]| mended(&net, |bytes| bytes[place..place + new.len()].copy_from_slice(new));
-    let text = |bytes: &[u8]| refusal(bytes).to_string();
+    let with = |place: usize, new: &[u8]| {
+        with_valid_checksum(&net, |bytes| bytes[place..place + new.len()].copy_from_slice(new))
+    };
+    let text = |bytes: &[u8]| rejection(bytes).to_string();
     let foreign = "this is not a Chuhe net: it does not begin with `CHUHENET`";
     assert_eq!(text(b""), foreign);
     assert_eq!(text(b"CHUHENOT a net"), foreign);
@@ -142,19 +144,19 @@ fn errors_are_one_clear_sentence() {
     );
     assert_eq!(text(&with(28, &[254])), "the net's transformer scale is 254; this program's is 255");
     assert!(text(&with(12, &[1, 2])).starts_with("the net is of architecture "));
-    // Other sizes make another architecture.
+    // Other sizes have another architecture id.
     assert!(text(&with(20, &[192])).starts_with("the net is of architecture "));
     assert_eq!(text(&with(44, &[1, 4])), "the net's description has 1025 bytes; it may have 1024");
     assert_eq!(text(&with(48, &[0xff])), "the net's description is not UTF-8 at its byte 2");
     let length = net.to_bytes().len();
     assert_eq!(
-        text(&mended(&net, |bytes| bytes.extend([0; 3]))),
+        text(&with_valid_checksum(&net, |bytes| bytes.extend([0; 3]))),
         format!("the net has {} bytes, 3 more than it should", length + 3)
     );
     let mut damaged = net.to_bytes();
     damaged[length / 2] ^= 1;
     assert!(text(&damaged).starts_with("the net is damaged: its checksum is "));
-    // A weight of the output, the last number but the checksum, with nothing wrong but its size.
+    // An output bias so large that only the proof rejects it.
     let high = with(length - 8 - 8 * 2 - 4, &i32::MAX.to_le_bytes());
     assert!(
         text(&high).starts_with("the net is refused: neuron 0 of the output of stack 1 can reach 2"),
@@ -163,23 +165,25 @@ fn errors_are_one_clear_sentence() {
     );
 }
 
-/// The second format says which inputs a net has, and is for no net that the first is for.
+/// Version 2 has the inputs in its header, and is not for nets of version 1.
 #[test]
-fn inputs_are_in_the_header_of_the_second_format() {
-    let net = Parameters::random(told(sizes(128, 8, 8, 2)), 1);
+fn inputs_are_in_the_header_of_version_2() {
+    let net = Parameters::random(with_attackers(sizes(128, 8, 8, 2)), 1);
     let bytes = net.to_bytes();
     assert_eq!((small().to_bytes()[8], bytes[8], &bytes[28..30]), (1, 2, &[1, 0][..]));
-    let with = |place: usize, new: &[u8]| mended(&net, |bytes| bytes[place..place + new.len()].copy_from_slice(new));
-    let text = |bytes: &[u8]| refusal(bytes).to_string();
+    let with = |place: usize, new: &[u8]| {
+        with_valid_checksum(&net, |bytes| bytes[place..place + new.len()].copy_from_slice(new))
+    };
+    let text = |bytes: &[u8]| rejection(bytes).to_string();
     for (number, found) in [([0, 0], 0), ([2, 0], 2), ([1, 1], 257)] {
         let expected = format!("the net's inputs have the number {found}; format version 2 knows 1, kings-attackers");
         assert_eq!(text(&with(28, &number)), expected);
     }
     assert_eq!(text(&bytes[..47]), "the net ends after 47 of 48 bytes, within its header");
-    // Read as the other format it is another architecture at best.
+    // Read as the other version, scales or architecture differ.
     assert_eq!(text(&with(8, &[1])), "the net's transformer scale is 16711681; this program's is 255");
     assert!(
-        text(&mended(&small(), |bytes| {
+        text(&with_valid_checksum(&small(), |bytes| {
             bytes[8] = 2;
             bytes.splice(28..28, [1, 0]);
         }))
@@ -197,7 +201,7 @@ fn a_description_may_be_empty_or_full() {
 }
 
 #[test]
-fn a_file_is_read_or_named() {
+fn a_file_is_read_or_its_path_reported() {
     let folder = std::env::temp_dir().join(format!("chuhe-nnue-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("small.net");

@@ -1,13 +1,13 @@
-//! A net that could overflow is refused; one that just cannot is accepted.
+//! The overflow proof: a net that can overflow is rejected, one at the limit is accepted.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod common;
 
-use common::{sizes, told};
+use common::{sizes, with_attackers};
 use nnue::{
     Layer, Net, NetError, Overflow, Parameters,
-    architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS, View},
+    architecture::{Attackers, Inputs, KING_BUCKETS, PIECE_POINTS, View},
 };
 use xiangqi::{Color, Piece, Position, Square, attacks};
 
@@ -25,12 +25,12 @@ fn overflow(parameters: &Parameters) -> Option<Overflow> {
     }
 }
 
-/// Red's view of a board whose kings stand on d0 and e9: the bucket of d0.
+/// Returns Red's view with kings on d0 and e9: the bucket of d0.
 fn view() -> View {
     Inputs::Kings.view(&Position::from_fen("4k4/9/9/9/9/9/9/9/9/3K5 w").unwrap(), Color::Red)
 }
 
-/// The inputs of a piece in that view.
+/// Returns the inputs of a piece in that view.
 fn inputs(piece: Piece) -> Vec<usize> {
     attacks::home(piece)
         .into_iter()
@@ -39,7 +39,7 @@ fn inputs(piece: Piece) -> Vec<usize> {
         .collect()
 }
 
-/// Makes the transformer's sums of neuron 5 reach exactly `bound` at most and tests that `bound` is the limit.
+/// Asserts that the sums of neuron 5 reach exactly `bound`, and that this is the limit.
 fn at_the_limit(mut parameters: Parameters, bound: i64, limit: i64) {
     let towards = limit.signum() as i16;
     assert_eq!(bound, limit, "the test is wrong");
@@ -50,7 +50,7 @@ fn at_the_limit(mut parameters: Parameters, bound: i64, limit: i64) {
 }
 
 #[test]
-fn as_many_of_a_kind_count_as_a_side_can_have() {
+fn each_kind_counts_up_to_its_maximum_number() {
     for sign in [1, -1] {
         let limit = if sign > 0 { i64::from(i16::MAX) } else { i64::from(i16::MIN) };
         for piece in Piece::ALL {
@@ -78,14 +78,15 @@ fn kings_are_always_there_and_others_need_not_be() {
         }
     }
     parameters.transformer_bias[5] = i16::MAX;
-    // In other buckets no weight takes anything away.
+    // In other buckets no weight is negative.
     assert_eq!(overflow(&parameters), None);
-    for bucket in 0..KING_PLACES {
+    for bucket in 0..KING_BUCKETS {
         for point in 0..PIECE_POINTS {
             parameters.transformer[(bucket * PIECE_POINTS + point) * WIDTH + 5] = -100;
         }
     }
-    // Both kings stand somewhere: 200 below the bias is the most. All thirty-two pieces: 3,200 below is the least.
+    // With both kings always there the maximum is 200 below the bias; with all 32 pieces the
+    // minimum is 3,200 below.
     assert_eq!(overflow(&parameters), None);
     parameters.transformer_bias[5] = i16::MIN + 3200;
     at_the_limit(parameters, i64::from(i16::MIN), i64::from(i16::MIN));
@@ -95,26 +96,26 @@ fn kings_are_always_there_and_others_need_not_be() {
 fn buckets_are_not_mixed() {
     let mut parameters = zero();
     parameters.transformer_bias[5] = i16::MAX - 1000;
-    for bucket in 0..KING_PLACES {
-        // A horse is somewhere in the same place of each bucket.
+    for bucket in 0..KING_BUCKETS {
+        // A horse on the same point in each bucket.
         let horse = view().input(Color::Red, Piece::BlackHorse, "e5".parse().unwrap()) - view().bucket() * PIECE_POINTS;
         parameters.transformer[(bucket * PIECE_POINTS + horse) * WIDTH + 5] = 1000 - bucket as i16;
     }
     at_the_limit(parameters, i64::from(i16::MAX), i64::from(i16::MAX));
 }
 
-/// Where attackers are told apart a bucket is proved with the pieces that it allows.
+/// With attackers, a bucket is proved with only the pieces that it allows.
 #[test]
-fn what_a_bucket_says_is_gone_is_not_counted() {
+fn pieces_excluded_by_a_bucket_are_not_counted() {
     for attackers in Attackers::ALL {
         for piece in Piece::ALL {
-            let mut parameters = Parameters::zero(told(sizes(WIDTH, 8, 8, 2)));
+            let mut parameters = Parameters::zero(with_attackers(sizes(WIDTH, 8, 8, 2)));
             let shift = attackers.index() * Inputs::Kings.count();
             for input in inputs(piece) {
                 parameters.transformer[(input + shift) * WIDTH + 5] = 100;
             }
-            let gone = piece.color() == Color::Red && !attackers.allow(piece.kind());
-            if gone {
+            let excluded = piece.color() == Color::Red && !attackers.allow(piece.kind());
+            if excluded {
                 parameters.transformer_bias[5] = i16::MAX;
                 assert_eq!(overflow(&parameters), None);
             } else {
@@ -147,7 +148,7 @@ fn layers_are_proved() {
     let at = |change: fn(&mut Parameters, i32)| {
         let [most, least] = [(1, i32::MAX), (-1, i32::MIN)].map(|(sign, limit)| {
             let mut parameters = zero();
-            // Of each row some weights add and some take away; only the former reach the limit.
+            // Only positive weights, or only negative ones, count towards a limit.
             change(&mut parameters, limit - sign * 127 * 300);
             assert_eq!(overflow(&parameters), None);
             change(&mut parameters, limit - sign * (127 * 300 - 1));
@@ -178,7 +179,7 @@ fn layers_are_proved() {
 }
 
 #[test]
-fn the_refusal_names_layer_neuron_and_bound() {
+fn the_error_names_layer_neuron_and_bound() {
     let mut parameters = zero();
     parameters.stacks[1].output_bias = i32::MAX;
     parameters.stacks[1].output[4] = 1;

@@ -1,13 +1,14 @@
-//! Fits the weights of the plain evaluation to games that it plays against itself, and prints them as
-//! `crates/nnue/src/plain/weights.rs`:
+//! Fits the weights of the plain evaluation to games that it plays against itself, and prints them
+//! as `crates/nnue/src/plain/weights.rs`:
 //!
 //! ```text
-//! cargo run --release -p chuhe-selfplay --example fit_plain -- GAMES NODES SEED THREADS > weights.rs
+//! cargo run --release -p chuhe-selfplay --example fit_plain -- \
+//!     GAMES NODES SEED THREADS > weights.rs
 //! ```
 //!
-//! What a quiet position should be worth is half the game's outcome and half what the search found, as expected scores.
-//! Weights stay near what they were where the games say little. Floating point is fine here: what is printed are
-//! integers, and whoever plays knows only these.
+//! The target of a quiet position is half the game's outcome and half the search score, as expected
+//! scores. L2 regularisation holds weights near their previous values. Floating point is fine here:
+//! only the printed integers are used in play.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for one's own terminal")]
 
@@ -21,7 +22,7 @@ use selfplay::{
 };
 use xiangqi::rules::{Outcome, RuleSet};
 
-/// A position with what it should be worth, for the side to move.
+/// A position with its targets, for the side to move.
 struct Sample {
     features: Vec<(plain::Feature, i8)>,
     fullness: f64,
@@ -29,11 +30,11 @@ struct Sample {
     score: f64,
 }
 
-/// How much of the target is the outcome.
+/// The weight of the outcome in the target.
 const OUTCOME_SHARE: f64 = 0.5;
 
-/// How strongly weights are held where they were, as if so many samples said so.
-const ANCHOR: f64 = 100.0;
+/// The strength of the pull to the previous weights, in samples.
+const ANCHOR_SAMPLES: f64 = 100.0;
 
 const EPOCHS: u32 = 60;
 const BATCH: usize = 4096;
@@ -41,7 +42,7 @@ const BATCH: usize = 4096;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<u64> = env::args().skip(1).map(|argument| argument.parse()).collect::<Result<_, _>>()?;
     let &[games, nodes, seed, threads] = arguments.as_slice() else {
-        return Err("what is wanted is GAMES NODES SEED THREADS".into());
+        return Err("usage: fit_plain GAMES NODES SEED THREADS".into());
     };
     let samples = play(games, nodes, seed, threads as usize)?;
     let scale = fit_scale(&samples);
@@ -84,7 +85,7 @@ fn play(games: u64, nodes: u64, seed: u64, threads: usize) -> Result<Vec<Sample>
     Ok(samples)
 }
 
-/// The quiet positions of a game: no check, nothing to take, nothing decided.
+/// Adds the quiet positions of a game: no check, no capture played, no decided score.
 fn add_samples(finished: &Finished, samples: &mut Vec<Sample>) {
     let record = &finished.record;
     if record.reason == Reason::PlyCap {
@@ -124,7 +125,7 @@ fn expected(score: f64, scale: f64) -> f64 {
     1.0 / (1.0 + (-score / scale).exp())
 }
 
-/// The scale under which scores foretell outcomes best.
+/// Fits the scale under which scores predict outcomes best.
 fn fit_scale(samples: &[Sample]) -> f64 {
     let error = |scale: f64| -> f64 {
         samples.iter().map(|sample| (expected(sample.score, scale) - sample.outcome).powi(2)).sum()
@@ -144,34 +145,33 @@ fn evaluate(sample: &Sample, weights: &Weights) -> f64 {
     phases[0] * sum(0) + phases[1] * sum(1)
 }
 
-/// Adam over batches, the rate falling to nothing; every twentieth sample is kept apart to see whether it helps.
+/// Adam over batches with linear learning-rate decay; a twentieth of the samples is held out.
 fn fit(samples: &[Sample], scale: f64) -> Weights {
     let before: Weights = plain::weights().iter().map(|weights| weights.map(f64::from)).collect();
     let mut weights = before.clone();
     let target =
         |sample: &Sample| OUTCOME_SHARE * sample.outcome + (1.0 - OUTCOME_SHARE) * expected(sample.score, scale);
-    let (kept_apart, fitted): (Vec<_>, Vec<_>) =
+    let (validation, training): (Vec<_>, Vec<_>) =
         samples.chunks(200).enumerate().partition(|(number, _)| number % 20 == 0);
-    let kept_apart: Vec<_> = kept_apart.into_iter().flat_map(|(_, chunk)| chunk).collect();
-    // A stride that shares no factor with their number visits all, far apart.
-    let mut fitted: Vec<_> = fitted.into_iter().flat_map(|(_, chunk)| chunk).collect();
+    let validation: Vec<_> = validation.into_iter().flat_map(|(_, chunk)| chunk).collect();
+    let mut training: Vec<_> = training.into_iter().flat_map(|(_, chunk)| chunk).collect();
     let error = |weights: &Weights| {
         let sum: f64 =
-            kept_apart.iter().map(|sample| (expected(evaluate(sample, weights), scale) - target(sample)).powi(2)).sum();
-        sum / kept_apart.len() as f64
+            validation.iter().map(|sample| (expected(evaluate(sample, weights), scale) - target(sample)).powi(2)).sum();
+        sum / validation.len() as f64
     };
-    eprintln!("squared error kept apart: {:.6} before", error(&weights));
+    eprintln!("validation error: {:.6} before", error(&weights));
     let mut first = vec![[0.0; 2]; weights.len()];
     let mut second = vec![[0.0; 2]; weights.len()];
     let mut step = 0;
     for epoch in 0..EPOCHS {
         let rate = 3.0 * f64::from(EPOCHS - epoch) / f64::from(EPOCHS);
-        let middle = fitted.len() / 2;
-        fitted.rotate_left(middle / 3 + 17);
-        let batches = fitted.len().div_ceil(BATCH);
+        let middle = training.len() / 2;
+        training.rotate_left(middle / 3 + 17);
+        let batches = training.len().div_ceil(BATCH);
         for batch in 0..batches {
             let mut gradient = vec![[0.0; 2]; weights.len()];
-            for sample in fitted.iter().skip(batch).step_by(batches) {
+            for sample in training.iter().skip(batch).step_by(batches) {
                 let prediction = expected(evaluate(sample, &weights), scale);
                 let slope = (prediction - target(sample)) / scale;
                 for (feature, count) in &sample.features {
@@ -181,7 +181,7 @@ fn fit(samples: &[Sample], scale: f64) -> Weights {
                 }
             }
             step += 1;
-            let hold = ANCHOR / fitted.len() as f64 * BATCH as f64 / (scale * scale);
+            let hold = ANCHOR_SAMPLES / training.len() as f64 * BATCH as f64 / (scale * scale);
             let rest = [0.9_f64, 0.999].map(|decay| 1.0 - decay.powi(step));
             for (index, slopes) in gradient.iter().enumerate() {
                 for phase in 0..2 {

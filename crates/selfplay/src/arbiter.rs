@@ -1,4 +1,4 @@
-//! One game of a match.
+//! The arbiter: plays one game of a match.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -17,29 +17,29 @@ use crate::{
     timing::{Clocks, TimeControl, Timer},
 };
 
-/// What holds in every game of a match.
+/// The conditions of every game of a match.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// What players may use for their moves.
+    /// The time control.
     pub time_control: TimeControl,
-    /// How much more they may use before they lose on time: for each move, or where a clock runs, for all together.
+    /// The time a player may exceed its limit by: per move, or with a clock, per game.
     pub grace: Duration,
-    /// When games end by their scores.
+    /// The adjudication rules.
     pub adjudication: Adjudication,
-    /// After how many plies, its opening included, a game ends in a draw.
+    /// The number of plies, opening included, after which a game is drawn.
     pub ply_cap: u32,
 }
 
-/// What a player thought of its move.
+/// A player's search result for its move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Note {
     /// The score for the side that moves.
     pub score: Option<Score>,
-    /// How deep it looked.
+    /// The depth.
     pub depth: u32,
-    /// How many nodes it looked at.
+    /// The nodes.
     pub nodes: u64,
-    /// How long it took, in whole milliseconds.
+    /// The time, in whole milliseconds.
     pub time: Duration,
 }
 
@@ -48,21 +48,21 @@ pub struct Note {
 pub struct PlayedMove {
     /// The move.
     pub mv: Move,
-    /// What its player thought.
+    /// The search result.
     pub note: Note,
 }
 
-/// How a game of a match ended.
+/// The end of a match game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// As games end.
+    /// By the rules, adjudication or the ply cap.
     Played(Outcome, Reason),
-    /// One side did something wrong, and lost.
+    /// A loss by a fault of this side.
     Fault(Color, Fault),
 }
 
 impl Ending {
-    /// Who won.
+    /// The outcome.
     #[must_use]
     pub const fn outcome(&self) -> Outcome {
         match self {
@@ -71,7 +71,7 @@ impl Ending {
         }
     }
 
-    /// The word for it in records and reports.
+    /// The name in records and reports.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
@@ -81,29 +81,29 @@ impl Ending {
     }
 }
 
-/// A game of a match that has ended.
+/// A finished match game.
 #[derive(Clone, Debug)]
 pub struct PlayedGame {
-    /// All of it, its opening included. If it ended by a fault it may go on by the rules.
+    /// The whole game, opening included. After a fault it may be ongoing by the rules.
     pub game: Game,
-    /// How many of its moves are the opening's.
+    /// The number of opening moves.
     pub opening_plies: usize,
     /// The moves after the opening.
     pub moves: Vec<PlayedMove>,
-    /// How it ended.
+    /// The end.
     pub ending: Ending,
 }
 
-/// Why there is no game.
+/// An interrupted game.
 #[derive(Debug)]
 pub(crate) enum Interruption {
-    /// Nobody wants it any more.
+    /// Cancelled.
     Stopped,
-    /// This side cannot play on.
+    /// This side's player is gone.
     Gone(Color, String),
 }
 
-/// Plays a game from its opening to its end. `players` are Red and Black.
+/// Plays a game to its end. `players` are Red and Black.
 pub(crate) fn play(
     mut game: Game,
     players: &mut [&mut dyn Player; 2],
@@ -139,7 +139,7 @@ pub(crate) fn play(
             return Err(Interruption::Stopped);
         }
         let side = game.position().turn();
-        match turn(players[side.index()], &game, &mut clocks, timer) {
+        match play_move(players[side.index()], &game, &mut clocks, timer) {
             Ok((Choice { mv, score, depth, nodes }, time)) => {
                 moves.push(PlayedMove { mv, note: Note { score, depth, nodes, time } });
                 game.push_legal(mv);
@@ -150,8 +150,8 @@ pub(crate) fn play(
     Ok(PlayedGame { game, opening_plies, moves, ending })
 }
 
-/// One move, which is legal and in time, and its time in whole milliseconds.
-fn turn(
+/// Plays one move. Returns it, legal and in time, with its time in whole milliseconds.
+fn play_move(
     player: &mut dyn Player,
     game: &Game,
     clocks: &mut Clocks,

@@ -1,117 +1,120 @@
-//! How others hold up, wind down or end a run that others watch over.
+//! Control of running games: pause, finish, stop.
 
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// Tells a run to pause, to come to an end, or to stop. Clones talk to the same run.
+/// Control of a run: pause, finish or stop. Clones share it.
 ///
-/// It is looked at before each move and each game, not within a search: those of self-play are short. What was asked for
-/// once, an end or a stop, holds for ever: another run needs another control.
+/// It is checked before each move and each game, not within a search, as those of self-play are
+/// short. Finish and stop are permanent: another run needs another control.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    wanted: Mutex<Wanted>,
+    requests: Mutex<Requests>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Wanted {
+struct Requests {
     paused: bool,
     finishing: bool,
     stopped: bool,
 }
 
 impl Control {
-    /// Holds all threads up before their next moves, where they sleep until [`resume`](Self::resume) or
+    /// Pauses all threads before their next moves, until [`resume`](Self::resume) or
     /// [`stop`](Self::stop).
     pub fn pause(&self) {
-        self.want(|wanted| wanted.paused = true);
+        self.update(|requests| requests.paused = true);
     }
 
-    /// Goes on after a pause.
+    /// Resumes after a pause.
     pub fn resume(&self) {
-        self.want(|wanted| wanted.paused = false);
+        self.update(|requests| requests.paused = false);
     }
 
-    /// Begins no more games. Those at hand are played to their end (after the pause, in a pause) and handed over.
+    /// Graceful shutdown: starts no more games. Running games are finished, after a pause if any,
+    /// and handed over.
     pub fn finish(&self) {
-        self.want(|wanted| wanted.finishing = true);
+        self.update(|requests| requests.finishing = true);
     }
 
-    /// Abandons the games at hand. Of those that are finished only what comes before them is still handed over.
+    /// Aborts the running games. Finished games are handed over up to the first aborted one.
     pub fn stop(&self) {
-        self.want(|wanted| wanted.stopped = true);
+        self.update(|requests| requests.stopped = true);
     }
 
-    /// Whether the run pauses, or soon will.
+    /// Whether a pause was requested.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.wanted().paused
+        self.requests().paused
     }
 
-    /// Whether no more games are begun.
+    /// Whether no more games are started.
     #[must_use]
     pub fn is_finishing(&self) -> bool {
-        let wanted = self.wanted();
-        wanted.finishing || wanted.stopped
+        let requests = self.requests();
+        requests.finishing || requests.stopped
     }
 
-    /// Whether the games at hand are abandoned.
+    /// Whether the running games are aborted.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.wanted().stopped
+        self.requests().stopped
     }
 
-    fn wanted(&self) -> MutexGuard<'_, Wanted> {
-        self.0.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.0.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn want(&self, change: impl FnOnce(&mut Wanted)) {
-        change(&mut self.wanted());
+    fn update(&self, change: impl FnOnce(&mut Requests)) {
+        change(&mut self.requests());
         self.0.changed.notify_all();
     }
 }
 
-/// Whether a thread may go on with its work: its run's control, and whether anybody still wants what comes of it.
-pub(crate) struct Leave<'a> {
+/// The cancellation token of a thread: the run's control, and a flag that the receiver needs no
+/// more results.
+pub(crate) struct CancelToken<'a> {
     control: &'a Control,
-    /// Nobody wants more: the receiver has enough or failed.
-    unwanted: AtomicBool,
+    /// Set when the receiver is done or has failed.
+    cancelled: AtomicBool,
 }
 
-impl<'a> Leave<'a> {
+impl<'a> CancelToken<'a> {
     pub(crate) const fn new(control: &'a Control) -> Self {
-        Self { control, unwanted: AtomicBool::new(false) }
+        Self { control, cancelled: AtomicBool::new(false) }
     }
 
-    /// Nobody wants more. Whoever sleeps in a pause wakes up to hear it.
-    pub(crate) fn take(&self) {
-        self.control.want(|_| self.unwanted.store(true, Relaxed));
+    /// Cancels the work, and wakes paused threads.
+    pub(crate) fn cancel(&self) {
+        self.control.update(|_| self.cancelled.store(true, Relaxed));
     }
 
-    /// Set once nobody wants more.
-    pub(crate) const fn unwanted(&self) -> &AtomicBool {
-        &self.unwanted
+    /// The flag set by [`cancel`](Self::cancel).
+    pub(crate) const fn cancelled(&self) -> &AtomicBool {
+        &self.cancelled
     }
 
-    /// Whether a game at hand goes on; sleeps as long as there is a pause.
-    pub(crate) fn goes_on(&self) -> bool {
-        !self.after_pause(|_| false).stopped && !self.unwanted.load(Relaxed)
+    /// Whether to continue a running game; blocks during a pause.
+    pub(crate) fn should_continue(&self) -> bool {
+        !self.wait_while_paused(|_| false).stopped && !self.cancelled.load(Relaxed)
     }
 
-    /// Whether a game may be begun; sleeps as long as there is a pause.
-    pub(crate) fn begins(&self) -> bool {
-        let wanted = self.after_pause(|wanted| wanted.finishing);
-        !wanted.finishing && !wanted.stopped && !self.unwanted.load(Relaxed)
+    /// Whether to start another game; blocks during a pause.
+    pub(crate) fn may_start(&self) -> bool {
+        let requests = self.wait_while_paused(|requests| requests.finishing);
+        !requests.finishing && !requests.stopped && !self.cancelled.load(Relaxed)
     }
 
-    fn after_pause(&self, enough: impl Fn(&Wanted) -> bool) -> MutexGuard<'a, Wanted> {
-        let pausing =
-            |wanted: &mut Wanted| wanted.paused && !wanted.stopped && !self.unwanted.load(Relaxed) && !enough(wanted);
-        self.control.0.changed.wait_while(self.control.wanted(), pausing).unwrap_or_else(PoisonError::into_inner)
+    fn wait_while_paused(&self, wakes: impl Fn(&Requests) -> bool) -> MutexGuard<'a, Requests> {
+        let pausing = |requests: &mut Requests| {
+            requests.paused && !requests.stopped && !self.cancelled.load(Relaxed) && !wakes(requests)
+        };
+        self.control.0.changed.wait_while(self.control.requests(), pausing).unwrap_or_else(PoisonError::into_inner)
     }
 }

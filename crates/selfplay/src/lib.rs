@@ -1,20 +1,21 @@
-//! Playing: games for training, which are functions of their settings and seed, and matches, which say who is stronger.
+//! Self-play games for training, and matches between engines.
 //!
-//! * [`selfplay`] plays a net against itself, or two in pairs for a proof of who is stronger. Whoever has the same
-//!   settings and seed plays the same game to the bit; a [`Record`] is what is kept of it. A [`Control`] holds it up.
-//! * [`play_match`] plays pairs of games between two [`Player`]s, each pair from one opening with colours swapped, and
-//!   evaluates them in order. Players are engines of ours ([`EnginePlayer`]) or whatever else implements the trait.
-//! * [`Openings`] are where both begin: random walks that an evaluation found even, or a [`Book`].
-//! * [`pgn`] writes games for people and programs, and reads them.
+//! * [`selfplay`] plays a net against itself, or two nets in pairs. A game is a deterministic
+//!   function of settings and seed, kept as a [`Record`]. A [`Control`] pauses or stops a run.
+//! * [`play_match`] plays pairs of games between two [`Player`]s, each pair from one opening with
+//!   colours swapped, and counts them in order. Players are our engine ([`EnginePlayer`]) or any
+//!   other implementation of the trait.
+//! * [`Openings`] are random walks that an evaluation judged even, or a [`Book`].
+//! * [`pgn`] reads and writes games as PGN.
 //!
-//! Nothing here reads a clock: matches under time get a [`Timer`], and so do the runs whose header has a clock.
+//! Nothing here reads a clock directly: timed games and matches get a [`Timer`].
 
 mod arbiter;
 mod control;
+mod engine_player;
 mod matches;
 mod openings;
 mod ordered;
-mod own;
 pub mod pgn;
 mod player;
 pub mod selfplay;
@@ -27,8 +28,8 @@ pub use dataset::{
 
 pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
 pub use control::Control;
-pub use matches::{Abort, BrokenOff, FaultReport, LoneGame, MatchPlan, PairReport, Standing, play_match};
+pub use engine_player::EnginePlayer;
+pub use matches::{Abort, FaultReport, LoneGame, MatchAborted, MatchPlan, PairReport, Standing, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
-pub use own::EnginePlayer;
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
 pub use timing::{NoTimer, TimeControl, Timed, Timer};

@@ -1,4 +1,4 @@
-//! Matches: pairs of games from one opening with colours swapped, counted in the order of their numbers.
+//! Matches: pairs of games from one opening with colours swapped, counted in order.
 
 use std::{ops::ControlFlow, sync::atomic::AtomicBool};
 
@@ -9,74 +9,74 @@ use xiangqi::rules::Outcome;
 
 use crate::{
     arbiter::{self, Conditions, Ending, Interruption, PlayedGame},
-    control::{Control, Leave},
+    control::{CancelToken, Control},
     openings::{NoOpening, OpeningOrder},
     ordered::in_order,
     player::{FaultKind, Player},
     timing::Timer,
 };
 
-/// What a match is.
+/// The plan of a match.
 pub struct MatchPlan<'a> {
-    /// How many pairs are played, unless the test decides before.
+    /// The number of pairs, unless the test decides earlier.
     pub pairs: u64,
-    /// How many games are played at the same time.
+    /// The number of concurrent games.
     pub threads: usize,
-    /// From where they begin.
+    /// The openings.
     pub openings: OpeningOrder,
-    /// What holds in every game.
+    /// The conditions of every game.
     pub conditions: Conditions,
-    /// A test that ends the match once it is decided.
+    /// An SPRT that ends the match once it decides.
     pub test: Option<Sprt>,
-    /// Who measures the time.
+    /// The time source.
     pub timer: &'a dyn Timer,
 }
 
-/// A pair that was played.
+/// A finished pair.
 #[derive(Clone, Debug)]
 pub struct PairReport {
-    /// Its number, from 0.
+    /// The number, from 0.
     pub number: u64,
-    /// Where both games began.
+    /// The opening of both games.
     pub opening: Opening,
-    /// The games: in the first A is red, in the second B.
+    /// The games; A is Red in the first, B in the second.
     pub games: [PlayedGame; 2],
 }
 
-/// A fault, and where it happened.
+/// A fault and its place in the match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultReport {
     /// The number of the pair.
     pub pair: u64,
     /// Whether it was the pair's second game.
     pub second: bool,
-    /// Whose fault it was.
+    /// The entrant at fault.
     pub entrant: Entrant,
-    /// Of which kind it was.
+    /// The kind.
     pub kind: FaultKind,
-    /// One line for people.
+    /// A line for people.
     pub detail: String,
-    /// After how many plies of the game.
+    /// The number of plies before it.
     pub ply: usize,
 }
 
-/// What the pairs counted so far say.
+/// The standing after the pairs counted so far.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
-    /// The pairs.
+    /// The pentanomial results of the pairs.
     pub pairs: Pentanomial,
-    /// Their games.
+    /// The results of their games.
     pub games: Trinomial,
-    /// What went wrong in these games; in a match that broke off, also in the game that is in no pair.
+    /// The faults in these games; in an aborted match also of the unpaired game.
     pub faults: Vec<FaultReport>,
     /// The test's log-likelihood ratio; none without a test, or before the first pair.
     pub llr: Option<f64>,
-    /// What the test says.
+    /// The test's decision.
     pub decision: Option<Decision>,
 }
 
-/// The first game of a pair whose second could not be played. It is in no count, and often shows why the match broke
-/// off.
+/// The unpaired game: the first of a pair whose second could not be played. It is not counted, but
+/// often shows why the match was aborted.
 #[derive(Clone, Debug)]
 pub struct LoneGame {
     /// The number of the pair.
@@ -85,19 +85,19 @@ pub struct LoneGame {
     pub game: PlayedGame,
 }
 
-/// A match that broke off: why, and what is worth keeping of it.
+/// An aborted match, with its results so far.
 #[derive(Debug, thiserror::Error)]
 #[error("{why}")]
-pub struct BrokenOff {
-    /// Why it cannot go on.
+pub struct MatchAborted {
+    /// The reason.
     pub why: Abort,
-    /// What was counted before.
+    /// The standing before.
     pub standing: Standing,
-    /// The game that was played before the one that could not be.
+    /// The unpaired game, if any.
     pub lone_game: Option<LoneGame>,
 }
 
-/// Why a match cannot go on.
+/// The reason for aborting a match.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum Abort {
@@ -114,13 +114,13 @@ pub enum Abort {
 impl Standing {
     fn count(&mut self, pair: &PairReport, test: Option<&Sprt>) -> Result<(), NoSolution> {
         let [first, second] = [0, 1].map(|index| {
-            let result = result_of_a(pair.games[index].ending.outcome(), index == 1);
+            let result = result_for_a(pair.games[index].ending.outcome(), index == 1);
             self.games.add(result);
             result
         });
         self.pairs.add(PairResult::of(first, second));
         for (played, second) in pair.games.iter().zip([false, true]) {
-            self.note_fault(pair.number, second, played);
+            self.record_fault(pair.number, second, played);
         }
         if let Some(test) = test {
             let llr = test.llr(self.pairs)?;
@@ -130,7 +130,7 @@ impl Standing {
         Ok(())
     }
 
-    fn note_fault(&mut self, pair: u64, second: bool, played: &PlayedGame) {
+    fn record_fault(&mut self, pair: u64, second: bool, played: &PlayedGame) {
         if let Ending::Fault(side, fault) = &played.ending {
             self.faults.push(FaultReport {
                 pair,
@@ -148,7 +148,7 @@ impl Standing {
     }
 }
 
-fn result_of_a(outcome: Outcome, second: bool) -> GameResult {
+fn result_for_a(outcome: Outcome, second: bool) -> GameResult {
     match outcome.loser() {
         None => GameResult::Draw,
         Some(loser) if Entrant::playing(loser, second) == Entrant::A => GameResult::Loss,
@@ -156,34 +156,38 @@ fn result_of_a(outcome: Outcome, second: bool) -> GameResult {
     }
 }
 
-/// The engine that judges openings is always the same: they are functions of the seed.
-pub(crate) const JUDGE: Settings = Settings { hash_mebibytes: 16, threads: 1, evaluation: engine::Evaluation::Plain };
+/// The settings of the engine that filters openings: fixed, so that openings depend only on the
+/// seed.
+pub(crate) const JUDGE_SETTINGS: Settings =
+    Settings { hash_mebibytes: 16, threads: 1, evaluation: engine::Evaluation::Plain };
 
-/// The players and the judge of openings that a thread has.
-struct Table<'a> {
+/// A thread's players, and its engine that filters openings.
+struct ThreadState<'a> {
     players: Option<[Box<dyn Player + 'a>; 2]>,
     judge: Engine,
 }
 
-/// Plays a match. `enter` makes players, two for each thread; `report` gets the pairs in order with what they say so
-/// far, and may break the match off.
+/// Plays a match. `make_player` makes players, two per thread; `report` gets the pairs in order
+/// with the standing, and may end the match.
 ///
-/// Pairs that were finished beyond the one that decided the test are not counted: who plays faster changes nothing.
+/// Pairs finished after the deciding one are not counted, so the result does not depend on speed.
 ///
 /// # Errors
 ///
-/// If a player cannot be made or made again, no opening is kept, the test has no solution, or `report` fails.
+/// If a player cannot be made or recovered, no opening passes, the test has no solution, or
+/// `report` fails.
 pub fn play_match<'a>(
     plan: &MatchPlan<'_>,
-    enter: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String> + Sync),
+    make_player: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String> + Sync),
     mut report: impl FnMut(&PairReport, &Standing) -> Result<ControlFlow<()>, Abort>,
-) -> Result<Standing, Box<BrokenOff>> {
+) -> Result<Standing, Box<MatchAborted>> {
     let mut standing = Standing::default();
-    let table = || Table { players: None, judge: Engine::new(&JUDGE) };
+    let state = || ThreadState { players: None, judge: Engine::new(&JUDGE_SETTINGS) };
     let control = Control::default();
-    let work =
-        |table: &mut Table<'a>, number, leave: &Leave<'_>| play_pair(plan, enter, table, number, leave.unwanted());
-    let played = in_order(plan.pairs, plan.threads, &control, table, work, |_, pair: PairReport| {
+    let work = |state: &mut ThreadState<'a>, number, token: &CancelToken<'_>| {
+        play_pair(plan, make_player, state, number, token.cancelled())
+    };
+    let played = in_order(plan.pairs, plan.threads, &control, state, work, |_, pair: PairReport| {
         let counted = standing.count(&pair, plan.test.as_ref());
         let flow = report(&pair, &standing)?;
         counted.map_err(Abort::from)?;
@@ -191,40 +195,40 @@ pub fn play_match<'a>(
     });
     match played {
         Ok(()) => Ok(standing),
-        Err(Failure { why, lone_game }) => {
+        Err(PairFailure { why, lone_game }) => {
             let lone_game = lone_game.map(|game| *game);
             if let Some(LoneGame { pair, game }) = &lone_game {
-                standing.note_fault(*pair, false, game);
+                standing.record_fault(*pair, false, game);
             }
-            Err(Box::new(BrokenOff { why, standing, lone_game }))
+            Err(Box::new(MatchAborted { why, standing, lone_game }))
         }
     }
 }
 
-/// Why there is no pair, and what was played of it.
-struct Failure {
+/// A pair that could not be finished, with its first game.
+struct PairFailure {
     why: Abort,
     lone_game: Option<Box<LoneGame>>,
 }
 
-impl From<Abort> for Failure {
+impl From<Abort> for PairFailure {
     fn from(why: Abort) -> Self {
         Self { why, lone_game: None }
     }
 }
 
-#[allow(clippy::elidable_lifetime_names, reason = "it is the players' in both places")]
+#[allow(clippy::elidable_lifetime_names, reason = "the lifetime of the players in both places")]
 fn play_pair<'p>(
     plan: &MatchPlan<'_>,
-    enter: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'p>, String> + Sync),
-    table: &mut Table<'p>,
+    make_player: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'p>, String> + Sync),
+    state: &mut ThreadState<'p>,
     number: u64,
     stop: &AtomicBool,
-) -> Result<Option<PairReport>, Failure> {
-    let opening = plan.openings.of_pair(number, &mut table.judge).map_err(Abort::from)?;
-    let players = match &mut table.players {
+) -> Result<Option<PairReport>, PairFailure> {
+    let opening = plan.openings.of_pair(number, &mut state.judge).map_err(Abort::from)?;
+    let players = match &mut state.players {
         Some(players) => players,
-        none => none.insert([made(enter, Entrant::A)?, made(enter, Entrant::B)?]),
+        none => none.insert([try_make(make_player, Entrant::A)?, try_make(make_player, Entrant::B)?]),
     };
     let mut games = Vec::with_capacity(2);
     for second in [false, true] {
@@ -236,7 +240,7 @@ fn play_pair<'p>(
             Err(Interruption::Gone(side, detail)) => {
                 let why = Abort::Gone { entrant: Entrant::playing(side, second), detail };
                 let lone_game = games.pop().map(|game| Box::new(LoneGame { pair: number, game }));
-                return Err(Failure { why, lone_game });
+                return Err(PairFailure { why, lone_game });
             }
         }
     }
@@ -244,9 +248,9 @@ fn play_pair<'p>(
     Ok(Some(PairReport { number, opening, games }))
 }
 
-fn made<'a>(
-    enter: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String> + Sync),
+fn try_make<'a>(
+    make_player: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String> + Sync),
     entrant: Entrant,
 ) -> Result<Box<dyn Player + 'a>, Abort> {
-    enter(entrant).map_err(|detail| Abort::Gone { entrant, detail })
+    make_player(entrant).map_err(|detail| Abort::Gone { entrant, detail })
 }

@@ -1,4 +1,4 @@
-//! Work that many threads do and one receives in order.
+//! Parallel work with ordered results.
 
 use std::{
     collections::BTreeMap,
@@ -10,41 +10,41 @@ use std::{
     thread,
 };
 
-use crate::control::{Control, Leave};
+use crate::control::{CancelToken, Control};
 
-/// Does the pieces of work `0..count` on some threads; `receive` gets the results in order, without gaps, until it
-/// breaks, a piece fails, or `control` ends it. A piece that was begun is only then given up when `control` stops or
-/// nobody wants its result.
+/// Runs the work items `0..count` on threads; `receive` gets the results in order, without gaps,
+/// until it breaks, an item fails, or `control` ends the run. A started item is abandoned only if
+/// `control` stops or the run is cancelled.
 ///
-/// Each thread makes itself a worker. `work` may ask its leave whether it is to go on, and give up with `None`.
+/// Each thread makes a worker. `work` may check its token, and give up by returning `None`.
 pub(crate) fn in_order<W, T: Send, E: Send>(
     count: u64,
     threads: usize,
     control: &Control,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, u64, &Leave<'_>) -> Result<Option<T>, E> + Sync,
+    work: impl Fn(&mut W, u64, &CancelToken<'_>) -> Result<Option<T>, E> + Sync,
     mut receive: impl FnMut(u64, T) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E> {
-    let leave = Leave::new(control);
+    let token = CancelToken::new(control);
     let next = AtomicU64::new(0);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        // Also when `receive` panics, or a worker.
-        let _taking = TakeOnDrop(&leave);
+        // Also if `receive` or a worker panics.
+        let _guard = CancelOnDrop(&token);
         for _ in 0..threads.max(1) {
             let sender = sender.clone();
-            let (leave, next, worker, work) = (&leave, &next, &worker, &work);
+            let (token, next, worker, work) = (&token, &next, &worker, &work);
             scope.spawn(move || {
-                let _taking = TakeOnPanic(leave);
+                let _guard = CancelOnPanic(token);
                 let mut worker = worker();
-                // Asked before a number is taken: what was taken is done, and leaves no gap.
-                while leave.begins() {
+                // Checked before an item is taken: taken items are done and leave no gap.
+                while token.may_start() {
                     let number = next.fetch_add(1, Relaxed);
                     if number >= count {
                         break;
                     }
-                    let Some(result) = work(&mut worker, number, leave).transpose() else { break };
-                    // After a failure nothing later is received, and a worker that failed would do so again.
+                    let Some(result) = work(&mut worker, number, token).transpose() else { break };
+                    // After a failure no later result is received, and the worker would fail again.
                     let failed = result.is_err();
                     if sender.send((number, result)).is_err() || failed {
                         break;
@@ -68,20 +68,20 @@ pub(crate) fn in_order<W, T: Send, E: Send>(
     })
 }
 
-struct TakeOnDrop<'a>(&'a Leave<'a>);
+struct CancelOnDrop<'a>(&'a CancelToken<'a>);
 
-impl Drop for TakeOnDrop<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.take();
+        self.0.cancel();
     }
 }
 
-struct TakeOnPanic<'a>(&'a Leave<'a>);
+struct CancelOnPanic<'a>(&'a CancelToken<'a>);
 
-impl Drop for TakeOnPanic<'_> {
+impl Drop for CancelOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.take();
+            self.0.cancel();
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
 
     fn run(count: u64, threads: usize, last: u64, bad: u64) -> (Vec<u64>, Result<(), u64>) {
         let mut seen = Vec::new();
-        let work = |(): &mut (), number, _: &Leave<'_>| {
+        let work = |(): &mut (), number, _: &CancelToken<'_>| {
             if number % 3 == 0 {
                 thread::yield_now();
             }
@@ -124,15 +124,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_is_finished_unless_it_is_stopped() {
+    fn a_started_item_is_finished_unless_the_run_is_stopped() {
         for (threads, stop) in [(1, false), (3, false), (7, false), (1, true)] {
             let (control, begun) = (Control::default(), AtomicU64::new(0));
-            let work = |(): &mut (), number, leave: &Leave<'_>| {
+            let work = |(): &mut (), number, token: &CancelToken<'_>| {
                 begun.fetch_add(1, Relaxed);
                 if number == 5 {
                     if stop { control.stop() } else { control.finish() }
                 }
-                Ok::<_, ()>(leave.goes_on().then_some(number))
+                Ok::<_, ()>(token.should_continue().then_some(number))
             };
             let mut received = 0;
             let count = |_, _| {

@@ -1,4 +1,4 @@
-//! Games as PGN ([`dataset::pgn`]), and what players thought of their moves as comments in it.
+//! PGN ([`dataset::pgn`]), with search notes as comments.
 
 mod comment;
 

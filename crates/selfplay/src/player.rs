@@ -1,30 +1,30 @@
-//! Who plays.
+//! The player interface.
 
 use std::{fmt, time::Duration};
 
 use engine::Score;
 use xiangqi::{Move, rules::Game};
 
-/// What a player may use for its next move.
+/// A player's limits for its next move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowance {
-    /// So many nodes.
+    /// A node limit.
     Nodes(u64),
-    /// So much time.
+    /// A time limit.
     MoveTime(Duration),
-    /// What is left on the clocks.
+    /// The clocks.
     Clock {
-        /// The player's own time.
+        /// The player's time left.
         own: Duration,
-        /// The opponent's.
+        /// The opponent's time left.
         opponent: Duration,
-        /// What each move adds.
+        /// The increment per move.
         increment: Duration,
     },
 }
 
 impl Allowance {
-    /// The time after which the move is late; none where no clock runs.
+    /// The maximum time of the move; none without a clock.
     #[must_use]
     pub const fn time(&self) -> Option<Duration> {
         match *self {
@@ -35,36 +35,36 @@ impl Allowance {
     }
 }
 
-/// A player's move, and what it thinks of it.
+/// A player's move with its search result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The move; whoever asked looks whether it is legal.
+    /// The move; the caller checks its legality.
     pub mv: Move,
     /// The score for the side that moves, if the player has one.
     pub score: Option<Score>,
-    /// How deep it looked; 0 if it does not say.
+    /// The depth; 0 if unknown.
     pub depth: u32,
-    /// How many nodes it looked at; 0 if it does not say.
+    /// The nodes; 0 if unknown.
     pub nodes: u64,
 }
 
-/// What a player can do wrong. Each costs the game.
+/// The kind of a fault. Each loses the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// It is gone, or closed its output.
+    /// The player exited or closed its output.
     Crash,
-    /// It does not answer.
+    /// The player does not respond.
     Stall,
-    /// Its move is none, or not legal.
+    /// The move is missing or illegal.
     IllegalMove,
-    /// Its move came late.
+    /// The move was late.
     TimeLoss,
-    /// It holds another position than the game's.
+    /// The player's position differs from the game's.
     WrongPosition,
 }
 
 impl FaultKind {
-    /// The word used in records and reports.
+    /// The name in records and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,41 +83,41 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// What a player did wrong.
+/// A fault of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Of which kind it is.
+    /// The kind.
     pub kind: FaultKind,
-    /// One line for people.
+    /// A line for people.
     pub detail: String,
 }
 
-/// Why a player gave no move.
+/// An error of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The player's fault: it loses the game, and the match goes on.
+    /// A fault: the player loses the game, and the match continues.
     Fault(Fault),
-    /// There is no player to play on with: the match ends here.
+    /// The player cannot be recovered: the match is aborted.
     Gone(String),
 }
 
 impl Trouble {
-    /// A fault.
+    /// Creates a fault.
     pub fn fault(kind: FaultKind, detail: impl Into<String>) -> Self {
         Self::Fault(Fault { kind, detail: detail.into() })
     }
 }
 
-/// Somebody who plays matches. After a fault it is asked for a new game like after any other.
+/// A player in matches. After a fault it gets a new game like after any other.
 pub trait Player: Send {
-    /// Gets ready for a new game: nothing may remain of the one before.
+    /// Prepares a new game; no state may remain of the previous one.
     ///
     /// # Errors
     ///
     /// If it cannot.
     fn new_game(&mut self) -> Result<(), Trouble>;
 
-    /// Makes sure that it holds the game's position. Before every [`choose`](Self::choose), and not on its time.
+    /// Verifies the player's position. Called before every [`choose`](Self::choose), off the clock.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ pub trait Player: Send {
         Ok(())
     }
 
-    /// Chooses a move in the game's last position, where there is one.
+    /// Chooses a move in the game's last position, which has one.
     ///
     /// # Errors
     ///

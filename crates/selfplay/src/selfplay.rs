@@ -1,18 +1,19 @@
-//! Self-play, and match games that are kept like those of self-play: functions of their settings and seed.
+//! Self-play, and match games kept as records: deterministic functions of settings and seed.
 //!
-//! A game depends on the nets, the rule set, the settings, the opening policy and its seed, and on nothing else: the
-//! engines forget everything before it, no clock is read, one thread searches. The seed of a game comes from that of
-//! its run and its number, so that games can be played in any order on any machine; they are handed over in the order
-//! of their numbers.
+//! A game depends only on the nets, the rule set, the settings, the opening policy and its seed.
+//! The engines are cleared before it, no clock is read, one thread searches. Its seed is derived
+//! from the run's seed and its number. So games can be played in any order on any machine; they are
+//! handed over in the order of their numbers.
 //!
-//! With an opponent a run is a match. Games 2p and 2p+1 are the two of pair p, from one opening; the run's own net, A,
-//! is Red in even games, the opponent, B, in odd ones. Each has an engine of its own. Openings are judged by neither of
-//! them, but by the plain evaluation, so that they do not depend on who plays.
+//! With an opponent a run is a match. Games 2p and 2p+1 form pair p, from one opening; the run's
+//! own net, A, is Red in even games, the opponent, B, in odd ones. Each has its own engine.
+//! Openings are filtered by the plain evaluation, so that they do not depend on the players.
 //!
-//! Where a run is [`Timed`] its games are under a clock, in the same shards, and functions of nothing: no others are.
+//! If a run is [`Timed`], its games are under a clock and not deterministic; their shards are
+//! alike.
 
+mod from_header;
 mod game;
-mod given;
 
 use std::ops::ControlFlow;
 
@@ -21,113 +22,112 @@ use dataset::{Book, Digest, Header, OpeningPolicy, Record};
 use engine::{Engine, Evaluation};
 
 use crate::{
-    control::{Control, Leave},
-    matches::JUDGE,
+    control::{CancelToken, Control},
+    matches::JUDGE_SETTINGS,
     openings::{NoOpening, Openings},
     ordered::in_order,
     timing::Timed,
 };
 
-pub use game::Sight;
-pub use given::Mismatch;
+pub use from_header::HeaderMismatch;
+pub use game::GameSnapshot;
 
-/// A game, and what it cost.
+/// A finished game and its node count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// The game.
     pub record: Record,
-    /// How many nodes its moves took, without the search for its opening.
+    /// The nodes of its moves, without those of the opening filter.
     pub nodes: u64,
 }
 
-/// Against whom a run's net plays.
+/// The opponent of a run's net.
 #[derive(Clone, Debug)]
 pub struct Opponent {
-    /// What it evaluates with.
+    /// The evaluation.
     pub evaluation: Evaluation,
-    /// It begins no new iteration of a search after so many nodes.
+    /// The soft node limit of a search.
     pub soft_nodes: Option<u64>,
-    /// No search of it has more nodes.
+    /// The hard node limit of a search.
     pub hard_nodes: u64,
 }
 
-/// Games of one run.
+/// A run of games.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What plays.
+    /// The evaluation.
     pub evaluation: Evaluation,
-    /// Against whom; against itself, if there is none.
+    /// The opponent; none for self-play.
     pub opponent: Option<Opponent>,
-    /// The time that is measured in a match, instead of nodes; none, if games are to be what they are everywhere.
+    /// The clock of a match, instead of node limits; none for deterministic games.
     pub timed: Option<Timed>,
-    /// How it plays. The limits of nodes are not the opponent's.
+    /// The settings. The opponent has its own node limits.
     pub settings: GameSettings,
-    /// From where.
+    /// The openings.
     pub openings: Openings,
     /// The seed of the run.
     pub seed: u64,
     /// The number of the first game.
     pub first: u64,
-    /// How many games.
+    /// The number of games.
     pub games: u64,
-    /// How many are played at the same time.
+    /// The number of concurrent games.
     pub threads: usize,
 }
 
-/// Who plays the games of a run on one thread, and who judges their openings. What they knew before a game changes
-/// nothing in it.
+/// The engines of a run on one thread. They carry no state from game to game.
 pub struct Players {
     a: Engine,
-    /// In a match.
-    others: Option<Others>,
+    /// Only in a match.
+    match_engines: Option<MatchEngines>,
 }
 
-struct Others {
+struct MatchEngines {
     b: Engine,
     judge: Engine,
 }
 
-/// Why a run ended before its time.
+/// An aborted run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError<E> {
     /// A game has no opening.
     #[error("game {number}: {source}")]
     NoOpening {
-        /// Its number.
+        /// The number of the game.
         number: u64,
-        /// Why.
+        /// The cause.
         source: NoOpening,
     },
-    /// Whoever received the games failed.
+    /// The receiver of the games failed.
     #[error(transparent)]
     Receiver(E),
 }
 
 impl Run {
-    /// Plays all games; `receive` gets them in the order of their numbers.
+    /// Plays all games; `receive` gets them in order.
     ///
     /// # Errors
     ///
     /// If a game has no opening, or `receive` fails.
     pub fn play<E: Send>(&self, receive: impl FnMut(u64, Finished) -> Result<(), E>) -> Result<(), RunError<E>> {
-        self.play_under(&Control::default(), receive).map(|_| ())
+        self.play_with_control(&Control::default(), receive).map(|_| ())
     }
 
-    /// [`play`](Self::play), held up or ended by `control`: how many games were handed over. There are no gaps between
-    /// them.
+    /// [`play`](Self::play), paused or ended by `control`. Returns the number of games handed over,
+    /// without gaps.
     ///
     /// # Errors
     ///
     /// As [`play`](Self::play).
-    pub fn play_under<E: Send>(
+    pub fn play_with_control<E: Send>(
         &self,
         control: &Control,
         mut receive: impl FnMut(u64, Finished) -> Result<(), E>,
     ) -> Result<u64, RunError<E>> {
         let mut received = 0;
-        let work = |players: &mut Players, index: u64, leave: &Leave<'_>| {
+        let work = |players: &mut Players, index: u64, token: &CancelToken<'_>| {
             let number = self.first.wrapping_add(index);
-            let game = self.game_while(players, number, &mut || leave.goes_on());
+            let game = self.game_while(players, number, &mut || token.should_continue());
             game.map_err(|source| RunError::NoOpening { number, source })
         };
         in_order(
@@ -145,7 +145,7 @@ impl Run {
         Ok(received)
     }
 
-    /// Plays the game with this number, whether it is one of the run's or not. `players` are those of this run.
+    /// Plays the game with this number, even beyond the run's range. `players` must be this run's.
     ///
     /// # Errors
     ///
@@ -153,13 +153,13 @@ impl Run {
     ///
     /// # Panics
     ///
-    /// Never: nobody asks it to give up.
+    /// Never: the game is not cancelled.
     pub fn game(&self, players: &mut Players, number: u64) -> Result<Finished, NoOpening> {
         let game = self.game_while(players, number, &mut || true)?;
-        Ok(game.expect("a game goes on until its end"))
+        Ok(game.expect("the game is not cancelled"))
     }
 
-    /// What a shard of this run's games says of them.
+    /// The shard header of this run's games.
     #[must_use]
     pub fn header(&self) -> Header {
         Header {
@@ -183,7 +183,7 @@ impl Run {
         }
     }
 
-    /// Players for one thread.
+    /// Creates the engines for one thread.
     #[must_use]
     pub fn players(&self) -> Players {
         let engine = |evaluation: &Evaluation| {
@@ -193,8 +193,9 @@ impl Run {
                 evaluation: evaluation.clone(),
             })
         };
-        let others = |opponent: &Opponent| Others { b: engine(&opponent.evaluation), judge: Engine::new(&JUDGE) };
-        Players { a: engine(&self.evaluation), others: self.opponent.as_ref().map(others) }
+        let match_engines =
+            |opponent: &Opponent| MatchEngines { b: engine(&opponent.evaluation), judge: Engine::new(&JUDGE_SETTINGS) };
+        Players { a: engine(&self.evaluation), match_engines: self.opponent.as_ref().map(match_engines) }
     }
 }
 
@@ -203,6 +204,6 @@ fn net_of(evaluation: &Evaluation) -> Option<Digest> {
         Evaluation::Plain => None,
         Evaluation::Net(net, _) => Some(Digest::from(*net.hash().as_bytes())),
         #[cfg(feature = "experiments")]
-        Evaluation::Experiment(_) => unreachable!("experiments play matches alone"),
+        Evaluation::Experiment(_) => unreachable!("experiments play only matches"),
     }
 }

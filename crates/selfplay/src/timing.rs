@@ -1,4 +1,4 @@
-//! Time: how much of it players have, and who measures it.
+//! Time controls and clocks.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -7,18 +7,18 @@ use xiangqi::Color;
 
 use crate::player::Allowance;
 
-/// A clock that somebody at the edge of the program reads.
+/// A time source, implemented at the program's edge.
 pub trait Timer: Send + Sync {
-    /// The time since some moment in the past, always the same.
+    /// The time since a fixed instant in the past.
     fn now(&self) -> Duration;
 }
 
-/// Time that is measured in the games of a run: how much there is, and who measures it.
+/// The clock of a run's games, with its time source.
 #[derive(Clone)]
 pub struct Timed {
-    /// How much.
+    /// The time control and grace.
     pub clock: Clock,
-    /// Who measures it.
+    /// The time source.
     pub timer: Arc<dyn Timer>,
 }
 
@@ -29,13 +29,13 @@ impl fmt::Debug for Timed {
 }
 
 impl Timed {
-    /// The clocks at the beginning of a game.
+    /// Creates the clocks of a new game.
     pub(crate) fn clocks(&self) -> Clocks {
         Clocks::new(self.clock.time.into(), Duration::from_millis(self.clock.grace_milliseconds.into()))
     }
 }
 
-/// A clock that stands still: nobody loses on time.
+/// A stopped clock, under which no player loses on time.
 #[derive(Clone, Copy, Debug)]
 pub struct NoTimer;
 
@@ -45,18 +45,18 @@ impl Timer for NoTimer {
     }
 }
 
-/// What a player may use for its moves.
+/// A time control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeControl {
-    /// So many nodes a move, and no clock.
+    /// Nodes per move, without a clock.
     Nodes(u64),
-    /// So much time a move.
+    /// Time per move.
     MoveTime(Duration),
-    /// So much time for all moves, and some more after each. Without the latter it is sudden death.
+    /// Time per game with an increment; sudden death if it is zero.
     Clock {
         /// The time at the start.
         base: Duration,
-        /// What each move adds.
+        /// The increment per move.
         increment: Duration,
     },
 }
@@ -71,7 +71,7 @@ impl fmt::Display for TimeControl {
     }
 }
 
-/// Reads a clock: `10+0.1`, or `60` for sudden death. Seconds, down to the millisecond.
+/// Parses a clock in seconds: `10+0.1`, or `60` for sudden death. Resolution: a millisecond.
 impl FromStr for TimeControl {
     type Err = ParseTimeControlError;
 
@@ -92,27 +92,27 @@ impl From<dataset::Time> for TimeControl {
     }
 }
 
-/// What a side of a game may use and has used.
+/// The clocks of both sides of a game.
 #[derive(Clone, Debug)]
 pub(crate) struct Clocks {
     control: TimeControl,
-    /// How much more may be used: for each move, or where a clock runs, for all together.
+    /// The tolerated excess: per move, or with a clock, per game.
     grace: Duration,
-    /// What is left of a clock's time and of the grace, which is one for all of its moves.
+    /// The time left on each clock, grace included.
     left: [Duration; 2],
 }
 
-/// A move that came late.
+/// A late move.
 pub(crate) struct Late {
     used: Duration,
-    most: Duration,
+    max: Duration,
     grace: Duration,
 }
 
 impl fmt::Display for Late {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [used, most, grace] = [self.used, self.most, self.grace].map(|time| time.as_millis());
-        write!(f, "{used} ms used where {most} were left, a grace of {grace} included")
+        let [used, max, grace] = [self.used, self.max, self.grace].map(|time| time.as_millis());
+        write!(f, "{used} ms used where {max} were left, a grace of {grace} included")
     }
 }
 
@@ -122,7 +122,7 @@ impl Clocks {
         Self { control, grace, left: [base + grace; 2] }
     }
 
-    /// What a side is told that it may use.
+    /// The allowance reported to a side, without the grace.
     pub(crate) fn allowance(&self, side: Color) -> Allowance {
         let left = |side: Color| self.left[side.index()].saturating_sub(self.grace);
         match self.control {
@@ -134,24 +134,24 @@ impl Clocks {
         }
     }
 
-    /// What is left to each side by [`Color::index`], if their time is one for all moves.
+    /// The time left to each side by [`Color::index`], with a clock per game.
     pub(crate) fn left(&self) -> Option<[Duration; 2]> {
         let runs = matches!(self.control, TimeControl::Clock { .. });
         runs.then(|| self.left.map(|left| left.saturating_sub(self.grace)))
     }
 
-    /// Counts what a move has used.
+    /// Deducts the time of a move.
     pub(crate) fn press(&mut self, side: Color, used: Duration) -> Result<(), Late> {
-        let most = match self.control {
+        let max = match self.control {
             TimeControl::Nodes(_) => return Ok(()),
             TimeControl::MoveTime(time) => time + self.grace,
             TimeControl::Clock { .. } => self.left[side.index()],
         };
-        if used > most {
-            return Err(Late { used, most, grace: self.grace });
+        if used > max {
+            return Err(Late { used, max, grace: self.grace });
         }
         if let TimeControl::Clock { increment, .. } = self.control {
-            self.left[side.index()] = most.saturating_sub(used) + increment;
+            self.left[side.index()] = max.saturating_sub(used) + increment;
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_are_read_and_written() {
+    fn clocks_are_parsed_and_formatted() {
         let clock = "10+0.1".parse::<TimeControl>();
         let (base, increment) = (Duration::from_secs(10), Duration::from_millis(100));
         assert_eq!(clock, Ok(TimeControl::Clock { base, increment }));

@@ -1,6 +1,6 @@
-//! Runs that are held up, wound down or stopped.
+//! Pause, finish and stop of runs.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod common;
 
@@ -14,12 +14,12 @@ use std::{
 use common::{match_run, play, run};
 use selfplay::{Control, Record, selfplay::Run};
 
-/// More games than are ever played here.
-const MANY: u64 = 1_000_000;
+/// More games than any test plays.
+const MANY_GAMES: u64 = 1_000_000;
 
 fn play_until(run: &Run, control: &Control, act: impl Fn(&Control, u64)) -> Vec<Record> {
     let mut records = Vec::new();
-    let received = run.play_under(control, |number, finished| {
+    let received = run.play_with_control(control, |number, finished| {
         assert_eq!(number, run.first + records.len() as u64);
         records.push(finished.record);
         act(control, number);
@@ -30,9 +30,9 @@ fn play_until(run: &Run, control: &Control, act: impl Fn(&Control, u64)) -> Vec<
 }
 
 #[test]
-fn an_end_or_a_stop_leaves_a_beginning_without_gaps() {
+fn finish_and_stop_leave_a_prefix_without_gaps() {
     for threads in [1, 3] {
-        for run in [run(MANY, threads), match_run(MANY, threads)] {
+        for run in [run(MANY_GAMES, threads), match_run(MANY_GAMES, threads)] {
             for act in [Control::finish, Control::stop] {
                 let records = play_until(&run, &Control::default(), |control, number| {
                     if number == 2 {
@@ -44,15 +44,15 @@ fn an_end_or_a_stop_leaves_a_beginning_without_gaps() {
             }
         }
     }
-    let over = Control::default();
-    over.finish();
-    assert!(over.is_finishing() && !over.is_stopped());
-    assert_eq!(play_until(&run(MANY, 2), &over, |_, _| {}), []);
-    over.pause();
-    assert_eq!(play_until(&run(MANY, 2), &over, |_, _| {}), []);
+    let finished = Control::default();
+    finished.finish();
+    assert!(finished.is_finishing() && !finished.is_stopped());
+    assert_eq!(play_until(&run(MANY_GAMES, 2), &finished, |_, _| {}), []);
+    finished.pause();
+    assert_eq!(play_until(&run(MANY_GAMES, 2), &finished, |_, _| {}), []);
 }
 
-/// Waits until nothing comes any more: what was at hand or on its way has then arrived.
+/// Waits until no more results arrive, so that the running games are done.
 fn drain(received: &Receiver<u64>) -> RecvTimeoutError {
     loop {
         if let Err(error) = received.recv_timeout(Duration::from_millis(300)) {
@@ -62,28 +62,28 @@ fn drain(received: &Receiver<u64>) -> RecvTimeoutError {
 }
 
 #[test]
-fn in_a_pause_nothing_happens_and_nothing_is_lost() {
+fn a_pause_stops_all_threads_and_loses_no_game() {
     let control = Control::default();
     control.pause();
     assert!(control.is_paused());
     let (sender, received) = mpsc::channel();
-    let run = run(MANY, 2);
+    let run = run(MANY_GAMES, 2);
     let records = thread::scope(|scope| {
         let playing = scope.spawn(|| play_until(&run, &control, |_, number| sender.send(number).unwrap()));
         assert_eq!(received.recv_timeout(Duration::from_millis(300)), Err(RecvTimeoutError::Timeout));
         control.resume();
         assert_eq!((received.recv(), received.recv()), (Ok(0), Ok(1)));
         control.pause();
-        // In hundredths of a second: two threads that play would use a hundred of them, or fifty on one core. A thread that
-        // the machine held up may be late.
-        let rests = (0..20).any(|_| {
+        // In hundredths of a second: two busy threads would use 100 of them, or 50 on one core.
+        // Retried, since a delayed thread may finish late.
+        let is_idle = (0..20).any(|_| {
             assert_eq!(drain(&received), RecvTimeoutError::Timeout);
             let before = processor_time();
             let silent = received.recv_timeout(Duration::from_millis(500)) == Err(RecvTimeoutError::Timeout);
             silent && processor_time() - before <= 10
         });
-        assert!(rests, "it goes on in the pause");
-        // A finish waits for the pause's end if games are at hand, as they are unless both threads were between two.
+        assert!(is_idle, "threads run in the pause");
+        // With games running, a finish takes effect after the pause.
         control.finish();
         assert_eq!(drain(&received), RecvTimeoutError::Timeout);
         control.resume();
@@ -93,10 +93,10 @@ fn in_a_pause_nothing_happens_and_nothing_is_lost() {
 }
 
 #[test]
-fn whoever_sleeps_hears_of_a_stop_or_a_failure() {
+fn a_paused_thread_wakes_on_a_stop_or_a_failure() {
     let control = Control::default();
     let (sender, received) = mpsc::channel();
-    let long = run(MANY, 2);
+    let long = run(MANY_GAMES, 2);
     thread::scope(|scope| {
         let playing = scope.spawn(|| play_until(&long, &control, |_, number| sender.send(number).unwrap()));
         received.recv().unwrap();
@@ -106,14 +106,14 @@ fn whoever_sleeps_hears_of_a_stop_or_a_failure() {
         playing.join().unwrap();
     });
     let control = Control::default();
-    let failed = long.play_under(&control, |_, _| {
+    let failed = long.play_with_control(&control, |_, _| {
         control.pause();
         Err("the disk is full")
     });
     assert_eq!(failed.unwrap_err().to_string(), "the disk is full");
 }
 
-/// What this process has used so far, in hundredths of a second; nothing is said where that is not told.
+/// Returns the processor time of this process in hundredths of a second; 0 without `/proc`.
 fn processor_time() -> u64 {
     let Ok(text) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
     let fields: Vec<_> = text.rsplit(')').next().unwrap().split_ascii_whitespace().collect();

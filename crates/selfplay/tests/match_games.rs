@@ -1,6 +1,6 @@
-//! Match games that are kept as records: functions of their header and number like those of self-play.
+//! Match games kept as records: deterministic by header and number, like those of self-play.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod common;
 
@@ -15,12 +15,12 @@ use dataset::{
 use engine::{Engine, Evaluation, Limits, Settings};
 use selfplay::{
     Book, Record,
-    selfplay::{Mismatch, Opponent, Run},
+    selfplay::{HeaderMismatch, Opponent, Run},
 };
 use xiangqi::{Color, rules::RuleSet};
 
 #[test]
-fn some_games_of_a_run_are_the_same_alone() {
+fn a_part_of_a_run_has_the_same_games() {
     for run in [run(20, 1), match_run(20, 1)] {
         let all = play(&run);
         for threads in [1, 2] {
@@ -29,7 +29,7 @@ fn some_games_of_a_run_are_the_same_alone() {
             assert_eq!(play(&some), all[6..10]);
         }
         assert_eq!(play(&Run { threads: 3, ..run.clone() }), all);
-        // On players that have played others before, and from the last to the first.
+        // With used players, and from the last to the first.
         let mut players = run.players();
         for number in [19, 7, 6, 0] {
             assert_eq!(run.game(&mut players, number as u64).unwrap().record, all[number], "game {number}");
@@ -37,7 +37,7 @@ fn some_games_of_a_run_are_the_same_alone() {
     }
 }
 
-/// Two new engines for each game, and nothing else that a run has.
+/// Checked with two new engines per game, independent of the run.
 #[test]
 fn each_entrant_plays_its_colour_in_each_game_of_a_pair() {
     let run = match_run(4, 2);
@@ -62,7 +62,7 @@ fn each_entrant_plays_its_colour_in_each_game_of_a_pair() {
 }
 
 #[test]
-fn a_pair_has_one_opening_whoever_plays() {
+fn a_pairs_opening_does_not_depend_on_the_players() {
     let records = play(&match_run(6, 1));
     let openings = |records: &[Record]| records.iter().map(|record| record.opening.clone()).collect::<Vec<_>>();
     for pair in openings(&records).chunks(2) {
@@ -84,9 +84,9 @@ fn shard(run: &Run) -> Vec<u8> {
     writer.finish().unwrap().0
 }
 
-/// Even where both entrants are one, and so both games of a pair.
+/// Also where both entrants, and so both games of a pair, are equal.
 #[test]
-fn match_games_are_kept_and_verified_like_others() {
+fn match_games_are_stored_and_verified_like_others() {
     let mut same = match_run(6, 2);
     same.opponent = Some(Opponent { evaluation: Evaluation::Plain, soft_nodes: None, hard_nodes: 60 });
     for run in [Run { first: 4, ..match_run(6, 2) }, same] {
@@ -104,7 +104,7 @@ fn match_games_are_kept_and_verified_like_others() {
 }
 
 #[test]
-fn a_run_is_made_from_its_header_and_nothing_else() {
+fn a_run_is_determined_by_its_header() {
     let line = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b\n";
     let book = Book::from_bytes(line.as_bytes(), RuleSet::Cxr).unwrap();
     let mut run = Run { first: 3, ..match_run(1, 1) };
@@ -115,39 +115,36 @@ fn a_run_is_made_from_its_header_and_nothing_else() {
     assert_eq!((again.header(), again.games, again.threads), (header.clone(), 1, 1));
     assert_eq!(play(&again), play(&run));
 
-    let refused = |given: Result<Run, Mismatch>| given.unwrap_err().to_string();
+    let error = |given: Result<Run, HeaderMismatch>| given.unwrap_err().to_string();
     let hash = header.opponent.unwrap().net.unwrap();
     assert_eq!(
-        refused(given(Evaluation::Plain, Some(Evaluation::Plain), Some(book.clone()))),
+        error(given(Evaluation::Plain, Some(Evaluation::Plain), Some(book.clone()))),
         format!("the net {hash} should play as B, and the plain evaluation is given")
     );
     assert_eq!(
-        refused(given(net(), Some(net()), Some(book.clone()))),
+        error(given(net(), Some(net()), Some(book.clone()))),
         format!("the plain evaluation should play as A, and the net {hash} is given")
     );
     assert_eq!(
-        refused(given(Evaluation::Plain, Some(net()), None)),
+        error(given(Evaluation::Plain, Some(net()), None)),
         format!("the book should be {}, and is none", book.hash())
     );
-    assert_eq!(
-        refused(given(Evaluation::Plain, None, Some(book))),
-        "the games are of a match, and no opponent is given"
-    );
+    assert_eq!(error(given(Evaluation::Plain, None, Some(book))), "the games are of a match, and no opponent is given");
     let own = common::run(1, 1).header();
     assert_eq!(
-        refused(Run::from_header(&own, Evaluation::Plain, Some(net()), None)),
+        error(Run::from_header(&own, Evaluation::Plain, Some(net()), None)),
         "the games are of self-play, and an opponent is given"
     );
     let mut older = own;
     older.bench_signature = 1;
     let signature = engine::bench::SIGNATURE;
     assert_eq!(
-        refused(Run::from_header(&older, Evaluation::Plain, None, None)),
+        error(Run::from_header(&older, Evaluation::Plain, None, None)),
         format!("the games are of engines with the bench signature 1; that of this one is {signature}")
     );
 }
 
-/// Who watches sees the game go on, and changes nothing.
+/// An observer sees the progress of a game and does not affect it.
 #[test]
 fn a_watched_game_is_the_same_game() {
     for run in [run(2, 1), match_run(2, 1)] {
@@ -157,19 +154,19 @@ fn a_watched_game_is_the_same_game() {
             let mut lengths = Vec::new();
             let mut ended = None;
             let mut last_nodes = 0;
-            let watched = run.game_watched(&mut players, number, &mut || true, &mut |sight| {
-                let nodes: u64 = sight.nodes.iter().sum();
+            let watched = run.game_watched(&mut players, number, &mut || true, &mut |snapshot| {
+                let nodes: u64 = snapshot.nodes.iter().sum();
                 assert!(nodes >= last_nodes && ended.is_none());
-                assert_eq!(sight.search.is_none(), sight.end.is_some());
+                assert_eq!(snapshot.search.is_none(), snapshot.end.is_some());
                 last_nodes = nodes;
-                ended = sight.end;
-                lengths.push(sight.game.len());
+                ended = snapshot.end;
+                lengths.push(snapshot.game.len());
             });
             assert_eq!(watched.unwrap().as_ref(), Some(&alone));
             let record = &alone.record;
             assert_eq!((ended, last_nodes), (Some((record.outcome, record.reason)), alone.nodes));
             lengths.dedup();
-            // A search that ends within its first iteration shows nothing.
+            // A search that ends within its first iteration yields no snapshot.
             let opening = record.opening.moves.len();
             assert!(lengths.is_sorted() && lengths.len() > record.moves.len() / 2, "{lengths:?}");
             assert!(lengths[0] >= opening && *lengths.last().unwrap() == opening + record.moves.len());

@@ -1,6 +1,6 @@
-//! Matches between players that do as they are told.
+//! Matches between scripted players.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{
     ops::ControlFlow,
@@ -22,41 +22,41 @@ use xiangqi::{
     rules::{Game, RuleSet},
 };
 
-/// A clock that players wind on.
+/// A clock that players advance.
 #[derive(Default)]
-struct Hands(AtomicU64);
+struct ManualTimer(AtomicU64);
 
-impl Timer for Hands {
+impl Timer for ManualTimer {
     fn now(&self) -> Duration {
         Duration::from_millis(self.0.load(Relaxed))
     }
 }
 
-/// What one of the two was told that it may use, and after how many plies of the game.
+/// Allowances, with the player and the ply.
 type Seen = Mutex<Vec<(Entrant, usize, Allowance)>>;
 
-/// Plays some legal move; what else it does depends on the game.
-struct Puppet<'a> {
-    hands: &'a Hands,
+/// Plays a legal move by the position's key, takes a fixed time, and faults at a given ply.
+struct ScriptedPlayer<'a> {
+    timer: &'a ManualTimer,
     milliseconds: u64,
     trouble: Option<(usize, FaultKind)>,
     entrant: Entrant,
     seen: &'a Seen,
 }
 
-impl Player for Puppet<'_> {
+impl Player for ScriptedPlayer<'_> {
     fn new_game(&mut self) -> Result<(), Trouble> {
         Ok(())
     }
 
     fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
-        self.hands.0.fetch_add(self.milliseconds, Relaxed);
+        self.timer.0.fetch_add(self.milliseconds, Relaxed);
         self.seen.lock().unwrap().push((self.entrant, game.len(), *allowance));
         let moves = game.position().legal_moves();
         let mut mv = moves[(game.position().key() % moves.len() as u64) as usize];
         match self.trouble {
             Some((ply, FaultKind::IllegalMove)) if game.len() >= ply => mv = xiangqi::Move::new(mv.from(), mv.from()),
-            Some((ply, kind)) if game.len() >= ply => return Err(Trouble::fault(kind, "told to")),
+            Some((ply, kind)) if game.len() >= ply => return Err(Trouble::fault(kind, "scripted")),
             _ => {}
         }
         Ok(Choice { mv, score: Some(0), depth: 1, nodes: 1 })
@@ -80,19 +80,19 @@ fn plan(pairs: u64, threads: usize, time_control: TimeControl, timer: &dyn Timer
     }
 }
 
-/// Plays with puppets; A needs and does what is given, B is harmless.
+/// Plays with scripted players. A takes the given time and has the given trouble; B has none.
 fn play(
     plan: &MatchPlan<'_>,
-    hands: &Hands,
+    timer: &ManualTimer,
     milliseconds: u64,
     trouble: Option<(usize, FaultKind)>,
 ) -> (Vec<PairReport>, Standing) {
-    play_seen(plan, hands, milliseconds, trouble, &Seen::default())
+    play_seen(plan, timer, milliseconds, trouble, &Seen::default())
 }
 
 fn play_seen(
     plan: &MatchPlan<'_>,
-    hands: &Hands,
+    timer: &ManualTimer,
     milliseconds: u64,
     trouble: Option<(usize, FaultKind)>,
     seen: &Seen,
@@ -100,7 +100,7 @@ fn play_seen(
     let mut pairs = Vec::new();
     let enter = |entrant| -> Result<Box<dyn Player + '_>, String> {
         let (milliseconds, trouble) = if entrant == Entrant::A { (milliseconds, trouble) } else { (1, None) };
-        Ok(Box::new(Puppet { hands, milliseconds, trouble, entrant, seen }))
+        Ok(Box::new(ScriptedPlayer { timer, milliseconds, trouble, entrant, seen }))
     };
     let standing = play_match(plan, &enter, |pair, _| {
         pairs.push(pair.clone());
@@ -110,10 +110,10 @@ fn play_seen(
 }
 
 #[test]
-fn both_games_of_a_pair_begin_alike_with_colours_swapped() {
-    let hands = Hands::default();
-    let plan = plan(3, 1, TimeControl::Nodes(1), &hands);
-    let (pairs, standing) = play(&plan, &hands, 0, None);
+fn both_games_of_a_pair_have_one_opening_with_colours_swapped() {
+    let timer = ManualTimer::default();
+    let plan = plan(3, 1, TimeControl::Nodes(1), &timer);
+    let (pairs, standing) = play(&plan, &timer, 0, None);
     assert_eq!(standing.games.games(), 6);
     assert_eq!(pairs.iter().map(|pair| pair.number).collect::<Vec<_>>(), [0, 1, 2]);
     for pair in &pairs {
@@ -129,10 +129,10 @@ fn both_games_of_a_pair_begin_alike_with_colours_swapped() {
 #[test]
 fn every_fault_costs_its_side_the_game() {
     use FaultKind::{Crash, IllegalMove, Stall, WrongPosition};
-    let hands = Hands::default();
+    let timer = ManualTimer::default();
     for kind in [Crash, IllegalMove, Stall, WrongPosition] {
-        let plan = plan(2, 2, TimeControl::Nodes(1), &hands);
-        let (pairs, standing) = play(&plan, &hands, 0, Some((10, kind)));
+        let plan = plan(2, 2, TimeControl::Nodes(1), &timer);
+        let (pairs, standing) = play(&plan, &timer, 0, Some((10, kind)));
         assert_eq!(standing.games.cells(), &[4, 0, 0]);
         assert_eq!(standing.pairs.cells(), &[2, 0, 0, 0, 0]);
         assert_eq!(standing.faults.len(), 4);
@@ -151,11 +151,11 @@ fn every_fault_costs_its_side_the_game() {
 
 #[test]
 fn a_move_may_use_its_time_and_the_grace() {
-    let hands = Hands::default();
+    let timer = ManualTimer::default();
     let time_control = TimeControl::MoveTime(Duration::from_millis(100));
-    let (_, standing) = play(&plan(1, 1, time_control, &hands), &hands, 110, None);
+    let (_, standing) = play(&plan(1, 1, time_control, &timer), &timer, 110, None);
     assert_eq!(standing.faults, []);
-    let (pairs, standing) = play(&plan(1, 1, time_control, &hands), &hands, 111, None);
+    let (pairs, standing) = play(&plan(1, 1, time_control, &timer), &timer, 111, None);
     assert_eq!(standing.games.cells(), &[2, 0, 0]);
     assert!(standing.faults.iter().all(|fault| (fault.entrant, fault.kind) == (Entrant::A, FaultKind::TimeLoss)));
     assert_eq!(standing.faults[0].detail, "111 ms used where 110 were left, a grace of 10 included");
@@ -164,46 +164,46 @@ fn a_move_may_use_its_time_and_the_grace() {
 
 #[test]
 fn clocks_run_down_and_get_their_increment() {
-    let hands = Hands::default();
+    let timer = ManualTimer::default();
     let clock = |base, increment| TimeControl::Clock {
         base: Duration::from_millis(base),
         increment: Duration::from_millis(increment),
     };
     // 27 moves until the ply cap; sudden death.
-    let (_, standing) = play(&plan(1, 1, clock(270, 0), &hands), &hands, 10, None);
+    let (_, standing) = play(&plan(1, 1, clock(270, 0), &timer), &timer, 10, None);
     assert_eq!(standing.faults, []);
     // The 26th move uses all of the grace, the 27th is late.
-    let (_, standing) = play(&plan(1, 1, clock(250, 0), &hands), &hands, 10, None);
+    let (_, standing) = play(&plan(1, 1, clock(250, 0), &timer), &timer, 10, None);
     assert_eq!(standing.faults.len(), 2);
     assert_eq!((standing.faults[0].kind, standing.faults[0].ply), (FaultKind::TimeLoss, 6 + 2 * 26));
-    // What a move uses comes back after it.
-    let (_, standing) = play(&plan(1, 1, clock(10, 10), &hands), &hands, 10, None);
+    // An increment equal to the time used.
+    let (_, standing) = play(&plan(1, 1, clock(10, 10), &timer), &timer, 10, None);
     assert_eq!(standing.faults, []);
-    let (_, standing) = play(&plan(1, 1, clock(100, 5), &hands), &hands, 10, None);
+    let (_, standing) = play(&plan(1, 1, clock(100, 5), &timer), &timer, 10, None);
     assert_eq!(standing.faults.len(), 2);
 }
 
-/// The grace is for those who are late all the same; who is told of it plays with it.
+/// Players that knew of the grace would use it.
 #[test]
-fn players_are_told_their_time_without_the_grace() {
-    let hands = Hands::default();
+fn allowances_exclude_the_grace() {
+    let timer = ManualTimer::default();
     let milliseconds = Duration::from_millis;
-    let told = |time_control| {
+    let seen_with = |time_control| {
         let seen = Seen::default();
-        let (_, standing) = play_seen(&plan(1, 1, time_control, &hands), &hands, 7, None, &seen);
+        let (_, standing) = play_seen(&plan(1, 1, time_control, &timer), &timer, 7, None, &seen);
         assert_eq!(standing.faults, []);
         seen.into_inner().unwrap()
     };
     let time = milliseconds(100);
-    let seen = told(TimeControl::MoveTime(time));
+    let seen = seen_with(TimeControl::MoveTime(time));
     assert!(seen.len() > 50 && seen.iter().all(|(.., allowance)| *allowance == Allowance::MoveTime(time)));
     let increment = milliseconds(2);
-    let seen = told(TimeControl::Clock { base: milliseconds(1000), increment });
+    let seen = seen_with(TimeControl::Clock { base: milliseconds(1000), increment });
     for (entrant, plies, allowance) in seen {
-        // Of the six plies of opening nobody had to think; A uses 7 ms for each of its moves, B one.
+        // The six opening plies take no time; A takes 7 ms for each of its moves, B takes 1 ms.
         let moves = |color: Color| {
             let played = plies as u64 - 6;
-            // Red moves first after an even opening.
+            // Red moves first after an opening of even length.
             if color == Color::Red { played.div_ceil(2) } else { played / 2 }
         };
         let mover = if plies.is_multiple_of(2) { Color::Red } else { Color::Black };
@@ -219,8 +219,8 @@ fn players_are_told_their_time_without_the_grace() {
 
 #[test]
 fn a_game_ends_at_the_ply_cap_and_not_after_it() {
-    let hands = Hands::default();
-    let (pairs, standing) = play(&plan(3, 1, TimeControl::Nodes(1), &hands), &hands, 0, None);
+    let timer = ManualTimer::default();
+    let (pairs, standing) = play(&plan(3, 1, TimeControl::Nodes(1), &timer), &timer, 0, None);
     assert_eq!(standing.faults, []);
     let mut capped = 0;
     for played in pairs.iter().flat_map(|pair| &pair.games) {
@@ -231,13 +231,13 @@ fn a_game_ends_at_the_ply_cap_and_not_after_it() {
     assert!(capped > 0, "no game was long enough");
 }
 
-/// The rule for draws counts the plies of the game, those of its opening included.
+/// The draw rule counts the plies of the whole game.
 #[test]
-fn draws_are_adjudicated_from_a_ply_of_the_whole_game_on() {
-    let hands = Hands::default();
-    let mut plan = plan(2, 1, TimeControl::Nodes(1), &hands);
+fn the_first_ply_of_draw_adjudication_counts_the_opening() {
+    let timer = ManualTimer::default();
+    let mut plan = plan(2, 1, TimeControl::Nodes(1), &timer);
     plan.conditions.adjudication.draw = Some(DrawRule { score: 0, plies: 3, from_ply: 12 });
-    let (pairs, _) = play(&plan, &hands, 0, None);
+    let (pairs, _) = play(&plan, &timer, 0, None);
     for played in pairs.iter().flat_map(|pair| &pair.games) {
         assert_eq!((played.ending.reason(), played.game.len()), ("adjudicated_draw", 12));
     }
@@ -262,9 +262,9 @@ fn engines(threads: usize, pairs: u64) -> (Vec<Pair>, Standing) {
     (games, standing.unwrap())
 }
 
-/// An engine against itself at fixed nodes: each game of a pair is the other one, so that every pair is even.
+/// An engine against itself at fixed nodes: both games of a pair are equal, so every pair is even.
 #[test]
-fn matches_at_fixed_nodes_are_functions_of_their_seed() {
+fn matches_at_fixed_nodes_are_deterministic() {
     let (games, standing) = engines(1, 4);
     assert_eq!(engines(2, 4).0, games);
     assert_eq!(standing.pairs.cells(), &[0, 0, 4, 0, 0]);
@@ -273,11 +273,11 @@ fn matches_at_fixed_nodes_are_functions_of_their_seed() {
 
 #[test]
 fn a_test_ends_the_match_at_the_pair_that_decides_it() {
-    let hands = Hands::default();
+    let timer = ManualTimer::default();
     let test = Sprt::new(EloModel::Normalized, Hypotheses::new(0.0, 50.0).unwrap());
     let decided = |threads| {
-        let plan = MatchPlan { test: Some(test), ..plan(10_000, threads, TimeControl::Nodes(1), &hands) };
-        play(&plan, &hands, 0, Some((8, FaultKind::Crash)))
+        let plan = MatchPlan { test: Some(test), ..plan(10_000, threads, TimeControl::Nodes(1), &timer) };
+        play(&plan, &timer, 0, Some((8, FaultKind::Crash)))
     };
     let (pairs, standing) = decided(1);
     assert_eq!(standing.decision, Some(Decision::AcceptH0));

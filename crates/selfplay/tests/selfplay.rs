@@ -1,6 +1,6 @@
-//! A game is a function: of what it is played with, and of nothing else.
+//! Self-play games are deterministic.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -71,9 +71,9 @@ fn games_do_not_depend_on_the_kernel() {
     assert!(Kernel::available().all(|kernel| with(kernel) == scalar));
 }
 
-/// On an engine that has played others before, and in the worst order.
+/// With a used engine, and in reverse order.
 #[test]
-fn a_game_is_played_again_from_its_number() {
+fn a_game_is_replayed_from_its_number() {
     let run = run(1);
     let (records, ..) = play(&run);
     let mut players = run.players();
@@ -84,10 +84,9 @@ fn a_game_is_played_again_from_its_number() {
     }
 }
 
-/// The search for an opening forgets before it searches. Where none is searched for, the game itself has to: an engine
-/// that has just played it would know it.
+/// The opening filter clears the engine. Without a filter the game itself must clear it.
 #[test]
-fn a_game_without_a_search_for_its_opening_forgets_what_was_before() {
+fn a_game_without_an_opening_filter_clears_the_engine() {
     let mut run = run(1);
     run.openings.filter = None;
     run.games = 2;
@@ -99,7 +98,7 @@ fn a_game_without_a_search_for_its_opening_forgets_what_was_before() {
     }
 }
 
-/// What stands in a record follows from its moves and scores.
+/// Checks that a record follows from its moves and scores.
 fn check(record: &Record, settings: &GameSettings, plies: u32) {
     let opening = &record.opening;
     let walker = dataset::opening::Walker { start: opening.start.clone(), rules: opening.rules, plies };
@@ -144,7 +143,7 @@ fn records_follow_from_moves_and_scores() {
 }
 
 #[test]
-fn digests_see_everything() {
+fn digests_cover_all_fields() {
     let mut run = run(1);
     run.games = 1;
     let (records, ..) = play(&run);

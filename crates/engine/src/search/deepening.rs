@@ -1,19 +1,19 @@
-//! The root: deeper and deeper, within a window around what was found before, for as long as the limits allow.
+//! The root: iterative deepening with aspiration windows, and soft time management.
 
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use xiangqi::{Move, rules::Game};
 
-use super::{Frame, Shared, Worker};
+use super::{Shared, StackEntry, Worker};
 use crate::{
     report::{Line, LineBound, Report},
     score::{INFINITE, MAX_PLY, Score},
 };
 
-/// The first half width of the window, in hundredths of a pawn.
-const WINDOW: Score = 14;
+/// The initial half width of the aspiration window, in hundredths of a pawn.
+const ASPIRATION_DELTA: Score = 14;
 
-/// A move at the root, and what was found of it.
+/// A root move with its last score and line.
 #[derive(Clone, Debug)]
 pub(super) struct RootMove {
     pub(super) score: Score,
@@ -30,26 +30,26 @@ impl RootMove {
 }
 
 impl Worker {
-    /// Searches the game's last position; calls `report` after each iteration.
+    /// Searches the game's last position; calls `report` after each completed iteration.
     pub(crate) fn run(&mut self, game: &Game, shared: &Shared<'_>, report: &mut dyn FnMut(&Report)) -> Report {
         self.begin(game, shared);
         let lines = shared.limits.lines.clamp(1, self.root_moves.len().max(1));
-        let most_depth = shared.limits.depth.map_or(MAX_PLY as i32 - 1, |depth| depth.min(MAX_PLY as u32 - 1) as i32);
+        let max_depth = shared.limits.depth.map_or(MAX_PLY as i32 - 1, |depth| depth.min(MAX_PLY as u32 - 1) as i32);
         let mut last = self.report(shared, lines, 0);
         if self.root_moves.is_empty() {
             return last;
         }
-        let mut steady = Steadiness::default();
-        // The root moves as the last whole iteration left them.
-        let mut finished = Vec::new();
-        for depth in 1..=most_depth {
+        let mut stability = Stability::default();
+        // The root moves after the last completed iteration.
+        let mut completed = Vec::new();
+        for depth in 1..=max_depth {
             self.root_depth = depth;
-            // Helpers do not all do the same work.
-            if self.index > 0 && (depth as usize + self.index).is_multiple_of(3) && depth < most_depth {
+            // Lazy SMP: each helper skips every third depth, so that the threads diverge.
+            if self.index > 0 && (depth as usize + self.index).is_multiple_of(3) && depth < max_depth {
                 continue;
             }
             for root_move in &mut self.root_moves {
-                // What an iteration has not reached has no score of it; reports then take the one before.
+                // Until the iteration reaches a move, reports use its previous score.
                 root_move.previous_score = root_move.score;
                 root_move.score = -INFINITE;
                 root_move.bound = LineBound::Exact;
@@ -66,22 +66,22 @@ impl Worker {
             }
             shared.nodes[self.index].store(self.nodes, Relaxed);
             if self.stopped {
-                self.settle(&finished);
+                self.discard_unfinished(&completed);
                 last = self.report(shared, lines, last.depth);
                 break;
             }
-            finished.clone_from(&self.root_moves);
+            completed.clone_from(&self.root_moves);
             last = self.report(shared, lines, depth as u32);
             if self.index == 0 {
                 report(&last);
-                steady.note(&last, self.root_moves[0].nodes, self.nodes - nodes_before);
-                if self.is_enough(shared, depth, &steady) {
+                stability.update(&last, self.root_moves[0].nodes, self.nodes - nodes_before);
+                if self.should_end(shared, depth, &stability) {
                     break;
                 }
             }
         }
         if self.index == 0 {
-            shared.halt.store(true, Relaxed);
+            shared.stop.store(true, Relaxed);
         }
         last
     }
@@ -94,7 +94,7 @@ impl Worker {
         self.selective_depth = 0;
         self.stopped = false;
         self.first_line = 0;
-        self.frames.fill(Frame::NEW);
+        self.stack.fill(StackEntry::NEW);
         let wanted = &shared.limits.root_moves;
         self.restricted = !wanted.is_empty();
         self.root_moves = self
@@ -107,53 +107,56 @@ impl Worker {
             .collect();
     }
 
-    /// One line of one iteration: widens the window until the score lies within.
+    /// Aspiration window: searches a window around the previous score, and widens it until the
+    /// score lies inside. Each widening adds half; the initial width grows with the score's size.
     fn search_window(&mut self, shared: &Shared<'_>, depth: i32, line: usize) {
         let expected = self.root_moves[line].previous_score;
-        let mut width = WINDOW + expected.abs().min(4000) / 200;
+        let mut delta = ASPIRATION_DELTA + expected.abs().min(4000) / 200;
         let (mut alpha, mut beta) = if depth >= 4 && expected > -INFINITE {
-            ((expected - width).max(-INFINITE), (expected + width).min(INFINITE))
+            ((expected - delta).max(-INFINITE), (expected + delta).min(INFINITE))
         } else {
             (-INFINITE, INFINITE)
         };
-        let mut lowered = 0;
+        let mut reduction = 0;
         loop {
-            let score = self.search::<true>(shared, alpha, beta, (depth - lowered).max(1), 0, false);
+            let score = self.search::<true>(shared, alpha, beta, (depth - reduction).max(1), 0, false);
             self.sort_from(line);
             if self.stopped {
                 return;
             }
             if score <= alpha {
                 beta = Score::midpoint(alpha, beta);
-                alpha = (score - width).max(-INFINITE);
-                lowered = 0;
+                alpha = (score - delta).max(-INFINITE);
+                reduction = 0;
             } else if score >= beta {
-                beta = (score + width).min(INFINITE);
-                lowered = (lowered + 1).min(3);
+                beta = (score + delta).min(INFINITE);
+                // After a fail high a shallower search usually confirms the move.
+                reduction = (reduction + 1).min(3);
             } else {
                 return;
             }
-            width += width / 2;
+            delta += delta / 2;
         }
     }
 
-    /// Makes of an unfinished iteration what can be said: a better move that was found stands, with its score if that is
-    /// exact; what was only found to be worse than hoped is no score, and all is as the last whole iteration left it.
-    pub(super) fn settle(&mut self, finished: &[RootMove]) {
-        // A further line that was cut off in its window keeps its score from before.
+    /// Resolves an unfinished iteration. A better move stands, with its score if that is exact.
+    /// After a fail low the result of the last completed iteration is restored.
+    pub(super) fn discard_unfinished(&mut self, completed: &[RootMove]) {
+        // Further MultiPV lines with a mere bound keep their previous score.
         for root_move in self.root_moves.iter_mut().skip(1).filter(|root_move| root_move.bound != LineBound::Exact) {
             root_move.score = -INFINITE;
             root_move.bound = LineBound::Exact;
         }
         let Some(first) = self.root_moves.first() else { return };
-        // Without a whole iteration there is nothing else to say.
-        let Some(last) = finished.first() else { return };
+        // Without a completed iteration there is nothing to restore.
+        let Some(last) = completed.first() else { return };
         match first.bound {
             LineBound::Exact if first.score > -INFINITE => {}
             LineBound::AtLeast => {
-                // Better than the window, which may have sunk below what was known.
+                // A fail high, possibly of a window that had sunk: at most the previous score is
+                // certain.
                 let (mv, score) = (first.moves[0], first.score.min(last.score));
-                self.root_moves.clone_from_slice(finished);
+                self.root_moves.clone_from_slice(completed);
                 if let Some(index) = self.root_moves.iter().position(|root_move| root_move.moves[0] == mv) {
                     self.root_moves[..=index].rotate_right(1);
                 }
@@ -161,16 +164,16 @@ impl Worker {
                 first.score = score;
                 first.bound = LineBound::AtLeast;
             }
-            LineBound::Exact | LineBound::AtMost => self.root_moves.clone_from_slice(finished),
+            LineBound::Exact | LineBound::AtMost => self.root_moves.clone_from_slice(completed),
         }
     }
 
-    /// The best of the lines not yet placed first; ties keep their order.
+    /// Sorts the lines not yet placed by score; stable.
     fn sort_from(&mut self, line: usize) {
         self.root_moves[line..].sort_by_key(|root_move| std::cmp::Reverse(root_move.score));
     }
 
-    /// Whether some root moves are left out: what is found is then not what the position is worth.
+    /// Whether root moves are left out, so that the score is not the position's.
     pub(super) fn is_partial(&self) -> bool {
         self.first_line > 0 || self.restricted
     }
@@ -179,16 +182,15 @@ impl Worker {
         self.root_moves[self.first_line..].iter().any(|root_move| root_move.moves[0] == mv)
     }
 
-    /// Remembers what was found of a root move; of most that they are no better than the best.
-    /// `bound` is what the score says of the best.
-    pub(super) fn note_root_move(&mut self, mv: Move, score: Score, bound: LineBound, is_best: bool, nodes: u64) {
+    /// Records a root move's result. Moves that are not best get no score; `bound` is for the best.
+    pub(super) fn record_root_move(&mut self, mv: Move, score: Score, bound: LineBound, is_best: bool, nodes: u64) {
         let Some(root_move) = self.root_moves.iter_mut().find(|root_move| root_move.moves[0] == mv) else { return };
         root_move.nodes += nodes;
         if is_best {
             root_move.score = score;
             root_move.bound = bound;
             root_move.moves.truncate(1);
-            root_move.moves.extend(&self.variations[1]);
+            root_move.moves.extend(&self.pv_table[1]);
         } else {
             root_move.score = -INFINITE;
             root_move.bound = LineBound::Exact;
@@ -197,7 +199,7 @@ impl Worker {
 
     fn report(&self, shared: &Shared<'_>, lines: usize, depth: u32) -> Report {
         let lines = self.root_moves.iter().take(lines).map(|root_move| {
-            // A line that the iteration did not reach has its score from the one before.
+            // A line that the iteration did not reach keeps its previous score.
             let score = if root_move.score == -INFINITE { root_move.previous_score } else { root_move.score };
             Line { score, bound: root_move.bound, moves: root_move.moves.clone() }
         });
@@ -211,10 +213,10 @@ impl Worker {
         }
     }
 
-    /// Whether another iteration is not worth beginning.
-    fn is_enough(&self, shared: &Shared<'_>, depth: i32, steady: &Steadiness) -> bool {
+    /// Whether not to begin another iteration.
+    fn should_end(&self, shared: &Shared<'_>, depth: i32, stability: &Stability) -> bool {
         let limits = shared.limits;
-        if limits.soft_nodes.is_some_and(|most| self.nodes >= most) {
+        if limits.soft_nodes.is_some_and(|limit| self.nodes >= limit) {
             return true;
         }
         if shared.control.is_pondering() {
@@ -224,13 +226,13 @@ impl Worker {
         if self.root_moves.len() == 1 && depth >= 4 {
             return true;
         }
-        shared.clock.elapsed() >= steady.scaled(soft)
+        shared.clock.elapsed() >= stability.scaled(soft)
     }
 }
 
-/// How sure the search is of its move, which decides how much of its time it takes.
+/// Best-move stability, which scales the soft time limit.
 #[derive(Default)]
-struct Steadiness {
+struct Stability {
     best: Option<Move>,
     iterations: u32,
     last_score: Score,
@@ -238,22 +240,23 @@ struct Steadiness {
     effort: u64,
 }
 
-impl Steadiness {
-    fn note(&mut self, report: &Report, nodes_of_best: u64, nodes: u64) {
+impl Stability {
+    fn update(&mut self, report: &Report, best_move_nodes: u64, nodes: u64) {
         let best = report.best_move();
         self.iterations = if best == self.best { (self.iterations + 1).min(8) } else { 0 };
         self.best = best;
         let score = report.score().unwrap_or(0);
         self.fall = (self.last_score - score).clamp(0, 100);
         self.last_score = score;
-        self.effort = (100 * nodes_of_best).checked_div(nodes).unwrap_or(0);
+        self.effort = (100 * best_move_nodes).checked_div(nodes).unwrap_or(0);
     }
 
-    /// From about half the time, when the move has long been the same and got most of the nodes, to twice.
+    /// Scales the time from about half, with a stable best move that took most nodes, to twice. A
+    /// falling score adds up to a half.
     fn scaled(&self, time: Duration) -> Duration {
-        let steadiness = 140 - 9 * self.iterations;
+        let stability = 140 - 9 * self.iterations;
         let effort = 160 - self.effort.min(100) as u32;
         let fall = 100 + self.fall as u32 / 2;
-        time * steadiness * effort / 100 * fall / 10_000
+        time * stability * effort / 100 * fall / 10_000
     }
 }

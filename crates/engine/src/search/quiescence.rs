@@ -1,18 +1,19 @@
-//! The end of the tree: captures until the position is quiet.
+//! Quiescence search: captures until the position is quiet, all evasions in check. Captures that
+//! lose material by SEE are skipped.
 
 use super::{ANYWHERE, Shared, Worker};
 use crate::{
     picker::{Context, Picker},
-    score::{self, INFINITE, LEAST_VERDICT, MAX_PLY, Score},
+    score::{self, INFINITE, MAX_PLY, MIN_VERDICT, Score},
     table::{Bound, Entry},
 };
 
-/// How much better than its evaluation plus its victim a capture may turn out.
-const MARGIN: Score = 180;
+/// Delta pruning margin: what a capture may gain beyond its victim, by position.
+const DELTA_MARGIN: Score = 180;
 
 impl Worker {
-    /// The score of a position when only captures are tried; in check, all moves.
-    #[allow(clippy::too_many_lines, reason = "one node, read from top to bottom")]
+    /// Searches captures only; in check, all moves.
+    #[allow(clippy::too_many_lines, reason = "the steps of one node, in order")]
     pub(super) fn quiesce<const PV: bool>(
         &mut self,
         shared: &Shared<'_>,
@@ -21,10 +22,10 @@ impl Worker {
         ply: usize,
     ) -> Score {
         if PV {
-            self.variations[ply].clear();
+            self.pv_table[ply].clear();
             self.selective_depth = self.selective_depth.max(ply);
         }
-        if self.must_stop(shared) {
+        if self.should_stop(shared) {
             return 0;
         }
         self.reach = ANYWHERE;
@@ -39,61 +40,69 @@ impl Worker {
         }
 
         let key = self.key();
-        let found = shared.table.probe(key, ply);
-        if let Some(entry) = found
+        let tt_entry = shared.table.probe(key, ply);
+        if let Some(entry) = tt_entry
             && !PV
-            && entry.settles(alpha, beta)
+            && entry.cuts_off(alpha, beta)
         {
             return entry.score;
         }
 
+        // Stand pat: the side to move need not capture, so the static evaluation is a lower bound.
         let mut best = -INFINITE;
-        let mut raw = None;
+        let mut raw_evaluation = None;
         let mut futility = -INFINITE;
         if !in_check {
-            let evaluation = found.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluate());
-            raw = Some(evaluation);
+            let evaluation = tt_entry.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluate());
+            raw_evaluation = Some(evaluation);
             best = self.corrected(evaluation);
-            if let Some(entry) = found
-                && entry.improves_on(best)
+            if let Some(entry) = tt_entry
+                && entry.refines(best)
                 && !score::is_decided(entry.score)
             {
                 best = entry.score;
             }
             if best >= beta {
-                if found.is_none() {
-                    let entry =
-                        Entry { mv: None, score: best, evaluation: raw, depth: -1, bound: Bound::Lower, was_pv: false };
+                if tt_entry.is_none() {
+                    let entry = Entry {
+                        mv: None,
+                        score: best,
+                        evaluation: raw_evaluation,
+                        depth: -1,
+                        bound: Bound::Lower,
+                        tt_pv: false,
+                    };
                     shared.table.store(key, ply, entry);
                 }
                 return best;
             }
             alpha = alpha.max(best);
-            futility = best + MARGIN;
+            futility = best + DELTA_MARGIN;
         }
 
-        let before_alpha = alpha;
-        let (mut reach, mut reach_of_any) = (ANYWHERE, ANYWHERE);
-        let table_move = found.and_then(|entry| entry.mv);
+        let original_alpha = alpha;
+        let (mut reach, mut reach_of_all) = (ANYWHERE, ANYWHERE);
+        let tt_move = tt_entry.and_then(|entry| entry.mv);
         let (mut picker, context) = if in_check {
-            (Picker::new(self.game.position(), table_move), self.context(ply))
+            (Picker::new(self.game.position(), tt_move), self.context(ply))
         } else {
-            (Picker::captures(self.game.position(), table_move, 0), Context::NONE)
+            (Picker::captures(self.game.position(), tt_move, 0), Context::NONE)
         };
         let mut best_move = None;
-        let mut count = 0;
+        let mut move_count = 0;
         while let Some(mv) = picker.next(&self.game, &self.histories, context) {
             shared.table.prefetch(self.game.position().key_after(mv));
-            count += 1;
-            if !in_check && best > -LEAST_VERDICT && !self.game.position().gives_check(mv) {
-                let hoped = futility + self.victim_value(mv);
-                if hoped <= alpha {
-                    best = best.max(hoped);
+            move_count += 1;
+            if !in_check && best > -MIN_VERDICT && !self.game.position().gives_check(mv) {
+                // Delta pruning: not even the victim and the margin lift the score to alpha.
+                let optimistic = futility + self.victim_value(mv);
+                if optimistic <= alpha {
+                    best = best.max(optimistic);
                     continue;
                 }
             }
-            // One quiet answer to a check has been tried: the rest of them will not be better.
-            if in_check && count > 3 && best > -LEAST_VERDICT && picker.is_at_bad_captures() {
+            // Late evasion pruning: after 3 moves, losing captures will not save the position.
+            if in_check && move_count > 3 && best > -MIN_VERDICT && picker.is_at_bad_captures() {
                 break;
             }
             self.make(ply, mv);
@@ -102,33 +111,39 @@ impl Worker {
             if self.stopped {
                 return 0;
             }
-            reach_of_any = reach_of_any.min(self.reach);
+            reach_of_all = reach_of_all.min(self.reach);
             if score > best {
                 best = score;
                 reach = self.reach;
                 if score > alpha {
                     best_move = Some(mv);
                     if PV {
-                        self.extend_variation(ply, mv);
+                        self.update_pv(ply, mv);
                     }
                     if score >= beta {
                         break;
                     }
                     alpha = score;
                 }
-                // In check a quiet move that does not lose is answer enough.
-                if in_check && best > -LEAST_VERDICT {
+                // Evasion pruning: one evasion that does not lose is enough; skip further quiet
+                // ones.
+                if in_check && best > -MIN_VERDICT {
                     picker.skip_quiets();
                 }
             }
         }
-        if in_check && count == 0 {
+        if in_check && move_count == 0 {
             return score::mated_in(ply);
         }
-        self.settle_reach(ply, if best >= beta { reach } else { reach_of_any });
-        let bound = Bound::of::<PV>(best, before_alpha, beta);
-        let was_pv = PV || found.is_some_and(|entry| entry.was_pv);
-        self.remember(shared, key, ply, Entry { mv: best_move, score: best, evaluation: raw, depth: 0, bound, was_pv });
+        self.set_reach(ply, if best >= beta { reach } else { reach_of_all });
+        let bound = Bound::of::<PV>(best, original_alpha, beta);
+        let tt_pv = PV || tt_entry.is_some_and(|entry| entry.tt_pv);
+        self.store(
+            shared,
+            key,
+            ply,
+            Entry { mv: best_move, score: best, evaluation: raw_evaluation, depth: 0, bound, tt_pv },
+        );
         best
     }
 }

@@ -1,6 +1,6 @@
-//! How much less deeply late moves are searched.
+//! The base of late move reductions (LMR): logarithmic in depth and move number.
 
-/// 1024 times the natural logarithm of the index. Constants: library functions differ between machines.
+/// 1024 × ln(index). A table, since the platform's `ln` may differ in its last bits.
 const LOGARITHMS: [i32; 64] = [
     0, 0, 710, 1125, 1420, 1648, 1835, 1993, 2129, 2250, 2358, 2455, 2545, 2627, 2702, 2773, 2839, 2901, 2960, 3015,
     3068, 3118, 3165, 3211, 3254, 3296, 3336, 3375, 3412, 3448, 3483, 3516, 3549, 3580, 3611, 3641, 3670, 3698, 3725,
@@ -8,7 +8,7 @@ const LOGARITHMS: [i32; 64] = [
     4158, 4175, 4193, 4210, 4226, 4243,
 ];
 
-/// The reduction of the `count`-th move at a depth, in 1024ths of a ply.
+/// Returns the reduction of the `count`-th move, in 1/1024 of a ply.
 pub(super) fn base(depth: i32, count: usize) -> i32 {
     let log = |index: usize| LOGARITHMS[index.min(LOGARITHMS.len() - 1)];
     // ln(depth) * ln(count) / 2.3 + 0.45

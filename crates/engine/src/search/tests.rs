@@ -1,4 +1,4 @@
-//! What of the search cannot be seen from outside.
+//! Tests of the search's internals.
 
 use xiangqi::{
     Fen,
@@ -25,12 +25,12 @@ fn worker(game: &Game, root: usize) -> Worker {
 }
 
 #[test]
-fn a_second_occurrence_within_the_tree_is_judged_and_one_that_reaches_behind_the_root_waits() {
+fn a_repetition_within_the_tree_is_judged_and_one_that_begins_before_the_root_waits() {
     // Red's chariot gives check from e and d in turn; the king walks between these files.
     let (fen, once) = ("3k5/9/9/9/9/9/9/9/4R4/5K3 w", "e1d1 d9e9 d1e1 e9d9 ");
     let once = game(fen, once);
     let ply = once.len();
-    let verdict = worker(&once, 0).verdict(ply).expect("the loop is closed");
+    let verdict = worker(&once, 0).verdict(ply).expect("the cycle is closed");
     assert_eq!(verdict, ply as Score - VERDICT, "Red, who is to move, has given check all the time");
     for root in 1..=ply {
         assert_eq!(worker(&once, root).verdict(ply - root), None, "root after {root}");
@@ -46,7 +46,7 @@ fn a_second_occurrence_within_the_tree_is_judged_and_one_that_reaches_behind_the
 }
 
 #[test]
-fn keys_tell_later_visits_and_the_near_limit_apart() {
+fn keys_differ_for_repetitions_and_near_the_limit() {
     let (fen, loop_once) = ("3k5/9/9/9/9/9/9/8N/9/4K4 w", "i2g3 d9d8 g3i2 d8d9");
     let (first, second) = (game(fen, ""), game(fen, loop_once));
     assert_eq!(first.position(), second.position());
@@ -58,25 +58,25 @@ fn keys_tell_later_visits_and_the_near_limit_apart() {
 }
 
 #[test]
-fn what_hangs_on_the_path_is_stored_without_a_bound() {
+fn a_path_dependent_score_is_stored_without_a_bound() {
     let game = game("3k5/9/9/9/9/9/9/8N/9/4K4 w", "");
     let table = Table::new(1);
-    let (limits, clock, control, halt) =
+    let (limits, clock, control, stop) =
         (Limits::default(), crate::limits::NoClock, Control::default(), AtomicBool::new(false));
-    let shared = Shared { table: &table, limits: &limits, clock: &clock, control: &control, halt: &halt, nodes: &[] };
+    let shared = Shared { table: &table, limits: &limits, clock: &clock, control: &control, stop: &stop, nodes: &[] };
     let mut worker = worker(&game, 0);
     let mv = game.position().legal_moves().first().copied();
-    let entry = |score| Entry { mv, score, evaluation: Some(7), depth: 9, bound: Bound::Exact, was_pv: false };
+    let entry = |score| Entry { mv, score, evaluation: Some(7), depth: 9, bound: Bound::Exact, tt_pv: false };
     let mut stored = |key, score, reach| {
         worker.reach = reach;
-        worker.remember(&shared, key, 3, entry(score));
+        worker.store(&shared, key, 3, entry(score));
         table.probe(key, 3).unwrap()
     };
     let free = stored(1, 55, 4);
     assert_eq!((free.bound, free.score, free.depth), (Bound::Exact, 55, 9));
     for (key, score, reach) in [(2, 55, 3), (3, 55, 0), (4, 100 - VERDICT, ANYWHERE), (5, VERDICT - 100, ANYWHERE)] {
         let bound = stored(key, score, reach);
-        assert_eq!((bound.bound, bound.mv, bound.evaluation, bound.depth), (Bound::Nothing, mv, Some(7), 0), "{key}");
+        assert_eq!((bound.bound, bound.mv, bound.evaluation, bound.depth), (Bound::None, mv, Some(7), 0), "{key}");
     }
 }
 
@@ -87,14 +87,14 @@ fn root_moves(scores: [(Score, LineBound); 3]) -> Vec<RootMove> {
 }
 
 #[test]
-fn an_unfinished_iteration_says_what_it_found_and_no_more() {
+fn an_unfinished_iteration_reports_only_its_results() {
     use LineBound::{AtLeast, AtMost, Exact};
     let least = -score::INFINITE;
     let before = root_moves([(40, Exact), (least, Exact), (least, Exact)]);
     let settled = |now: Vec<RootMove>| {
         let mut worker = worker(&game("3k5/9/9/9/9/9/9/8N/9/4K4 w", ""), 0);
         worker.root_moves = now;
-        worker.settle(&before);
+        worker.discard_unfinished(&before);
         let first = &worker.root_moves[0];
         (first.moves[0], first.score, first.bound)
     };
@@ -102,14 +102,14 @@ fn an_unfinished_iteration_says_what_it_found_and_no_more() {
     // The first move has a new score, or none yet.
     assert_eq!(settled(root_moves([(52, Exact), (least, Exact), (least, Exact)])), (first, 52, Exact));
     assert_eq!(settled(before.clone()), (first, 40, Exact));
-    // It failed low: how low is not known, and the score before stands.
+    // It failed low: the bound says little, and the previous score stands.
     assert_eq!(settled(root_moves([(-90, AtMost), (least, Exact), (least, Exact)])), (first, 40, Exact));
-    // Another is better than the window; how much is not known.
+    // Another failed high: only a lower bound is known.
     let mut now = root_moves([(40, Exact), (75, AtLeast), (least, Exact)]);
     let better = now[1].moves[0];
     now.swap(0, 1);
     assert_eq!(settled(now), (better, 40, AtLeast));
-    // Better than a window that had sunk: no more than that.
+    // A fail high in a window that had sunk: no more than that bound.
     let mut now = root_moves([(40, Exact), (12, AtLeast), (least, Exact)]);
     now.swap(0, 1);
     assert_eq!(settled(now), (better, 12, AtLeast));

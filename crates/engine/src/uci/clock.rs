@@ -1,17 +1,17 @@
-//! The clock of those who play by it.
+//! The wall clock.
 
 use std::time::{Duration, Instant};
 
 use crate::limits::Clock;
 
-/// A clock that runs from when it was made.
+/// A clock that runs from its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts one.
+    /// Starts a clock.
     #[must_use]
-    #[allow(clippy::disallowed_methods, reason = "this is the edge: whoever plays by the clock must read it")]
+    #[allow(clippy::disallowed_methods, reason = "the program's edge: time controls need the clock")]
     pub fn start() -> Self {
         Self(Instant::now())
     }

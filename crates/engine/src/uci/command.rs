@@ -1,4 +1,4 @@
-//! Lines as commands.
+//! The parser of commands.
 
 use std::str::SplitAsciiWhitespace;
 
@@ -6,7 +6,7 @@ use xiangqi::Color;
 
 use super::Protocol;
 
-/// A line that was understood. What its words mean on the board is for the session to find out.
+/// A parsed command. Moves and positions are still text, since they depend on the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Hello(Protocol),
@@ -32,7 +32,7 @@ pub(super) enum Command {
     Evaluate,
 }
 
-/// What a search is asked for. Times are in the unit of the protocol.
+/// The arguments of `go`. Times are in the unit of the protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Go {
     pub(super) infinite: bool,
@@ -42,15 +42,15 @@ pub(super) struct Go {
     pub(super) mate: Option<u32>,
     pub(super) perft: Option<u32>,
     pub(super) move_time: Option<u64>,
-    /// What is left on each side's clock.
+    /// The time left on each side's clock.
     pub(super) clocks: [Option<u64>; 2],
     pub(super) increments: [u64; 2],
-    /// For how many moves the clocks must last.
-    pub(super) until_control: Option<u32>,
+    /// The moves to the next time control.
+    pub(super) moves_to_go: Option<u32>,
     pub(super) search_moves: Vec<String>,
 }
 
-/// Why a line that begins like a command is none.
+/// An invalid command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CommandError {
     #[error("{command}: `{word}` without a number")]
@@ -63,7 +63,7 @@ pub(super) enum CommandError {
     Position,
 }
 
-/// Reads a line; `None` if it begins with no command of the protocol.
+/// Parses a line; `None` for an unknown command.
 pub(super) fn parse(line: &str, protocol: Protocol) -> Result<Option<Command>, CommandError> {
     let (first, rest) = split_word(line);
     Ok(Some(match first {
@@ -84,7 +84,7 @@ pub(super) fn parse(line: &str, protocol: Protocol) -> Result<Option<Command>, C
     }))
 }
 
-/// The first word and what comes after it.
+/// Splits the first word off.
 fn split_word(text: &str) -> (&str, &str) {
     let text = text.trim_ascii_start();
     let end = text.find(|char: char| char.is_ascii_whitespace()).unwrap_or(text.len());
@@ -154,19 +154,19 @@ fn parse_go(rest: &str, protocol: Protocol) -> Result<Go, CommandError> {
         match (protocol, word) {
             (_, "infinite") => go.infinite = true,
             (_, "ponder") => go.ponder = true,
-            // `go depth infinite` is how the first UCCI says it.
+            // UCCI 1 spells an infinite search `go depth infinite`.
             (Ucci, "depth") if words.clone().next() == Some("infinite") => {}
             (_, "depth") => go.depth = Some(number(word, &mut words)?),
             (_, "nodes") => go.nodes = Some(number(word, &mut words)?),
             (_, "mate") => go.mate = Some(number(word, &mut words)?),
             (_, "perft") => go.perft = Some(perft_depth(word, &mut words)?),
             (_, "movetime") => go.move_time = Some(time(word, &mut words)?),
-            (_, "movestogo") => go.until_control = Some(number(word, &mut words)?),
+            (_, "movestogo") => go.moves_to_go = Some(number(word, &mut words)?),
             (Uci, "wtime") => go.clocks[Color::Red.index()] = Some(time(word, &mut words)?),
             (Uci, "btime") => go.clocks[Color::Black.index()] = Some(time(word, &mut words)?),
             (Uci, "winc") => go.increments[Color::Red.index()] = time(word, &mut words)?,
             (Uci, "binc") => go.increments[Color::Black.index()] = time(word, &mut words)?,
-            // UCCI tells of the mover's clock, whoever that is.
+            // UCCI gives only the clock of the side to move.
             (Ucci, "time") => go.clocks = [Some(time(word, &mut words)?); 2],
             (Ucci, "increment") => go.increments = [time(word, &mut words)?; 2],
             (Ucci, "opptime" | "oppincrement" | "oppmovestogo") => _ = time(word, &mut words)?,
@@ -177,7 +177,7 @@ fn parse_go(rest: &str, protocol: Protocol) -> Result<Go, CommandError> {
                     words.next();
                 }
             }
-            // What a later version of the protocol may add.
+            // Unknown words of later protocol versions are ignored.
             _ => {}
         }
     }
@@ -211,18 +211,19 @@ fn number<T: TryFrom<u64>>(word: &str, words: &mut SplitAsciiWhitespace<'_>) -> 
     number.ok_or_else(|| CommandError::NotANumber { command, word, text: xiangqi::text::shortened(text) })
 }
 
-/// Deeper than anybody has counted, and no deeper than the stack.
+/// Parses a perft depth, at most 32 to bound the recursion.
 fn perft_depth(word: &str, words: &mut SplitAsciiWhitespace<'_>) -> Result<u32, CommandError> {
     number::<u8>(word, words).map(|depth| u32::from(depth.min(32)))
 }
 
-/// A time, at most some months of it; none if it is overdrawn.
+/// Parses a time. Negative times, of overdrawn clocks, count as 0.
 fn time(word: &str, words: &mut SplitAsciiWhitespace<'_>) -> Result<u64, CommandError> {
-    const MOST: u64 = 10_000_000_000;
+    /// About four months in milliseconds.
+    const MAX_TIME: u64 = 10_000_000_000;
     let overdrawn = words.clone().next().and_then(|text| text.strip_prefix('-'));
     if overdrawn.is_some_and(|digits| digits.parse::<u64>().is_ok()) {
         words.next();
         return Ok(0);
     }
-    number::<u64>(word, words).map(|time| time.min(MOST))
+    number::<u64>(word, words).map(|time| time.min(MAX_TIME))
 }

@@ -1,4 +1,4 @@
-//! What a search found, in words of the protocol.
+//! The formatting of search results.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     score::{self, Score},
 };
 
-/// How things are said.
+/// The output format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     pub(super) protocol: Protocol,
@@ -20,18 +20,18 @@ pub(super) struct Style {
 
 impl Style {
     pub(super) fn mv(self, position: &Position, mv: Move) -> String {
-        // Coordinates do not depend on what stands where, so that any position of the line will do.
+        // Coordinate notation does not depend on the pieces, so any position of the line serves.
         position.format_move(mv, self.notation)
     }
 
-    /// The lines that tell of a report; `None` if nothing was found yet.
+    /// Formats a report; `None` before the first result.
     pub(super) fn report(self, position: &Position, report: &Report) -> Option<String> {
         let mut text = String::new();
         let known = report.lines.iter().filter(|line| line.score.abs() < score::INFINITE);
         for (number, line) in known.enumerate() {
             match self.protocol {
                 Protocol::Uci => self.uci(&mut text, position, report, number, line),
-                // It knows one line only.
+                // UCCI has no MultiPV.
                 Protocol::Ucci if number == 0 => self.ucci(&mut text, position, report, line),
                 Protocol::Ucci => {}
             }
@@ -71,7 +71,7 @@ impl Style {
         text.push('\n');
     }
 
-    /// What is said of a position in which the side to move has no legal move, and has lost.
+    /// Formats the result where the side to move has no legal move, and so has lost.
     pub(super) fn no_legal_move(self) -> String {
         match self.protocol {
             Protocol::Uci => "info depth 0 score mate 0".to_owned(),
@@ -79,7 +79,7 @@ impl Style {
         }
     }
 
-    /// The last line of a search.
+    /// Formats `bestmove`, the last line of a search.
     pub(super) fn best(self, position: &Position, line: &[Move]) -> String {
         match (self.protocol, line) {
             (Protocol::Uci, []) => "bestmove (none)".to_owned(),
@@ -92,7 +92,8 @@ impl Style {
     }
 }
 
-/// A score as UCI says it. Verdicts are no mates: they are points, more than any evaluation gives.
+/// Formats a score for UCI. Verdicts are not mates: they are shown as centipawns beyond any
+/// evaluation.
 fn uci_score(score: Score) -> String {
     match mate_in_moves(score) {
         Some(moves) => format!("mate {moves}"),
@@ -100,7 +101,7 @@ fn uci_score(score: Score) -> String {
     }
 }
 
-/// In how many of the winner's moves it is mate; negative if the side to move is mated.
+/// Mate distance in the winner's moves; negative if the side to move is mated.
 pub(super) fn mate_in_moves(score: Score) -> Option<Score> {
     if !score::is_decided(score) || score::is_verdict(score) {
         return None;
@@ -109,10 +110,10 @@ pub(super) fn mate_in_moves(score: Score) -> Option<Score> {
     Some(if score > 0 { (plies + 1) / 2 } else { -((plies + 1) / 2) })
 }
 
-/// Thousandths of wins, draws and losses that a score promises. Only shown; nothing is decided by it.
+/// The WDL model: thousandths of wins, draws and losses by score. For display only.
 ///
-/// Provisional: the curve was not fitted to games. It says that three pawns win one game in two, and that an even
-/// position is drawn nine times out of ten.
+/// Provisional, not fitted to games: three pawns win one game in two, and nine even positions in
+/// ten are drawn.
 fn win_draw_loss(score: Score) -> [i32; 3] {
     const EVEN_ODDS: f64 = 300.0;
     const SCALE: f64 = 100.0;
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_are_mates_or_points() {
+    fn scores_are_mates_or_centipawns() {
         for (score, text) in [
             (0, "cp 0"),
             (-20_000, "cp -20000"),

@@ -1,4 +1,4 @@
-//! A search on a thread of its own, which prints what it finds.
+//! A search on a thread of its own, which prints its results.
 
 use std::{
     io::Write,
@@ -20,13 +20,13 @@ use crate::{
     limits::Limits,
 };
 
-/// What to search.
+/// The task of a search.
 pub(super) struct Task {
     pub(super) game: Game,
     pub(super) limits: Limits,
     pub(super) kind: Kind,
     pub(super) ponder: bool,
-    /// Whether the answer waits until somebody says stop.
+    /// Whether `bestmove` waits for `stop`.
     pub(super) infinite: bool,
     pub(super) style: Style,
     pub(super) clock: Stopwatch,
@@ -35,16 +35,16 @@ pub(super) struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Search,
-    /// Until a mate in so many moves is found.
+    /// Search until a mate in this many moves is found.
     Mate(u32),
-    /// Every move is forbidden.
-    Barred,
+    /// All moves are banned.
+    AllBanned,
     Perft(u32),
 }
 
-/// A search that was begun. The engine comes back from it.
+/// A running search, which owns the engine until it ends.
 pub(super) struct Job {
-    gate: Arc<Gate>,
+    state: Arc<State>,
     infinite: bool,
     thread: JoinHandle<Engine>,
 }
@@ -53,38 +53,38 @@ impl Job {
     pub(super) fn begin<W: Write + Send + 'static>(engine: Engine, task: Task, output: Output<W>) -> Self {
         let infinite = task.infinite;
         let held = Mutex::new(infinite || task.ponder);
-        let gate = Arc::new(Gate { control: Control::default(), held, opened: Condvar::new() });
+        let state = Arc::new(State { control: Control::default(), held, released: Condvar::new() });
         if task.ponder {
-            gate.control.ponder();
+            state.control.ponder();
         }
-        let seen = Arc::clone(&gate);
+        let shared = Arc::clone(&state);
         let thread = thread::spawn(move || {
             let mut engine = engine;
-            // If nobody reads any more, the end of the input is near: the session will hear of it.
-            _ = task.run(&mut engine, &seen, &output);
+            // If the output is closed, the input soon ends too, and the session handles that.
+            _ = task.run(&mut engine, &shared, &output);
             engine
         });
-        Self { gate, infinite, thread }
+        Self { state, infinite, thread }
     }
 
     pub(super) fn stop(&self) {
-        self.gate.control.stop();
-        self.gate.open();
+        self.state.control.stop();
+        self.state.release();
     }
 
-    /// The search was for the move that the opponent has made now.
+    /// Handles `ponderhit`.
     pub(super) fn ponder_hit(&self) {
-        if self.gate.control.is_pondering() {
-            self.gate.control.ponder_hit();
+        if self.state.control.is_pondering() {
+            self.state.control.ponder_hit();
             if !self.infinite {
-                self.gate.open();
+                self.state.release();
             }
         }
     }
 
-    /// Waits for the search's own end; an answer that was held back is given then.
+    /// Waits for the search to end by its limits; a withheld `bestmove` is then written.
     pub(super) fn finish(self) -> Engine {
-        self.gate.open();
+        self.state.release();
         match self.thread.join() {
             Ok(engine) => engine,
             Err(panic) => panic::resume_unwind(panic),
@@ -92,58 +92,59 @@ impl Job {
     }
 }
 
-/// What session and search share.
-struct Gate {
+/// State shared by session and search.
+struct State {
     control: Control,
+    /// Whether `bestmove` is withheld.
     held: Mutex<bool>,
-    opened: Condvar,
+    released: Condvar,
 }
 
-impl Gate {
-    fn open(&self) {
+impl State {
+    fn release(&self) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = false;
-        self.opened.notify_all();
+        self.released.notify_all();
     }
 
-    fn wait(&self) {
+    fn wait_for_release(&self) {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(held, |held| *held).unwrap_or_else(PoisonError::into_inner));
+        drop(self.released.wait_while(held, |held| *held).unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 impl Task {
-    fn run<W: Write>(self, engine: &mut Engine, gate: &Gate, output: &Output<W>) -> std::io::Result<()> {
+    fn run<W: Write>(self, engine: &mut Engine, state: &State, output: &Output<W>) -> std::io::Result<()> {
         if let Kind::Perft(depth) = self.kind {
-            return self.perft(depth, gate, output);
+            return self.perft(depth, state, output);
         }
-        let line = if self.kind == Kind::Barred { Vec::new() } else { self.search(engine, gate, output)? };
-        gate.wait();
+        let line = if self.kind == Kind::AllBanned { Vec::new() } else { self.search(engine, state, output)? };
+        state.wait_for_release();
         output.line(&self.style.best(self.game.position(), &line))
     }
 
-    /// The best line that was found.
-    fn search<W: Write>(&self, engine: &mut Engine, gate: &Gate, output: &Output<W>) -> std::io::Result<Vec<Move>> {
+    /// Searches, and returns the best line.
+    fn search<W: Write>(&self, engine: &mut Engine, state: &State, output: &Output<W>) -> std::io::Result<Vec<Move>> {
         let position = self.game.position();
         let mut printed = None;
-        let mut trouble = Ok(());
-        let report = engine.search_with(&self.game, &self.limits, &self.clock, &gate.control, &mut |report| {
+        let mut written = Ok(());
+        let report = engine.search_with(&self.game, &self.limits, &self.clock, &state.control, &mut |report| {
             if let Some(text) = self.style.report(position, report)
                 && let Err(error) = output.line(&text)
             {
-                trouble = Err(error);
-                gate.control.stop();
+                written = Err(error);
+                state.control.stop();
             }
             if let Kind::Mate(moves) = self.kind
                 && let Some(found) = report.score().and_then(mate_in_moves)
                 && found > 0
                 && found.unsigned_abs() <= moves
             {
-                gate.control.stop();
+                state.control.stop();
             }
             printed = Some((report.nodes, report.lines.clone()));
         });
-        trouble?;
-        // An iteration that was cut off in the middle may have found something yet.
+        written?;
+        // An unfinished iteration may still have improved the result.
         if report.lines.is_empty() {
             output.line(&self.style.no_legal_move())?;
         } else if printed.is_none_or(|printed| printed != (report.nodes, report.lines.clone()))
@@ -154,13 +155,13 @@ impl Task {
         Ok(report.lines.into_iter().next().map(|line| line.moves).unwrap_or_default())
     }
 
-    fn perft<W: Write>(&self, depth: u32, gate: &Gate, output: &Output<W>) -> std::io::Result<()> {
+    fn perft<W: Write>(&self, depth: u32, state: &State, output: &Output<W>) -> std::io::Result<()> {
         let mut position = self.game.position().clone();
         let mut nodes = u64::from(depth == 0);
         for mv in position.legal_moves() {
             let Some(rest) = depth.checked_sub(1) else { break };
             let undo = position.make(mv);
-            let counted = perft::count(&mut position, rest, &gate.control);
+            let counted = perft::count(&mut position, rest, &state.control);
             position.unmake(mv, undo);
             let Some(counted) = counted else { return output.line(&"info string perft: stopped") };
             output.line(&format_args!("{}: {counted}", self.style.mv(&position, mv)))?;

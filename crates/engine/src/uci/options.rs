@@ -1,4 +1,4 @@
-//! What can be set, under its name in each protocol.
+//! The options, under their names in each protocol.
 
 use std::{fmt, fs, io, path::Path, sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use xiangqi::{MAX_MOVES, notation::Notation, rules::RuleSet, text::shortened};
 use super::{Protocol, Setup};
 use crate::evaluation::Evaluation;
 
-/// What the options say now.
+/// The current option values.
 pub(super) struct Options {
     setup: Setup,
     pub(super) lines: usize,
@@ -20,7 +20,7 @@ pub(super) struct Options {
     pub(super) milliseconds: bool,
 }
 
-/// What an option that was set asks of the session.
+/// The effect of an option on the session.
 #[derive(Debug)]
 pub(super) enum Change {
     Nothing,
@@ -31,7 +31,7 @@ pub(super) enum Change {
     NewGame,
 }
 
-/// Why an option cannot be set.
+/// A failed `setoption`.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OptionError {
     #[error("setoption: there is no option `{0}`")]
@@ -46,20 +46,20 @@ pub(super) enum OptionError {
     Net { name: &'static str, source: Box<FileError> },
 }
 
-/// Evaluates without a net.
+/// The option value of the evaluation without a net.
 const PLAIN: &str = "<plain>";
-/// Evaluates with what the program brought along.
+/// The option value of the evaluation that the program started with.
 const BUILT_IN: &str = "<built-in>";
 
 const RANKS_FROM_0: &str = "0-9";
 const RANKS_FROM_1: &str = "1-10";
-const MOST_OVERHEAD: usize = 10_000;
+const MAX_OVERHEAD_MILLISECONDS: usize = 10_000;
 
-/// What an option can be.
+/// The type of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Check { default: bool },
-    Spin { default: usize, least: usize, most: usize },
+    Spin { default: usize, min: usize, max: usize },
     Combo { default: &'static str, all: &'static [&'static str] },
     Text { default: &'static str },
     Button,
@@ -82,7 +82,7 @@ enum Id {
     NewGame,
 }
 
-/// Each option with its names in UCI and in UCCI, whose names are one word.
+/// The options with their names in UCI and in UCCI, which allows only one word.
 const OPTIONS: [(Id, Option<&str>, Option<&str>); 13] = [
     (Id::Hash, Some("Hash"), Some("hashsize")),
     (Id::Threads, Some("Threads"), Some("threads")),
@@ -112,7 +112,7 @@ impl Options {
         }
     }
 
-    /// The lines that announce the options.
+    /// Formats the list of options.
     pub(super) fn announce(&self, protocol: Protocol) -> String {
         let named = OPTIONS.iter().filter_map(|&(id, uci, ucci)| match protocol {
             Protocol::Uci => uci.map(|name| format!("option name {name} {}\n", self.kind(id).in_uci())),
@@ -124,9 +124,9 @@ impl Options {
     fn kind(&self, id: Id) -> Kind {
         let settings = &self.setup.settings;
         match id {
-            Id::Hash => Kind::Spin { default: settings.hash_mebibytes, least: 1, most: self.setup.most_hash_mebibytes },
-            Id::Threads => Kind::Spin { default: settings.threads, least: 1, most: self.setup.most_threads },
-            Id::Lines => Kind::Spin { default: 1, least: 1, most: MAX_MOVES },
+            Id::Hash => Kind::Spin { default: settings.hash_mebibytes, min: 1, max: self.setup.max_hash_mebibytes },
+            Id::Threads => Kind::Spin { default: settings.threads, min: 1, max: self.setup.max_threads },
+            Id::Lines => Kind::Spin { default: 1, min: 1, max: MAX_MOVES },
             Id::EvalFile => Kind::Text {
                 default: match settings.evaluation {
                     Evaluation::Plain => PLAIN,
@@ -147,17 +147,17 @@ impl Options {
                 };
                 Kind::Combo { default: RuleSet::Cxr.name(), all: &ALL }
             }
-            Id::Overhead => Kind::Spin { default: 30, least: 0, most: MOST_OVERHEAD },
+            Id::Overhead => Kind::Spin { default: 30, min: 0, max: MAX_OVERHEAD_MILLISECONDS },
             Id::Ponder | Id::ShowWdl => Kind::Check { default: false },
             Id::Milliseconds => Kind::Check { default: true },
-            // So that runners that know several games are content.
+            // Required by match runners for several games.
             Id::Variant => Kind::Combo { default: "xiangqi", all: &["xiangqi"] },
             Id::Ranks => Kind::Combo { default: RANKS_FROM_0, all: &[RANKS_FROM_0, RANKS_FROM_1] },
             Id::Clear | Id::NewGame => Kind::Button,
         }
     }
 
-    /// Sets an option; if that fails, nothing has changed.
+    /// Sets an option; on an error nothing changes.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>, protocol: Protocol) -> Result<Change, OptionError> {
         let found = OPTIONS.iter().find_map(|&(id, uci, ucci)| {
             let own = if protocol == Protocol::Uci { uci } else { ucci }?;
@@ -166,33 +166,33 @@ impl Options {
         let Some((id, name)) = found else { return Err(OptionError::Unknown(shortened(name))) };
         let value = value.unwrap_or_default();
         let kind = self.kind(id);
-        let refused = || OptionError::Value { name, text: shortened(value), expected: kind };
+        let invalid = || OptionError::Value { name, text: shortened(value), expected: kind };
         match id {
             Id::Hash => {
-                let mebibytes = kind.number(value).ok_or_else(refused)?;
-                // Better refused here than the process gone there.
+                let mebibytes = kind.number(value).ok_or_else(invalid)?;
+                // Without this check a failed allocation would abort the process.
                 let bytes = mebibytes.checked_mul(1 << 20).ok_or(OptionError::Memory { name })?;
                 Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| OptionError::Memory { name })?;
                 return Ok(Change::Hash(mebibytes));
             }
-            Id::Threads => return Ok(Change::Threads(kind.number(value).ok_or_else(refused)?)),
-            Id::Lines => self.lines = kind.number(value).ok_or_else(refused)?,
+            Id::Threads => return Ok(Change::Threads(kind.number(value).ok_or_else(invalid)?)),
+            Id::Lines => self.lines = kind.number(value).ok_or_else(invalid)?,
             Id::EvalFile => return self.load(name, value).map(Change::Evaluation),
             Id::Rules => {
-                let rules = kind.choice(value).and_then(|name| name.parse().ok()).ok_or_else(refused)?;
+                let rules = kind.choice(value).and_then(|name| name.parse().ok()).ok_or_else(invalid)?;
                 self.rules = rules;
                 return Ok(Change::Rules);
             }
-            Id::Overhead => self.overhead = Duration::from_millis(kind.number(value).ok_or_else(refused)? as u64),
-            // Whether there is time to ponder changes nothing of how the rest is divided.
-            Id::Ponder => _ = truth(value).ok_or_else(refused)?,
-            Id::ShowWdl => self.show_wdl = truth(value).ok_or_else(refused)?,
-            Id::Variant => _ = kind.choice(value).ok_or_else(refused)?,
+            Id::Overhead => self.overhead = Duration::from_millis(kind.number(value).ok_or_else(invalid)? as u64),
+            // Accepted and ignored: time management does not depend on it.
+            Id::Ponder => _ = parse_bool(value).ok_or_else(invalid)?,
+            Id::ShowWdl => self.show_wdl = parse_bool(value).ok_or_else(invalid)?,
+            Id::Variant => _ = kind.choice(value).ok_or_else(invalid)?,
             Id::Ranks => {
-                let from_1 = kind.choice(value).ok_or_else(refused)? == RANKS_FROM_1;
+                let from_1 = kind.choice(value).ok_or_else(invalid)? == RANKS_FROM_1;
                 self.notation = if from_1 { Notation::Uci1 } else { Notation::Uci };
             }
-            Id::Milliseconds => self.milliseconds = truth(value).ok_or_else(refused)?,
+            Id::Milliseconds => self.milliseconds = parse_bool(value).ok_or_else(invalid)?,
             Id::Clear | Id::NewGame => return Ok(Change::NewGame),
         }
         Ok(Change::Nothing)
@@ -204,7 +204,7 @@ impl Options {
             BUILT_IN => return Ok(self.setup.settings.evaluation.clone()),
             _ => {}
         }
-        // A pipe or a device has no end.
+        // Reading a pipe or device might never end.
         let path = Path::new(value);
         match fs::metadata(path) {
             Ok(metadata) if !metadata.is_file() => {
@@ -222,8 +222,8 @@ impl Options {
 
 impl Kind {
     fn number(self, text: &str) -> Option<usize> {
-        let Self::Spin { least, most, .. } = self else { return None };
-        text.parse().ok().filter(|number| (least..=most).contains(number))
+        let Self::Spin { min, max, .. } = self else { return None };
+        text.parse().ok().filter(|number| (min..=max).contains(number))
     }
 
     fn choice(self, text: &str) -> Option<&'static str> {
@@ -234,7 +234,7 @@ impl Kind {
     fn in_uci(self) -> String {
         match self {
             Self::Check { default } => format!("type check default {default}"),
-            Self::Spin { default, least, most } => format!("type spin default {default} min {least} max {most}"),
+            Self::Spin { default, min, max } => format!("type spin default {default} min {min} max {max}"),
             Self::Combo { default, all } => format!("type combo default {default} var {}", all.join(" var ")),
             Self::Text { default } => format!("type string default {default}"),
             Self::Button => "type button".to_owned(),
@@ -244,7 +244,7 @@ impl Kind {
     fn in_ucci(self) -> String {
         match self {
             Self::Check { default } => format!("type check default {default}"),
-            Self::Spin { default, least, most } => format!("type spin min {least} max {most} default {default}"),
+            Self::Spin { default, min, max } => format!("type spin min {min} max {max} default {default}"),
             Self::Combo { default, all } => format!("type combo var {} default {default}", all.join(" var ")),
             Self::Text { default } => format!("type string default {default}"),
             Self::Button => "type button".to_owned(),
@@ -252,7 +252,7 @@ impl Kind {
     }
 }
 
-fn truth(text: &str) -> Option<bool> {
+fn parse_bool(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "on" => Some(true),
         "false" | "off" => Some(false),
@@ -260,12 +260,12 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// What the value of an option should have been.
+/// Formats the expected value, for errors.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Check { .. } => f.write_str("true or false"),
-            Self::Spin { least, most, .. } => write!(f, "a whole number from {least} to {most}"),
+            Self::Spin { min, max, .. } => write!(f, "a whole number from {min} to {max}"),
             Self::Combo { all, .. } => write!(f, "one of {}", all.join(", ")),
             Self::Text { .. } => f.write_str("a text"),
             Self::Button => f.write_str("needed"),

@@ -1,4 +1,4 @@
-//! Where session and search write, each a line at a time.
+//! The output, shared by session and search.
 
 use std::{
     fmt::Display,
@@ -13,7 +13,7 @@ impl<W: Write> Output<W> {
         Self(Arc::new(Mutex::new(writer)))
     }
 
-    /// Writes lines, which nothing gets between, and hands them on at once.
+    /// Writes lines atomically and flushes.
     pub(super) fn line(&self, text: &dyn Display) -> io::Result<()> {
         let text = format!("{text}\n");
         let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,15 +1,15 @@
-//! `go perft`: a count that can be stopped.
+//! `go perft`, interruptible by `stop`.
 
 use xiangqi::{Position, perft};
 
 use crate::engine::Control;
 
-/// The subtrees that are counted in one go, without looking up: some thousands of positions.
-const AT_ONCE: u32 = 2;
+/// The depth of subtrees counted between two checks of the stop flag: some thousands of positions.
+const UNCHECKED_DEPTH: u32 = 2;
 
-/// The number of legal move sequences of this length; `None` if stopped.
+/// Counts the legal move sequences of this length; `None` if stopped.
 pub(super) fn count(position: &mut Position, depth: u32, control: &Control) -> Option<u64> {
-    if depth <= AT_ONCE {
+    if depth <= UNCHECKED_DEPTH {
         return Some(perft::count(position, depth));
     }
     let mut nodes = 0;

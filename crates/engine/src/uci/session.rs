@@ -1,4 +1,4 @@
-//! A conversation: what was said so far, and the engine between two searches or in one.
+//! The state of a UCI or UCCI session.
 
 use std::{
     fmt::Display,
@@ -29,37 +29,37 @@ use crate::{
     limits::Limits,
 };
 
-/// What a session begins with.
+/// The initial settings of a session, and the limits of its options.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What the engine is made of until options say otherwise.
+    /// The engine's settings until options change them.
     pub settings: Settings,
-    /// What nets are evaluated with.
+    /// The kernel for nets.
     pub kernel: Kernel,
-    /// The largest table that an option may ask for.
-    pub most_hash_mebibytes: usize,
-    /// The most threads that an option may ask for.
-    pub most_threads: usize,
+    /// The maximum of the option `Hash`.
+    pub max_hash_mebibytes: usize,
+    /// The maximum of the option `Threads`.
+    pub max_threads: usize,
 }
 
 impl Setup {
-    /// Begins with these settings and lets options ask for whatever a large machine has.
+    /// A setup whose option limits suit a large machine.
     #[must_use]
     pub const fn new(settings: Settings, kernel: Kernel) -> Self {
-        Self { settings, kernel, most_hash_mebibytes: 1 << 18, most_threads: 512 }
+        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512 }
     }
 }
 
-/// Why a command that was understood cannot be obeyed.
+/// A valid command with an invalid position or move.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum ExecuteError {
     #[error("position: {0}")]
     Fen(#[from] FenError),
     #[error("{command}: move {number}: {source}")]
     Move { command: &'static str, number: usize, source: NotationError },
 }
 
-/// One conversation. See the [module](super) for what it does.
+/// A session; see the [module](super).
 pub struct Session<W: Write + Send + 'static> {
     output: Output<W>,
     protocol: Protocol,
@@ -67,13 +67,13 @@ pub struct Session<W: Write + Send + 'static> {
     game: Game,
     /// Moves that UCCI's `banmoves` forbids in this position.
     banned: Vec<Move>,
-    /// Here, or with the job.
+    /// The engine; none while a job owns it.
     engine: Option<Engine>,
     job: Option<Job>,
 }
 
 impl<W: Write + Send + 'static> Session<W> {
-    /// A session that writes here and was told nothing yet.
+    /// Creates a session that writes to `output`.
     #[must_use]
     pub fn new(output: W, setup: Setup) -> Self {
         let engine = Some(Engine::new(&setup.settings));
@@ -83,34 +83,34 @@ impl<W: Write + Send + 'static> Session<W> {
         Self { output: Output::new(output), protocol, options, game, banned: Vec::new(), engine, job: None }
     }
 
-    /// Obeys a line; it does not wait for a search that the line begins. After `quit` it breaks.
+    /// Executes a line without waiting for a search that it starts. Breaks after `quit`.
     ///
     /// # Errors
     ///
     /// If the output cannot be written.
-    pub fn obey(&mut self, line: &str) -> io::Result<ControlFlow<()>> {
+    pub fn execute_line(&mut self, line: &str) -> io::Result<ControlFlow<()>> {
         match command::parse(line, self.protocol) {
             Ok(Some(command)) => self.execute(command),
             Ok(None) => Ok(ControlFlow::Continue(())),
-            Err(error) => self.complain(&error),
+            Err(error) => self.write_error(&error),
         }
     }
 
-    /// The position that the next search begins from, with its history.
+    /// The game whose last position the next search starts from.
     #[must_use]
     pub const fn game(&self) -> &Game {
         &self.game
     }
 
-    /// Waits until the search, if one runs, has come to its own end and said so. An answer that waits for `stop` or
-    /// `ponderhit` waits no longer.
+    /// Waits until a running search ends by its limits and has written `bestmove`, without waiting
+    /// for `stop` or `ponderhit`.
     pub fn finish(&mut self) {
         if let Some(job) = self.job.take() {
             self.engine = Some(job.finish());
         }
     }
 
-    /// Stops the search, if one runs, and waits until it has said so.
+    /// Stops a running search and waits for its `bestmove`.
     pub fn close(&mut self) {
         if let Some(job) = &self.job {
             job.stop();
@@ -118,18 +118,18 @@ impl<W: Write + Send + 'static> Session<W> {
         self.finish();
     }
 
-    pub(super) fn complain(&self, error: &dyn Display) -> io::Result<ControlFlow<()>> {
-        self.remark(error)?;
+    pub(super) fn write_error(&self, error: &dyn Display) -> io::Result<ControlFlow<()>> {
+        self.write_info(error)?;
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Says something to people.
-    fn remark(&self, text: &dyn Display) -> io::Result<()> {
+    /// Writes an `info` line for people.
+    fn write_info(&self, text: &dyn Display) -> io::Result<()> {
         let word = match self.protocol {
             Protocol::Uci => "string",
             Protocol::Ucci => "message",
         };
-        // It may quote what was heard, and stays on one line whatever that was.
+        // The text may quote input: escape control characters, so that it stays on one line.
         let mut quoted = String::new();
         for char in text.to_string().chars() {
             if char.is_control() { quoted.extend(char.escape_debug()) } else { quoted.push(char) }
@@ -144,22 +144,22 @@ impl<W: Write + Send + 'static> Session<W> {
             Command::NewGame => self.engine().new_game(),
             Command::SetOption { name, value } => match self.options.set(&name, value.as_deref(), self.protocol) {
                 Ok(change) => self.apply(change),
-                Err(error) => return self.complain(&error),
+                Err(error) => return self.write_error(&error),
             },
             Command::Position { fen, moves } => match self.set_up(fen.as_deref(), &moves) {
                 Ok(game) => {
                     self.game = game;
                     self.banned.clear();
                 }
-                Err(refusal) => return self.complain(&refusal),
+                Err(error) => return self.write_error(&error),
             },
             Command::BanMoves(moves) => match self.read_moves("banmoves", &moves) {
                 Ok(moves) => self.banned = moves,
-                Err(refusal) => return self.complain(&refusal),
+                Err(error) => return self.write_error(&error),
             },
             Command::Go(go) => {
-                if let Err(refusal) = self.go(&go) {
-                    return self.complain(&refusal);
+                if let Err(error) = self.go(&go) {
+                    return self.write_error(&error);
                 }
             }
             Command::Stop => {
@@ -187,19 +187,19 @@ impl<W: Write + Send + 'static> Session<W> {
 
     fn introduce(&mut self, protocol: Protocol) -> io::Result<()> {
         self.protocol = protocol;
-        let goodbye = match protocol {
+        let terminator = match protocol {
             Protocol::Uci => "uciok",
             Protocol::Ucci => "ucciok",
         };
         let version = env!("CARGO_PKG_VERSION");
         let options = self.options.announce(protocol);
-        self.output.line(&format_args!("id name Chuhe {version}\nid author the Chuhe authors\n{options}\n{goodbye}"))
+        self.output.line(&format_args!("id name Chuhe {version}\nid author the Chuhe authors\n{options}\n{terminator}"))
     }
 
-    /// The engine; a search that has it is stopped.
+    /// The engine, after stopping a search that owns it.
     fn engine(&mut self) -> &mut Engine {
         self.close();
-        self.engine.as_mut().expect("it is here when no job has it")
+        self.engine.as_mut().expect("no job owns the engine")
     }
 
     fn apply(&mut self, change: Change) {
@@ -217,28 +217,28 @@ impl<W: Write + Send + 'static> Session<W> {
         }
     }
 
-    fn set_up(&self, fen: Option<&str>, moves: &[String]) -> Result<Game, Refusal> {
+    fn set_up(&self, fen: Option<&str>, moves: &[String]) -> Result<Game, ExecuteError> {
         let start = fen.map_or_else(|| Ok(Fen::start()), str::parse)?;
         let mut game = Game::new(start, self.options.rules);
         for (index, text) in moves.iter().enumerate() {
             let mv = game.position().parse_move_in(text, self.options.notation);
-            let refusal = |source| Refusal::Move { command: "position", number: index + 1, source };
-            play(&mut game, mv.map_err(refusal)?);
+            let error = |source| ExecuteError::Move { command: "position", number: index + 1, source };
+            play(&mut game, mv.map_err(error)?);
         }
         Ok(game)
     }
 
-    /// Moves of the position.
-    fn read_moves(&self, command: &'static str, texts: &[String]) -> Result<Vec<Move>, Refusal> {
+    /// Parses moves of the current position.
+    fn read_moves(&self, command: &'static str, texts: &[String]) -> Result<Vec<Move>, ExecuteError> {
         let position = self.game.position();
-        let read = texts.iter().enumerate().map(|(index, text)| {
+        let parsed = texts.iter().enumerate().map(|(index, text)| {
             let mv = position.parse_move_in(text, self.options.notation);
-            mv.map_err(|source| Refusal::Move { command, number: index + 1, source })
+            mv.map_err(|source| ExecuteError::Move { command, number: index + 1, source })
         });
-        read.collect()
+        parsed.collect()
     }
 
-    fn go(&mut self, go: &Go) -> Result<(), Refusal> {
+    fn go(&mut self, go: &Go) -> Result<(), ExecuteError> {
         let clock = Stopwatch::start();
         let mut root_moves = self.read_moves("go: searchmoves", &go.search_moves)?;
         if !self.banned.is_empty() {
@@ -247,10 +247,10 @@ impl<W: Write + Send + 'static> Session<W> {
             }
             root_moves.retain(|mv| !self.banned.contains(mv));
         }
-        let barred = root_moves.is_empty() && !self.banned.is_empty();
+        let all_banned = root_moves.is_empty() && !self.banned.is_empty();
         let kind = match (go.perft, go.mate) {
             (Some(depth), _) => Kind::Perft(depth),
-            _ if barred => Kind::Barred,
+            _ if all_banned => Kind::AllBanned,
             (_, Some(moves)) => Kind::Mate(moves),
             _ => Kind::Search,
         };
@@ -264,7 +264,7 @@ impl<W: Write + Send + 'static> Session<W> {
             clock,
         };
         self.close();
-        let engine = self.engine.take().expect("it is here when no job has it");
+        let engine = self.engine.take().expect("no job owns the engine");
         self.job = Some(Job::begin(engine, task, self.output.clone()));
         Ok(())
     }
@@ -275,7 +275,7 @@ impl<W: Write + Send + 'static> Session<W> {
         let turn = self.game.position().turn().index();
         let overhead = self.options.overhead;
         let mut limits = Limits {
-            // A search that finishes no depth finds nothing.
+            // Depth 0 would yield no move.
             depth: go.depth.map(|depth| depth.max(1)),
             hard_nodes: go.nodes,
             root_moves,
@@ -287,14 +287,14 @@ impl<W: Write + Send + 'static> Session<W> {
         }
         if let Some(left) = go.clocks[turn] {
             let increment = duration(go.increments[turn]);
-            let clock = ClockState { left: duration(left), increment, moves_to_go: go.until_control };
+            let clock = ClockState { left: duration(left), increment, moves_to_go: go.moves_to_go };
             let budget = clock.budget(overhead);
             limits.soft_time = Some(budget.soft);
             limits.hard_time = Some(budget.hard);
         }
         if let Some(time) = go.move_time {
-            let most = Budget::fixed(duration(time), overhead).hard;
-            limits.hard_time = Some(limits.hard_time.map_or(most, |hard| hard.min(most)));
+            let max = Budget::fixed(duration(time), overhead).hard;
+            limits.hard_time = Some(limits.hard_time.map_or(max, |hard| hard.min(max)));
         }
         limits
     }
@@ -306,19 +306,19 @@ impl<W: Write + Send + 'static> Session<W> {
 
     fn show(&self) -> io::Result<()> {
         let game = &self.game;
-        self.remark(&format_args!("fen {}", game.fen()))?;
-        self.remark(&format_args!("key {:016x}", game.position().key()))?;
+        self.write_info(&format_args!("fen {}", game.fen()))?;
+        self.write_info(&format_args!("key {:016x}", game.position().key()))?;
         match game.status() {
-            // Moves made after the end are not in the explanation.
-            Status::Over(ending) if ending.ply == game.len() => self.remark(&game.explain(ending).english),
+            // The explanation covers only moves up to the end.
+            Status::Over(ending) if ending.ply == game.len() => self.write_info(&game.explain(ending).english),
             Status::Over(ending) => {
-                self.remark(&format_args!("the game was over after move {} ({})", ending.ply, ending.reason))
+                self.write_info(&format_args!("the game was over after move {} ({})", ending.ply, ending.reason))
             }
-            Status::Ongoing => self.remark(&format_args!("the game goes on by {} rules", game.rules())),
+            Status::Ongoing => self.write_info(&format_args!("the game continues under {} rules", game.rules())),
         }
     }
 
-    /// Evaluates the position for the side to move. The running search has the engine; what evaluates is its own.
+    /// Writes the static evaluation for the side to move.
     fn evaluate(&mut self) -> io::Result<()> {
         let evaluation = self.engine().evaluation().clone();
         let position = self.game.position();
@@ -335,12 +335,12 @@ impl<W: Write + Send + 'static> Session<W> {
             #[cfg(feature = "experiments")]
             Evaluation::Experiment(experiment) => format!("{experiment:?}"),
         };
-        self.remark(&format_args!("{score} for {side}, by {by}"))
+        self.write_info(&format_args!("{score} for {side}, by {by}"))
     }
 }
 
 impl<W: Write + Send + 'static> Drop for Session<W> {
-    /// Whoever did not [`close`](Session::close) does not wait; the search ends soon.
+    /// Stops a running search without waiting for it.
     fn drop(&mut self) {
         if let Some(job) = &self.job {
             job.stop();
@@ -348,7 +348,7 @@ impl<W: Write + Send + 'static> Drop for Session<W> {
     }
 }
 
-/// Makes a legal move. In a game that is over by the rules the arbiter is asked no more.
+/// Makes a legal move; after the end of the game without the arbiter.
 fn play(game: &mut Game, mv: Move) {
     match game.status() {
         Status::Ongoing => _ = game.push_legal(mv),

@@ -1,58 +1,58 @@
-//! What a side has left to attack with.
+//! The attacking pieces left to a side.
 
 use xiangqi::{Color, Piece, PieceKind, Position};
 
-/// Whether a side has a chariot, and whether it has a horse or a cannon: what a piece is worth, and where it belongs,
-/// hangs on that more than on most else.
+/// Whether a side has a chariot, and whether it has a horse or a cannon. The value and the best
+/// places of the other pieces depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Attackers(u8);
 
 impl Attackers {
-    /// How many there can be: none, a chariot, a horse or a cannon, both.
+    /// The number of values: none, chariot, horse or cannon, both.
     pub const COUNT: usize = 4;
 
-    /// All, in the order of [`index`](Self::index).
+    /// All values, in the order of [`index`](Self::index).
     pub const ALL: [Self; Self::COUNT] = [Self(0), Self(1), Self(2), Self(3)];
 
     const CHARIOT: u8 = 1;
     const HORSE_OR_CANNON: u8 = 2;
 
-    /// What `side` has in this position.
+    /// Returns the attackers of `side` in a position.
     #[must_use]
     pub fn of(position: &Position, side: Color) -> Self {
         Self::counted(|kind| position.pieces(side, kind).count())
     }
 
-    /// What the owner of these pieces has.
+    /// Returns the attackers among these pieces of a side.
     #[must_use]
     pub fn of_pieces(pieces: impl IntoIterator<Item = PieceKind>) -> Self {
         Self(pieces.into_iter().fold(0, |bits, kind| bits | Self::bit(kind)))
     }
 
-    /// What the owner of a piece has once it is captured; in this position it still stands.
+    /// Returns the owner's attackers after a capture; `position` is the one before it.
     #[must_use]
     pub fn after_capture(position: &Position, captured: Piece) -> Self {
         Self::counted(|kind| position.pieces(captured.color(), kind).count() - u32::from(kind == captured.kind()))
     }
 
-    /// The place in tables, below [`Attackers::COUNT`].
+    /// The index in tables, below [`Attackers::COUNT`].
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Whether a piece of this kind can be there: one that is told apart and is missing cannot.
+    /// Whether the side can have a piece of this kind.
     #[must_use]
     pub const fn allow(self, kind: PieceKind) -> bool {
         let bit = Self::bit(kind);
         self.0 & bit == bit
     }
 
-    /// Whether pieces of a kind are told apart.
+    /// Whether a kind is an attacker.
     #[must_use]
     #[inline]
-    pub const fn count_among(kind: PieceKind) -> bool {
+    pub const fn is_attacker(kind: PieceKind) -> bool {
         Self::bit(kind) != 0
     }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attackers_are_told_apart() {
+    fn attackers_are_found() {
         let of = |fen: &str| Color::ALL.map(|side| Attackers::of(&Position::from_fen(fen).unwrap(), side).index());
         assert_eq!(of(Position::START_FEN), [3, 3]);
         assert_eq!(of("3akab2/9/9/9/9/9/P8/9/9/3K5 w"), [0, 0]);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_what_stands_there_afterwards() {
+    fn attackers_after_a_capture_are_those_of_the_next_position() {
         let mut state = 1_u64;
         let mut lost = 0;
         for _ in 0..200 {
@@ -102,19 +102,19 @@ mod tests {
                     let _ = position.make(mv);
                     continue;
                 };
-                let (before, said) =
+                let (before, predicted) =
                     (Attackers::of(&position, captured.color()), Attackers::after_capture(&position, captured));
                 let _ = position.make(mv);
-                assert_eq!(said, Attackers::of(&position, captured.color()), "{position}");
-                assert!(said == before || Attackers::count_among(captured.kind()));
-                lost += usize::from(said != before);
+                assert_eq!(predicted, Attackers::of(&position, captured.color()), "{position}");
+                assert!(predicted == before || Attackers::is_attacker(captured.kind()));
+                lost += usize::from(predicted != before);
                 let kinds = position.occupied().into_iter().filter_map(|square| position.piece_at(square));
                 let kinds = kinds.filter(|piece| piece.color() == captured.color()).map(Piece::kind);
-                assert_eq!(Attackers::of_pieces(kinds), said);
+                assert_eq!(Attackers::of_pieces(kinds), predicted);
                 assert!(
                     PieceKind::ALL
                         .into_iter()
-                        .all(|kind| { said.allow(kind) || position.pieces(captured.color(), kind).is_empty() })
+                        .all(|kind| { predicted.allow(kind) || position.pieces(captured.color(), kind).is_empty() })
                 );
             }
         }

@@ -1,31 +1,31 @@
-//! What a net sees: which inputs there are, and which are on.
+//! The inputs (features) of a net.
 
 use std::{fmt, str::FromStr};
 
 use xiangqi::{Color, Position};
 
-use super::{Attackers, KING_PLACES, PIECE_POINTS, View};
+use super::{Attackers, KING_BUCKETS, PIECE_POINTS, View};
 
-/// What a net tells apart. An input says that a piece stands on a point, in one of so many *buckets*.
+/// The feature set of a net. An input is a piece on a point in one of the *buckets*. *buckets*.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Inputs {
-    /// A bucket is a place of the own king.
+    /// Buckets are the places of the own king.
     #[default]
     Kings,
-    /// A bucket is a place of the own king and what the own side has left to attack with ([`Attackers`]).
+    /// Buckets are the places of the own king times the own side's [`Attackers`].
     KingsAttackers,
 }
 
-/// A name that no inputs have.
+/// An unknown name of inputs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` are no inputs; there are kings and kings-attackers")]
 pub struct ParseInputsError(String);
 
 impl Inputs {
-    /// All there are.
+    /// All feature sets.
     pub const ALL: [Self; 2] = [Self::Kings, Self::KingsAttackers];
 
-    /// Their name in recipes and on command lines.
+    /// The name in recipes and on command lines.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,58 +34,58 @@ impl Inputs {
         }
     }
 
-    /// How many buckets there are.
+    /// The number of buckets.
     #[must_use]
     pub const fn buckets(self) -> usize {
         match self {
-            Self::Kings => KING_PLACES,
-            Self::KingsAttackers => Attackers::COUNT * KING_PLACES,
+            Self::Kings => KING_BUCKETS,
+            Self::KingsAttackers => Attackers::COUNT * KING_BUCKETS,
         }
     }
 
-    /// How many inputs there are.
+    /// The number of inputs.
     #[must_use]
     pub const fn count(self) -> usize {
         self.buckets() * PIECE_POINTS
     }
 
-    /// How many views a side can have.
+    /// The number of views of a side.
     #[must_use]
     pub const fn views(self) -> usize {
         2 * self.buckets()
     }
 
-    /// Whether attackers are told apart.
+    /// Whether buckets depend on attackers.
     #[must_use]
     #[inline]
-    pub const fn tell_attackers(self) -> bool {
+    pub const fn has_attackers(self) -> bool {
         matches!(self, Self::KingsAttackers)
     }
 
-    /// The attackers that are left in a bucket, where they are told apart.
+    /// The attackers of a bucket, if buckets depend on them.
     #[must_use]
     pub fn attackers_in(self, bucket: usize) -> Option<Attackers> {
-        self.tell_attackers().then(|| Attackers::ALL[bucket / KING_PLACES])
+        self.has_attackers().then(|| Attackers::ALL[bucket / KING_BUCKETS])
     }
 
-    /// How `side` sees this position.
+    /// Returns the view of `side` in a position.
     #[must_use]
     #[inline]
     pub fn view(self, position: &Position, side: Color) -> View {
         let view = View::from_kings(side, position.king(side), position.king(!side));
-        if self.tell_attackers() { view.with_attackers(Attackers::of(position, side)) } else { view }
+        if self.has_attackers() { view.with_attackers(Attackers::of(position, side)) } else { view }
     }
 
-    /// The inputs that are on in a position from a side's view.
+    /// Returns the active inputs of a position from a side's view.
     pub fn active(self, position: &Position, side: Color) -> impl Iterator<Item = usize> + '_ {
         let view = self.view(position, side);
         let input = move |square| Some(view.input(side, position.piece_at(square)?, square));
         position.occupied().into_iter().filter_map(input)
     }
 
-    /// The inputs in the architecture's declaration.
+    /// Formats the inputs for the architecture's declaration.
     pub(super) fn declaration(self) -> String {
-        let inputs = format!("{KING_PLACES} mirrored king buckets x {PIECE_POINTS}");
+        let inputs = format!("{KING_BUCKETS} mirrored king buckets x {PIECE_POINTS}");
         match self {
             Self::Kings => format!("inputs {} = {inputs}", self.count()),
             Self::KingsAttackers => {
@@ -138,11 +138,12 @@ mod tests {
         for (fen, attackers) in positions {
             let position = Position::from_fen(fen).unwrap();
             for (side, attackers) in Color::ALL.into_iter().zip(attackers) {
-                let (plain, told) = (Inputs::Kings.view(&position, side), Inputs::KingsAttackers.view(&position, side));
-                assert_eq!(told.bucket(), attackers * KING_PLACES + plain.bucket(), "{fen}");
-                assert_eq!(told.is_mirrored(), plain.is_mirrored());
-                assert_eq!(told.index(), attackers * Inputs::Kings.views() + plain.index());
-                let bucket = Inputs::KingsAttackers.attackers_in(told.bucket()).map(Attackers::index);
+                let (plain, extended) =
+                    (Inputs::Kings.view(&position, side), Inputs::KingsAttackers.view(&position, side));
+                assert_eq!(extended.bucket(), attackers * KING_BUCKETS + plain.bucket(), "{fen}");
+                assert_eq!(extended.is_mirrored(), plain.is_mirrored());
+                assert_eq!(extended.index(), attackers * Inputs::Kings.views() + plain.index());
+                let bucket = Inputs::KingsAttackers.attackers_in(extended.bucket()).map(Attackers::index);
                 assert_eq!((bucket, Inputs::Kings.attackers_in(plain.bucket())), (Some(attackers), None));
                 let shift = attackers * Inputs::Kings.count();
                 let expected: Vec<_> = Inputs::Kings.active(&position, side).map(|input| input + shift).collect();

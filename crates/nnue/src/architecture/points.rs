@@ -1,18 +1,19 @@
-//! The (piece, point) pairs that can occur, numbered.
+//! The numbering of possible (piece, point) pairs.
 
 use xiangqi::{Piece, PieceKind, Square, attacks};
 
-/// The (piece, point) pairs that can occur from a side's view: chariots, horses and cannons of both colours on 90
-/// points, pawns on 55, elephants on 7, advisors on 5, the own king on 6 and the enemy's on 9.
+/// The number of possible (piece, point) pairs from a side's view: chariots, horses and cannons of
+/// both colours on 90 points, pawns on 55, elephants on 7, advisors on 5, the own king on 6, the
+/// enemy's on 9.
 pub const PIECE_POINTS: usize = 689;
 
-/// What stands for a pair that cannot occur.
+/// The entry of an impossible pair.
 const NOWHERE: u16 = u16::MAX;
 
 type Points = [[u16; Square::COUNT]; Piece::COUNT];
 
-/// The pairs in their order: own pieces (here Red's), then the enemy's; kinds as [`PieceKind::index`] counts them;
-/// points as [`Square::index`] does.
+/// The numbers of the pairs: own pieces (here Red's), then the enemy's; kinds by
+/// [`PieceKind::index`], points by [`Square::index`].
 const POINTS: Points = {
     let mut points = [[NOWHERE; Square::COUNT]; Piece::COUNT];
     let mut next = 0;
@@ -34,7 +35,7 @@ const POINTS: Points = {
     points
 };
 
-/// [`POINTS`] as each side sees them, straight and mirrored.
+/// [`POINTS`] by side, straight and mirrored.
 pub(super) static TABLE: [[Points; 2]; 2] = {
     let mut table = [[[[NOWHERE; Square::COUNT]; Piece::COUNT]; 2]; 2];
     let mut piece = 0;
@@ -63,7 +64,7 @@ const fn square(index: usize) -> Square {
     }
 }
 
-/// Where among the [`PIECE_POINTS`] a pair is, own pieces being Red's; `None` if it cannot occur.
+/// Returns the number of a pair, own pieces being Red's; `None` if it is impossible.
 pub(crate) fn point(piece: Piece, square: Square) -> Option<usize> {
     let point = POINTS[piece.index()][square.index()];
     (point != NOWHERE).then_some(usize::from(point))

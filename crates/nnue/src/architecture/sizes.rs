@@ -8,7 +8,7 @@ use super::{
     ACTIVATION_ONE, Inputs, OUTPUT_ONE, PAIR_SHIFT, SQUARE_SHIFT, SUM_LIMIT, TRANSFORMER_ONE, WEIGHT_ONE, stacks::FORCE,
 };
 
-/// What inputs a net has, and how wide its layers are. Only sizes that the kernels can run exist.
+/// The inputs and layer sizes of a net. Only sizes that the kernels support are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sizes {
     inputs: Inputs,
@@ -18,35 +18,35 @@ pub struct Sizes {
     stacks: u16,
 }
 
-/// A size that no net can have.
+/// An invalid size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} is {found}; it must be a multiple of {step} from {least} to {most}")]
+#[error("{name} is {found}; it must be a multiple of {step} from {min} to {max}")]
 pub struct SizesError {
-    /// Which size.
+    /// The name of the size.
     pub name: &'static str,
-    /// What it is.
+    /// The value.
     pub found: usize,
-    /// What it must be a multiple of.
+    /// The divisor.
     pub step: usize,
-    /// The smallest allowed.
-    pub least: usize,
-    /// The greatest allowed.
-    pub most: usize,
+    /// The minimum.
+    pub min: usize,
+    /// The maximum.
+    pub max: usize,
 }
 
 impl Sizes {
-    /// These sizes with [`Inputs::Kings`], if nets can have them.
+    /// Creates sizes with [`Inputs::Kings`].
     ///
     /// # Errors
     ///
-    /// If `width` is no multiple of 64 from 128 to 1,024, `first` none of 8 from 8 to 32, `second` none of 8 from 8 to
-    /// 64, or `stacks` not from 1 to 16.
+    /// If `width` is no multiple of 64 from 128 to 1,024, `first` none of 8 from 8 to 32, `second`
+    /// none of 8 from 8 to 64, or `stacks` not from 1 to 16.
     pub fn new(width: usize, first: usize, second: usize, stacks: usize) -> Result<Self, SizesError> {
-        let check = |name, found: usize, step, least, most| {
-            if found.is_multiple_of(step) && (least..=most).contains(&found) {
+        let check = |name, found: usize, step, min, max| {
+            if found.is_multiple_of(step) && (min..=max).contains(&found) {
                 Ok(found as u16)
             } else {
-                Err(SizesError { name, found, step, least, most })
+                Err(SizesError { name, found, step, min, max })
             }
         };
         Ok(Self {
@@ -58,51 +58,51 @@ impl Sizes {
         })
     }
 
-    /// The same sizes with other inputs.
+    /// Replaces the inputs.
     #[must_use]
     pub const fn with_inputs(self, inputs: Inputs) -> Self {
         Self { inputs, ..self }
     }
 
-    /// What the net tells apart.
+    /// The feature set.
     #[must_use]
     pub const fn inputs(self) -> Inputs {
         self.inputs
     }
 
-    /// The transformer's sums for each side.
+    /// The width of the transformer for each side.
     #[must_use]
     pub const fn width(self) -> usize {
         self.width as usize
     }
 
-    /// The first layer's sums.
+    /// The neurons of the first layer.
     #[must_use]
     pub const fn first(self) -> usize {
         self.first as usize
     }
 
-    /// The second layer's sums.
+    /// The neurons of the second layer.
     #[must_use]
     pub const fn second(self) -> usize {
         self.second as usize
     }
 
-    /// How many stacks of layers there are.
+    /// The number of stacks.
     #[must_use]
     pub const fn stacks(self) -> usize {
         self.stacks as usize
     }
 
-    /// Names everything that must be the same for a net to mean the same: the start of the SHA-256 of the declaration
-    /// and these sizes.
+    /// Returns the architecture id: the start of the SHA-256 of the declaration. Nets with equal
+    /// ids have parameters of equal meaning.
     #[must_use]
     pub fn architecture_id(self) -> u64 {
         let digest = Sha256::digest(self.declaration());
         u64::from_le_bytes(std::array::from_fn(|index| digest[index]))
     }
 
-    /// The architecture in one line. Whatever changes the meaning of a net's numbers must change it.
+    /// The architecture in one line. It must change whenever the meaning of a parameter changes.
     fn declaration(self) -> String {
         let Self { inputs, width, first, second, stacks } = self;
         format!(
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_outside_the_kernels_range_do_not_exist() {
+    fn sizes_outside_the_kernels_range_are_rejected() {
         assert!(Sizes::new(128, 8, 8, 1).is_ok());
         assert!(Sizes::new(1024, 32, 64, 16).is_ok());
         for (width, first, second, stacks) in [
@@ -156,9 +156,9 @@ mod tests {
         for (index, one) in ids.iter().enumerate() {
             assert!(!ids[..index].contains(one));
         }
-        let told = Sizes::new(512, 16, 32, 8).unwrap().with_inputs(Inputs::KingsAttackers);
-        assert_eq!(told.with_inputs(Inputs::Kings), Sizes::new(512, 16, 32, 8).unwrap());
-        // Files carry it: it must not change by accident.
+        let extended = Sizes::new(512, 16, 32, 8).unwrap().with_inputs(Inputs::KingsAttackers);
+        assert_eq!(extended.with_inputs(Inputs::Kings), Sizes::new(512, 16, 32, 8).unwrap());
+        // Net files carry the id, so it must not change by accident.
         assert_eq!(id(512, 16, 32, 8), 15495601572456471520);
     }
 }

@@ -1,16 +1,16 @@
-//! Which of the output stacks a position belongs to.
+//! The selection of the layer stack (output bucket) by material.
 
 use xiangqi::{PieceKind, Position};
 
-/// What a piece adds to the force on the board, by [`PieceKind::index`]: what attacks, roughly by its worth. Advisors,
-/// elephants and kings decide nothing about the phase of a game.
+/// The force of a piece, by [`PieceKind::index`]: roughly its attacking value. Advisors, elephants
+/// and kings do not mark the phase of a game.
 pub(super) const FORCE: [u32; PieceKind::COUNT] = [6, 3, 3, 1, 0, 0, 0];
 
-/// The force of the starting position: the most there can be.
-const FULL_FORCE: u32 = 4 * 6 + 8 * 3 + 10;
+/// The force of the starting position, the maximum.
+const MAX_FORCE: u32 = 4 * 6 + 8 * 3 + 10;
 
-/// The stack of a position in a net of so many stacks: the force of both sides together, in equal steps. The last stack
-/// is the opening's, the first that of bare endings.
+/// Returns the stack of a position: the force of both sides, in equal steps. The last stack is the
+/// opening's, the first that of bare endings.
 #[must_use]
 #[inline]
 pub fn stack(position: &Position, stacks: usize) -> usize {
@@ -22,7 +22,7 @@ pub fn stack(position: &Position, stacks: usize) -> usize {
     of_force(force, stacks)
 }
 
-/// The same for a position of which only the pieces are known.
+/// [`stack`] for a list of pieces.
 #[must_use]
 #[inline]
 pub fn stack_of_pieces(pieces: impl IntoIterator<Item = PieceKind>, stacks: usize) -> usize {
@@ -30,7 +30,7 @@ pub fn stack_of_pieces(pieces: impl IntoIterator<Item = PieceKind>, stacks: usiz
 }
 
 const fn of_force(force: u32, stacks: usize) -> usize {
-    force as usize * stacks / (FULL_FORCE as usize + 1)
+    force as usize * stacks / (MAX_FORCE as usize + 1)
 }
 
 #[cfg(test)]

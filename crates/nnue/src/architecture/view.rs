@@ -1,4 +1,4 @@
-//! How a side sees the board.
+//! The perspective of a side.
 
 use xiangqi::{Color, Piece, Square};
 
@@ -7,18 +7,18 @@ use super::{
     points::{PIECE_POINTS, TABLE},
 };
 
-/// The places of a side's own king, mirrored to the d and e files.
-pub const KING_PLACES: usize = 6;
+/// The number of king buckets: the places of the own king, mirrored to the d and e files.
+pub const KING_BUCKETS: usize = 6;
 
-/// How a side sees the board: its bucket, and whether left and right are exchanged.
+/// A side's view of the board: its bucket, and whether the board is mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View(u8);
 
 impl View {
-    /// The views of one kind of attackers.
-    const OF_KINGS: u8 = 2 * KING_PLACES as u8;
+    /// The number of views for each value of attackers.
+    const OF_KINGS: u8 = 2 * KING_BUCKETS as u8;
 
-    /// How `side` sees the board when the kings stand here, as far as only they are told apart.
+    /// Returns the view of `side` by the kings' places alone.
     #[must_use]
     #[inline]
     pub fn from_kings(side: Color, own: Square, enemy: Square) -> Self {
@@ -29,45 +29,45 @@ impl View {
         Self((own.rank() * 2 + from_edge - 3) << 1 | u8::from(mirrored))
     }
 
-    /// The same while the side has these attackers.
+    /// Replaces the attackers.
     #[must_use]
     #[inline]
     pub const fn with_attackers(self, attackers: Attackers) -> Self {
         Self(self.0 % Self::OF_KINGS + attackers.index() as u8 * Self::OF_KINGS)
     }
 
-    /// The same attackers, if they are told apart, with the kings of another view.
+    /// Replaces the kings' part by that of another view.
     #[must_use]
     #[inline]
     pub const fn with_kings_of(self, other: Self) -> Self {
         Self(self.0 - self.0 % Self::OF_KINGS + other.0 % Self::OF_KINGS)
     }
 
-    /// The place in tables of all views, below [`Inputs::views`](super::Inputs::views).
+    /// The index, below [`Inputs::views`](super::Inputs::views).
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The bucket: the place of the own king, twice the rank, and one more on the e file; and [`KING_PLACES`] times the
-    /// attackers where they are told apart.
+    /// The bucket: the king bucket (twice the rank, plus one on the e file), plus [`KING_BUCKETS`]
+    /// times the attackers, if the inputs have them.
     #[must_use]
     #[inline]
     pub const fn bucket(self) -> usize {
         (self.0 >> 1) as usize
     }
 
-    /// Whether left and right are exchanged.
+    /// Whether the board is mirrored.
     #[must_use]
     #[inline]
     pub const fn is_mirrored(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// The input, below [`Inputs::count`](super::Inputs::count), that says that `piece` stands on `square`, in a view of
-    /// `side`'s. The piece must be able to stand there, an own king be where the view says, and an own attacker be among
-    /// those that it says.
+    /// Returns the input of `piece` on `square` in a view of `side`, below
+    /// [`Inputs::count`](super::Inputs::count). The piece must be able to stand there. An own king
+    /// must be in the view's bucket, and an own attacker among the view's attackers.
     #[must_use]
     #[inline]
     pub fn input(self, side: Color, piece: Piece, square: Square) -> usize {
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::architecture::{Inputs, points::point};
 
-    /// Every view, with kings that give it.
+    /// Returns every view, with the kings' places.
     fn views(side: Color) -> Vec<(View, Square, Square)> {
         let palace = |color| attacks::palace(color).into_iter();
         palace(side)
@@ -98,7 +98,7 @@ mod tests {
         for side in Color::ALL {
             for mirrored in [false, true] {
                 let mut met = vec![0_u32; Inputs::Kings.count()];
-                for bucket in 0..KING_PLACES {
+                for bucket in 0..KING_BUCKETS {
                     let (view, own, _) = *views(side)
                         .iter()
                         .find(|(view, ..)| view.bucket() == bucket && view.is_mirrored() == mirrored)
@@ -123,7 +123,7 @@ mod tests {
     fn the_own_king_is_on_its_buckets_point() {
         for side in Color::ALL {
             for (view, own, enemy) in views(side) {
-                assert!(view.bucket() < KING_PLACES && view.index() < Inputs::Kings.views());
+                assert!(view.bucket() < KING_BUCKETS && view.index() < Inputs::Kings.views());
                 let king = Piece::new(side, PieceKind::King);
                 let bucket_point = Square::new(3 + view.bucket() as u8 % 2, view.bucket() as u8 / 2).unwrap();
                 let input = view.input(side, king, own);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirrored_or_flipped_board_is_seen_alike() {
+    fn mirrored_and_flipped_boards_have_equal_inputs() {
         for (view, own, enemy) in views(Color::Red) {
             let flipped = View::from_kings(Color::Black, own.flipped(), enemy.flipped());
             let mirrored = View::from_kings(Color::Red, own.mirrored(), enemy.mirrored());
@@ -157,18 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn kings_and_attackers_are_exchanged_independently() {
+    fn kings_and_attackers_are_replaced_independently() {
         for (view, ..) in views(Color::Red) {
             for attackers in Attackers::ALL {
-                let told = view.with_attackers(attackers);
-                assert_eq!(told.bucket(), attackers.index() * KING_PLACES + view.bucket());
-                assert_eq!(told.is_mirrored(), view.is_mirrored());
-                assert!(told.index() < Inputs::KingsAttackers.views());
-                assert_eq!(Attackers::ALL.map(|other| told.with_attackers(other)), {
+                let extended = view.with_attackers(attackers);
+                assert_eq!(extended.bucket(), attackers.index() * KING_BUCKETS + view.bucket());
+                assert_eq!(extended.is_mirrored(), view.is_mirrored());
+                assert!(extended.index() < Inputs::KingsAttackers.views());
+                assert_eq!(Attackers::ALL.map(|other| extended.with_attackers(other)), {
                     Attackers::ALL.map(|other| view.with_attackers(other))
                 });
                 for (other, ..) in views(Color::Red) {
-                    assert_eq!(told.with_kings_of(other.with_attackers(Attackers::ALL[1])), {
+                    assert_eq!(extended.with_kings_of(other.with_attackers(Attackers::ALL[1])), {
                         other.with_attackers(attackers)
                     });
                     assert_eq!(view.with_kings_of(other), other);

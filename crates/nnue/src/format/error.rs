@@ -1,10 +1,10 @@
-//! Why a file is no net.
+//! Errors of net files.
 
 use std::{io, path::PathBuf};
 
 use crate::{Overflow, Parameters, architecture::SizesError};
 
-/// Why bytes are not accepted as a net. The message says all; there is no `source` that would say it again.
+/// A rejected net file. The message is complete, so there is no `source`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum NetError {
@@ -34,7 +34,7 @@ pub enum NetError {
     Overflow(Overflow),
 }
 
-/// A part of a net's file.
+/// A section of a net file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the format's")]
 pub enum Section {
@@ -61,7 +61,7 @@ impl std::fmt::Display for Section {
     }
 }
 
-/// Why a file gives no net. Here too the message says all.
+/// A net file that cannot be loaded. The message is complete, so there is no `source`.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum FileError {

@@ -1,15 +1,15 @@
-//! From bytes to parameters.
+//! The reader of net files.
 
 use sha2::{Digest, Sha256};
 
-use super::{CHECKSUM, MAGIC, NUMBERED, NetError, SCALES, Version, error::Section, layout};
+use super::{CHECKSUM_LENGTH, INPUT_NUMBERS, MAGIC, NetError, SCALES, Version, error::Section, layout};
 use crate::{
     NetHash, Parameters, StackParameters,
     architecture::{Inputs, Sizes},
 };
 
 impl Parameters {
-    /// Reads a file's bytes. Whether the sums fit is for [`Net::new`](crate::Net::new) to prove.
+    /// Parses a net file. [`Net::new`](crate::Net::new) proves that the sums fit.
     ///
     /// # Errors
     ///
@@ -19,13 +19,13 @@ impl Parameters {
     }
 }
 
-/// Reads a file's bytes, and names the net.
+/// Parses a net file and computes its hash.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Parameters, NetHash), NetError> {
     let header = Header::read(bytes)?;
     let (sizes, description) = (header.sizes, header.description);
-    let hash = check(bytes)?;
-    let numbers = Version::of(sizes.inputs()).header() + description.len();
-    let mut rest = Reader { bytes: &bytes[numbers..] };
+    let hash = verify_checksum(bytes)?;
+    let start = Version::of(sizes.inputs()).header_length() + description.len();
+    let mut rest = Reader { bytes: &bytes[start..] };
     let (inputs, width) = (sizes.inputs().count(), sizes.width());
     let (first, second) = (sizes.first(), sizes.second());
     let parameters = Parameters {
@@ -48,7 +48,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Parameters, NetHash), NetError> {
     Ok((parameters, hash))
 }
 
-/// What stands before the numbers, when the file has the length that it asks for.
+/// The header of a file whose length is right.
 struct Header<'a> {
     sizes: Sizes,
     description: &'a str,
@@ -56,21 +56,21 @@ struct Header<'a> {
 
 impl<'a> Header<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, NetError> {
-        // A file cut within the magic is still ours; anything else is not.
-        let begins = &bytes[..bytes.len().min(MAGIC.len())];
-        if begins.is_empty() || !MAGIC.starts_with(begins) {
+        // A file truncated within the magic is still a net file.
+        let magic = &bytes[..bytes.len().min(MAGIC.len())];
+        if magic.is_empty() || !MAGIC.starts_with(magic) {
             return Err(NetError::Foreign);
         }
         let found = bytes.len();
-        let mut header = Reader { bytes: &bytes[begins.len()..] };
+        let mut header = Reader { bytes: &bytes[magic.len()..] };
         let mut version = Version::One;
         if let Some(number) = bytes.get(MAGIC.len()..MAGIC.len() + 4) {
             let found = number.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
             let known = [Version::One, Version::Two].into_iter().find(|version| *version as u32 == found);
             version = known.ok_or(NetError::Version { found })?;
         }
-        if found < version.header() {
-            return Err(NetError::Truncated { section: Section::Header, expected: version.header(), found });
+        if found < version.header_length() {
+            return Err(NetError::Truncated { section: Section::Header, expected: version.header_length(), found });
         }
         header.take::<4>();
         let id = u64::from_le_bytes(header.take());
@@ -79,7 +79,7 @@ impl<'a> Header<'a> {
             Version::One => Inputs::Kings,
             Version::Two => {
                 let found = u16::from_le_bytes(header.take());
-                let known = NUMBERED.into_iter().find(|(number, _)| *number == found);
+                let known = INPUT_NUMBERS.into_iter().find(|(number, _)| *number == found);
                 known.ok_or(NetError::Inputs { found })?.1
             }
         };
@@ -111,12 +111,12 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Holds the checksum at the end against the bytes before; names the whole.
-fn check(bytes: &[u8]) -> Result<NetHash, NetError> {
-    let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
+/// Verifies the checksum and returns the hash of the whole file.
+fn verify_checksum(bytes: &[u8]) -> Result<NetHash, NetError> {
+    let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM_LENGTH);
     let mut hasher = Sha256::new_with_prefix(content);
-    let expected = start_of(&hasher.clone().finalize());
-    let found = start_of(checksum);
+    let expected = first_u64(&hasher.clone().finalize());
+    let found = first_u64(checksum);
     if found != expected {
         return Err(NetError::Checksum { expected, found });
     }
@@ -124,11 +124,11 @@ fn check(bytes: &[u8]) -> Result<NetHash, NetError> {
     Ok(NetHash::from(<[u8; 32]>::from(hasher.finalize())))
 }
 
-fn start_of(bytes: &[u8]) -> u64 {
+fn first_u64(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|index| bytes[index]))
 }
 
-/// Reads from bytes that are known to be enough.
+/// A reader of bytes whose length was checked.
 struct Reader<'a> {
     bytes: &'a [u8],
 }

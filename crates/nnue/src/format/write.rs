@@ -1,19 +1,19 @@
-//! From parameters to bytes.
+//! The writer of net files.
 
 use sha2::{Digest, Sha256};
 
-use super::{CHECKSUM, MAGIC, NUMBERED, SCALES, Version, layout};
+use super::{CHECKSUM_LENGTH, INPUT_NUMBERS, MAGIC, SCALES, Version, layout};
 use crate::Parameters;
 
 impl Parameters {
-    /// The file of these numbers.
+    /// Serialises the net file.
     ///
     /// # Panics
     ///
-    /// If an array has not the length that the sizes give it, or the description is too long.
+    /// If the length of an array does not match the sizes, or the description is too long.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        assert!(self.is_well_formed(), "an array of the net has not the length that its sizes give it");
+        assert!(self.is_well_formed(), "the length of an array does not match the net's sizes");
         let sizes = self.sizes;
         let mut bytes = Vec::with_capacity(layout::length(sizes, self.description.len()));
         bytes.extend(MAGIC);
@@ -22,8 +22,8 @@ impl Parameters {
         for size in [sizes.width(), sizes.first(), sizes.second(), sizes.stacks()] {
             bytes.extend((size as u16).to_le_bytes());
         }
-        let numbered = NUMBERED.into_iter().find(|(_, inputs)| *inputs == sizes.inputs());
-        bytes.extend(numbered.into_iter().flat_map(|(number, _)| number.to_le_bytes()));
+        let number = INPUT_NUMBERS.into_iter().find(|(_, inputs)| *inputs == sizes.inputs());
+        bytes.extend(number.into_iter().flat_map(|(number, _)| number.to_le_bytes()));
         for (_, scale) in SCALES {
             bytes.extend(scale.to_le_bytes());
         }
@@ -41,7 +41,7 @@ impl Parameters {
             bytes.extend(stack.output.iter().flat_map(|number| number.to_le_bytes()));
         }
         let digest = Sha256::digest(&bytes);
-        bytes.extend(&digest[..CHECKSUM]);
+        bytes.extend(&digest[..CHECKSUM_LENGTH]);
         debug_assert_eq!(bytes.len(), layout::length(sizes, self.description.len()));
         bytes
     }

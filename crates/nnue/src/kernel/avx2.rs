@@ -1,6 +1,6 @@
 //! AVX2: registers of sixteen sums or thirty-two activations.
 
-#![allow(unsafe_code, reason = "blocks are read as the registers they are")]
+#![allow(unsafe_code, reason = "blocks are read as registers")]
 #![allow(clippy::wildcard_imports, reason = "intrinsics, whose names are unmistakable")]
 
 use std::{arch::x86_64::*, array, ptr};
@@ -31,7 +31,8 @@ unsafe impl Block for I32x16 {}
 unsafe impl Block for I8x64 {}
 
 fn registers<B: Block>(block: &B) -> &Registers {
-    // SAFETY: `Block` promises size, alignment and that any bits will do; registers have no bits that will not.
+    // SAFETY: `Block` promises size, alignment and that any bits will do; registers have no bits
+    // that will not.
     unsafe { &*ptr::from_ref(block).cast() }
 }
 
@@ -83,7 +84,7 @@ pub(super) fn add_sub_sub(
     }
 }
 
-/// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
+/// Register tiling: eight registers hold a tile of the sums while all rows are added to it.
 #[target_feature(enable = "avx2,bmi1")]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
     let blocks = sums.len();
@@ -139,35 +140,35 @@ pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations
     }
 }
 
-/// The pairs of a group's sums with their partners, and a bit for each chunk of them that is not all zeros.
+/// Pairwise multiplication of a group's clipped sums; returns a bit for each non-zero chunk.
 #[target_feature(enable = "avx2,bmi1")]
-fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
-    let (mut live, mut place) = (0, 0);
+fn pairwise_activations(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
+    let (mut nonzero, mut place) = (0, 0);
     for ((low, high), activations) in low.iter().zip(high).zip(activations) {
         let (low, high) = (registers(low), registers(high));
-        let packed = _mm256_packus_epi16(pair(low[0], high[0]), pair(low[1], high[1]));
+        let packed = _mm256_packus_epi16(pairwise_product(low[0], high[0]), pairwise_product(low[1], high[1]));
         let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
         // SAFETY: the block is 32 bytes, aligned to 32.
         unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
         // No activation has its highest bit set, so what is not zero is greater.
         let greater = _mm256_cmpgt_epi32(ordered, _mm256_setzero_si256());
-        live |= u64::from(_mm256_movemask_ps(_mm256_castsi256_ps(greater)) as u8) << place;
+        nonzero |= u64::from(_mm256_movemask_ps(_mm256_castsi256_ps(greater)) as u8) << place;
         place += 8;
     }
-    live
+    nonzero
 }
 
-/// The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero only
-/// one factor is clipped: the packing clips the product.
+/// One factor is shifted up, so that the high half of the 16-bit product is the product shifted
+/// down. Only one factor is clipped at zero: the packing clips the product.
 #[target_feature(enable = "avx2,bmi1")]
-fn pair(low: __m256i, high: __m256i) -> __m256i {
+fn pairwise_product(low: __m256i, high: __m256i) -> __m256i {
     let one = _mm256_set1_epi16(TRANSFORMER_ONE);
     let low = _mm256_max_epi16(_mm256_min_epi16(low, one), _mm256_setzero_si256());
     let shifted = _mm256_slli_epi16::<{ 16 - PAIR_SHIFT as i32 }>(low);
     _mm256_mulhi_epi16(shifted, _mm256_min_epi16(high, one))
 }
 
-/// Sixteen times `N` neurons in the first layer.
+/// The layers, with 16·`N` neurons in the first.
 #[target_feature(enable = "avx2,bmi1")]
 fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
     let half = own.len() / 2;
@@ -177,7 +178,7 @@ fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activ
     for sums in [own, enemy] {
         let (low, high) = sums.split_at(half);
         for (low, high) in low.chunks(GROUP_BLOCKS).zip(high.chunks(GROUP_BLOCKS)) {
-            words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
+            words[count] = (pairwise_activations(low, high, &mut activations[block..block + low.len()]), block * 8);
             block += low.len();
             count += 1;
         }
@@ -191,10 +192,10 @@ fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activ
         while word != 0 {
             let chunk = word.trailing_zeros() as usize;
             word &= word - 1;
-            visit(&mut sums, chunks[chunk], &weights[chunk]);
+            add_chunk(&mut sums, chunks[chunk], &weights[chunk]);
         }
     }
-    upper(stack, &sums)
+    upper_layers(stack, &sums)
 }
 
 fn chunks(activations: &Activations) -> &[i32; 256] {
@@ -203,7 +204,7 @@ fn chunks(activations: &Activations) -> &[i32; 256] {
 }
 
 #[target_feature(enable = "avx2,bmi1")]
-fn visit<const N: usize>(sums: &mut [Registers; N], inputs: i32, weights: &[I8x64; N]) {
+fn add_chunk<const N: usize>(sums: &mut [Registers; N], inputs: i32, weights: &[I8x64; N]) {
     let inputs = _mm256_set1_epi32(inputs);
     for (sums, weights) in sums.iter_mut().zip(weights) {
         for (sum, weights) in sums.iter_mut().zip(registers(weights)) {
@@ -212,22 +213,23 @@ fn visit<const N: usize>(sums: &mut [Registers; N], inputs: i32, weights: &[I8x6
     }
 }
 
-/// Adds four products to each sum. Two products of at most 127 · 128 fit 16 bits, so nothing saturates.
+/// Adds four products to each sum. Two products of at most 127 · 128 fit 16 bits, so nothing
+/// saturates.
 #[target_feature(enable = "avx2,bmi1")]
 fn dot(sum: __m256i, inputs: __m256i, weights: __m256i) -> __m256i {
     let pairs = _mm256_maddubs_epi16(inputs, weights);
     _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
 }
 
-/// The layers above the first one's sums.
+/// The layers above the first.
 #[target_feature(enable = "avx2,bmi1")]
-fn upper<const N: usize>(stack: &Stack, first: &[Registers; N]) -> i32 {
+fn upper_layers<const N: usize>(stack: &Stack, first: &[Registers; N]) -> i32 {
     // For each block sixteen squares, then sixteen clipped values.
     let mut inputs = [_mm256_setzero_si256(); N];
     for (inputs, sums) in inputs.iter_mut().zip(first) {
-        let squares = _mm256_packs_epi32(squared(sums[0]), squared(sums[1]));
-        let clipped = _mm256_packs_epi32(clipped(sums[0]), clipped(sums[1]));
-        let packed = _mm256_packus_epi16(squares, clipped);
+        let squares = _mm256_packs_epi32(squared_crelu(sums[0]), squared_crelu(sums[1]));
+        let crelu = _mm256_packs_epi32(crelu(sums[0]), crelu(sums[1]));
+        let packed = _mm256_packus_epi16(squares, crelu);
         *inputs = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
     }
     let mut outputs = _mm256_setzero_si256();
@@ -240,8 +242,8 @@ fn upper<const N: usize>(stack: &Stack, first: &[Registers; N]) -> i32 {
             four(&mut plain, _mm256_broadcastsi128_si256(_mm256_extracti128_si256::<1>(*inputs)), &rows[4..]);
         }
         for (lane, weights) in registers(weights).iter().enumerate() {
-            // An activation fits sixteen bits, with zeros above: the pair's product is its product.
-            let activations = clipped(_mm256_add_epi32(squares[lane], plain[lane]));
+            // An activation fits 16 bits, with zeros above: the pair's product is its own.
+            let activations = crelu(_mm256_add_epi32(squares[lane], plain[lane]));
             outputs = _mm256_add_epi32(outputs, _mm256_madd_epi16(activations, *weights));
         }
     }
@@ -265,14 +267,14 @@ fn four(sums: &mut Registers, inputs: __m256i, weights: &[I8x64]) {
 }
 
 #[target_feature(enable = "avx2,bmi1")]
-fn squared(sums: __m256i) -> __m256i {
-    // As numbers without a sign, so that the lowest number of all, which has no opposite, is large too.
+fn squared_crelu(sums: __m256i) -> __m256i {
+    // Unsigned, since `i32::MIN` has no positive counterpart and must count as large.
     let limited = _mm256_min_epu32(_mm256_abs_epi32(sums), _mm256_set1_epi32(SUM_LIMIT));
     _mm256_srli_epi32::<{ SQUARE_SHIFT as i32 }>(_mm256_madd_epi16(limited, limited))
 }
 
 #[target_feature(enable = "avx2,bmi1")]
-fn clipped(sums: __m256i) -> __m256i {
+fn crelu(sums: __m256i) -> __m256i {
     let limited = _mm256_min_epi32(_mm256_max_epi32(sums, _mm256_setzero_si256()), _mm256_set1_epi32(SUM_LIMIT));
     _mm256_srli_epi32::<{ WEIGHT_SHIFT as i32 }>(limited)
 }

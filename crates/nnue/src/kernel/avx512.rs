@@ -1,7 +1,7 @@
-//! AVX-512: registers of thirty-two sums or sixty-four activations. The layers are in [`plain`], and with products of
-//! four in one instruction in [`vnni`].
+//! AVX-512: registers of thirty-two sums or sixty-four activations. The layers are in [`plain`],
+//! and with products of four in one instruction in [`vnni`].
 
-#![allow(unsafe_code, reason = "blocks are read as the registers they are")]
+#![allow(unsafe_code, reason = "blocks are read as registers")]
 #![allow(clippy::wildcard_imports, reason = "intrinsics, whose names are unmistakable")]
 
 pub(super) mod plain;
@@ -29,7 +29,8 @@ unsafe impl Block for I32x16 {}
 unsafe impl Block for I8x64 {}
 
 fn register<B: Block>(block: &B) -> &__m512i {
-    // SAFETY: `Block` promises size, alignment and that any bits will do; registers have no bits that will not.
+    // SAFETY: `Block` promises size, alignment and that any bits will do; registers have no bits
+    // that will not.
     unsafe { &*ptr::from_ref(block).cast() }
 }
 
@@ -76,7 +77,7 @@ pub(super) fn add_sub_sub(
     *register_mut(&mut target[head]) = _mm512_sub_epi32(moved, gone);
 }
 
-/// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
+/// Register tiling: eight registers hold a tile of the sums while all rows are added to it.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
     let blocks = sums.len();
@@ -118,34 +119,34 @@ fn apply_tile<const N: usize>(tile: &mut [I16x32; N], rows: &[I16x32], blocks: u
     }
 }
 
-/// The pairs of a group's sums with their partners, and a bit for each chunk of them that is not all zeros.
+/// Pairwise multiplication of a group's clipped sums; returns a bit for each non-zero chunk.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
-fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
+fn pairwise_activations(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
     let (low, low_rest) = low.as_chunks::<2>();
     let (high, high_rest) = high.as_chunks::<2>();
     let (activations, activations_rest) = activations.as_chunks_mut::<2>();
-    let (mut live, mut place) = (0, 0);
+    let (mut nonzero, mut place) = (0, 0);
     for ((low, high), activations) in low.iter().zip(high).zip(activations) {
-        let ordered = packed(pair(&low[0], &high[0]), pair(&low[1], &high[1]));
+        let ordered = packed(pairwise_product(&low[0], &high[0]), pairwise_product(&low[1], &high[1]));
         // SAFETY: the blocks are 64 bytes together; the store asks for no alignment.
         unsafe { _mm512_storeu_si512(ptr::from_mut(activations).cast(), ordered) };
-        live |= u64::from(_mm512_test_epi32_mask(ordered, ordered)) << place;
+        nonzero |= u64::from(_mm512_test_epi32_mask(ordered, ordered)) << place;
         place += 16;
     }
     if let ([low], [high], [activations]) = (low_rest, high_rest, activations_rest) {
-        let product = pair(low, high);
+        let product = pairwise_product(low, high);
         let ordered = _mm512_castsi512_si256(packed(product, product));
         // SAFETY: the block is 32 bytes, aligned to 32.
         unsafe { _mm256_store_si256(ptr::from_mut(activations).cast(), ordered) };
-        live |= u64::from(_mm256_test_epi32_mask(ordered, ordered)) << place;
+        nonzero |= u64::from(_mm256_test_epi32_mask(ordered, ordered)) << place;
     }
-    live
+    nonzero
 }
 
-/// The higher half of the product of sixteen bits, one factor shifted up, is the product shifted down. Below zero only
-/// one factor is clipped: the packing clips the product.
+/// One factor is shifted up, so that the high half of the 16-bit product is the product shifted
+/// down. Only one factor is clipped at zero: the packing clips the product.
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
-fn pair(low: &I16x32, high: &I16x32) -> __m512i {
+fn pairwise_product(low: &I16x32, high: &I16x32) -> __m512i {
     let one = _mm512_set1_epi16(TRANSFORMER_ONE);
     let low = _mm512_max_epi16(_mm512_min_epi16(*register(low), one), _mm512_setzero_si512());
     let shifted = _mm512_slli_epi16::<{ 16 - PAIR_SHIFT }>(low);
@@ -160,14 +161,14 @@ fn packed(first: __m512i, second: __m512i) -> __m512i {
 }
 
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
-fn squared(sums: __m512i) -> __m512i {
-    // As numbers without a sign, so that the lowest number of all, which has no opposite, is large too.
+fn squared_crelu(sums: __m512i) -> __m512i {
+    // Unsigned, since `i32::MIN` has no positive counterpart and must count as large.
     let limited = _mm512_min_epu32(_mm512_abs_epi32(sums), _mm512_set1_epi32(SUM_LIMIT));
     _mm512_srli_epi32::<SQUARE_SHIFT>(_mm512_madd_epi16(limited, limited))
 }
 
 #[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vl")]
-fn clipped(sums: __m512i) -> __m512i {
+fn crelu(sums: __m512i) -> __m512i {
     let limited = _mm512_min_epi32(_mm512_max_epi32(sums, _mm512_setzero_si512()), _mm512_set1_epi32(SUM_LIMIT));
     _mm512_srli_epi32::<WEIGHT_SHIFT>(limited)
 }
@@ -190,7 +191,7 @@ macro_rules! layers {
             }
         }
 
-        /// Sixteen times `N` neurons in the first layer.
+        /// The layers, with 16·`N` neurons in the first.
         #[target_feature(enable = $features)]
         fn layers<const N: usize>(
             stack: &Stack,
@@ -205,12 +206,13 @@ macro_rules! layers {
             for sums in [own, enemy] {
                 let (low, high) = sums.split_at(half);
                 for (low, high) in low.chunks(GROUP_BLOCKS).zip(high.chunks(GROUP_BLOCKS)) {
-                    words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
+                    words[count] =
+                        (pairwise_activations(low, high, &mut activations[block..block + low.len()]), block * 8);
                     block += low.len();
                     count += 1;
                 }
             }
-            // Four sums of sums, because a product of four takes as many cycles.
+            // Four independent sums hide the latency of the dot product.
             let chunks = chunks(activations);
             let weights = stack.first.as_chunks::<N>().0;
             let zero = _mm512_setzero_si512();
@@ -222,7 +224,7 @@ macro_rules! layers {
                 'word: while word != 0 {
                     for sums in &mut sums {
                         let chunk = word.trailing_zeros() as usize;
-                        visit(sums, chunks[chunk], &weights[chunk]);
+                        add_chunk(sums, chunks[chunk], &weights[chunk]);
                         word &= word - 1;
                         if word == 0 {
                             break 'word;
@@ -234,22 +236,23 @@ macro_rules! layers {
                 let [a, b, c, d] = sums.map(|sums| sums[block]);
                 _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d))
             });
-            upper(stack, &sums)
+            upper_layers(stack, &sums)
         }
 
         #[target_feature(enable = $features)]
-        fn visit<const N: usize>(sums: &mut [__m512i; N], inputs: i32, weights: &[I8x64; N]) {
+        fn add_chunk<const N: usize>(sums: &mut [__m512i; N], inputs: i32, weights: &[I8x64; N]) {
             let inputs = _mm512_set1_epi32(inputs);
             for (sum, weights) in sums.iter_mut().zip(weights) {
                 *sum = dot(*sum, inputs, *register(weights));
             }
         }
 
-        /// The layers above the first one's sums.
+        /// The layers above the first.
         #[target_feature(enable = $features)]
-        fn upper<const N: usize>(stack: &Stack, first: &[__m512i; N]) -> i32 {
+        fn upper_layers<const N: usize>(stack: &Stack, first: &[__m512i; N]) -> i32 {
             // For each block sixteen squares, then sixteen clipped values.
-            let inputs = first.map(|sums| [_mm512_cvtepi32_epi8(squared(sums)), _mm512_cvtepi32_epi8(clipped(sums))]);
+            let inputs =
+                first.map(|sums| [_mm512_cvtepi32_epi8(squared_crelu(sums)), _mm512_cvtepi32_epi8(crelu(sums))]);
             let zero = _mm512_setzero_si512();
             let mut outputs = zero;
             let rows = stack.second.chunks_exact(8 * N);
@@ -264,8 +267,8 @@ macro_rules! layers {
                 }
                 let [a, b, c, d] = sums;
                 let sums = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
-                // An activation fits sixteen bits, with zeros above: the pair's product is its product.
-                outputs = _mm512_add_epi32(outputs, _mm512_madd_epi16(clipped(sums), *register(weights)));
+                // An activation fits 16 bits, with zeros above: the pair's product is its own.
+                outputs = _mm512_add_epi32(outputs, _mm512_madd_epi16(crelu(sums), *register(weights)));
             }
             stack.output_bias + _mm512_reduce_add_epi32(outputs)
         }

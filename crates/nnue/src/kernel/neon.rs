@@ -1,6 +1,6 @@
 //! NEON: registers of eight sums or sixteen activations.
 
-#![allow(unsafe_code, reason = "blocks are read as the registers they are")]
+#![allow(unsafe_code, reason = "blocks are read as registers")]
 #![allow(clippy::wildcard_imports, reason = "intrinsics, whose names are unmistakable")]
 
 use std::{arch::aarch64::*, array, ptr};
@@ -18,7 +18,8 @@ use crate::{
 ///
 /// # Safety
 ///
-/// The type and four of `Register` must be 64 bytes, the type aligned to at least 16, and both allow any bits.
+/// The type and four of `Register` must be 64 bytes, the type aligned to at least 16, and both
+/// allow any bits.
 unsafe trait Block {
     type Register: Copy;
 }
@@ -89,7 +90,7 @@ pub(super) fn add_sub_sub(
     set_wide(&mut target[head], array::from_fn(|lane| vsubq_s32(moved(lane), captured[lane])));
 }
 
-/// Tile by tile: eight registers hold a part of the sums while all rows pass over it.
+/// Register tiling: eight registers hold a tile of the sums while all rows are added to it.
 #[target_feature(enable = "neon")]
 pub(super) fn apply(sums: &mut [I16x32], rows: &[I16x32], added: &[u16], removed: &[u16]) {
     let blocks = sums.len();
@@ -155,18 +156,19 @@ pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations
 
 const _: () = assert!(PAIR_SHIFT == 8 + 1);
 
-/// The pairs of a group's sums with their partners, and a bit for each chunk of them that is not all zeros.
+/// Pairwise multiplication of a group's clipped sums; returns a bit for each non-zero chunk.
 #[target_feature(enable = "neon")]
-fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
+fn pairwise_activations(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
     let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(TRANSFORMER_ONE));
     let clip = |sums| vreinterpretq_u16_s16(vmaxq_s16(vminq_s16(sums, one), zero));
     // SAFETY: four numbers for four lanes; the load asks for no more than their alignment.
     let bits = unsafe { vld1q_u32([1, 2, 4, 8].as_ptr()) };
-    let (mut live, mut place) = (0, 0);
+    let (mut nonzero, mut place) = (0, 0);
     for ((low, high), activations) in low.iter().zip(high).zip(activations) {
         let products: [uint8x8_t; 4] = array::from_fn(|lane| {
             let (low, high) = (clip(registers(low)[lane]), clip(registers(high)[lane]));
-            // 255 · 255 fits sixteen bits that have no sign. Down by eight when the bytes are taken, by one after.
+            // 255 · 255 fits sixteen bits that have no sign. Down by eight when the bytes are
+            // taken, by one after.
             vshr_n_u8::<1>(vshrn_n_u16::<8>(vmulq_u16(low, high)))
         });
         for half in 0..2 {
@@ -174,14 +176,14 @@ fn activate(low: &[I16x32], high: &[I16x32], activations: &mut [U8x32]) -> u64 {
             // SAFETY: sixteen bytes at either half of thirty-two.
             unsafe { vst1q_u8(activations.0.as_mut_ptr().add(16 * half), packed) };
             let chunks = vreinterpretq_u32_u8(packed);
-            live |= u64::from(vaddvq_u32(vandq_u32(vtstq_u32(chunks, chunks), bits))) << place;
+            nonzero |= u64::from(vaddvq_u32(vandq_u32(vtstq_u32(chunks, chunks), bits))) << place;
             place += 4;
         }
     }
-    live
+    nonzero
 }
 
-/// Sixteen times `N` neurons in the first layer.
+/// The layers, with 16·`N` neurons in the first.
 #[target_feature(enable = "neon")]
 fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
     let half = own.len() / 2;
@@ -191,7 +193,7 @@ fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activ
     for sums in [own, enemy] {
         let (low, high) = sums.split_at(half);
         for (low, high) in low.chunks(GROUP_BLOCKS).zip(high.chunks(GROUP_BLOCKS)) {
-            words[count] = (activate(low, high, &mut activations[block..block + low.len()]), block * 8);
+            words[count] = (pairwise_activations(low, high, &mut activations[block..block + low.len()]), block * 8);
             block += low.len();
             count += 1;
         }
@@ -206,17 +208,17 @@ fn layers<const N: usize>(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activ
             let chunk = word.trailing_zeros() as usize;
             word &= word - 1;
             for (sums, weights) in sums.iter_mut().zip(&weights[chunk]) {
-                visit(sums, chunks[chunk], weights);
+                add_chunk(sums, chunks[chunk], weights);
             }
         }
     }
-    upper(stack, &sums)
+    upper_layers(stack, &sums)
 }
 
-/// Adds the products of four inputs to the sums of sixteen neurons. Inputs are below 128 and so may have a sign, and two
-/// products of at most 127 · 128 fit sixteen bits.
+/// Adds the products of four inputs to the sums of sixteen neurons. Inputs are below 128 and so may
+/// have a sign, and two products of at most 127 · 128 fit sixteen bits.
 #[target_feature(enable = "neon")]
-fn visit(sums: &mut [int32x4_t; 4], inputs: i32, weights: &I8x64) {
+fn add_chunk(sums: &mut [int32x4_t; 4], inputs: i32, weights: &I8x64) {
     let inputs = vreinterpretq_s8_s32(vdupq_n_s32(inputs));
     for (sum, weights) in sums.iter_mut().zip(registers(weights)) {
         let low = vmull_s8(vget_low_s8(inputs), vget_low_s8(*weights));
@@ -225,15 +227,16 @@ fn visit(sums: &mut [int32x4_t; 4], inputs: i32, weights: &I8x64) {
     }
 }
 
-/// The layers above the first one's sums.
+/// The layers above the first.
 #[target_feature(enable = "neon")]
-fn upper<const N: usize>(stack: &Stack, first: &[[int32x4_t; 4]; N]) -> i32 {
-    // For each block sixteen squares, then sixteen clipped values: a chunk is the four of a register.
+fn upper_layers<const N: usize>(stack: &Stack, first: &[[int32x4_t; 4]; N]) -> i32 {
+    // For each block sixteen squares, then sixteen clipped values: a chunk is the four of a
+    // register.
     let mut inputs = [[0; 8]; N];
     for (inputs, sums) in inputs.iter_mut().zip(first) {
         for (place, sums) in sums.iter().enumerate() {
-            inputs[place] = chunk(squared(*sums));
-            inputs[4 + place] = chunk(clipped(*sums));
+            inputs[place] = chunk(squared_crelu(*sums));
+            inputs[4 + place] = chunk(crelu(*sums));
         }
     }
     let mut outputs = vdupq_n_s32(0);
@@ -241,10 +244,10 @@ fn upper<const N: usize>(stack: &Stack, first: &[[int32x4_t; 4]; N]) -> i32 {
     for ((bias, rows), weights) in stack.second_bias.iter().zip(rows).zip(&stack.output) {
         let mut sums = *registers(bias);
         for (inputs, weights) in inputs.as_flattened().iter().zip(rows) {
-            visit(&mut sums, *inputs, weights);
+            add_chunk(&mut sums, *inputs, weights);
         }
         for (sum, weights) in sums.iter().zip(registers(weights)) {
-            outputs = vmlaq_s32(outputs, clipped(*sum), *weights);
+            outputs = vmlaq_s32(outputs, crelu(*sum), *weights);
         }
     }
     stack.output_bias + vaddvq_s32(outputs)
@@ -259,14 +262,14 @@ fn chunk(numbers: int32x4_t) -> i32 {
 }
 
 #[target_feature(enable = "neon")]
-fn squared(sums: int32x4_t) -> int32x4_t {
-    // Saturated, because the lowest number of all has no opposite.
+fn squared_crelu(sums: int32x4_t) -> int32x4_t {
+    // Saturated, since `i32::MIN` has no positive counterpart.
     let limited = vminq_s32(vqabsq_s32(sums), vdupq_n_s32(SUM_LIMIT));
     vshrq_n_s32::<{ SQUARE_SHIFT as i32 }>(vmulq_s32(limited, limited))
 }
 
 #[target_feature(enable = "neon")]
-fn clipped(sums: int32x4_t) -> int32x4_t {
+fn crelu(sums: int32x4_t) -> int32x4_t {
     let limited = vminq_s32(vmaxq_s32(sums, vdupq_n_s32(0)), vdupq_n_s32(SUM_LIMIT));
     vshrq_n_s32::<{ WEIGHT_SHIFT as i32 }>(limited)
 }

@@ -1,4 +1,4 @@
-//! What every processor can run, and what the others are held against.
+//! The portable kernel, the reference for the others.
 
 use std::array;
 
@@ -66,15 +66,15 @@ fn combine(sums: &mut [I16x32], row: &[I16x32], narrow: impl Fn(i16, i16) -> i16
 #[inline(never)]
 pub(super) fn infer(stack: &Stack, own: &[I16x32], enemy: &[I16x32], activations: &mut Activations) -> i32 {
     let half = own.len() / 2;
-    activate(own, &mut activations[..half]);
-    activate(enemy, &mut activations[half..2 * half]);
+    pairwise_activations(own, &mut activations[..half]);
+    pairwise_activations(enemy, &mut activations[half..2 * half]);
     match stack.first_bias.len() {
         1 => layers::<1>(stack, &activations[..2 * half]),
         _ => layers::<2>(stack, &activations[..2 * half]),
     }
 }
 
-/// Sixteen times `N` neurons in the first layer.
+/// The layers, with 16·`N` neurons in the first.
 fn layers<const N: usize>(stack: &Stack, activations: &[U8x32]) -> i32 {
     let mut sums: [I32x16; N] = array::from_fn(|block| stack.first_bias[block]);
     let weights = stack.first.as_chunks::<N>().0.as_chunks::<8>().0;
@@ -88,7 +88,7 @@ fn layers<const N: usize>(stack: &Stack, activations: &[U8x32]) -> i32 {
             }
         }
     }
-    upper(stack, &sums)
+    upper_layers(stack, &sums)
 }
 
 /// Adds the products of four inputs to the sums of sixteen neurons.
@@ -100,15 +100,15 @@ fn add_products(sums: &mut I32x16, weights: &I8x64, inputs: &[u8; 4]) {
     }
 }
 
-/// The layers above the first one's sums.
-fn upper(stack: &Stack, first: &[I32x16]) -> i32 {
+/// The layers above the first.
+fn upper_layers(stack: &Stack, first: &[I32x16]) -> i32 {
     // For each block sixteen squares, then sixteen clipped values.
     let mut inputs = [0_u8; 64];
     for (block, sums) in first.iter().enumerate() {
         for (lane, sum) in sums.0.into_iter().enumerate() {
             let limited = sum.unsigned_abs().min(SUM_LIMIT as u32);
             inputs[block * 32 + lane] = ((limited * limited) >> SQUARE_SHIFT) as u8;
-            inputs[block * 32 + 16 + lane] = clipped(sum) as u8;
+            inputs[block * 32 + 16 + lane] = crelu(sum) as u8;
         }
     }
     let inputs = &inputs.as_chunks::<4>().0[..first.len() * 8];
@@ -120,14 +120,14 @@ fn upper(stack: &Stack, first: &[I32x16]) -> i32 {
             add_products(&mut sums, weights, inputs);
         }
         for (sum, weight) in sums.0.into_iter().zip(output_weights.0) {
-            output += clipped(sum) * weight;
+            output += crelu(sum) * weight;
         }
     }
     output
 }
 
-/// A side's pairs.
-fn activate(sums: &[I16x32], activations: &mut [U8x32]) {
+/// Pairwise multiplication of the clipped sums of a side.
+fn pairwise_activations(sums: &[I16x32], activations: &mut [U8x32]) {
     let (low, high) = sums.split_at(sums.len() / 2);
     for ((low, high), activations) in low.iter().zip(high).zip(activations) {
         for (lane, activation) in activations.0.iter_mut().enumerate() {
@@ -137,6 +137,6 @@ fn activate(sums: &[I16x32], activations: &mut [U8x32]) {
     }
 }
 
-fn clipped(sum: i32) -> i32 {
+fn crelu(sum: i32) -> i32 {
     sum.clamp(0, SUM_LIMIT) >> WEIGHT_SHIFT
 }

@@ -1,5 +1,5 @@
-//! Kernels by themselves, on numbers of all sizes; small enough for Miri, which runs the unsafe code that it knows the
-//! instructions of (`scripts/check-long`).
+//! Kernels against the scalar one, on numbers of all sizes. Small enough for Miri, which runs the
+//! unsafe code whose instructions it supports (`scripts/check-long`).
 
 use super::{
     blocks::{I16x32, U8x32},
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{StackParameters, architecture::Sizes, net::Stack};
 
-/// Numbers that are the same in every run.
+/// Deterministic pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,7 +20,7 @@ impl Numbers {
         (0..count).map(|_| I16x32(std::array::from_fn(|_| self.within(1 << 15) as i16))).collect()
     }
 
-    /// Sums of which some are negative, some are clipped, and some blocks are not on at all.
+    /// Returns sums of which some are negative, some are clipped, and some blocks are zero.
     fn sums(&mut self, blocks: usize) -> Vec<I16x32> {
         let block = |numbers: &mut Self| {
             let limit = [0, 60, 300, 32_767][numbers.within(1 << 20).unsigned_abs() as usize % 4];
@@ -69,7 +69,7 @@ fn updates_are_equal() {
         for kernel in others() {
             assert!(results(kernel) == expected, "{kernel} {width}");
         }
-        // The same by hand, the head's block apart.
+        // The scalar kernel by hand, the head's block apart.
         let lane = |row: usize| rows[row * blocks + 2].0[17];
         let sum = |plus: &[usize], minus: &[usize]| {
             let plus = plus.iter().fold(lane(0), |sum, row| sum.wrapping_add(lane(*row)));
@@ -134,9 +134,9 @@ fn the_greatest_sums_are_exact() {
     }
 }
 
-/// The least number that a sum can be has no positive counterpart; its square counts as the greatest.
+/// `i32::MIN` has no positive counterpart; its square counts as the greatest.
 #[test]
-fn the_least_of_all_sums_has_a_square() {
+fn the_minimum_sum_has_a_square() {
     let sizes = Sizes::new(128, 8, 8, 1).unwrap();
     let mut layer = Numbers(3).layer(sizes, 0, 0);
     layer.first_bias.fill(i32::MIN);
@@ -153,11 +153,11 @@ fn the_least_of_all_sums_has_a_square() {
 }
 
 #[test]
-fn a_kernel_is_named_and_here_or_refused() {
+fn a_kernel_is_available_or_rejected() {
     assert_eq!("scalar".parse(), Ok(Kernel::SCALAR));
     for set in Set::ALL {
         match set.name().parse::<Kernel>() {
-            Ok(kernel) => assert!(set.is_here() && kernel.to_string() == set.name()),
+            Ok(kernel) => assert!(set.is_available() && kernel.to_string() == set.name()),
             Err(error) => {
                 assert_eq!(error, KernelError::Lacking { name: set.name() });
                 let begins = format!("this processor has no {}; it has scalar", set.name());

@@ -1,11 +1,11 @@
-//! Nets that nobody trained: for tests and benchmarks.
+//! Generated nets, for tests and benchmarks.
 
 use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use super::Parameters;
 use crate::architecture::{OUTPUT_ONE, PIECE_POINTS, Sizes, point};
 
-/// A sequence of numbers that is the same everywhere (`SplitMix64`). For made-up nets only.
+/// The `SplitMix64` generator, equal on every platform.
 struct Numbers(u64);
 
 impl Numbers {
@@ -16,13 +16,13 @@ impl Numbers {
         mixed ^ mixed >> 31
     }
 
-    /// From `-limit` to `limit`, all alike.
+    /// Draws uniformly from `-limit..=limit`.
     fn within(&mut self, limit: i32) -> i32 {
         ((self.next() % (2 * limit as u64 + 1)) as i64 - i64::from(limit)) as i32
     }
 }
 
-/// How large the numbers of a made-up net are.
+/// The magnitudes of a generated net's parameters.
 struct Magnitudes {
     transformer_bias: (i32, i32),
     transformer: i32,
@@ -35,7 +35,7 @@ struct Magnitudes {
     output: i32,
 }
 
-/// Of each kind of sum some saturate, some vanish, most lie between.
+/// Magnitudes at which some sums of each kind saturate, some vanish, and most lie between.
 const LIVELY: Magnitudes = Magnitudes {
     transformer_bias: (0, 200),
     transformer: 60,
@@ -48,7 +48,7 @@ const LIVELY: Magnitudes = Magnitudes {
     output: 600,
 };
 
-/// As large as the proofs let pass: thirty-two rows of 1,000 and a bias of 700 fit 16 bits.
+/// The largest magnitudes that pass the proof: 32 rows of 1,000 and a bias of 700 fit 16 bits.
 const EXTREME: Magnitudes = Magnitudes {
     transformer_bias: (0, 700),
     transformer: 1_000,
@@ -61,7 +61,7 @@ const EXTREME: Magnitudes = Magnitudes {
     output: 32_767,
 };
 
-/// What trained nets are like: few pairs are on, and the layers say little beside the head.
+/// Magnitudes as in trained nets: few active pairs, and small outputs beside the head.
 const SPARSE: Magnitudes = Magnitudes {
     transformer_bias: (-60, 20),
     transformer: 40,
@@ -75,8 +75,7 @@ const SPARSE: Magnitudes = Magnitudes {
 };
 
 impl Parameters {
-    /// A net of random numbers, the same for the same seed everywhere. Every fourth seed gives numbers as large as a net
-    /// can have.
+    /// A net of random numbers, deterministic by seed. Every fourth seed yields extreme magnitudes.
     #[must_use]
     pub fn random(sizes: Sizes, seed: u64) -> Self {
         let magnitudes = if seed % 4 == 3 { &EXTREME } else { &LIVELY };
@@ -85,8 +84,9 @@ impl Parameters {
         parameters
     }
 
-    /// A net whose head counts material by simple piece-square values, with small random numbers in its layers and about
-    /// as many zeros among its activations as a trained net has: searches with it grow sensible trees.
+    /// A net whose head counts material by piece-square values. Its layers have small random
+    /// numbers, with the activation sparsity of a trained net: searches with it grow sensible
+    /// trees.
     #[must_use]
     pub fn from_piece_values(sizes: Sizes, seed: u64) -> Self {
         let mut parameters = filled(sizes, seed, &SPARSE);
@@ -95,8 +95,8 @@ impl Parameters {
         parameters
     }
 
-    /// A net that counts material by simple piece-square values and has zeros everywhere else: what a campaign may begin
-    /// with, so that its first gate asks whether anything was learned.
+    /// A net that counts material by piece-square values and is zero elsewhere. A campaign may
+    /// begin with it, so that its first gate tests whether anything was learned.
     #[must_use]
     pub fn only_piece_values(sizes: Sizes) -> Self {
         let mut parameters = Self::zero(sizes);
@@ -121,7 +121,7 @@ impl Parameters {
     }
 }
 
-/// What a piece is worth on a point, in hundredths of a pawn.
+/// Returns the value of a piece on a point, in hundredths of a pawn.
 fn value(piece: Piece, square: Square) -> i32 {
     let seen = if piece.color() == Color::Red { square } else { square.flipped() };
     let (file, rank) = (i32::from(seen.file()), i32::from(seen.rank()));

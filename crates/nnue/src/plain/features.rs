@@ -1,16 +1,16 @@
-//! What the plain evaluation sees.
+//! The features of the plain evaluation.
 
 use xiangqi::{Bitboard, Color, Piece, PieceKind, Position, Square, attacks};
 
 use super::sign;
 
-/// A feature's place among the weights.
+/// The index of a feature's weight.
 pub type Feature = u16;
 
-/// Points of half a board: files a to e, the rest mirrored onto them.
+/// The points of half a board: files a to e, with the others mirrored onto them.
 const HALF_POINTS: usize = 50;
 
-// Where each group of features begins.
+// The first index of each group of features.
 const PLACES: usize = 0;
 const CHARIOT_MOBILITY: usize = PLACES + PieceKind::COUNT * HALF_POINTS;
 const HORSE_MOBILITY: usize = CHARIOT_MOBILITY + 18;
@@ -30,10 +30,10 @@ const PAIRS: usize = CANNONS_BY_LOST_ELEPHANTS + 3;
 const ADJACENT_PAWNS: usize = PAIRS + 3;
 const TURN: usize = ADJACENT_PAWNS + 1;
 
-/// How many features there are.
+/// The number of features.
 pub const FEATURES: usize = TURN + 1;
 
-/// The folded point on which a side sees its piece, counted from its own left corner.
+/// Returns the mirrored point of a piece from its side's view.
 const fn half_point(side: Color, square: Square) -> usize {
     let square = match side {
         Color::Red => square,
@@ -43,15 +43,14 @@ const fn half_point(side: Color, square: Square) -> usize {
     square.rank() as usize * 5 + file as usize
 }
 
-/// What one side attacks, gathered while its pieces are looked at.
+/// The points that a side attacks.
 #[derive(Clone, Copy, Default)]
 struct Attacked {
     by_any: Bitboard,
     by_pawns: Bitboard,
 }
 
-/// Calls `visit` with each feature the position has and how often, less how often the other side has it: positive
-/// counts favour the side to move.
+/// Calls `visit` with each feature and its count for the side to move less that for the opponent.
 #[inline]
 pub fn visit_features(position: &Position, mut visit: impl FnMut(Feature, i32)) {
     let turn = position.turn();
@@ -65,10 +64,10 @@ pub fn visit_features(position: &Position, mut visit: impl FnMut(Feature, i32)) 
     }
     for side in Color::ALL {
         let sign = sign(side, turn);
-        let prey = position.by_color(!side);
+        let enemies = position.by_color(!side);
         let Attacked { by_any, by_pawns } = attacked[side.index()];
-        let hanging = (by_any & prey) - attacked[(!side).index()].by_any;
-        let under_pawns = by_pawns & prey;
+        let hanging = (by_any & enemies) - attacked[(!side).index()].by_any;
+        let under_pawns = by_pawns & enemies;
         if (hanging | under_pawns).any() {
             for kind in PieceKind::ALL {
                 let pieces = position.by_kind(kind);
@@ -80,7 +79,7 @@ pub fn visit_features(position: &Position, mut visit: impl FnMut(Feature, i32)) 
     visit(TURN as Feature, 1);
 }
 
-/// Where the pieces stand, how far they reach, and how much of the enemy palace that is.
+/// Piece-square, mobility and palace attack features.
 #[inline]
 fn pieces(position: &Position, side: Color, found: &mut impl FnMut(usize, u32)) -> Attacked {
     let occupied = position.occupied();
@@ -111,7 +110,7 @@ fn pieces(position: &Position, side: Color, found: &mut impl FnMut(usize, u32)) 
     attacked
 }
 
-/// Cannons and chariots that look at the enemy king.
+/// King attack features of cannons and chariots.
 #[inline]
 fn attack_on_king(position: &Position, side: Color, found: &mut impl FnMut(usize, u32)) {
     let king = position.king(!side);
@@ -139,7 +138,7 @@ fn attack_on_king(position: &Position, side: Color, found: &mut impl FnMut(usize
     }
 }
 
-/// What is worth more or less by what else there is.
+/// Material interaction features.
 #[inline]
 fn material(position: &Position, side: Color, found: &mut impl FnMut(usize, u32)) {
     let own = |kind| position.pieces(side, kind).count();

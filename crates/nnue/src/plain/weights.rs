@@ -1,4 +1,5 @@
-//! The weights of the plain evaluation: on full and on empty boards, by feature. Printed by `fit_plain`.
+//! The weights of the plain evaluation: on full and on empty boards, by feature. Printed by
+//! `fit_plain`.
 
 use super::FEATURES;
 

@@ -1,4 +1,4 @@
-//! The score as `nnue::architecture` declares it, straight from a net's numbers: no blocks, no updates, no skipping.
+//! The reference score, straight from the declaration in `nnue::architecture`.
 
 use nnue::{
     Parameters,

@@ -1,4 +1,4 @@
-//! What several tests use.
+//! Helpers of several tests.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
@@ -7,7 +7,7 @@ pub(crate) mod declared;
 use nnue::architecture::{Inputs, Sizes};
 use xiangqi::{Move, Position};
 
-/// Numbers that are the same in every run.
+/// Deterministic pseudorandom numbers.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -17,8 +17,8 @@ impl Numbers {
     }
 }
 
-/// A random legal move, if there is one. Every other time a capture or a king's move is preferred, so that games lead
-/// through all kinds of material and views.
+/// Returns a random legal move. Every other time a capture or a king's move is preferred, so that
+/// games reach all kinds of material and views.
 pub(crate) fn random_move(position: &Position, numbers: &mut Numbers) -> Option<Move> {
     let moves = position.legal_moves();
     if moves.is_empty() {
@@ -32,8 +32,9 @@ pub(crate) fn random_move(position: &Position, numbers: &mut Numbers) -> Option<
     Some(*lively[numbers.below(lively.len())])
 }
 
-/// Positions from which games soon lead through all that inputs tell apart: the start, and some with few attackers left.
-pub(crate) const BEGINNINGS: [&str; 6] = [
+/// Starting positions from which games soon reach all buckets: the start, and some with few
+/// attackers.
+pub(crate) const STARTS: [&str; 6] = [
     Position::START_FEN,
     "3akab2/9/r8/2p3p2/9/4P4/9/4C4/4H4/R2K5 b",
     "3k1ab2/4a4/4n4/4p4/9/9/4P4/2N1B4/9/4KA3 w",
@@ -42,8 +43,8 @@ pub(crate) const BEGINNINGS: [&str; 6] = [
     "3ak4/4a4/4b4/9/r8/9/P8/3K5/9/R8 w",
 ];
 
-/// The same sizes with attackers told apart.
-pub(crate) fn told(sizes: Sizes) -> Sizes {
+/// Replaces the inputs by those with attackers.
+pub(crate) fn with_attackers(sizes: Sizes) -> Sizes {
     sizes.with_inputs(Inputs::KingsAttackers)
 }
 

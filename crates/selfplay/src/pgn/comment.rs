@@ -1,15 +1,15 @@
-//! What a player thought of its move, as a comment.
+//! Search notes as PGN comments.
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use crate::arbiter::Note;
 
-/// A note as text: `+0.31/12 0.104s 23456n`: the score in pawns for the side that moves (`?` if there is none), how
-/// deep, how long, how many nodes.
+/// A note as text: `+0.31/12 0.104s 23456n`. Score in pawns for the side that moves (`?` if none),
+/// depth, time, nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment(pub Note);
 
-/// A comment that is no note.
+/// An invalid note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a note is score/depth, time and nodes, as in `+0.31/12 0.104s 23456n`")]
 pub struct ParseCommentError;
@@ -32,11 +32,11 @@ impl FromStr for Comment {
     type Err = ParseCommentError;
 
     fn from_str(text: &str) -> Result<Self, ParseCommentError> {
-        read(text).map(Self).ok_or(ParseCommentError)
+        parse(text).map(Self).ok_or(ParseCommentError)
     }
 }
 
-fn read(text: &str) -> Option<Note> {
+fn parse(text: &str) -> Option<Note> {
     let mut words = text.split(' ');
     let (score, depth) = words.next()?.split_once('/')?;
     let score = if score == "?" {

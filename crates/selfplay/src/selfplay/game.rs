@@ -9,34 +9,34 @@ use xiangqi::{
     rules::{Game, Outcome, Status},
 };
 
-use super::{Finished, Others, Players, Run};
+use super::{Finished, MatchEngines, Players, Run};
 use crate::{
+    engine_player::{SearchClock, limits},
     openings::NoOpening,
-    own::{Since, limits},
 };
 
-/// What can be seen of a game while it is played.
+/// A snapshot of a running game.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
-    /// The moves that were made.
+pub struct GameSnapshot<'a> {
+    /// The game so far.
     pub game: &'a Game,
-    /// How far the search for the next move is; none if the game is over.
+    /// The progress of the current search; none if the game is over.
     pub search: Option<&'a Report>,
-    /// How many nodes each side has searched, with those of this search, by [`Color::index`].
+    /// The nodes of each side, this search included, by [`Color::index`].
     pub nodes: [u64; 2],
-    /// What is left on each side's clock, without what this search has used; none where no clock runs.
+    /// The time left on each clock, this search deducted; none without a clock.
     pub left: Option<[Duration; 2]>,
-    /// How it ended, if it is over.
+    /// The result, if the game is over.
     pub end: Option<(Outcome, Reason)>,
 }
 
-/// An engine and what it may use for a move.
-struct Seat<'a> {
+/// An engine with its node limits.
+struct LimitedEngine<'a> {
     engine: &'a mut Engine,
     limits: Limits,
 }
 
-impl<'a> Seat<'a> {
+impl<'a> LimitedEngine<'a> {
     fn new(engine: &'a mut Engine, soft_nodes: Option<u64>, hard_nodes: u64) -> Self {
         engine.new_game();
         Self { engine, limits: Limits { soft_nodes, hard_nodes: Some(hard_nodes), ..Limits::default() } }
@@ -44,8 +44,8 @@ impl<'a> Seat<'a> {
 }
 
 impl Run {
-    /// [`game`](Self::game), asking before each move whether to go on; `None` if not. For those who hand games out by
-    /// themselves, so that no thread waits for the last games of a run.
+    /// [`game`](Self::game), checking before each move whether to continue; `None` if not. For
+    /// callers that schedule games themselves, so that no thread waits for the last games of a run.
     ///
     /// # Errors
     ///
@@ -53,18 +53,18 @@ impl Run {
     ///
     /// # Panics
     ///
-    /// Never: while a game goes on there is a move.
+    /// Never: an ongoing game has a legal move.
     pub fn game_while(
         &self,
         players: &mut Players,
         number: u64,
-        goes_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Finished>, NoOpening> {
-        self.game_watched(players, number, goes_on, &mut |_| {})
+        self.game_watched(players, number, should_continue, &mut |_| {})
     }
 
-    /// [`game_while`](Self::game_while) for somebody who watches: `watch` is called after each iteration of a search, and at
-    /// the end. It is the same game, whatever the watcher does, as long as it returns.
+    /// [`game_while`](Self::game_while) with an observer: `watch` is called after each iteration
+    /// and at the end. It does not affect the game.
     ///
     /// # Errors
     ///
@@ -72,22 +72,24 @@ impl Run {
     ///
     /// # Panics
     ///
-    /// Never: while a game goes on there is a move.
+    /// Never: an ongoing game has a legal move.
     pub fn game_watched(
         &self,
         players: &mut Players,
         number: u64,
-        goes_on: &mut dyn FnMut() -> bool,
-        watch: &mut dyn FnMut(&Sight<'_>),
+        should_continue: &mut dyn FnMut() -> bool,
+        watch: &mut dyn FnMut(&GameSnapshot<'_>),
     ) -> Result<Option<Finished>, NoOpening> {
-        let Players { a, others } = players;
-        let judge = others.as_mut().map_or(&mut *a, |others| &mut others.judge);
+        let Players { a, match_engines } = players;
+        let filter_engine = match_engines.as_mut().map_or(&mut *a, |match_engines| &mut match_engines.judge);
         let seed = self.header().seed_of(number);
-        let Some(opening) = self.openings.choose_while(seed, judge, goes_on)? else { return Ok(None) };
+        let Some(opening) = self.openings.choose_while(seed, filter_engine, should_continue)? else { return Ok(None) };
         let settings = &self.settings;
-        let mut a = Seat::new(a, settings.soft_nodes, settings.hard_nodes);
-        let mut b = match (others, &self.opponent) {
-            (Some(Others { b, .. }), Some(opponent)) => Some(Seat::new(b, opponent.soft_nodes, opponent.hard_nodes)),
+        let mut a = LimitedEngine::new(a, settings.soft_nodes, settings.hard_nodes);
+        let mut b = match (match_engines, &self.opponent) {
+            (Some(MatchEngines { b, .. }), Some(opponent)) => {
+                Some(LimitedEngine::new(b, opponent.soft_nodes, opponent.hard_nodes))
+            }
             _ => None,
         };
         let mut timed = self.timed.as_ref().map(|timed| (timed.clocks(), &*timed.timer));
@@ -106,11 +108,11 @@ impl Run {
             if game.len() >= settings.ply_cap as usize {
                 break (Outcome::Draw, Reason::PlyCap);
             }
-            if !goes_on() {
+            if !should_continue() {
                 return Ok(None);
             }
-            let Seat { engine, limits: nodes_limits } = match &mut b {
-                Some(b) if of_opponent(number, game.position().turn()) => b,
+            let LimitedEngine { engine, limits: nodes_limits } = match &mut b {
+                Some(b) if is_opponent(number, game.position().turn()) => b,
                 _ => &mut a,
             };
             let side = game.position().turn();
@@ -122,12 +124,12 @@ impl Run {
                 if let Some(left) = &mut left {
                     left[turn] = left[turn].saturating_sub(report.time);
                 }
-                watch(&Sight { game: &game, search: Some(report), nodes, left, end: None });
+                watch(&GameSnapshot { game: &game, search: Some(report), nodes, left, end: None });
             };
-            // What plays unwatched has neither clock nor control either: it is the same search.
+            // The same search as without an observer: the control is never used.
             let control = Control::default();
             let (report, is_late) = if let Some((clocks, timer)) = &mut timed {
-                let (limits, clock) = (limits(&clocks.allowance(side)), Since::now(*timer));
+                let (limits, clock) = (limits(&clocks.allowance(side)), SearchClock::start(*timer));
                 let report = engine.search_with(&game, &limits, &clock, &control, &mut after_iteration);
                 (report, clocks.press(side, clock.elapsed()).is_err())
             } else {
@@ -137,18 +139,18 @@ impl Run {
             if is_late {
                 break (Outcome::loss_of(side), Reason::TimeLoss);
             }
-            let mv = report.best_move().expect("there is a legal move while the game goes on");
-            // A search that was stopped before it had a score says so by one that is beyond all.
+            let mv = report.best_move().expect("an ongoing game has a legal move");
+            // Without a completed score the report holds one beyond all scores.
             moves.push(ScoredMove { mv, score: report.score().filter(|score| score.abs() <= MATE) });
             game.push_legal(mv);
         };
         let left = timed.as_ref().and_then(|(clocks, _)| clocks.left());
-        watch(&Sight { game: &game, search: None, nodes, left, end: Some((outcome, reason)) });
+        watch(&GameSnapshot { game: &game, search: None, nodes, left, end: Some((outcome, reason)) });
         Ok(Some(Finished { record: Record { opening, moves, outcome, reason }, nodes: nodes.iter().sum() }))
     }
 }
 
-/// Whether a colour is the opponent's in the match game with this number.
-fn of_opponent(number: u64, color: Color) -> bool {
+/// Whether the opponent plays this colour in the match game with this number.
+fn is_opponent(number: u64, color: Color) -> bool {
     Entrant::playing(color, number % 2 == 1) == Entrant::B
 }

@@ -12,7 +12,7 @@ use selfplay::{
 };
 use xiangqi::rules::RuleSet;
 
-/// Self-play with few nodes.
+/// Returns a self-play run with few nodes.
 pub(crate) fn run(games: u64, threads: usize) -> Run {
     Run {
         evaluation: Evaluation::Plain,
@@ -38,20 +38,20 @@ pub(crate) fn run(games: u64, threads: usize) -> Run {
     }
 }
 
-/// A net that knows the pieces and little else.
+/// Returns a net that mainly counts material.
 pub(crate) fn net() -> Evaluation {
-    let sizes = Sizes::new(128, 16, 32, 8).expect("a net may be so small");
-    let kernel = Kernel::available().last().expect("every machine has one");
+    let sizes = Sizes::new(128, 16, 32, 8).expect("the sizes are valid");
+    let kernel = Kernel::available().last().expect("the scalar kernel is always available");
     Evaluation::Net(Arc::new(Net::from_piece_values(sizes, 3)), kernel)
 }
 
-/// A match of the plain evaluation against that net.
+/// Returns a match of the plain evaluation against that net.
 pub(crate) fn match_run(games: u64, threads: usize) -> Run {
     let opponent = Opponent { evaluation: net(), soft_nodes: Some(20), hard_nodes: 40 };
     Run { opponent: Some(opponent), ..run(games, threads) }
 }
 
-/// The games of a run, which come in the order of their numbers.
+/// Plays a run, and returns its games in order.
 pub(crate) fn play(run: &Run) -> Vec<Record> {
     let mut records = Vec::new();
     run.play(|number, finished| {

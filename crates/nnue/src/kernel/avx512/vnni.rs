@@ -9,7 +9,7 @@ use super::{
         Activations, GROUP, GROUP_BLOCKS,
         blocks::{I8x64, I16x32},
     },
-    activate, chunks, clipped, register, squared,
+    chunks, crelu, pairwise_activations, register, squared_crelu,
 };
 use crate::net::Stack;
 

@@ -1,4 +1,4 @@
-//! Runs whose games somebody else described: to play them, or to play them again.
+//! Runs from shard headers: to play the described games, or to replay them.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::{
     timing::{Timed, Timer},
 };
 
-/// What is given is not what a header asks for: the games would be others.
+/// The given parts do not match the header, so the games would differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
-pub enum Mismatch {
+pub enum HeaderMismatch {
     #[error("the games are of engines with the bench signature {expected}; that of this one is {found}")]
     Engine { expected: u64, found: u64 },
     #[error("{} should play as {entrant:?}, and {} is given", net(*expected), net(*found))]
@@ -38,67 +38,67 @@ fn book(book: Option<Digest>) -> String {
 }
 
 impl Run {
-    /// The run that a header describes, from its first game on: one game on one thread, unless told otherwise.
+    /// Creates the run of a header, from its first game: one game on one thread, until changed.
     ///
     /// # Errors
     ///
-    /// If this engine, the nets or the book are others than the header's, or it has a clock.
+    /// If engine, nets or book differ from the header's, or it has a clock.
     pub fn from_header(
         header: &Header,
         evaluation: Evaluation,
         opponent: Option<Evaluation>,
         book: Option<Book>,
-    ) -> Result<Self, Mismatch> {
+    ) -> Result<Self, HeaderMismatch> {
         if header.clock.is_some() {
-            return Err(Mismatch::Timed);
+            return Err(HeaderMismatch::Timed);
         }
-        Self::described(header, evaluation, opponent, book)
+        Self::matching(header, evaluation, opponent, book)
     }
 
-    /// [`from_header`](Self::from_header) for games that need not be the same anywhere else: where the header has a clock,
-    /// `timer` measures the time.
+    /// [`from_header`](Self::from_header) for games that need not be reproducible: `timer` measures
+    /// the time if the header has a clock.
     ///
     /// # Errors
     ///
-    /// If this engine, the nets or the book are others than the header's.
-    pub fn under_timer(
+    /// If engine, nets or book differ from the header's.
+    pub fn from_header_with_timer(
         header: &Header,
         evaluation: Evaluation,
         opponent: Option<Evaluation>,
         book: Option<Book>,
         timer: Arc<dyn Timer>,
-    ) -> Result<Self, Mismatch> {
+    ) -> Result<Self, HeaderMismatch> {
         let timed = header.clock.map(|clock| Timed { clock, timer });
-        Ok(Self { timed, ..Self::described(header, evaluation, opponent, book)? })
+        Ok(Self { timed, ..Self::matching(header, evaluation, opponent, book)? })
     }
 
-    fn described(
+    fn matching(
         header: &Header,
         evaluation: Evaluation,
         opponent: Option<Evaluation>,
         book: Option<Book>,
-    ) -> Result<Self, Mismatch> {
+    ) -> Result<Self, HeaderMismatch> {
         if header.bench_signature != bench::SIGNATURE {
-            return Err(Mismatch::Engine { expected: header.bench_signature, found: bench::SIGNATURE });
+            return Err(HeaderMismatch::Engine { expected: header.bench_signature, found: bench::SIGNATURE });
         }
-        let same = |entrant, expected, evaluation: &Evaluation| {
+        let check_net = |entrant, expected, evaluation: &Evaluation| {
             let found = net_of(evaluation);
-            if found == expected { Ok(()) } else { Err(Mismatch::Net { entrant, expected, found }) }
+            if found == expected { Ok(()) } else { Err(HeaderMismatch::Net { entrant, expected, found }) }
         };
-        same(Entrant::A, header.net, &evaluation)?;
+        check_net(Entrant::A, header.net, &evaluation)?;
         let opponent = match (header.opponent, opponent) {
             (None, None) => None,
-            (None, Some(_)) => return Err(Mismatch::SelfPlay),
-            (Some(_), None) => return Err(Mismatch::NoOpponent),
+            (None, Some(_)) => return Err(HeaderMismatch::SelfPlay),
+            (Some(_), None) => return Err(HeaderMismatch::NoOpponent),
             (Some(expected), Some(evaluation)) => {
-                same(Entrant::B, expected.net, &evaluation)?;
+                check_net(Entrant::B, expected.net, &evaluation)?;
                 let dataset::Opponent { soft_nodes, hard_nodes, .. } = expected;
                 Some(Opponent { evaluation, soft_nodes, hard_nodes })
             }
         };
         let (expected, found) = (header.openings.book, book.as_ref().map(Book::hash));
         if expected != found {
-            return Err(Mismatch::Book { expected, found });
+            return Err(HeaderMismatch::Book { expected, found });
         }
         let Header { rules, settings, openings, seed, first_game, .. } = header;
         Ok(Self {

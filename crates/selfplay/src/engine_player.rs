@@ -1,4 +1,4 @@
-//! Our own engine as a player.
+//! Our engine as a player.
 
 use std::time::Duration;
 
@@ -10,42 +10,42 @@ use crate::{
     timing::Timer,
 };
 
-/// What lies between the end of a search and the moment its move is stamped.
+/// The time between the end of a search and the time stamp of its move.
 const OVERHEAD: Duration = Duration::from_millis(5);
 
-/// An engine of ours, in this process.
+/// Our engine, in this process.
 pub struct EnginePlayer<'a> {
     engine: Engine,
     timer: &'a dyn Timer,
 }
 
 impl<'a> EnginePlayer<'a> {
-    /// A player that measures its time with `timer`.
+    /// Creates a player that measures its time with `timer`.
     #[must_use]
     pub fn new(engine: Engine, timer: &'a dyn Timer) -> Self {
         Self { engine, timer }
     }
 }
 
-/// The time since a search began.
-pub(crate) struct Since<'a> {
+/// The clock of one search.
+pub(crate) struct SearchClock<'a> {
     timer: &'a dyn Timer,
     start: Duration,
 }
 
-impl<'a> Since<'a> {
-    pub(crate) fn now(timer: &'a dyn Timer) -> Self {
+impl<'a> SearchClock<'a> {
+    pub(crate) fn start(timer: &'a dyn Timer) -> Self {
         Self { timer, start: timer.now() }
     }
 }
 
-impl Clock for Since<'_> {
+impl Clock for SearchClock<'_> {
     fn elapsed(&self) -> Duration {
         self.timer.now().saturating_sub(self.start)
     }
 }
 
-/// The limits of a search that may use so much.
+/// Converts an allowance into search limits.
 pub(crate) fn limits(allowance: &Allowance) -> Limits {
     match *allowance {
         Allowance::Nodes(nodes) => Limits::nodes(nodes),
@@ -65,11 +65,11 @@ impl Player for EnginePlayer<'_> {
     }
 
     fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
-        let clock = Since::now(self.timer);
+        let clock = SearchClock::start(self.timer);
         let report = self.engine.search_with(game, &limits(allowance), &clock, &Control::default(), &mut |_| {});
         Ok(Choice {
-            mv: report.best_move().expect("there is a legal move while the game goes on"),
-            // A search that was stopped before it had a score says so by one that is beyond all.
+            mv: report.best_move().expect("an ongoing game has a legal move"),
+            // Without a completed score the report holds one beyond all scores.
             score: report.score().filter(|score| score.abs() <= MATE),
             depth: report.depth,
             nodes: report.nodes,
