@@ -61,7 +61,7 @@ pub(crate) struct Job {
     pub(crate) finished: BTreeMap<u64, Record>,
     /// Finished games that are not yet in the journal.
     pub(crate) unsaved: BTreeSet<u64>,
-    /// How fast its games are played.
+    /// Playing speed of its games.
     pub(crate) speed: Speed,
     pub(crate) journal: Journal,
     /// Time of acceptance, by the worker's clock.

@@ -22,10 +22,10 @@ const MAX_VARIATION_MOVES: usize = 24;
 
 /// The live view of all leases.
 #[derive(Debug, Default)]
-pub(crate) struct LiveView(Mutex<State>);
+pub(crate) struct LiveView(Mutex<LiveState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct LiveState {
     /// The reported game: lease and number.
     game: Option<(String, u64)>,
     /// The next update.
@@ -45,7 +45,7 @@ impl LiveView {
         Some(LiveFeed { view: self, lease: lease.to_owned(), number, last_update: None })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

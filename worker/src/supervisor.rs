@@ -78,7 +78,7 @@ pub struct Parts {
     pub control: Arc<Control>,
 }
 
-/// Why a worker ended.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The owner stopped it, or all its leases are done.

@@ -21,9 +21,9 @@ use worker::{
 
 /// Records the worker's messages and status.
 #[derive(Clone, Default)]
-pub(crate) struct Said(pub(crate) Arc<Mutex<(Vec<String>, Option<Snapshot>)>>);
+pub(crate) struct RecordingScreen(pub(crate) Arc<Mutex<(Vec<String>, Option<Snapshot>)>>);
 
-impl Screen for Said {
+impl Screen for RecordingScreen {
     fn line(&mut self, text: &str) {
         self.0.lock().unwrap().0.push(text.to_owned());
     }
@@ -33,7 +33,7 @@ impl Screen for Said {
     }
 }
 
-impl Said {
+impl RecordingScreen {
     pub(crate) fn lines(&self) -> String {
         self.0.lock().unwrap().0.join("\n")
     }
@@ -84,7 +84,7 @@ fn take(state: &Path) -> Folder {
 pub(crate) struct Worker {
     thread: JoinHandle<anyhow::Result<End>>,
     pub(crate) control: Arc<Control>,
-    pub(crate) said: Said,
+    pub(crate) said: RecordingScreen,
 }
 
 impl Worker {
@@ -132,7 +132,7 @@ impl Worker {
             instruction_set: "test".to_owned(),
         };
         let control = Arc::new(Control::default());
-        let said = Said::default();
+        let said = RecordingScreen::default();
         let parts = Parts {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
             folder: Arc::new(take(state)),
