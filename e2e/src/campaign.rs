@@ -1,4 +1,4 @@
-//! A campaign with every step of a real one, and little in it.
+//! A small campaign with every step of a real one.
 
 use std::fs;
 
@@ -6,16 +6,16 @@ use nnue::{Parameters, architecture::Sizes};
 
 use crate::{coordinator::Coordinator, stage::Stage};
 
-/// How much stronger than the champion a candidate has to be.
+/// Strength that the gate demands of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
-    /// No strength that a net of seconds could lack; but it is asked.
+    /// Any net passes, but the gate is played.
     Low,
-    /// No net whatever passes.
+    /// No net passes.
     OutOfReach,
 }
 
-/// The campaign `loop`, in which a net that knows what pieces are worth is the first champion.
+/// Creates the campaign `loop`; its first champion is a net of piece values.
 #[must_use]
 pub fn begin(stage: &Stage, coordinator: &Coordinator<'_>, bar: Bar, most_candidates: u32) -> String {
     let file = stage.path("material.nnue");

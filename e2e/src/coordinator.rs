@@ -1,4 +1,4 @@
-//! A coordinator, and what its administrator does on the command line.
+//! A coordinator process and its administrator's command line.
 
 use std::{
     fs,
@@ -16,10 +16,10 @@ use crate::{
     waiting::try_for,
 };
 
-/// How long a coordinator may take to be there.
+/// Timeout of the start.
 const START: Duration = Duration::from_mins(1);
 
-/// What an account may do.
+/// Roles of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are named as in the coordinator")]
 pub enum Role {
@@ -29,7 +29,7 @@ pub enum Role {
     Admin,
 }
 
-/// A coordinator that serves, with an embedded database and a folder of objects.
+/// A running coordinator with an embedded database and a folder of objects.
 pub struct Coordinator<'a> {
     stage: &'a Stage,
     process: Option<Process>,
@@ -38,7 +38,7 @@ pub struct Coordinator<'a> {
 }
 
 impl<'a> Coordinator<'a> {
-    /// Starts one at a port that is free; `more` are arguments of `serve`.
+    /// Starts one at a free port; `more` are arguments of `serve`.
     #[must_use]
     pub fn start(stage: &'a Stage, more: &[&str]) -> Self {
         let more = more.iter().map(|&word| word.to_owned()).collect();
@@ -47,26 +47,26 @@ impl<'a> Coordinator<'a> {
         coordinator
     }
 
-    /// Where it is.
+    /// Its address.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Ends it as a crash would.
+    /// Kills it, like a crash.
     pub fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             process.kill();
         }
     }
 
-    /// Starts it again where it was.
+    /// Restarts it at the same address.
     pub fn serve(&mut self) {
         let log = self.stage.log("coordinator");
         let heard = fs::read_to_string(&log).unwrap_or_default().len();
         let mut command = self.command();
         let listen = self.address.trim_start_matches("http://");
-        // A test's disk may be nearly full; that is no reason to play nothing.
+        // The test's disk may be nearly full.
         command.args(["serve", "--listen", listen, "--least-free", "0"]).args(&self.more);
         let mut process = Process::start("coordinator", &mut command, log);
         let address = try_for(START, || {
@@ -79,7 +79,7 @@ impl<'a> Coordinator<'a> {
         self.process = Some(process);
     }
 
-    /// What it has said.
+    /// Its log.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.stage.log("coordinator")).unwrap_or_default()
@@ -93,7 +93,7 @@ impl<'a> Coordinator<'a> {
         command
     }
 
-    /// Sets the coordinator's clock so far ahead of all others, for the rest of the test.
+    /// Sets its clock ahead of all others, for the rest of the test.
     #[allow(clippy::assertions_on_constants, reason = "it is another constant in programs built for use")]
     pub fn set_ahead_by(&self, time: Duration) {
         assert!(cfg!(debug_assertions), "programs that are built for use have no clock for tests");
@@ -102,7 +102,7 @@ impl<'a> Coordinator<'a> {
         fs::rename(new, file).expect("the stage can be written");
     }
 
-    /// Watches a campaign until so many nets were promoted, or it waits for a person.
+    /// Watches a campaign until this number of promotions, or until it waits for a person.
     #[must_use]
     pub fn watch(&self, name: &str, promotions: u32) -> Output {
         let mut command = self.command();
@@ -110,7 +110,7 @@ impl<'a> Coordinator<'a> {
         command.output().expect("the program can be started")
     }
 
-    /// Runs an administrator's command; what it answers.
+    /// Runs an administrator's command; returns its output.
     #[must_use]
     pub fn admin(&self, words: &[&str]) -> String {
         let output = self.command().arg("admin").args(words).output().expect("the program can be started");
@@ -120,7 +120,7 @@ impl<'a> Coordinator<'a> {
         String::from_utf8_lossy(&stdout).trim().to_owned()
     }
 
-    /// Asks as a program of this version does, and reads the answer to its end: status and body.
+    /// Sends a request as a program of this version; returns status and body.
     #[must_use]
     pub fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
         let address = self.address().trim_start_matches("http://");
@@ -138,7 +138,7 @@ impl<'a> Coordinator<'a> {
         (status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
     }
 
-    /// Makes an account, and a token of it.
+    /// Creates an account and returns a token of it.
     #[must_use]
     pub fn account(&self, name: &str, role: Role) -> String {
         let role = format!("{role:?}").to_lowercase();
@@ -147,22 +147,22 @@ impl<'a> Coordinator<'a> {
         answer.lines().last().expect("a token is shown").to_owned()
     }
 
-    /// Begins a campaign.
+    /// Creates a campaign.
     pub fn begin(&self, text: &str) {
         let file = self.stage.root().join("campaign.toml");
         fs::write(&file, text).expect("the stage can be written");
         let _ = self.admin(&["campaign", "create", &file.display().to_string()]);
     }
 
-    /// How a campaign stands.
+    /// Returns the state of a campaign.
     #[must_use]
     pub fn campaign(&self, name: &str) -> Value {
         serde_json::from_str(&self.admin(&["campaign", "show", name])).expect("the answer is JSON")
     }
 
-    /// Waits until a campaign is as wanted; how it stands then.
-    pub fn campaign_is(&self, name: &str, longest: Duration, wanted: impl Fn(&Value) -> bool) -> Value {
-        let found = try_for(longest, || Some(self.campaign(name)).filter(&wanted));
+    /// Waits until a campaign's state satisfies the condition; returns it.
+    pub fn campaign_is(&self, name: &str, timeout: Duration, wanted: impl Fn(&Value) -> bool) -> Value {
+        let found = try_for(timeout, || Some(self.campaign(name)).filter(&wanted));
         found.unwrap_or_else(|| panic!("the campaign stands at {:#}\n{}", self.campaign(name), self.log()))
     }
 }

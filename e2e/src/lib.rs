@@ -1,10 +1,11 @@
-//! The programs as people run them, for tests of all of them together.
+//! End-to-end tests: all programs as real processes.
 //!
-//! A [`Stage`] is a folder that is gone afterwards. On it are a [`Coordinator`], workers, trainers' agents: each a
-//! [`Process`] whose words go to a file, and which is killed when it is forgotten. Whoever waits for something says what
-//! and how long ([`wait_for`]); a test that waits in vain shows what everybody said.
+//! A [`Stage`] is a temporary folder. It holds a [`Coordinator`], workers and trainers' agents,
+//! each a [`Process`] with a log file that is killed on drop. [`wait_for`] names its condition and
+//! timeout; a test that times out shows all logs.
 //!
-//! The programs are those beside the test's own in cargo's folder: `cargo build --workspace --bins` puts them there.
+//! The programs are next to the test in cargo's folder: `cargo build --workspace --bins` builds
+//! them.
 #![allow(clippy::missing_panics_doc, reason = "what does not go as it should ends the test")]
 
 pub mod campaign;

@@ -1,4 +1,4 @@
-//! A program that runs.
+//! A running program.
 
 use std::{
     env, fs,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::waiting::try_for;
 
-/// One of our programs, beside the test's own.
+/// Returns the path of one of our programs, next to the test's own.
 #[must_use]
 pub fn program(name: &str) -> PathBuf {
     let own = env::current_exe().expect("a running program has a file");
@@ -20,7 +20,7 @@ pub fn program(name: &str) -> PathBuf {
     path
 }
 
-/// A program that runs, and is killed when it is forgotten.
+/// A running program, killed on drop.
 pub struct Process {
     name: String,
     child: Child,
@@ -28,7 +28,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts one. What it says on standard error is added to the file.
+    /// Starts a program; its standard error is appended to the file.
     #[must_use]
     pub fn start(name: &str, command: &mut Command, log: PathBuf) -> Self {
         let file = fs::OpenOptions::new().create(true).append(true).open(&log).expect("the stage can be written");
@@ -36,13 +36,13 @@ impl Process {
         Self { name: name.to_owned(), child: child.expect("the program can be started"), log }
     }
 
-    /// What it has said, and what others of its name said before it.
+    /// Its log, including those of earlier processes of this name.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Ends it as a crash would.
+    /// Kills it, like a crash.
     pub fn kill(mut self) {
         self.child.kill().expect("it is ours");
         self.child.wait().expect("it is ours");
@@ -59,19 +59,19 @@ impl Process {
         self.child.try_wait().expect("it is ours").map(|status| status.code().unwrap_or(-1))
     }
 
-    /// Waits for its end; its exit status.
+    /// Waits for its end; returns its exit status.
     #[must_use]
-    pub fn end(mut self, longest: Duration) -> i32 {
-        let ended = try_for(longest, || self.ended());
+    pub fn end(mut self, timeout: Duration) -> i32 {
+        let ended = try_for(timeout, || self.ended());
         ended.unwrap_or_else(|| panic!("{} does not end:\n{}", self.name, self.log()))
     }
 
-    /// Waits until it says something.
-    pub fn says(&mut self, words: &str, longest: Duration) {
+    /// Waits for a text in its log.
+    pub fn says(&mut self, words: &str, timeout: Duration) {
         let mut last = false;
-        let said = try_for(longest, || {
+        let said = try_for(timeout, || {
             let said = self.log().contains(words).then_some(true);
-            // What it said before it ended counts.
+            // Text before its end counts.
             let has_ended = std::mem::replace(&mut last, self.ended().is_some());
             said.or(has_ended.then_some(false))
         });

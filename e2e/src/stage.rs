@@ -1,4 +1,4 @@
-//! Where everything happens.
+//! The folder of a test.
 
 use std::{
     fs,
@@ -9,14 +9,14 @@ use std::{
 use dataset::Digest;
 use nnue::Kernel;
 use tempfile::TempDir;
-use worker::selftest::{Found, SIGNATURE};
+use worker::selftest::{SIGNATURE, SelftestRecord};
 
 use crate::{
     coordinator::Coordinator,
     process::{Process, program},
 };
 
-/// A folder for all processes of a test, gone afterwards.
+/// A temporary folder for all processes of a test.
 pub struct Stage(TempDir);
 
 impl Default for Stage {
@@ -26,7 +26,7 @@ impl Default for Stage {
 }
 
 impl Stage {
-    /// One of its folders or files.
+    /// Path of a file or folder on the stage.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
@@ -36,19 +36,19 @@ impl Stage {
         self.0.path()
     }
 
-    /// Starts a worker with two cores. That this program has passed its test on this machine is written down beforehand:
-    /// the test takes as long as many games.
+    /// Starts a worker with two cores. A passed self-test is recorded beforehand: it takes as long
+    /// as many games.
     #[must_use]
     pub fn worker(&self, coordinator: &Coordinator<'_>, token: &str, name: &str) -> Process {
         self.worker_at(coordinator.address(), token, name)
     }
 
-    /// The same for a coordinator at this address, whatever lies between.
+    /// Starts a worker for a coordinator at this address, such as a proxy's.
     #[must_use]
     pub fn worker_at(&self, address: &str, token: &str, name: &str) -> Process {
         let (state, program) = (self.path(name), program("chuhe-worker"));
         fs::create_dir_all(&state).expect("the stage can be written");
-        let found = Found {
+        let found = SelftestRecord {
             program: Digest::of(&fs::read(&program).expect("the program can be read")),
             instruction_set: Kernel::from_env().expect("the processor has it").name().to_owned(),
             bench_signature: SIGNATURE,
@@ -65,7 +65,7 @@ impl Stage {
         Process::start(name, &mut command, self.log(name))
     }
 
-    /// Starts a trainer's agent that learns with two threads of the processor.
+    /// Starts a trainer's agent with two CPU threads.
     #[must_use]
     pub fn agent(&self, address: &str, token: &str, name: &str, more: &[&str]) -> Process {
         let mut command = Command::new(program("chuhe-trainer"));
@@ -77,7 +77,7 @@ impl Stage {
         Process::start(name, &mut command, self.log(name))
     }
 
-    /// Where a process of this name says what it says.
+    /// Log file of a process.
     #[must_use]
     pub fn log(&self, name: &str) -> PathBuf {
         self.path(&format!("{name}.log"))

@@ -1,6 +1,6 @@
-//! Trainers' agents with a real coordinator: claimed, killed, gone on with, handed in, given up, refused.
+//! Trainers' agents with a real coordinator: claim, kill, resume, submit, abort, reject.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{
     fs,
@@ -15,8 +15,8 @@ use serde_json::Value;
 
 const LONG: Duration = Duration::from_mins(5);
 
-/// A few thousand positions of short games, and a small net, which soon knows them by heart: what is left of its loss then
-/// may well be many times the best. `recipe` is put in front of the recipe's schedule.
+/// A campaign with a few thousand positions of short games and a small net, which overfits soon: a
+/// loss many times the best is normal. `data` is put before the recipe's schedule.
 fn campaign(epochs: u32, data: &str) -> String {
     format!(
         "name = \"tiny\"\n\
@@ -47,7 +47,7 @@ fn run_of(work: &Path) -> Option<PathBuf> {
     fs::read_dir(work).ok()?.filter_map(|entry| Some(entry.ok()?.path())).find(name)
 }
 
-/// Waits until an agent has learned for a while and noted it.
+/// Waits for this number of lines in an agent's metrics.
 fn until_noted(work: &Path, lines: usize) {
     wait_for("figures of a training", LONG, || {
         let text = fs::read_to_string(run_of(work)?.join("metrics.jsonl")).ok()?;
@@ -55,19 +55,19 @@ fn until_noted(work: &Path, lines: usize) {
     });
 }
 
-/// The steps from which an agent's runs went on.
+/// The steps from which an agent's runs started.
 fn begun_at(log: &str) -> Vec<u64> {
     let after = log.split("learning from step ").skip(1);
     after.filter_map(|rest| rest.split(' ').next()?.parse().ok()).collect()
 }
 
-/// Waits until the agents of a name have begun to learn so often.
+/// Waits until the agents of this name have started learning this many times.
 fn until_learning(agent: &Process, times: usize) {
     wait_for("learning", LONG, || (begun_at(&agent.log()).len() == times).then_some(()));
 }
 
 #[test]
-fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
+fn a_killed_agent_resumes_to_the_same_net_which_plays_for_the_gate() {
     let stage = Stage::default();
     let mut coordinator = Coordinator::start(&stage, &[]);
     coordinator.begin(&campaign(120, ""));
@@ -87,7 +87,7 @@ fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     let fetched = |path: &PathBuf| fs::metadata(path).unwrap().ino();
     let before: Vec<_> = shards.iter().map(fetched).collect();
 
-    // Asked to end, it says where it stands; nothing is given back.
+    // An interrupted agent reports its step; the training stays leased.
     let agent = start(&[]);
     until_learning(&agent, 2);
     until_noted(&work, 6);
@@ -97,7 +97,7 @@ fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     assert!(log.contains("stopped at step "), "{log}");
     assert_eq!(coordinator.campaign("tiny")["training"]["state"], "leased");
 
-    // A coordinator that dies meanwhile is waited for.
+    // The agent retries while the coordinator is down.
     let agent = start(&["--once"]);
     until_learning(&agent, 3);
     coordinator.kill();
@@ -117,7 +117,7 @@ fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     let net = fs::read(run.join("net.nnue")).unwrap();
     assert_eq!(candidate, dataset::Digest::of(&net).to_string());
 
-    // Everybody may have the net, and its manifest says what made it.
+    // The net is public, with its manifest.
     let clock = std::sync::Arc::new(client::SystemClock::default());
     let client = client::Client::new(client::Settings::new(coordinator.address().parse().unwrap(), None, clock));
     let path = protocol::api::path::net(&candidate);
@@ -126,7 +126,7 @@ fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     let nets: Value = serde_json::from_str(&coordinator.admin(&["net", "list"])).unwrap();
     assert!(nets.as_array().unwrap().iter().any(|net| net["net"] == candidate && net["state"] == "candidate"));
 
-    // A run that nobody broke off makes the same bytes.
+    // An uninterrupted run makes the same bytes.
     let unbroken = Command::new(program("chuhe-trainer"))
         .arg("train")
         .arg(run.join("recipe.toml"))
@@ -140,7 +140,7 @@ fn a_killed_agent_goes_on_to_the_same_net_which_plays_for_the_gate() {
     assert!(unbroken.status.success(), "{}", String::from_utf8_lossy(&unbroken.stderr));
     assert_eq!(fs::read(stage.path("unbroken").join("net.nnue")).unwrap(), net);
 
-    // And everybody may have the games, once they are checked; a trainer has them before.
+    // The games are public once they are checked; trainers may read them before.
     fetch_games(&stage, &coordinator, &token, &run);
 }
 
@@ -156,7 +156,7 @@ fn fetch_games(stage: &Stage, coordinator: &Coordinator<'_>, token: &str, run: &
     };
     let first = fetch(&hash);
     assert_eq!(first["fetched"], first["shards"]);
-    // What was broken off is gone on with; what was altered is fetched again.
+    // An interrupted download is resumed; altered files are fetched again.
     let shard = fs::read_dir(&games).unwrap().map(|entry| entry.unwrap().path());
     let shard = shard.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "chuhe")).unwrap();
     let mut bytes = fs::read(&shard).unwrap();
@@ -169,7 +169,7 @@ fn fetch_games(stage: &Stage, coordinator: &Coordinator<'_>, token: &str, run: &
 }
 
 #[test]
-fn what_cannot_be_learned_is_given_up_and_who_may_not_train_is_refused() {
+fn an_impossible_training_is_aborted_and_an_account_without_the_role_is_rejected() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);
     coordinator.begin(&campaign(1, "least_positions = 1_000_000\n"));

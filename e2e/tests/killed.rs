@@ -1,11 +1,11 @@
-//! A worker and a coordinator that are killed again and again, with a bad network between them: every game of every match
-//! is accepted once, and is the one that everybody plays.
+//! A worker and a coordinator that are killed repeatedly, behind a faulty network: every game of
+//! every match is accepted once and equals the reference.
 //!
-//! `CHUHE_KILLS` says how often the worker is killed, or every third time told to stop (the coordinator is killed half as
-//! often); `scripts/check --long` says 50.
+//! `CHUHE_KILLS` is the number of times the worker is ended: two thirds killed, one third by
+//! SIGTERM. The coordinator is killed half as often. `scripts/check --long` sets 50.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what is passed by, or was seen, is said")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![allow(clippy::print_stdout, reason = "skipped checks and counts are printed")]
 
 use std::{
     collections::BTreeSet,
@@ -28,23 +28,23 @@ use serde_json::Value;
 use testkit::proxy::{self, Fault};
 
 const LONG: Duration = Duration::from_mins(5);
-/// Small matches, so that many results are on their way while somebody is killed.
+/// Small matches, so that many results are in transit at each kill.
 const PAIRS: u64 = 10;
 
-/// A third of all questions meet with something.
-fn trouble(dice: &mut Dice) -> Fault {
-    Fault::any(30, || dice.roll())
+/// Returns a fault for a third of all requests.
+fn trouble(rng: &mut Dice) -> Fault {
+    Fault::any(30, || rng.roll())
 }
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The shards of a match that count: first game, games, hash.
+/// The valid shards of a match: first game, games, hash.
 fn shards(coordinator: &Coordinator<'_>, token: &str, job: &str) -> Vec<(u64, u64, String)> {
     let (status, text) = coordinator.ask("GET", &format!("/api/v1/games?job={job}"), token, "");
     assert_eq!(status, 200, "{text}");
-    // It may come in pieces, each with its length.
+    // The body may be chunked.
     let text = text[text.find('[').unwrap()..=text.rfind(']').unwrap()].replace("\r\n", "");
     let listed = json(&text);
     let number = |shard: &Value, name: &str| shard[name].as_u64().unwrap();
@@ -55,7 +55,7 @@ fn shards(coordinator: &Coordinator<'_>, token: &str, job: &str) -> Vec<(u64, u6
     found
 }
 
-/// The same games, played here.
+/// Replays the games of a shard.
 fn replay(path: &Path) -> Vec<u8> {
     let file = shard::open(path).unwrap();
     let run = Run::from_header(file.header(), Evaluation::Plain, Some(Evaluation::Plain), None).unwrap();
@@ -67,7 +67,7 @@ fn replay(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The names of all files of games, whether they count or not.
+/// The names of all game files, valid or not.
 fn objects(folder: &Path) -> BTreeSet<String> {
     let inside = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
     let files = inside(folder).into_iter().flat_map(|folder| inside(&folder));
@@ -79,7 +79,7 @@ fn files(folder: &Path) -> usize {
 }
 
 #[test]
-fn whoever_is_killed_every_game_is_accepted_once() {
+fn every_game_is_accepted_once_despite_kills() {
     let kills = env::var("CHUHE_KILLS").map_or(5, |kills| kills.parse::<u64>().unwrap());
     let stage = Stage::default();
     let mut coordinator = Coordinator::start(&stage, &[]);
@@ -93,28 +93,28 @@ fn whoever_is_killed_every_game_is_accepted_once() {
         .collect();
 
     let calm = Arc::new(AtomicBool::new(false));
-    let (still, mut dice) = (Arc::clone(&calm), Dice::new(7));
+    let (still, mut rng) = (Arc::clone(&calm), Dice::new(7));
     let socket = coordinator.address().trim_start_matches("http://").parse().unwrap();
-    let fault = move |_, _: &_| if still.load(Relaxed) { Fault::None } else { trouble(&mut dice) };
+    let fault = move |_, _: &_| if still.load(Relaxed) { Fault::None } else { trouble(&mut rng) };
     let proxy = proxy::start(socket, fault).unwrap();
-    let mut dice = Dice::new(11);
-    let nap = |dice: &mut Dice, most| thread::sleep(dice.between(Duration::from_millis(100), most));
+    let mut rng = Dice::new(11);
+    let nap = |rng: &mut Dice, most| thread::sleep(rng.between(Duration::from_millis(100), most));
     for kill in 0..kills {
         let worker = stage.worker_at(&proxy.url(), &token, "worker");
-        // It has begun to ask; then not in step with anything.
+        // It has sent a request; then at a random time.
         let state = stage.path("worker");
         let is_at_it = || state.join("asking").exists() || files(&state.join("leases")) > 0;
         let _ = try_for(Duration::from_secs(10), || is_at_it().then_some(()));
-        nap(&mut dice, Duration::from_secs(2));
+        nap(&mut rng, Duration::from_secs(2));
         if kill % 2 == 1 {
             coordinator.kill();
-            nap(&mut dice, Duration::from_millis(500));
+            nap(&mut rng, Duration::from_millis(500));
         }
         if kill % 3 == 2 {
-            // Told to stop it hands in what is finished, with gaps where games were at hand, and gives those back.
+            // SIGTERM: it submits finished games, with gaps, and releases the games at hand.
             worker.signal("TERM");
             let status = worker.end(LONG);
-            // Before it has begun anything the signal itself ends it.
+            // Before it has begun, the signal itself ends it.
             assert!([0, -1].contains(&status), "{status}");
         } else {
             worker.kill();
@@ -126,7 +126,7 @@ fn whoever_is_killed_every_game_is_accepted_once() {
     calm.store(true, Relaxed);
     let said_before = fs::read_to_string(stage.log("worker")).map_or(0, |said| said.len());
     let worker = stage.worker_at(&proxy.url(), &token, "worker");
-    // All may be accepted by now. Whoever says how it stands hears its signals.
+    // All games may be accepted by now. A worker that logs its status handles its signals.
     wait_for("a worker that is there", LONG, || worker.log().get(said_before..)?.contains(" accepted").then_some(()));
     for job in &jobs {
         wait_for("all pairs of a match", LONG, || {
@@ -152,7 +152,7 @@ fn whoever_is_killed_every_game_is_accepted_once() {
     let total = jobs.len() as u64 * 2 * PAIRS;
     let (_, me) = coordinator.ask("GET", "/api/v1/me", &token, "");
     assert_eq!(json(&me[me.find('{').unwrap()..=me.rfind('}').unwrap()])["total"]["games"], total);
-    assert_eq!(objects(&folder), counted, "what was thanked for counts, and nothing else is kept");
+    assert_eq!(objects(&folder), counted, "acknowledged games count, and nothing else is kept");
     for left in ["outbox", "refused", "leases"] {
         assert_eq!(files(&stage.path("worker").join(left)), 0, "{left}");
     }

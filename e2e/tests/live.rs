@@ -1,6 +1,6 @@
-//! A match that people watch, played by a real worker for a real coordinator.
+//! A watched match, played by a real worker for a real coordinator.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 const LONG: Duration = Duration::from_mins(3);
 
 #[test]
-fn a_marked_match_is_seen_while_a_worker_plays_it() {
+fn a_watched_match_is_shown_while_a_worker_plays_it() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);
     let boss = coordinator.account("boss", Role::Maintainer);
@@ -23,7 +23,7 @@ fn a_marked_match_is_seen_while_a_worker_plays_it() {
     let worker = stage.worker(&coordinator, &player, "worker");
     let mut last = (0, 0);
     let mut seen = 0;
-    // Two sights that differ: it is alive.
+    // The board changes: the view is live.
     wait_for("a live board", LONG, || {
         let (_, text) = coordinator.ask("GET", "/api/v1/live-game", &boss, "");
         let text = text.get(text.find('{')?..=text.rfind('}')?)?.replace("\r\n", "");

@@ -1,6 +1,6 @@
-//! Matches under a clock, with real workers, a real coordinator and the machine's own time.
+//! Timed matches with real workers, a real coordinator and the machine's own clock.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Begins a match, and waits until all its pairs are played: how it stands, and who played it.
+/// Starts a match and waits until all its pairs are played; returns its standing.
 fn played(coordinator: &Coordinator<'_>, player: &str, pairs: u64, more: &[&str]) -> Value {
     let count = pairs.to_string();
     let words = [&["timed", "--pairs", &count, "--hash", "1", "--ply-cap", "60"], more].concat();
@@ -30,7 +30,7 @@ fn played(coordinator: &Coordinator<'_>, player: &str, pairs: u64, more: &[&str]
             return None;
         }
         let (_, text) = coordinator.ask("GET", &format!("/api/v1/matches/{job}/details"), player, "");
-        // It may come in pieces, each with its length.
+        // The body may be chunked.
         let details = json(&text[text.find('{')?..=text.rfind('}')?].replace("\r\n", ""));
         let by = details["workers"].as_array()?.clone();
         assert!(!by.is_empty() && by.iter().all(|worker| worker["account"] == "friend"), "{by:?}");
@@ -55,7 +55,7 @@ fn shards(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_trusted_worker_plays_under_a_clock_and_nothing_follows_from_it() {
+fn a_trusted_worker_plays_timed_matches_without_consequences() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);
     let [stranger, friend] = ["stranger", "friend"].map(|name| coordinator.account(name, Role::Volunteer));
@@ -69,7 +69,7 @@ fn a_trusted_worker_plays_under_a_clock_and_nothing_follows_from_it() {
     });
     let _ = coordinator.admin(&["worker", "trust", &number.to_string()]);
 
-    // Time enough, within reason; and then hardly any.
+    // First enough time; then hardly any.
     let calm = played(&coordinator, &friend, 3, &["--movetime", "10", "--grace", "60000"]);
     assert_eq!(calm["timed"]["unprovable"], true);
     assert_eq!(calm["timed"]["time_losses"], serde_json::json!([0, 0]), "{calm:#}");
@@ -79,13 +79,13 @@ fn a_trusted_worker_plays_under_a_clock_and_nothing_follows_from_it() {
     let lost: u64 = hurried["timed"]["time_losses"].as_array().unwrap().iter().map(|it| it.as_u64().unwrap()).sum();
     assert!((1..=6).contains(&lost), "{hurried:#}");
 
-    // What did not happen.
+    // No event may follow from timed games.
     let events = coordinator.admin(&["audit"]);
     for never in ["\"promotion\"", "\"dispute\"", "\"quarantine\"", "\"rejected\""] {
         assert!(!events.contains(never), "{events}");
     }
 
-    // What the toolbox says of the files.
+    // The toolbox marks the files as unprovable.
     let files = shards(&stage.path("coordinator").join("objects"));
     assert!(!files.is_empty() && files.iter().all(|file| shard::open(file).unwrap().header().clock.is_some()));
     let chuhe = |words: &[&str]| Command::new(program("chuhe")).args(words).args(&files).output().unwrap();

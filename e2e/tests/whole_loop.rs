@@ -1,6 +1,7 @@
-//! The whole loop, with real processes: games, proof, audits, training, gate, promotion, the next generation, and back.
+//! The whole loop with real processes: games, validation, audits, training, gate, promotion, next
+//! generation, rollback.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{collections::BTreeSet, fs, time::Duration};
 
@@ -19,7 +20,7 @@ fn nets(coordinator: &Coordinator<'_>) -> Vec<Value> {
     serde_json::from_str(&coordinator.admin(&["net", "list"])).unwrap()
 }
 
-/// The heads of all games that were ever accepted.
+/// The headers of all accepted shards.
 fn headers(stage: &Stage) -> Vec<Header> {
     let mut found = Vec::new();
     let mut folders = vec![stage.path("coordinator").join("objects")];
@@ -37,38 +38,38 @@ fn headers(stage: &Stage) -> Vec<Header> {
 }
 
 #[test]
-fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
+fn games_become_nets_that_play_the_next_games_and_can_be_rolled_back() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);
     let material = campaign::begin(&stage, &coordinator, Bar::Low, 4);
 
-    // Who takes all games of the generation, and is never heard of again, has them for so long and no longer.
+    // Workers that acquire all games and disappear block them only until their leases expire.
     coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["job"].is_number());
     let mut lost = 0;
-    while Asker::new(&coordinator, &format!("lost-{lost}")).takes(&coordinator) > 0 {
+    while ManualWorker::new(&coordinator, &format!("lost-{lost}")).takes(&coordinator) > 0 {
         lost += 1;
         assert!(lost < 30, "there is no end of games");
     }
-    // The last got nothing, for all was on lease.
+    // The last got none, as all games were leased.
     assert!(lost > 0, "there was nothing to play");
     coordinator.set_ahead_by(Duration::from_hours(24));
 
-    // Two accounts: the games of each are played again by the other.
+    // Two accounts audit each other's games.
     let tokens = ["elder", "younger"].map(|name| coordinator.account(name, Role::Volunteer));
     let trainer = coordinator.account("trainer", Role::Trainer);
     let workers =
         [("first", &tokens[0]), ("second", &tokens[1])].map(|(name, token)| stage.worker(&coordinator, token, name));
     let agent = stage.agent(coordinator.address(), &trainer, "agent", &[]);
-    // Sooner than the lost leases would have ended by the clock of everybody else.
+    // Before the lost leases would have expired by any other clock.
     coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
 
-    // What watches ends by itself when the second net is promoted.
+    // `watch` ends at the second promotion.
     let watched = coordinator.watch("loop", 2);
-    let told = String::from_utf8(watched.stdout).unwrap();
-    assert!(watched.status.success(), "{told}\n{}\n{}", String::from_utf8_lossy(&watched.stderr), coordinator.log());
-    // A step that takes less than the two seconds between two looks may be missed; a decision is not.
+    let output = String::from_utf8(watched.stdout).unwrap();
+    assert!(watched.status.success(), "{output}\n{}\n{}", String::from_utf8_lossy(&watched.stderr), coordinator.log());
+    // A step shorter than the polling interval of two seconds may be missed, a decision may not.
     for step in ["generation 0: ", "generation 1: ", " of 3000 positions", " is stronger: "] {
-        assert!(told.contains(step), "{step}: {told}");
+        assert!(output.contains(step), "{step}: {output}");
     }
 
     // Each net plays the games of its own generation.
@@ -89,7 +90,7 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
             |header: &&Header| header.opponent.is_none() && header.net == Some(net.parse::<Digest>().unwrap());
         assert!(played.iter().any(|header| of_generation(&header)), "{what} generation is not played by its net");
     }
-    // Each has the champion before it for its parent, and was tested against it.
+    // The parent of each net is the previous champion, which it was tested against.
     for (candidate, champion) in [(&first, &material), (&second, &first)] {
         assert!(
             all.iter().any(|net| net["net"] == candidate.as_str() && net["parent"] == champion.as_str()),
@@ -101,7 +102,7 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
         };
         assert!(played.iter().any(pair));
     }
-    // The files are nets, and their manifests name sets of games that lie there, of the champions until then.
+    // The files are nets, and their manifests name stored games of the champions until then.
     for (net, players) in [(&first, [&material].as_slice()), (&second, &[&material, &first])] {
         let bytes = fs::read(find(&stage, net)).unwrap();
         assert_eq!(Net::from_bytes(&bytes).unwrap().hash().to_string(), *net);
@@ -118,9 +119,9 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
         .iter()
         .filter_map(|account| account["clean_games"].as_u64())
         .collect();
-    assert!(clean.iter().sum::<u64>() > 0, "somebody's games were played again by somebody else: {audited}");
+    assert!(clean.iter().sum::<u64>() > 0, "games were audited by the other account: {audited}");
 
-    // Back: the first plays again, in a generation of its own.
+    // Rollback: the first net plays again, in a new generation.
     let _ = coordinator.admin(&["net", "rollback", "loop", "--reason", "a test"]);
     let back = coordinator.campaign("loop");
     assert_eq!((&back["champion"], &back["generation"]), (&first.clone().into(), &3.into()));
@@ -136,7 +137,7 @@ fn games_become_nets_that_play_the_next_games_and_can_be_taken_back() {
     assert_eq!(agent.end(LONG), 0);
 }
 
-/// Who played the games that a net has learned from, as its manifest, the sets that it names, and the games tell.
+/// Returns the players of a net's training games, according to its manifest and the games.
 fn players_of(stage: &Stage, coordinator: &Coordinator<'_>, net: &str) -> BTreeSet<Option<Digest>> {
     let token = coordinator.account(&format!("reader-{}", &net[..8]), Role::Volunteer);
     let (status, manifest) = coordinator.ask("GET", &format!("/api/v1/nets/{net}/manifest"), &token, "");
@@ -156,14 +157,14 @@ fn players_of(stage: &Stage, coordinator: &Coordinator<'_>, net: &str) -> BTreeS
         .collect()
 }
 
-/// A worker that asks by hand, of an account of its own.
-struct Asker {
+/// A worker with its own account that sends requests by hand.
+struct ManualWorker {
     token: String,
     worker: i64,
     leases: u32,
 }
 
-impl Asker {
+impl ManualWorker {
     fn new(coordinator: &Coordinator<'_>, name: &str) -> Self {
         let token = coordinator.account(name, Role::Volunteer);
         let machine = json!({"name": name, "version": env!("CARGO_PKG_VERSION"), "bench_signature": SIGNATURE, "threads": 16,
@@ -174,11 +175,11 @@ impl Asker {
         Self { token, worker, leases: 0 }
     }
 
-    /// Takes as much as it gets; how many leases.
+    /// Acquires all available leases; returns their number.
     fn takes(&mut self, coordinator: &Coordinator<'_>) -> u32 {
         loop {
-            let question = json!({"worker": self.worker, "nonce": format!("question {}", self.leases), "threads": 16});
-            let (status, answer) = coordinator.ask("POST", "/api/v1/leases", &self.token, &question.to_string());
+            let request = json!({"worker": self.worker, "nonce": format!("request {}", self.leases), "threads": 16});
+            let (status, answer) = coordinator.ask("POST", "/api/v1/leases", &self.token, &request.to_string());
             assert_eq!(status, 200, "{answer}");
             if serde_json::from_str::<Value>(&answer).unwrap()["work"] != "games" {
                 return self.leases;

@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 
 /// Plays xiangqi games that train nets, on the cores that you give it, and hands them in.
 ///
-/// `configure` asks a few questions; `run` plays until it is told to stop. Ctrl-C finishes the games at hand; a second one
-/// stops at once, and nothing that was finished is lost.
+/// `configure` asks a few questions; `run` plays until it is stopped. Ctrl-C finishes the games at
+/// hand; a second one stops at once. No finished game is lost.
 #[derive(Debug, Parser)]
 #[command(name = "chuhe-worker", version, term_width = 100)]
 struct Arguments {
@@ -35,7 +35,7 @@ enum Command {
     Windows(service::Windows),
 }
 
-/// Runs the program; the process's exit status comes back: 0 done, 1 it could not go on, 2 bad input.
+/// Runs the program and returns its exit status: 0 success, 1 failure, 2 bad input.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();

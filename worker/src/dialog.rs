@@ -1,4 +1,4 @@
-//! The few questions of the first run.
+//! The questions of `configure` and of the first run.
 
 use std::{
     io::{BufRead, Write},
@@ -15,49 +15,52 @@ use crate::{
     settings::{self, File},
 };
 
-/// Asks what a worker needs to know, with what is known as the answer that an empty line gives. `check` asks the server
-/// whose token it is; after its refusal the question comes again.
+/// Asks for the settings; an empty line keeps a known value. `check` asks the server for the
+/// token's account, and its error repeats the question.
 ///
 /// # Errors
 ///
-/// If the answers end before the questions.
+/// If the input ends before the questions.
 pub fn ask(
     known: &File,
     input: &mut dyn BufRead,
     output: &mut dyn Write,
     check: &mut dyn FnMut(&ServerAddress, &Token) -> Result<Me>,
 ) -> Result<File> {
-    let mut asker = Asker { input, output };
+    let mut prompter = Prompter { input, output };
     let mut known = known.clone();
     let (server, token) = loop {
         let server: ServerAddress =
-            asker.ask("The server's address", known.server.as_ref().map(ToString::to_string).as_deref())?;
+            prompter.ask("The server's address", known.server.as_ref().map(ToString::to_string).as_deref())?;
         if server.is_open() {
-            asker.say("Mind: whoever is between you and this server can read your token, for it is not https.")?;
+            prompter.print("Mind: anyone between you and this server can read your token, for it is not https.")?;
         }
         let kept = known.token.clone();
         let token: Token = match kept {
-            Some(token) => asker.ask_or("Your token from the server's page (empty: the one you gave before)", token)?,
-            None => asker.ask("Your token from the server's page", None)?,
+            Some(token) => {
+                prompter.ask_secret("Your token from the server's page (empty: the one you gave before)", token)?
+            }
+            None => prompter.ask("Your token from the server's page", None)?,
         };
         match check(&server, &token) {
             Ok(me) => {
-                asker.say(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
+                prompter.print(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
                 break (server, token);
             }
-            Err(error) => asker.say(&sentence(format!("That does not work: {error:#}")))?,
+            Err(error) => prompter.print(&sentence(format!("That does not work: {error:#}")))?,
         }
         known.server = Some(server);
     };
     let all = settings::all_cores();
     let cores = known.cores.map_or_else(settings::default_cores, NonZeroUsize::get);
-    let cores: NonZeroUsize = asker.ask(&format!("How many of the {all} cores may play"), Some(&cores.to_string()))?;
+    let cores: NonZeroUsize =
+        prompter.ask(&format!("How many of the {all} cores may play"), Some(&cores.to_string()))?;
     let memory = known.memory_mebibytes.unwrap_or_else(|| settings::default_memory(cores.get()));
-    let memory: NonZeroU64 = asker.ask("How much memory may they use, in MiB", Some(&memory.to_string()))?;
+    let memory: NonZeroU64 = prompter.ask("How much memory may they use, in MiB", Some(&memory.to_string()))?;
     let hours = known.hours.clone().unwrap_or_default();
-    let hours: Hours = asker.ask("In which hours (such as 22:00-07:30, or always)", Some(&hours.to_string()))?;
+    let hours: Hours = prompter.ask("In which hours (such as 22:00-07:30, or always)", Some(&hours.to_string()))?;
     let on_battery = if known.on_battery == Some(true) { "yes" } else { "no" };
-    let YesNo(on_battery) = asker.ask("Also while the machine runs on its battery", Some(on_battery))?;
+    let YesNo(on_battery) = prompter.ask("Also while the machine runs on its battery", Some(on_battery))?;
     Ok(File {
         server: Some(server),
         token: Some(token),
@@ -69,13 +72,13 @@ pub fn ask(
     })
 }
 
-struct Asker<'a> {
+struct Prompter<'a> {
     input: &'a mut dyn BufRead,
     output: &'a mut dyn Write,
 }
 
-impl Asker<'_> {
-    /// Asks until the answer is one.
+impl Prompter<'_> {
+    /// Asks until the answer parses.
     fn ask<T: std::str::FromStr<Err: std::fmt::Display>>(
         &mut self,
         question: &str,
@@ -91,13 +94,13 @@ impl Asker<'_> {
             }
             match answer.parse() {
                 Ok(answer) => return Ok(answer),
-                Err(error) => self.say(&sentence(error.to_string()))?,
+                Err(error) => self.print(&sentence(error.to_string()))?,
             }
         }
     }
 
-    /// Asks for something that is not shown.
-    fn ask_or<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, question: &str, default: T) -> Result<T> {
+    /// Asks for a secret: its default is not shown.
+    fn ask_secret<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, question: &str, default: T) -> Result<T> {
         loop {
             let answer = self.line(&format!("{question}: "))?;
             if answer.is_empty() {
@@ -105,7 +108,7 @@ impl Asker<'_> {
             }
             match answer.parse() {
                 Ok(answer) => return Ok(answer),
-                Err(error) => self.say(&sentence(error.to_string()))?,
+                Err(error) => self.print(&sentence(error.to_string()))?,
             }
         }
     }
@@ -120,7 +123,7 @@ impl Asker<'_> {
         Ok(line.trim().to_owned())
     }
 
-    fn say(&mut self, text: &str) -> Result<()> {
+    fn print(&mut self, text: &str) -> Result<()> {
         Ok(writeln!(self.output, "{text}")?)
     }
 }

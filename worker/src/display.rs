@@ -1,4 +1,4 @@
-//! What people see of a worker that runs.
+//! Status display for the worker's terminal or log.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -10,14 +10,14 @@ use client::Clock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
-    keeper::Screen,
-    status::{ASKING, Contributions, Doing, JobSnapshot, Snapshot},
+    status::{ASKING_REASON, Contributions, Doing, JobSnapshot, Snapshot},
+    supervisor::Screen,
 };
 
-/// How often one sees how things stand where lines stay.
-const EVERY: Duration = Duration::from_mins(5);
+/// Interval of unchanged status lines in a log.
+const REPEAT_INTERVAL: Duration = Duration::from_mins(5);
 
-/// The right screen for standard error: live lines on a terminal, else one line at a time.
+/// Returns the display for standard error: live lines on a terminal, else one line at a time.
 #[must_use]
 pub(crate) fn screen(clock: Arc<dyn Clock>) -> Box<dyn Screen> {
     if !io::stderr().is_terminal() {
@@ -28,8 +28,8 @@ pub(crate) fn screen(clock: Arc<dyn Clock>) -> Box<dyn Screen> {
     Box::new(Terminal(bar))
 }
 
-/// How often one sees another reason.
-const ANOTHER: Duration = Duration::from_mins(1);
+/// Interval of lines that differ only in their reason.
+const NEW_REASON_INTERVAL: Duration = Duration::from_mins(1);
 
 struct Terminal(ProgressBar);
 
@@ -51,16 +51,16 @@ struct Lines {
 
 impl Screen for Lines {
     fn line(&mut self, text: &str) {
-        // Nobody may be reading any more; the games go on.
+        // The reader may be gone; games continue.
         let _ = writeln!(io::stderr(), "{text}");
     }
 
     fn show(&mut self, snapshot: &Snapshot) {
         let now = self.clock.now();
         let same = self.shown.as_ref().is_some_and(|(when, doing, reason)| {
-            now < *when + patience(reason.as_deref(), snapshot.reason.as_deref()) && *doing == snapshot.doing
+            now < *when + min_interval(reason.as_deref(), snapshot.reason.as_deref()) && *doing == snapshot.doing
         });
-        // The first games say more than the first moment.
+        // A status without games says little.
         if same || (snapshot.doing == Doing::Playing && snapshot.games == 0) {
             return;
         }
@@ -69,18 +69,19 @@ impl Screen for Lines {
     }
 }
 
-/// How long what was shown with one reason stands before another is shown.
-fn patience(shown: Option<&str>, reason: Option<&str>) -> Duration {
+/// Minimum interval between a line with the old reason and one with the new.
+fn min_interval(shown: Option<&str>, reason: Option<&str>) -> Duration {
     match shown {
-        _ if shown == reason => EVERY,
-        // The first reason is what whoever has just started it waits for.
-        Some(ASKING) => Duration::ZERO,
-        // Others may come and go by the second.
-        _ => ANOTHER,
+        _ if shown == reason => REPEAT_INTERVAL,
+        // The first reason is news to the owner, who has just started the worker.
+        Some(ASKING_REASON) => Duration::ZERO,
+        // Others may change every second.
+        _ => NEW_REASON_INTERVAL,
     }
 }
 
-/// How things stand: a line for all, one for each lease, and what its owner has contributed.
+/// Formats the status: one line for the worker, one per lease, reasons, and the owner's
+/// contribution.
 #[must_use]
 pub(crate) fn lines(snapshot: &Snapshot) -> Vec<String> {
     let Snapshot { doing, games, games_accepted, outbox, refused, .. } = snapshot;
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_is_known_is_shown() {
+    fn every_known_field_is_shown() {
         let done = |games| Contribution { games, positions: 0 };
         let mut snapshot = Snapshot {
             version: "0.1.0".to_owned(),
@@ -206,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reason_is_shown_at_once_and_others_now_and_then() {
+    fn the_first_reason_is_shown_at_once_and_others_at_intervals() {
         let [one, other] = [Some("No games could be had: it is away."), Some("The server has no games now: none.")];
-        assert_eq!(patience(Some(ASKING), one), Duration::ZERO);
-        assert_eq!(patience(one, one), EVERY);
-        assert_eq!(patience(Some(ASKING), Some(ASKING)), EVERY);
-        assert_eq!(patience(one, other), ANOTHER);
-        assert_eq!(patience(one, Some(ASKING)), ANOTHER);
+        assert_eq!(min_interval(Some(ASKING_REASON), one), Duration::ZERO);
+        assert_eq!(min_interval(one, one), REPEAT_INTERVAL);
+        assert_eq!(min_interval(Some(ASKING_REASON), Some(ASKING_REASON)), REPEAT_INTERVAL);
+        assert_eq!(min_interval(one, other), NEW_REASON_INTERVAL);
+        assert_eq!(min_interval(one, Some(ASKING_REASON)), NEW_REASON_INTERVAL);
     }
 }

@@ -1,38 +1,38 @@
-//! The hours in which a machine may play.
+//! Hours in which the worker may play.
 
 use std::{fmt, str::FromStr, time::Duration};
 
-const DAY: u32 = 24 * 60;
+const MINUTES_PER_DAY: u32 = 24 * 60;
 
-/// Spans of the day; always, if there is none.
+/// Spans of the day; empty means always.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hours(Vec<Span>);
 
-/// From one minute of the day up to another, perhaps over midnight.
+/// From one minute of the day to another, possibly over midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     from: u32,
     to: u32,
 }
 
-/// A text that names no hours.
+/// Error for a text that is not a list of spans.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no hours: they look like `22:00-07:30`, `0-6,12-13` or `always`")]
 pub struct ParseHoursError(String);
 
 impl Hours {
-    /// Whether one may play at this moment (since 1970), by the machine's own time zone.
+    /// Returns whether playing is allowed at this time (since 1970), in the machine's time zone.
     #[must_use]
-    pub fn allow(&self, since_1970: Duration) -> bool {
+    pub fn allows(&self, since_1970: Duration) -> bool {
         if self.0.is_empty() {
             return true;
         }
-        let Ok(moment) = jiff::Timestamp::from_second(since_1970.as_secs().cast_signed()) else { return true };
-        let time = moment.to_zoned(jiff::tz::TimeZone::system());
-        self.allow_at(time.hour().unsigned_abs().into(), time.minute().unsigned_abs().into())
+        let Ok(time) = jiff::Timestamp::from_second(since_1970.as_secs().cast_signed()) else { return true };
+        let time = time.to_zoned(jiff::tz::TimeZone::system());
+        self.allows_at(time.hour().unsigned_abs().into(), time.minute().unsigned_abs().into())
     }
 
-    fn allow_at(&self, hour: u32, minute: u32) -> bool {
+    fn allows_at(&self, hour: u32, minute: u32) -> bool {
         let now = hour * 60 + minute;
         self.0.iter().any(
             |&Span { from, to }| {
@@ -54,7 +54,7 @@ impl FromStr for Hours {
         let span = |part: &str| {
             let (from, to) = part.split_once('-')?;
             let (from, to) = (minutes(from)?, minutes(to)?);
-            (from != to && from < DAY).then_some(Span { from, to })
+            (from != to && from < MINUTES_PER_DAY).then_some(Span { from, to })
         };
         let spans: Option<_> = text.split(',').map(span).collect();
         spans.map(Self).ok_or_else(bad)
@@ -67,7 +67,7 @@ fn minutes(text: &str) -> Option<u32> {
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
     let (hour, minute) = (number(hour)?, number(minute)?);
     let sum = hour * 60 + minute;
-    (hour <= 24 && minute < 60 && sum <= DAY).then_some(sum)
+    (hour <= 24 && minute < 60 && sum <= MINUTES_PER_DAY).then_some(sum)
 }
 
 impl fmt::Display for Hours {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_may_go_over_midnight() {
+    fn spans_may_cross_midnight() {
         let hours: Hours = "22:30-7,12-13".parse().unwrap();
         for (hour, minute, allowed) in [
             (22, 29, false),
@@ -117,10 +117,10 @@ mod tests {
             (12, 59, true),
             (13, 0, false),
         ] {
-            assert_eq!(hours.allow_at(hour, minute), allowed, "{hour}:{minute}");
+            assert_eq!(hours.allows_at(hour, minute), allowed, "{hour}:{minute}");
         }
         let whole: Hours = "0-24".parse().unwrap();
-        assert!((0..24).all(|hour| whole.allow_at(hour, 30)));
-        assert!(Hours::default().allow(Duration::ZERO));
+        assert!((0..24).all(|hour| whole.allows_at(hour, 30)));
+        assert!(Hours::default().allows(Duration::ZERO));
     }
 }

@@ -15,61 +15,61 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     journal::{Journal, shard_of},
-    outbox::{Label, Parcel},
+    outbox::{Submission, SubmissionMeta},
     speed::Speed,
     state::Folder,
 };
 
-/// A lease as it lies on disk.
+/// A lease as saved on disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Saved {
-    /// Whose it is.
+pub(crate) struct SavedLease {
+    /// Address of the server that granted it.
     pub(crate) server: String,
-    /// When it is over, in seconds since 1970, as this machine's clock says.
+    /// Expiry by this machine's clock, in seconds since 1970.
     pub(crate) until: u64,
-    /// A lease is renewed once at most.
+    /// A lease is renewed at most once.
     #[serde(default)]
     pub(crate) renewed: bool,
-    /// Nothing more of it is played: what is finished is handed in, and the rest is given back.
+    /// No more games are started: finished ones are submitted, the rest is released.
     #[serde(default)]
     pub(crate) closed: bool,
     pub(crate) lease: Lease,
 }
 
-impl Saved {
-    /// Writes it down, in the place of what was known of it before.
-    pub(crate) fn keep(&self, folder: &Folder, name: &str) -> io::Result<()> {
+impl SavedLease {
+    /// Saves the lease, replacing the previous version.
+    pub(crate) fn save(&self, folder: &Folder, name: &str) -> io::Result<()> {
         NewFile::replace(folder.lease(name), &serde_json::to_vec(self)?)
     }
 }
 
-/// A lease under way.
+/// A lease in progress.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// What its files are called.
+    /// Name of its files.
     pub(crate) name: String,
-    pub(crate) saved: Saved,
-    /// What plays its games; none if nothing of it will be played here.
+    pub(crate) saved: SavedLease,
+    /// The player; none if no game of it will be played here.
     pub(crate) run: Option<Arc<Run>>,
-    /// How many threads it may have: each needs memory.
-    pub(crate) seats: usize,
-    /// Why these are fewer than there are cores, in one sentence.
-    pub(crate) idle: Option<String>,
-    /// Numbers of games that nobody has begun.
+    /// Maximum number of threads: each needs memory for its tables.
+    pub(crate) thread_slots: usize,
+    /// Why that is fewer than the cores, as one sentence.
+    pub(crate) idle_reason: Option<String>,
+    /// Games not yet started.
     pub(crate) open: BTreeSet<u64>,
     pub(crate) at_hand: BTreeSet<u64>,
     pub(crate) finished: BTreeMap<u64, Record>,
-    /// Finished games that could not be written down yet.
-    pub(crate) unwritten: BTreeSet<u64>,
-    /// How fast its games are played.
+    /// Finished games that are not yet in the journal.
+    pub(crate) unsaved: BTreeSet<u64>,
+    /// Playing speed of its games.
     pub(crate) speed: Speed,
     pub(crate) journal: Journal,
-    /// When it was taken on, by the worker's clock.
-    pub(crate) since: Duration,
-    /// When others may be given its games.
-    pub(crate) due: Duration,
-    /// So many finished games were not enough for the server to renew it.
-    pub(crate) shown: usize,
+    /// Time of acceptance, by the worker's clock.
+    pub(crate) accepted_at: Duration,
+    /// Expiry: afterwards the server may lease the games to others.
+    pub(crate) expires: Duration,
+    /// Number of finished games that the server did not accept as progress.
+    pub(crate) insufficient_progress: usize,
 }
 
 impl Job {
@@ -85,7 +85,7 @@ impl Job {
         self.header().opponent.is_some()
     }
 
-    /// The word for what is played.
+    /// Returns the name of the kind of games.
     pub(crate) fn kind(&self) -> &'static str {
         match (self.header().clock, self.is_match()) {
             (Some(_), _) => "timed match",
@@ -94,75 +94,76 @@ impl Job {
         }
     }
 
-    /// Nobody has anything to do with it any more.
-    pub(crate) fn is_over(&self) -> bool {
+    /// Returns whether no game is open or running.
+    pub(crate) fn is_done(&self) -> bool {
         self.open.is_empty() && self.at_hand.is_empty()
     }
 
-    /// Begins no more of its games, but for those whose partner in a match was begun: half a pair is worth nothing.
+    /// Stops starting games, except the second ones of started match pairs: half a pair is worth
+    /// nothing.
     pub(crate) fn close(&mut self) {
         let Self { at_hand, finished, .. } = &*self;
-        let begun = |number: &u64| at_hand.contains(&(number ^ 1)) || finished.contains_key(&(number ^ 1));
-        let kept = self.open.iter().copied().filter(|number| self.is_match() && begun(number)).collect();
+        let is_started = |number: &u64| at_hand.contains(&(number ^ 1)) || finished.contains_key(&(number ^ 1));
+        let kept = self.open.iter().copied().filter(|number| self.is_match() && is_started(number)).collect();
         self.open = kept;
     }
 
-    /// Plays no more of it, and gives up what is at hand.
-    pub(crate) fn abandon(&mut self) {
+    /// Drops the open and the running games.
+    pub(crate) fn drop_games(&mut self) {
         self.open.clear();
         self.at_hand.clear();
     }
 
-    /// A game was played to its end.
+    /// Adds a finished game.
     pub(crate) fn add(&mut self, number: u64, record: Record) {
         self.at_hand.remove(&number);
         self.finished.insert(number, record);
-        self.unwritten.insert(number);
+        self.unsaved.insert(number);
     }
 
-    /// Writes down what is not yet.
-    pub(crate) fn write_down(&mut self) -> io::Result<()> {
-        while let Some(&number) = self.unwritten.first() {
+    /// Appends unsaved games to the journal.
+    pub(crate) fn flush_journal(&mut self) -> io::Result<()> {
+        while let Some(&number) = self.unsaved.first() {
             if let Some(record) = self.finished.get(&number) {
-                self.journal.add(&self.saved.lease.terms, number, record)?;
+                self.journal.append(&self.saved.lease.terms, number, record)?;
             }
-            self.unwritten.remove(&number);
+            self.unsaved.remove(&number);
         }
         Ok(())
     }
 
-    /// What is handed in of it, with the names of the parcels: one for each run of finished games without a gap, and, if
-    /// anything is missing between or behind them, one that gives it back. That goes last: the server takes all games that
-    /// it has not received by then for others.
-    pub(crate) fn parcels(&self) -> io::Result<Vec<(String, Parcel)>> {
+    /// Returns the submissions with their names: one for each gapless run of finished games, then
+    /// one that releases the rest. The release is last: the server gives all games that it has not
+    /// received by then to others.
+    pub(crate) fn submissions(&self) -> io::Result<Vec<(String, Submission)>> {
         let runs = self.runs();
-        let mut parcels = Vec::with_capacity(runs.len() + 1);
+        let mut submissions = Vec::with_capacity(runs.len() + 1);
         for run in &runs {
             let header = Header { first_game: run.start, ..self.header().clone() };
             let shard = shard_of(&header, self.finished.range(run.clone()).map(|(_, record)| record))?;
-            let label = Label { sha256: Some(Digest::of(&shard)), ..self.label(run.clone()) };
-            parcels.push((format!("{}-{}", self.name, run.start), Parcel { label, shard }));
+            let meta = SubmissionMeta { sha256: Some(Digest::of(&shard)), ..self.meta(run.clone()) };
+            submissions.push((format!("{}-{}", self.name, run.start), Submission { meta, shard }));
         }
         if let Some(missing) = self.first_missing(&runs) {
-            let label = Label { give_back: Some(missing), ..self.label(missing..missing) };
-            parcels.push((format!("{}-back", self.name), Parcel { label, shard: Vec::new() }));
+            let meta = SubmissionMeta { release_from: Some(missing), ..self.meta(missing..missing) };
+            submissions.push((format!("{}-back", self.name), Submission { meta, shard: Vec::new() }));
         }
-        Ok(parcels)
+        Ok(submissions)
     }
 
-    fn label(&self, games: Range<u64>) -> Label {
-        Label {
+    fn meta(&self, games: Range<u64>) -> SubmissionMeta {
+        SubmissionMeta {
             server: self.saved.server.clone(),
             lease: self.saved.lease.token.clone(),
             first: games.start,
             games: games.end - games.start,
             sha256: None,
-            give_back: None,
+            release_from: None,
             until: self.saved.until,
         }
     }
 
-    /// The finished games without their gaps; of a match whole pairs alone.
+    /// Returns the gapless runs of finished games; for a match, of whole pairs.
     fn runs(&self) -> Vec<Range<u64>> {
         let unit = if self.is_match() { 2 } else { 1 };
         let start = self.numbers().start;
@@ -193,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// A lease of the games 10 to 19, of which these are finished.
+    /// A lease of the games 10 to 19, with the given ones finished.
     fn job(folder: &std::path::Path, is_match: bool, finished: &[u64]) -> Job {
         let terms = Header {
             bench_signature: engine::bench::SIGNATURE,
@@ -222,26 +223,27 @@ mod tests {
         Job {
             name: "name".to_owned(),
             run: None,
-            seats: 1,
-            idle: None,
+            thread_slots: 1,
+            idle_reason: None,
             open: lease.numbers().filter(|number| !finished.contains_key(number)).collect(),
             at_hand: BTreeSet::new(),
             finished,
-            unwritten: BTreeSet::new(),
+            unsaved: BTreeSet::new(),
             speed: Speed::default(),
             journal,
-            since: Duration::ZERO,
-            due: Duration::ZERO,
-            shown: 0,
-            saved: Saved { server: "server".to_owned(), until: 0, renewed: false, closed: false, lease },
+            accepted_at: Duration::ZERO,
+            expires: Duration::ZERO,
+            insufficient_progress: 0,
+            saved: SavedLease { server: "server".to_owned(), until: 0, renewed: false, closed: false, lease },
         }
     }
 
-    /// Whether it is a match, what is finished, the runs of that (first and count), and what is the first to be given back.
+    /// Case: match or not, finished games, their runs (first and count), and the first released
+    /// game.
     type Case = (bool, &'static [u64], &'static [(u64, u64)], Option<u64>);
 
     #[test]
-    fn every_finished_game_is_handed_in_whatever_is_missing_between() {
+    fn every_finished_game_is_submitted_despite_gaps() {
         let folder = tempfile::tempdir().unwrap();
         let cases: [Case; 7] = [
             (false, &[], &[], Some(10)),
@@ -253,36 +255,37 @@ mod tests {
             (true, &[11, 12], &[], Some(10)),
         ];
         for (is_match, finished, runs, missing) in cases {
-            let mut parcels = job(folder.path(), is_match, finished).parcels().unwrap();
-            // What gives back is handed out last.
-            let names: Vec<_> = parcels.iter().map(|(name, _)| name.clone()).collect();
+            let mut submissions = job(folder.path(), is_match, finished).submissions().unwrap();
+            // The release is uploads last.
+            let names: Vec<_> = submissions.iter().map(|(name, _)| name.clone()).collect();
             assert!(names.is_sorted(), "{names:?}");
             if missing.is_some() {
-                let (name, back) = parcels.pop().unwrap();
-                assert_eq!((name.as_str(), back.label.give_back, back.label.games), ("name-back", missing, 0));
+                let (name, release) = submissions.pop().unwrap();
+                assert_eq!((name.as_str(), release.meta.release_from, release.meta.games), ("name-back", missing, 0));
             }
-            let sent: Vec<_> = parcels.iter().map(|(_, Parcel { label, .. })| (label.first, label.games)).collect();
-            assert_eq!(sent, runs, "{finished:?}");
-            for (_, Parcel { label, shard }) in parcels {
+            let uploads: Vec<_> =
+                submissions.iter().map(|(_, Submission { meta, .. })| (meta.first, meta.games)).collect();
+            assert_eq!(uploads, runs, "{finished:?}");
+            for (_, Submission { meta, shard }) in submissions {
                 let shard = Shard::new(shard).unwrap();
-                assert_eq!((shard.header().first_game, shard.games()), (label.first, label.games));
-                assert_eq!(label.give_back, None);
+                assert_eq!((shard.header().first_game, shard.games()), (meta.first, meta.games));
+                assert_eq!(meta.release_from, None);
             }
         }
     }
 
     #[test]
-    fn who_closes_a_match_still_plays_the_partners_of_what_was_begun() {
+    fn a_closed_match_still_plays_the_partners_of_started_games() {
         let folder = tempfile::tempdir().unwrap();
-        let mut of_a_match = job(folder.path(), true, &[10, 13]);
-        of_a_match.open.remove(&16);
-        of_a_match.at_hand.insert(16);
-        of_a_match.close();
-        assert_eq!(of_a_match.open, [11, 12, 17].into());
-        of_a_match.abandon();
-        assert!(of_a_match.is_over());
-        let mut of_self_play = job(folder.path(), false, &[10, 13]);
-        of_self_play.close();
-        assert!(of_self_play.is_over());
+        let mut match_job = job(folder.path(), true, &[10, 13]);
+        match_job.open.remove(&16);
+        match_job.at_hand.insert(16);
+        match_job.close();
+        assert_eq!(match_job.open, [11, 12, 17].into());
+        match_job.drop_games();
+        assert!(match_job.is_done());
+        let mut selfplay_job = job(folder.path(), false, &[10, 13]);
+        selfplay_job.close();
+        assert!(selfplay_job.is_done());
     }
 }

@@ -1,10 +1,10 @@
-//! The finished games of a lease, as they come: a file that grows by one game at a time, in whatever order they end.
+//! Journal of a lease: an append-only file of its finished games, in the order in which they end.
 //!
 //! ```text
 //! length (4) | check (8) | a shard of one game        any number of them
 //! ```
 //!
-//! The check is the beginning of the shard's SHA-256. What a crash cut off is taken away when the journal is opened again.
+//! The check is the first bytes of the shard's SHA-256. Opening the journal truncates a torn tail.
 
 use std::{
     collections::BTreeMap,
@@ -20,24 +20,24 @@ use dataset::{
 
 use crate::state::sync_folder_of;
 
-const HEAD: usize = 4 + CHECK;
-const CHECK: usize = 8;
+const HEADER_BYTES: usize = 4 + CHECKSUM_BYTES;
+const CHECKSUM_BYTES: usize = 8;
 
-/// A journal that is open.
+/// An open journal.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
-    /// How much of it is whole.
+    /// Length of the valid part.
     length: u64,
-    /// Something may follow that is not.
+    /// A torn write may follow the valid part.
     torn: bool,
 }
 
 impl Journal {
-    /// Opens a lease's journal, or begins it; the games in it come too.
+    /// Opens or creates a lease's journal; also returns its games.
     pub(crate) fn open(path: &Path, header: &Header) -> io::Result<(Self, BTreeMap<u64, Record>)> {
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        // Syncs of what comes into it are worth nothing without its name.
+        // The file's name has to be durable before its content.
         sync_folder_of(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
@@ -49,18 +49,19 @@ impl Journal {
         }
         let length = (bytes.len() - rest.len()) as u64;
         let mut journal = Self { file, length, torn: !rest.is_empty() };
-        journal.mend()?;
+        journal.truncate_torn_tail()?;
         Ok((journal, games))
     }
 
-    /// Adds a game. After a crash of the program it is there; after one of the machine, when it was synced.
-    pub(crate) fn add(&mut self, header: &Header, number: u64, record: &Record) -> io::Result<()> {
-        self.mend()?;
+    /// Appends a game. It survives a crash of the program at once, and one of the machine after a
+    /// sync.
+    pub(crate) fn append(&mut self, header: &Header, number: u64, record: &Record) -> io::Result<()> {
+        self.truncate_torn_tail()?;
         let header = Header { first_game: number, ..header.clone() };
         let shard = shard_of(&header, [record])?;
-        let mut bytes = Vec::with_capacity(HEAD + shard.len());
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + shard.len());
         bytes.extend((shard.len() as u32).to_le_bytes());
-        bytes.extend(&Digest::of(&shard).as_bytes()[..CHECK]);
+        bytes.extend(&Digest::of(&shard).as_bytes()[..CHECKSUM_BYTES]);
         bytes.extend(shard);
         self.torn = true;
         self.file.write_all(&bytes)?;
@@ -69,12 +70,12 @@ impl Journal {
         Ok(())
     }
 
-    /// What syncs it, so that nobody who adds has to wait.
+    /// Returns a handle for syncing, so that no player waits for the disk.
     pub(crate) fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    fn mend(&mut self) -> io::Result<()> {
+    fn truncate_torn_tail(&mut self) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.length)?;
             self.torn = false;
@@ -83,12 +84,12 @@ impl Journal {
     }
 }
 
-/// The first game, its number, and what follows.
+/// Splits off the first game and its number.
 fn first_game<'a>(bytes: &'a [u8], header: &Header) -> Option<(u64, Record, &'a [u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
-    let (check, rest) = rest.split_first_chunk::<CHECK>()?;
+    let (check, rest) = rest.split_first_chunk::<CHECKSUM_BYTES>()?;
     let (shard, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    if Digest::of(shard).as_bytes()[..CHECK] != check[..] {
+    if Digest::of(shard).as_bytes()[..CHECKSUM_BYTES] != check[..] {
         return None;
     }
     let shard = Shard::new(shard.to_vec()).ok()?;
@@ -99,7 +100,7 @@ fn first_game<'a>(bytes: &'a [u8], header: &Header) -> Option<(u64, Record, &'a 
     Some((number, record, rest))
 }
 
-/// The bytes of a shard.
+/// Encodes games as a shard.
 pub(crate) fn shard_of<'a>(header: &Header, games: impl IntoIterator<Item = &'a Record>) -> io::Result<Vec<u8>> {
     let mut shard = ShardWriter::new(Vec::new(), header.clone())?;
     let io = |error| match error {
@@ -141,16 +142,16 @@ mod tests {
         run.game(&mut run.players(), number).unwrap().record
     }
 
-    /// Whatever a crash leaves of it, the games before are there, and the journal goes on behind them.
+    /// After a crash at any byte the earlier games are intact and the journal can be appended to.
     #[test]
-    fn a_journal_that_was_cut_anywhere_goes_on() {
+    fn a_journal_that_was_cut_anywhere_can_be_appended_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("games");
         let (mut journal, games) = Journal::open(&path, &header()).unwrap();
         assert!(games.is_empty());
         let mut ends = vec![0];
         for number in [12, 10, 15] {
-            journal.add(&header(), number, &game(number)).unwrap();
+            journal.append(&header(), number, &game(number)).unwrap();
             ends.push(journal.length);
         }
         let whole = std::fs::read(&path).unwrap();
@@ -165,7 +166,7 @@ mod tests {
                 let count = ends.iter().filter(|end| **end <= sound as u64).count() - 1;
                 let (mut journal, games) = Journal::open(&path, &header()).unwrap();
                 assert_eq!(games.len(), count, "{cut}");
-                journal.add(&header(), 11, &game(11)).unwrap();
+                journal.append(&header(), 11, &game(11)).unwrap();
                 let (_, games) = Journal::open(&path, &header()).unwrap();
                 assert_eq!((games.len(), games.get(&11)), (count + 1, Some(&game(11))));
             }
@@ -173,10 +174,10 @@ mod tests {
     }
 
     #[test]
-    fn games_of_other_terms_are_none() {
+    fn games_of_other_terms_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("games");
-        Journal::open(&path, &header()).unwrap().0.add(&header(), 10, &game(10)).unwrap();
+        Journal::open(&path, &header()).unwrap().0.append(&header(), 10, &game(10)).unwrap();
         let other = Header { seed: 4, ..header() };
         assert!(Journal::open(&path, &other).unwrap().1.is_empty());
     }

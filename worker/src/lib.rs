@@ -1,27 +1,28 @@
-//! What a volunteer runs and forgets: it takes games to play from a coordinator, plays them on the cores it was given, and
-//! hands them in.
+//! The volunteer's worker: acquires leases from a coordinator, plays their games and submits them.
 //!
-//! * [`settings`]: what its owner allows; [`dialog`] asks for it once.
-//! * [`keeper`] runs it. Beside the keeper a provider brings leases with their nets before they are needed, a sender takes
-//!   results away, and as many threads play as are allowed. What all of them know lies on one desk.
-//! * A game that is finished is in its lease's journal at once; a lease that is finished is in the [`outbox`] until the
-//!   server has thanked for it. Games are functions of their numbers: what a crash interrupts is played again to the same
-//!   bytes, what was finished is not.
-//! * [`selftest`]: a machine that computes otherwise than others plays nothing.
+//! * [`settings`]: the limits that its owner sets; [`dialog`] asks for them once.
+//! * [`supervisor`] runs three kinds of threads. The provider acquires leases and fetches nets
+//! ahead of need, the sender submits results, and the pool plays.
+//! They communicate through one mutex-protected state (`Shared`).
+//! * A finished game is in its lease's journal at once. A finished lease is in the [`outbox`] until
+//! the server acknowledges it. Games are pure functions of their numbers: a game that a crash
+//! interrupts is replayed to the same bytes.
+//! * [`selftest`]: a machine that does not reproduce the reference results plays nothing.
 //!
-//! Nothing here starts another program, whatever a server says: a lease names nets and books by their hashes, and what
-//! plays them is inside. The worker's own [`update`], signed and switched on by whoever built it, is the one exception.
+//! No module starts another program, whatever a server says: a lease names nets and books by hash,
+//! and the player is built in. The one exception is the worker's own signed [`update`], which is
+//! enabled at build time.
 
 pub mod command;
-mod crew;
-mod desk;
+pub mod control;
 pub mod dialog;
 mod display;
 pub mod hours;
 mod job;
 mod journal;
-pub mod keeper;
+mod live_view;
 mod memory;
+mod nonce;
 pub mod outbox;
 mod pool;
 pub mod power;
@@ -32,13 +33,13 @@ mod sender;
 mod sentence;
 pub mod service;
 pub mod settings;
+mod shared;
 mod speed;
 pub mod state;
 pub mod status;
+mod supervised;
+pub mod supervisor;
 pub mod update;
-mod window;
-pub mod wishes;
-mod word;
 
 pub use command::main;
-pub use desk::{Ending, Rest};
+pub use shared::{PauseReason, Shutdown};

@@ -1,7 +1,8 @@
-//! Results on their way: on disk until the server has thanked for them.
+//! Durable outbox: results stay on disk until the server acknowledges them.
 //!
-//! A parcel is one file, so that it is there whole or not at all: the SHA-256 of all that follows in a line, a line of JSON
-//! that says whose it is, and the shard's bytes. Its name is that of its lease, so that the same result is never there twice.
+//! A submission is one file, so that it is whole or absent. It holds the SHA-256 of the rest, a
+//! line of JSON (the metadata) and the shard. Its name derives from its lease: the same result is
+//! never stored twice.
 
 use std::{
     fs, io,
@@ -13,46 +14,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::state;
 
-const ENDING: &str = ".result";
+const EXTENSION: &str = ".result";
 
-/// What a parcel is.
+/// Metadata of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Label {
-    /// Whose games these are.
+pub struct SubmissionMeta {
+    /// Address of the server that granted the lease.
     pub server: String,
     /// The lease's token.
     pub lease: String,
-    /// The number of the first game.
+    /// Number of the first game.
     pub first: u64,
-    /// How many games are in it.
+    /// Number of games.
     pub games: u64,
-    /// The hash of the shard; none if there are no games.
+    /// Hash of the shard; none without games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
-    /// From this game on, nothing of the lease is played.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub give_back: Option<u64>,
-    /// When the lease is over by itself, in seconds since 1970.
+    /// Release: from this game on, nothing of the lease is played.
+    #[serde(rename = "give_back", default, skip_serializing_if = "Option::is_none")]
+    pub release_from: Option<u64>,
+    /// Expiry of the lease, in seconds since 1970.
     pub until: u64,
 }
 
-/// A result.
+/// A result to be submitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parcel {
-    /// What it is.
-    pub label: Label,
-    /// The shard, or nothing.
+pub struct Submission {
+    /// Metadata.
+    pub meta: SubmissionMeta,
+    /// The shard; empty for a release.
     pub shard: Vec<u8>,
 }
 
-impl Parcel {
-    /// As its file holds it.
+impl Submission {
+    /// Encodes the file.
     ///
     /// # Errors
     ///
-    /// Never: a label can be written.
+    /// Never: metadata can be serialised.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let rest = [&serde_json::to_vec(&self.label)?[..], b"\n", &self.shard].concat();
+        let rest = [&serde_json::to_vec(&self.meta)?[..], b"\n", &self.shard].concat();
         Ok([Digest::of(&rest).to_string().as_bytes(), b"\n", &rest].concat())
     }
 
@@ -61,10 +62,10 @@ impl Parcel {
         if hash != Digest::of(rest).to_string().as_bytes() {
             return None;
         }
-        let (label, shard) = split_line(rest)?;
-        let label: Label = serde_json::from_slice(label).ok()?;
-        let sound = label.sha256.map_or(shard.is_empty(), |sha256| sha256 == Digest::of(shard));
-        sound.then(|| Self { label, shard: shard.to_vec() })
+        let (meta, shard) = split_line(rest)?;
+        let meta: SubmissionMeta = serde_json::from_slice(meta).ok()?;
+        let is_valid = meta.sha256.map_or(shard.is_empty(), |sha256| sha256 == Digest::of(shard));
+        is_valid.then(|| Self { meta, shard: shard.to_vec() })
     }
 }
 
@@ -73,7 +74,7 @@ fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..end], &bytes[end + 1..]))
 }
 
-/// The folder of results, and that of those which nobody wants.
+/// The folders of pending and of refused results.
 #[derive(Clone, Debug)]
 pub struct Outbox {
     folder: PathBuf,
@@ -81,7 +82,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Opens the outbox in a worker's folder, and takes away what a crash left half-written.
+    /// Opens the outbox in a state folder and removes the partial files of a crash.
     ///
     /// # Errors
     ///
@@ -95,37 +96,37 @@ impl Outbox {
         Ok(outbox)
     }
 
-    /// Adds a result. When this returns it is safe. One that is there already stays as it is.
+    /// Stores a result durably. Idempotent: an existing one stays as it is.
     ///
     /// # Errors
     ///
-    /// If the disk fails; then it is not there.
-    pub fn put(&self, name: &str, parcel: &Parcel) -> io::Result<()> {
-        let (path, bytes) = (self.path(name), parcel.to_bytes()?);
+    /// If the disk fails; then nothing is stored.
+    pub fn put(&self, name: &str, submission: &Submission) -> io::Result<()> {
+        let (path, bytes) = (self.path(name), submission.to_bytes()?);
         match NewFile::write(&path, &bytes) {
-            // Something else in the way, a file in the place of the folder for one, is called the same.
+            // A damaged file of this name is replaced.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.read(name).is_ok() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => NewFile::replace(&path, &bytes),
             done => done,
         }
     }
 
-    /// Whether a result is there.
+    /// Returns whether a result is stored.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.path(name).exists()
     }
 
-    /// The names of all results, in order.
+    /// Returns the names of all pending results, sorted.
     ///
     /// # Errors
     ///
     /// If the folder cannot be read.
     pub fn names(&self) -> io::Result<Vec<String>> {
-        state::names(&self.folder, ENDING)
+        state::names(&self.folder, EXTENSION)
     }
 
-    /// How many results were refused for ever, and lie in `refused`.
+    /// Returns the names of the refused results.
     ///
     /// # Errors
     ///
@@ -134,36 +135,36 @@ impl Outbox {
         state::names(&self.refused, ".txt")
     }
 
-    /// A result, held against its own hash: the disk may have changed it.
+    /// Reads a result and verifies its hash.
     ///
     /// # Errors
     ///
-    /// If it cannot be read (the kind is `InvalidData` if it was read and is damaged).
-    pub fn read(&self, name: &str) -> io::Result<Parcel> {
+    /// If it cannot be read. The kind is `InvalidData` if the file is damaged.
+    pub fn read(&self, name: &str) -> io::Result<Submission> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the file was damaged on this disk");
-        Parcel::from_bytes(&fs::read(self.path(name))?).ok_or_else(damaged)
+        Submission::from_bytes(&fs::read(self.path(name))?).ok_or_else(damaged)
     }
 
-    /// The server has thanked: the result may go.
+    /// Acknowledges a result: the server has stored it, so the file is removed.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    pub fn thanked(&self, name: &str) -> io::Result<()> {
+    pub fn acknowledge(&self, name: &str) -> io::Result<()> {
         state::remove(&self.path(name))
     }
 
-    /// The server will never take it: it goes to `refused`, with the reason, for people to look at.
+    /// Moves a result that no server will accept to `refused`, with the reason.
     ///
     /// # Errors
     ///
-    /// If the disk fails; then it is still there.
-    pub fn refuse(&self, name: &str, reason: &str) -> io::Result<()> {
-        let shard = self.read(name).map(|parcel| parcel.shard).or_else(|_| fs::read(self.path(name)))?;
-        for (ending, bytes) in [("chuhe", &shard[..]), ("txt", format!("{reason}\n").as_bytes())] {
-            let path = self.refused.join(format!("{name}.{ending}"));
+    /// If the disk fails; then the result stays in the outbox.
+    pub fn reject(&self, name: &str, reason: &str) -> io::Result<()> {
+        let shard = self.read(name).map(|submission| submission.shard).or_else(|_| fs::read(self.path(name)))?;
+        for (extension, bytes) in [("chuhe", &shard[..]), ("txt", format!("{reason}\n").as_bytes())] {
+            let path = self.refused.join(format!("{name}.{extension}"));
             match NewFile::write(&path, bytes) {
-                // After a crash half-way it is there already.
+                // Left by a crash during this move.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => NewFile::replace(&path, bytes)?,
                 done => done?,
             }
@@ -171,16 +172,16 @@ impl Outbox {
         state::remove(&self.path(name))
     }
 
-    /// The server took it and has rejected it since: the reason stands beside those of others.
+    /// Records that the server has rejected an acknowledged shard.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    pub fn note_rejection(&self, shard: Digest, reason: &str) -> io::Result<()> {
+    pub fn record_rejection(&self, shard: Digest, reason: &str) -> io::Result<()> {
         NewFile::replace(self.refused.join(format!("{shard}.txt")), format!("{reason}\n").as_bytes())
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}{ENDING}"))
+        self.folder.join(format!("{name}{EXTENSION}"))
     }
 }

@@ -1,4 +1,4 @@
-//! The threads that play: as many as are allowed, and nothing beside them that computes.
+//! Pool of game threads: one per allowed core, the only ones that compute.
 
 use std::{
     io,
@@ -11,52 +11,52 @@ use protocol::api::work::FailureKind;
 use selfplay::selfplay::{Players, Run, Sight};
 
 use crate::{
-    crew::words_of,
-    desk::{Desk, Outcome, Piece},
+    shared::{GameTask, Shared, TaskOutcome},
+    supervised::panic_message,
 };
 
-/// Starts the threads. They end when the desk has no more games for them.
-pub(crate) fn start(desk: &Arc<Desk>, threads: usize) -> io::Result<()> {
-    (0..threads).try_for_each(|seat| {
-        let desk = Arc::clone(desk);
-        thread::Builder::new().name(format!("games-{seat}")).spawn(move || play(&desk, seat)).map(drop)
+/// Starts the threads. They end when no more games will come.
+pub(crate) fn start(shared: &Arc<Shared>, threads: usize) -> io::Result<()> {
+    (0..threads).try_for_each(|slot| {
+        let shared = Arc::clone(shared);
+        thread::Builder::new().name(format!("games-{slot}")).spawn(move || play(&shared, slot)).map(drop)
     })
 }
 
-fn play(desk: &Desk, seat: usize) {
-    // The tables of a run stay with the thread as long as its games come.
-    let mut sitting: Option<(Arc<Run>, Players)> = None;
-    while let Some(piece) = desk.take(seat) {
-        let (run, mut players) = match sitting.take() {
-            Some((run, players)) if Arc::ptr_eq(&run, &piece.run) => (run, players),
-            // The old tables go before the new come: memory is counted for one set a thread.
+fn play(shared: &Shared, slot: usize) {
+    // The run's hash tables are reused while its games follow each other.
+    let mut cached_players: Option<(Arc<Run>, Players)> = None;
+    while let Some(task) = shared.next_game(slot) {
+        let (run, mut players) = match cached_players.take() {
+            Some((run, players)) if Arc::ptr_eq(&run, &task.run) => (run, players),
+            // The old tables are freed first: memory is budgeted for one set per thread.
             other => {
                 drop(other);
-                (Arc::clone(&piece.run), piece.run.players())
+                (Arc::clone(&task.run), task.run.players())
             }
         };
-        // What is broken is told, and not used again.
-        match catch_unwind(AssertUnwindSafe(|| play_one(desk, &run, &mut players, &piece))) {
+        // After a panic the players are dropped and the failure is reported.
+        match catch_unwind(AssertUnwindSafe(|| play_one(shared, &run, &mut players, &task))) {
             Ok(outcome) => {
-                desk.put_down(&piece, outcome);
-                sitting = Some((run, players));
+                shared.complete_game(&task, outcome);
+                cached_players = Some((run, players));
             }
-            Err(panic) => desk.put_down(&piece, Outcome::Broken(FailureKind::Panic, words_of(&*panic))),
+            Err(panic) => shared.complete_game(&task, TaskOutcome::Failed(FailureKind::Panic, panic_message(&*panic))),
         }
     }
 }
 
-fn play_one(desk: &Desk, run: &Run, players: &mut Players, piece: &Piece) -> Outcome {
-    let since = desk.clock.now();
-    let mut pane = piece.watched.as_ref().and_then(|lease| desk.window.open(lease, piece.number));
-    let mut watch = |sight: &Sight<'_>| {
-        if let Some(pane) = &mut pane {
-            pane.show(sight, desk.clock.now());
+fn play_one(shared: &Shared, run: &Run, players: &mut Players, task: &GameTask) -> TaskOutcome {
+    let since = shared.clock.now();
+    let mut feed = task.watched.as_ref().and_then(|lease| shared.live_view.open(lease, task.number));
+    let mut watch = |snapshot: &Sight<'_>| {
+        if let Some(feed) = &mut feed {
+            feed.show(snapshot, shared.clock.now());
         }
     };
-    match run.game_watched(players, piece.number, &mut || desk.goes_on(&piece.job), &mut watch) {
-        Ok(Some(game)) => Outcome::Finished { game, took: desk.clock.now().saturating_sub(since) },
-        Ok(None) => Outcome::Abandoned,
-        Err(error) => Outcome::Broken(FailureKind::Other, error.to_string()),
+    match run.game_watched(players, task.number, &mut || shared.may_continue(&task.job), &mut watch) {
+        Ok(Some(game)) => TaskOutcome::Finished { game, took: shared.clock.now().saturating_sub(since) },
+        Ok(None) => TaskOutcome::Dropped,
+        Err(error) => TaskOutcome::Failed(FailureKind::Other, error.to_string()),
     }
 }

@@ -1,12 +1,12 @@
-//! Whether the machine runs on its battery.
+//! Detection of battery power.
 
 use std::{fs, path::Path};
 
-/// Where Linux says it.
-pub const SUPPLIES: &str = "/sys/class/power_supply";
+/// Linux's folder of power supplies.
+pub const SUPPLIES_FOLDER: &str = "/sys/class/power_supply";
 
-/// Whether it does: a battery of the machine itself (a mouse has one too) gets emptier, and no power comes from the wall.
-/// Where the system does not say so in files it is taken to be plugged in.
+/// Returns whether the machine's own battery discharges and no supply is plugged in. Batteries of
+/// devices such as mice are ignored. Without these files the machine counts as plugged in.
 #[must_use]
 pub(crate) fn is_on_battery(supplies: &Path) -> bool {
     let Ok(entries) = fs::read_dir(supplies) else { return false };
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_is_on_battery_if_its_own_gets_emptier() {
+    fn a_machine_is_on_battery_if_its_own_battery_discharges() {
         let folder = tempfile::tempdir().unwrap();
         let supply = |name: &str, fields: &[(&str, &str)]| {
             let supply = folder.path().join(name);

@@ -1,4 +1,4 @@
-//! Whoever sits at this machine comes first: also who sits in another session.
+//! Lowest scheduling priority, within and across login sessions.
 
 #[cfg(target_os = "linux")]
 use std::{
@@ -8,56 +8,57 @@ use std::{
     time::Duration,
 };
 
-/// The priority that gives way to all others.
+/// The highest nice value, the lowest priority.
 #[cfg(unix)]
-pub(crate) const LOWEST: i32 = 19;
+pub(crate) const LOWEST_PRIORITY: i32 = 19;
 
-/// Where Linux says which share of the processor the session of this process has among the sessions, as priorities are
-/// shared out within one. Without it who plays in a terminal of its own would have as much as all that goes on in another.
+/// Nice value of this session's autogroup on Linux. Priorities only hold within an autogroup.
+/// Without this, a worker in its own terminal would get as much as another whole session.
 #[cfg(target_os = "linux")]
-const SESSION: &str = "/proc/self/autogroup";
+const AUTOGROUP_FILE: &str = "/proc/self/autogroup";
 
-/// The session of this process gives way to all others, until this is dropped: one that is the worker's own, or of a
-/// terminal that somebody plays in. Where sessions have no share, or this one has given way already, nothing is done.
-pub struct GivingWay {
+/// Lowers the priority of the worker's own session or terminal until dropped. Does nothing without
+/// autogroups, or if the session has the lowest priority already.
+pub struct YieldingSession {
     #[cfg(target_os = "linux")]
     before: Option<i32>,
 }
 
-impl GivingWay {
-    /// From now on.
+impl YieldingSession {
+    /// Lowers the priority.
     #[must_use]
     pub fn begin() -> Self {
         Self {
             #[cfg(target_os = "linux")]
-            before: share(&fs::read_to_string(SESSION).unwrap_or_default())
-                .filter(|before| *before != LOWEST && is_ours() && set_share(LOWEST)),
+            before: autogroup_nice(&fs::read_to_string(AUTOGROUP_FILE).unwrap_or_default())
+                .filter(|before| *before != LOWEST_PRIORITY && owns_session() && set_autogroup_nice(LOWEST_PRIORITY)),
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for GivingWay {
+impl Drop for YieldingSession {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            set_share(before);
+            set_autogroup_nice(before);
         }
     }
 }
 
-/// Whether nobody's session is lowered who did not ask for it: that of a service, say, that runs a worker among other things.
+/// Returns whether the session belongs to the worker: it leads the session or reads its terminal.
+/// The session of, say, a CI service is left alone.
 #[cfg(target_os = "linux")]
-fn is_ours() -> bool {
+fn owns_session() -> bool {
     rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid()) || io::stdin().is_terminal()
 }
 
-/// Whether the share could be set.
+/// Returns whether the value could be set.
 #[cfg(target_os = "linux")]
-fn set_share(share: i32) -> bool {
-    (0..3).any(|_| match fs::write(SESSION, share.to_string()) {
+fn set_autogroup_nice(nice: i32) -> bool {
+    (0..3).any(|_| match fs::write(AUTOGROUP_FILE, nice.to_string()) {
         Ok(()) => true,
         Err(error) => {
-            // Linux takes one change in a tenth of a second from all sessions together.
+            // Linux accepts one change per tenth of a second, from all sessions together.
             if error.kind() == io::ErrorKind::WouldBlock {
                 thread::sleep(Duration::from_millis(150));
             }
@@ -66,9 +67,9 @@ fn set_share(share: i32) -> bool {
     })
 }
 
-/// The share in a line such as `/autogroup-93 nice 0`.
+/// Parses a line such as `/autogroup-93 nice 0`.
 #[cfg(target_os = "linux")]
-fn share(line: &str) -> Option<i32> {
+fn autogroup_nice(line: &str) -> Option<i32> {
     line.rsplit_once(" nice ")?.1.trim().parse().ok()
 }
 
@@ -77,9 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_the_system_are_read() {
-        assert_eq!(share("/autogroup-93 nice 0\n"), Some(0));
-        assert_eq!(share("/autogroup-1 nice -5\n"), Some(-5));
-        assert_eq!(share(""), None);
+    fn autogroup_lines_are_parsed() {
+        assert_eq!(autogroup_nice("/autogroup-93 nice 0\n"), Some(0));
+        assert_eq!(autogroup_nice("/autogroup-1 nice -5\n"), Some(-5));
+        assert_eq!(autogroup_nice(""), None);
     }
 }

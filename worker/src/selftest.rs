@@ -1,7 +1,7 @@
-//! Whether this program computes on this machine what it computes everywhere.
+//! Self-test: does this machine reproduce the reference results?
 //!
-//! The engine's bench has one count, and three games have one digest each, whatever the machine and the instruction set:
-//! who has others would send games that nobody can repeat.
+//! The bench's node count and the digests of three games are equal on every machine and instruction
+//! set. A machine with other results would submit games that cannot be replayed.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -16,46 +16,46 @@ use selfplay::{
 use serde::{Deserialize, Serialize};
 use xiangqi::rules::RuleSet;
 
-/// What the bench's nodes are.
+/// The bench's node count.
 pub use engine::bench::SIGNATURE;
 
-/// What was found.
+/// Result of a passed self-test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Found {
-    /// The program, by the SHA-256 of its file.
+pub struct SelftestRecord {
+    /// SHA-256 of the program's file.
     pub program: Digest,
-    /// The instruction set of the nets' evaluation.
+    /// Instruction set of the net's evaluation.
     pub instruction_set: String,
-    /// The bench's nodes.
+    /// The bench's node count.
     pub bench_signature: u64,
 }
 
-/// The three games: their names and digests.
+/// Reference games: names and digests.
 pub const GAMES: [(&str, &str); 3] = [
     ("plain", "3ce40ae19e8b91e404c87d1ae88c2f2b7e42f7e2d742af5365f915b273728bc4"),
     ("net", "5c878155dc076fff0f2974fdc252cfc3619757915ad7d99f55189ce3f22d0f3a"),
     ("match", "b0e379380d9a06e5f403b3424e346492b9c52c9bab801c9291dccee80f51bc4a"),
 ];
 
-/// Tests everything, telling what comes next; the bench's nodes come back.
+/// Runs all tests and returns the bench's node count. `progress` is called with each step.
 ///
 /// # Errors
 ///
-/// If something is other than everywhere.
-pub fn test(kernel: Kernel, mut tell: impl FnMut(&str)) -> Result<u64> {
+/// If a result differs from the reference.
+pub fn run(kernel: Kernel, mut progress: impl FnMut(&str)) -> Result<u64> {
     for (name, expected) in GAMES {
-        tell(&format!("game `{name}`"));
+        progress(&format!("game `{name}`"));
         let found = play(name, kernel)?.digest().to_string();
         ensure!(found == expected, "the game `{name}` went otherwise than everywhere: {found}, not {expected}");
     }
-    tell("bench");
+    progress("bench");
     let nodes = bench::signature(&Evaluation::Plain);
     ensure!(nodes == SIGNATURE, "the bench took {nodes} nodes, not {SIGNATURE} as everywhere");
     Ok(nodes)
 }
 
-/// Plays one of the games.
+/// Plays a reference game.
 ///
 /// # Errors
 ///
@@ -88,22 +88,22 @@ pub fn play(name: &str, kernel: Kernel) -> Result<Record> {
     Ok(run.game(&mut run.players(), 1)?.record)
 }
 
-/// Tests, unless this very program has passed on this machine before.
+/// Runs the self-test, unless this very program has passed on this machine before.
 ///
 /// # Errors
 ///
-/// If something is other than everywhere, or the folder cannot be written.
-pub fn once(root: &Path, kernel: Kernel, tell: impl FnMut(&str)) -> Result<u64> {
+/// If a result differs from the reference, or the program cannot be read.
+pub fn run_once(root: &Path, kernel: Kernel, progress: impl FnMut(&str)) -> Result<u64> {
     let path = root.join("selftest.json");
     let program = std::env::current_exe().and_then(fs::read).context("this program's own file")?;
     let (program, instruction_set) = (Digest::of(&program), kernel.name().to_owned());
-    let before: Option<Found> = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let before: Option<SelftestRecord> = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if let Some(found) = before.filter(|found| found.program == program && found.instruction_set == instruction_set) {
         return Ok(found.bench_signature);
     }
-    let bench_signature = test(kernel, tell)?;
-    let found = serde_json::to_vec(&Found { program, instruction_set, bench_signature })?;
-    // A disk that takes nothing says nothing of the machine: the test is made again at the next start.
+    let bench_signature = run(kernel, progress)?;
+    let found = serde_json::to_vec(&SelftestRecord { program, instruction_set, bench_signature })?;
+    // A failed write only means that the next start repeats the test.
     drop(NewFile::replace(&path, &found));
     Ok(bench_signature)
 }

@@ -1,4 +1,4 @@
-//! Hands results in, and shows that leases get on.
+//! The sender: submits results and renews leases.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,92 +11,95 @@ use client::{Backoff, Client, Dice, Error};
 use protocol::api::{problem::Code, work::Failure};
 
 use crate::{
-    desk::{Desk, Ending, State},
     job::Job,
-    outbox::{Outbox, Parcel},
+    outbox::{Outbox, Submission},
     sentence::sentence,
+    shared::{Shared, Shutdown, State},
     state::Folder,
 };
 
-/// Bytes that are sound here may be damaged on their way, which deserves another attempt, but not for ever.
-const ATTEMPTS: u32 = 5;
-/// How long people need to mend what machines cannot.
-const FOR_PEOPLE: Duration = Duration::from_hours(1);
-/// How long to sleep when nothing is to be done; new results wake the sender up.
-const A_WHILE: Duration = Duration::from_secs(20);
+/// Bytes may be damaged in transit, so such rejections are retried; this bounds the attempts.
+const MAX_ATTEMPTS: u32 = 5;
+/// Minimum interval of retries after errors that only people can mend.
+const OPERATOR_RETRY_INTERVAL: Duration = Duration::from_hours(1);
+/// Sleep without pending work; new results wake the sender.
+const IDLE_INTERVAL: Duration = Duration::from_secs(20);
 
-/// Hands results in.
+/// Submits results and renews leases.
 pub(crate) struct Sender {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) client: Client,
     pub(crate) folder: Arc<Folder>,
     pub(crate) outbox: Outbox,
     pub(crate) sending: Task,
     pub(crate) renewing: Task,
-    /// How often results were refused that may have been damaged on their way.
+    /// Number of rejections of results that may have been damaged in transit.
     pub(crate) attempts: BTreeMap<String, u32>,
     /// Results for other servers.
-    pub(crate) elsewhere: BTreeSet<String>,
+    pub(crate) foreign: BTreeSet<String>,
 }
 
-/// Why not everything is done, and how long the server asked to wait.
-type Trouble = (String, Option<Duration>);
+/// Reason for a failure, and the delay that the server requested.
+type TaskError = (String, Option<Duration>);
 
-/// One of the two things that a sender does. What goes wrong with one is no reason to wait with the other.
+/// One of the sender's two duties, each with its own backoff: a failure of one does not delay the
+/// other.
 pub(crate) struct Task {
     backoff: Backoff,
-    /// Not before this moment is it tried again.
-    again: Duration,
-    trouble: Option<String>,
+    /// Time of the next attempt after a failure.
+    next_attempt: Duration,
+    error: Option<String>,
 }
 
 impl Task {
-    /// A task that goes well as yet.
+    /// A task without failures.
     pub(crate) const fn new(backoff: Backoff) -> Self {
-        Self { backoff, again: Duration::ZERO, trouble: None }
+        Self { backoff, next_attempt: Duration::ZERO, error: None }
     }
 
-    /// It was tried; whether it failed.
-    fn tried(&mut self, now: Duration, done: Result<(), Trouble>) -> bool {
-        let trouble = done.err();
-        match &trouble {
+    /// Records an attempt; returns whether it failed.
+    fn record_attempt(&mut self, now: Duration, done: Result<(), TaskError>) -> bool {
+        let error = done.err();
+        match &error {
             None => self.backoff.reset(),
-            Some((_, asked)) => self.again = now + self.backoff.after_failure(*asked),
+            Some((_, requested_delay)) => self.next_attempt = now + self.backoff.after_failure(*requested_delay),
         }
-        self.trouble = trouble.map(|(why, _)| why);
-        self.trouble.is_some()
+        self.error = error.map(|(why, _)| why);
+        self.error.is_some()
     }
 
-    /// How long nothing is done about it.
-    fn pause(&self, now: Duration) -> Duration {
-        if self.trouble.is_some() { self.again.saturating_sub(now) } else { A_WHILE }
+    /// Returns the delay until the next attempt.
+    fn delay(&self, now: Duration) -> Duration {
+        if self.error.is_some() { self.next_attempt.saturating_sub(now) } else { IDLE_INTERVAL }
     }
 }
 
-/// What becomes of a result.
+/// Decision after a failed submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It is tried again later.
-    Later,
-    /// It is tried again when people have done something.
-    AfterPeople,
-    /// Nobody will ever take it.
-    Refused,
+pub(crate) enum RetryDecision {
+    /// Retry with backoff.
+    Retry,
+    /// Retry after people had time to act.
+    NeedsOperator,
+    /// Permanent: the result is moved to `refused`.
+    Reject,
 }
 
-/// What an error means for a result that was refused so many times before.
-fn fate(error: &Error, attempts: u32) -> Fate {
+/// Decides on an error, given the number of earlier rejections of this result.
+fn retry_decision(error: &Error, attempts: u32) -> RetryDecision {
     match error {
-        Error::Refused { problem, .. } => judge(problem.code, problem.status, attempts),
-        // Somebody in between said something, or nobody anything.
-        _ => Fate::Later,
+        Error::Refused { problem, .. } => classify(problem.code, problem.status, attempts),
+        // A proxy's response or none at all.
+        _ => RetryDecision::Retry,
     }
 }
 
-fn judge(code: Code, status: u16, attempts: u32) -> Fate {
-    let damaged = match code {
-        Code::BadToken | Code::NoToken | Code::Blocked | Code::Forbidden | Code::TooOld => return Fate::AfterPeople,
-        _ if matches!(status, 408 | 429 | 500..) => return Fate::Later,
+fn classify(code: Code, status: u16, attempts: u32) -> RetryDecision {
+    let maybe_damaged = match code {
+        Code::BadToken | Code::NoToken | Code::Blocked | Code::Forbidden | Code::TooOld => {
+            return RetryDecision::NeedsOperator;
+        }
+        _ if matches!(status, 408 | 429 | 500..) => return RetryDecision::Retry,
         Code::BadRequest
         | Code::BadHash
         | Code::Truncated
@@ -108,45 +111,46 @@ fn judge(code: Code, status: u16, attempts: u32) -> Fate {
         | Code::Unknown => true,
         _ => false,
     };
-    if damaged && attempts + 1 < ATTEMPTS { Fate::Later } else { Fate::Refused }
+    if maybe_damaged && attempts + 1 < MAX_ATTEMPTS { RetryDecision::Retry } else { RetryDecision::Reject }
 }
 
 impl Sender {
-    /// Works until the worker ends; nobody waits for it longer than they like.
+    /// Runs until the worker has stopped. The supervisor waits for it under a timeout only.
     pub(crate) fn run(mut self) {
-        let mut before = (Ending::None, 0);
-        while !self.desk.look(|state| state.gone) {
-            let urge = self.desk.look(|state| (state.ending, state.goodbyes));
-            self.tell_of_failures();
-            // After a failure only the end of the worker is worth an attempt before its time.
-            if urge > before || self.desk.clock.now() >= self.sending.again {
+        let mut before = (Shutdown::Running, 0);
+        while !self.shared.read(|state| state.is_stopped) {
+            let flush = self.shared.read(|state| (state.shutdown, state.flush_requests));
+            self.report_failures();
+            // A shutdown skips the backoff.
+            if flush > before || self.shared.clock.now() >= self.sending.next_attempt {
                 let done = self.send_all();
-                if self.sending.tried(self.desk.clock.now(), done) {
-                    self.desk.change(|state| state.failures += 1);
+                if self.sending.record_attempt(self.shared.clock.now(), done) {
+                    self.shared.update(|state| state.failed_flushes += 1);
                 }
             }
-            if self.desk.clock.now() >= self.renewing.again {
+            if self.shared.clock.now() >= self.renewing.next_attempt {
                 let done = self.renew();
-                self.renewing.tried(self.desk.clock.now(), done);
+                self.renewing.record_attempt(self.shared.clock.now(), done);
             }
-            before = urge;
-            let troubles: Vec<_> =
-                [&self.sending, &self.renewing].into_iter().filter_map(|it| it.trouble.clone()).collect();
-            self.desk.change(|state| state.sending = (!troubles.is_empty()).then(|| troubles.join(" ")));
-            let now = self.desk.clock.now();
-            self.desk.wait(self.sending.pause(now).min(self.renewing.pause(now)).min(A_WHILE), |state| {
-                state.gone
-                    || (state.ending, state.goodbyes) > urge
-                    || !state.failed.is_empty()
-                    || self.sending.trouble.is_none() && state.outbox > 0
-                    || self.renewing.trouble.is_none() && self.is_due(state)
+            before = flush;
+            let errors: Vec<_> =
+                [&self.sending, &self.renewing].into_iter().filter_map(|it| it.error.clone()).collect();
+            self.shared.update(|state| state.send_error = (!errors.is_empty()).then(|| errors.join(" ")));
+            let now = self.shared.clock.now();
+            self.shared.wait(self.sending.delay(now).min(self.renewing.delay(now)).min(IDLE_INTERVAL), |state| {
+                state.is_stopped
+                    || (state.shutdown, state.flush_requests) > flush
+                    || !state.unreported_failures.is_empty()
+                    || self.sending.error.is_none() && state.outbox > 0
+                    || self.renewing.error.is_none() && self.is_renewal_due(state)
             });
         }
     }
 
-    /// Tells the server what went wrong here. It is told once, if that is possible.
-    fn tell_of_failures(&self) {
-        let (worker, failed) = self.desk.change(|state| (state.worker, std::mem::take(&mut state.failed)));
+    /// Reports failures to the server, at most once each.
+    fn report_failures(&self) {
+        let (worker, failed) =
+            self.shared.update(|state| (state.worker, std::mem::take(&mut state.unreported_failures)));
         for (kind, detail) in failed {
             let version = env!("CARGO_PKG_VERSION").to_owned();
             let detail = detail.chars().take(4000).collect();
@@ -154,142 +158,144 @@ impl Sender {
         }
     }
 
-    /// Tries every result once; the reason why some are left, and how long the server asked to wait.
-    fn send_all(&mut self) -> Result<(), Trouble> {
-        let mut trouble = Ok(());
-        // Leases of which games are still here: what is given back before those are there would be played by others.
-        let mut here = BTreeSet::new();
-        for name in self.outbox.names().map_err(|error| storage(&error))? {
-            let parcel = match self.outbox.read(&name) {
-                Ok(parcel) => parcel,
+    /// Tries every result once; returns the last error.
+    fn send_all(&mut self) -> Result<(), TaskError> {
+        let mut result = Ok(());
+        // Leases with unsent games. Their releases have to wait, or the server would give these
+        // games to others.
+        let mut unsent = BTreeSet::new();
+        for name in self.outbox.names().map_err(|error| storage_error(&error))? {
+            let submission = match self.outbox.read(&name) {
+                Ok(submission) => submission,
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    self.refuse(&name, 0, &error.to_string()).map_err(|error| storage(&error))?;
+                    self.reject(&name, 0, &error.to_string()).map_err(|error| storage_error(&error))?;
                     continue;
                 }
-                Err(error) => return Err(storage(&error)),
+                Err(error) => return Err(storage_error(&error)),
             };
-            if parcel.label.server != self.client.server_address().to_string() {
-                if self.elsewhere.insert(name) {
-                    self.desk.say(format!("A result waits for another server, {}.", parcel.label.server));
+            if submission.meta.server != self.client.server_address().to_string() {
+                if self.foreign.insert(name) {
+                    self.shared.log(format!("A result waits for another server, {}.", submission.meta.server));
                 }
                 continue;
             }
-            if parcel.label.games == 0 && here.contains(&parcel.label.lease) {
+            if submission.meta.games == 0 && unsent.contains(&submission.meta.lease) {
                 continue;
             }
-            if let Err(why) = self.send_one(&name, &parcel) {
-                here.insert(parcel.label.lease);
-                let goes_on = why.1.is_none() && why.2;
-                trouble = Err((why.0, why.1));
-                // What is wrong with the way is wrong for all.
-                if !goes_on {
+            if let Err(why) = self.send_one(&name, &submission) {
+                unsent.insert(submission.meta.lease);
+                let others_may_succeed = why.1.is_none() && why.2;
+                result = Err((why.0, why.1));
+                // An error of the connection concerns all results.
+                if !others_may_succeed {
                     break;
                 }
             }
         }
-        // Nobody puts anything there between looking and saying.
-        let counted = self.desk.change(|state| {
+        // Counted under the lock, so that no result is added in between.
+        let counted = self.shared.update(|state| {
             let waiting = self.outbox.names()?.len();
-            state.outbox = waiting.saturating_sub(self.elsewhere.len());
+            state.outbox = waiting.saturating_sub(self.foreign.len());
             Ok(())
         });
-        counted.map_err(|error: io::Error| storage(&error))?;
-        trouble
+        counted.map_err(|error: io::Error| storage_error(&error))?;
+        result
     }
 
-    /// Tries one result; why it is left, how long the server asked to wait, and whether others may have more luck.
-    fn send_one(&mut self, name: &str, parcel: &Parcel) -> Result<(), (String, Option<Duration>, bool)> {
-        let games = parcel.label.games;
-        let storage = |error: io::Error| (storage(&error).0, None, false);
-        let Err(error) = self.send(parcel) else {
-            self.outbox.thanked(name).map_err(storage)?;
+    /// Submits one result. Returns the error, the requested delay, and whether others may still
+    /// succeed.
+    fn send_one(&mut self, name: &str, submission: &Submission) -> Result<(), (String, Option<Duration>, bool)> {
+        let games = submission.meta.games;
+        let storage = |error: io::Error| (storage_error(&error).0, None, false);
+        let Err(error) = self.send(submission) else {
+            self.outbox.acknowledge(name).map_err(storage)?;
             self.attempts.remove(name);
             return Ok(());
         };
         let attempts = self.attempts.entry(name.to_owned()).or_default();
-        let fate = fate(&error, *attempts);
+        let decision = retry_decision(&error, *attempts);
         *attempts += 1;
-        match fate {
-            // Nobody wants back what was to be given back: the lease is over.
-            Fate::Refused if games == 0 => self.outbox.thanked(name).map_err(storage),
-            Fate::Refused => self.refuse(name, games, &error.to_string()).map_err(storage),
-            Fate::AfterPeople => {
-                // What is forbidden may be this result alone: those of other jobs are still taken.
+        match decision {
+            // A rejected release is done: the lease is over.
+            RetryDecision::Reject if games == 0 => self.outbox.acknowledge(name).map_err(storage),
+            RetryDecision::Reject => self.reject(name, games, &error.to_string()).map_err(storage),
+            RetryDecision::NeedsOperator => {
+                // Only this result's job may be forbidden.
                 let is_alone = error.code() == Some(Code::Forbidden);
-                let wait = error.again_after().unwrap_or_default().max(FOR_PEOPLE);
+                let wait = error.again_after().unwrap_or_default().max(OPERATOR_RETRY_INTERVAL);
                 Err((sentence(format!("Results wait: {error}")), (!is_alone).then_some(wait), is_alone))
             }
-            Fate::Later => {
+            RetryDecision::Retry => {
                 Err((sentence(format!("Results wait: {error}")), error.again_after(), error.code().is_some()))
             }
         }
     }
 
-    fn send(&self, parcel: &Parcel) -> Result<(), Error> {
-        let label = &parcel.label;
-        if label.games > 0 {
-            let receipt = self.client.upload(&label.lease, label.first, parcel.shard.clone())?;
-            self.desk.change(|state| {
-                state.accepted(receipt.shard, label.games);
-                state.hear(receipt.notices);
+    fn send(&self, submission: &Submission) -> Result<(), Error> {
+        let meta = &submission.meta;
+        if meta.games > 0 {
+            let receipt = self.client.upload(&meta.lease, meta.first, submission.shard.clone())?;
+            self.shared.update(|state| {
+                state.record_accepted(receipt.shard, meta.games);
+                state.receive_notices(receipt.notices);
             });
         }
-        match label.give_back {
-            // After some time the lease is over by itself.
-            Some(from) if self.desk.clock.since_1970().as_secs() < label.until => {
-                self.client.give_back(&label.lease, from)
+        match meta.release_from {
+            // An expired lease needs no release.
+            Some(from) if self.shared.clock.since_1970().as_secs() < meta.until => {
+                self.client.give_back(&meta.lease, from)
             }
             _ => Ok(()),
         }
     }
 
-    fn refuse(&mut self, name: &str, games: u64, reason: &str) -> io::Result<()> {
-        self.outbox.refuse(name, reason)?;
+    fn reject(&mut self, name: &str, games: u64, reason: &str) -> io::Result<()> {
+        self.outbox.reject(name, reason)?;
         self.attempts.remove(name);
         let what = match games {
             0 => "A result cannot be sent, and lies".to_owned(),
             _ => format!("{games} games were refused, and lie"),
         };
-        self.desk.change(|state| {
-            state.done.refused += games;
-            state.say(sentence(format!("{what} in `refused/{name}.chuhe`: {reason}")));
+        self.shared.update(|state| {
+            state.totals.refused += games;
+            state.log(sentence(format!("{what} in `refused/{name}.chuhe`: {reason}")));
         });
         Ok(())
     }
 
-    /// Whether some lease wants to be renewed.
-    fn is_due(&self, state: &State) -> bool {
-        let now = self.desk.clock.now();
-        state.rest.is_none() && state.jobs.iter().any(|job| wants_renewal(job, now))
+    /// Returns whether a lease is due for renewal.
+    fn is_renewal_due(&self, state: &State) -> bool {
+        let now = self.shared.clock.now();
+        state.pause.is_none() && state.jobs.iter().any(|job| needs_renewal(job, now))
     }
 
-    fn renew(&self) -> Result<(), Trouble> {
-        let now = self.desk.clock.now();
-        let due: Vec<_> = self.desk.look(|state| {
-            let due = state.jobs.iter().filter(|job| state.rest.is_none() && wants_renewal(job, now));
+    fn renew(&self) -> Result<(), TaskError> {
+        let now = self.shared.clock.now();
+        let due: Vec<_> = self.shared.read(|state| {
+            let due = state.jobs.iter().filter(|job| state.pause.is_none() && needs_renewal(job, now));
             due.map(|job| (job.name.clone(), job.saved.lease.token.clone(), job.finished.len())).collect()
         });
         for (name, token, finished) in due {
             let renewed = match self.client.renew(&token, finished as u64) {
-                // Perhaps it arrived; to ask again is no harm.
+                // The request may have arrived: a retry is harmless.
                 Err(error) if error.may_pass() => {
                     return Err((sentence(format!("A lease cannot be renewed: {error}")), error.again_after()));
                 }
                 renewed => renewed,
             };
-            self.desk.change(|state| {
+            self.shared.update(|state| {
                 let Some(job) = state.jobs.iter_mut().find(|job| job.name == name) else { return };
                 match renewed {
-                    Ok(renewed) => self.prolong(job, now, renewed.seconds),
-                    // An earlier question arrived, and its answer did not: with the next game it is asked again.
-                    Err(error) if error.code() == Some(Code::NoProgress) => job.shown = finished,
+                    Ok(renewed) => self.extend_lease(job, now, renewed.seconds),
+                    // An earlier renewal arrived without its response. Retried after the next game.
+                    Err(error) if error.code() == Some(Code::NoProgress) => job.insufficient_progress = finished,
                     Err(error) => {
                         job.close();
-                        // It is asked no more, though games of it are still at hand.
+                        // No further renewal, though games are still running.
                         job.saved.renewed = true;
-                        let said = format!("A lease ended before its games; what is finished is handed in: {error}");
-                        state.say(sentence(said));
-                        state.clear_table();
+                        let message = format!("A lease ended before its games; what is finished is handed in: {error}");
+                        state.log(sentence(message));
+                        state.retire_finished();
                     }
                 }
             });
@@ -297,29 +303,30 @@ impl Sender {
         Ok(())
     }
 
-    /// A lease lasts longer, also if it is taken up by the next start.
-    fn prolong(&self, job: &mut Job, now: Duration, seconds: u32) {
-        job.due = now + Duration::from_secs(u64::from(seconds));
-        job.saved.until = self.desk.clock.since_1970().as_secs() + u64::from(seconds);
+    /// Extends a lease, also on disk for the next start.
+    fn extend_lease(&self, job: &mut Job, now: Duration, seconds: u32) {
+        job.expires = now + Duration::from_secs(u64::from(seconds));
+        job.saved.until = self.shared.clock.since_1970().as_secs() + u64::from(seconds);
         job.saved.renewed = true;
-        // On a disk that takes nothing the next start takes it for shorter than it is, and hands in what is finished.
-        let _ = job.saved.keep(&self.folder, &job.name);
+        // If this fails, the next start assumes the earlier expiry and submits what is finished.
+        let _ = job.saved.save(&self.folder, &job.name);
     }
 }
 
-/// Two thirds of its time are over, something is finished that the server does not know of, and something is not.
-fn wants_renewal(job: &Job, now: Duration) -> bool {
-    let wants = !job.saved.renewed && job.finished.len() > job.shown && !job.is_over();
-    wants && now >= job.since + job.due.saturating_sub(job.since) * 2 / 3
+/// Heartbeat: a lease is due after two thirds of its time if it has new finished games and is not
+/// done.
+fn needs_renewal(job: &Job, now: Duration) -> bool {
+    let is_candidate = !job.saved.renewed && job.finished.len() > job.insufficient_progress && !job.is_done();
+    is_candidate && now >= job.accepted_at + job.expires.saturating_sub(job.accepted_at) * 2 / 3
 }
 
-fn storage(error: &io::Error) -> Trouble {
+fn storage_error(error: &io::Error) -> TaskError {
     (sentence(format!("The outbox cannot be read or written: {error}")), None)
 }
 
-/// Waits for the sender: seconds at first, half an hour later.
-pub(crate) fn backoff(dice: Dice) -> Backoff {
-    Backoff::new(Duration::from_secs(2), Duration::from_mins(30), dice)
+/// Exponential backoff of the sender: two seconds to half an hour.
+pub(crate) fn backoff(rng: Dice) -> Backoff {
+    Backoff::new(Duration::from_secs(2), Duration::from_mins(30), rng)
 }
 
 #[cfg(test)]
@@ -328,12 +335,12 @@ mod tests {
 
     use super::*;
 
-    /// Every refusal has its fate, and none is tried for ever.
+    /// Every problem code has its decision, and no retry is endless.
     #[test]
-    fn refusals_come_to_an_end_or_to_people() {
-        let people = ["no_token", "bad_token", "forbidden", "blocked", "too_old"];
-        let later = ["timeout", "too_many", "quota", "internal", "busy", "stopping", "disk_full"];
-        let on_the_way = [
+    fn every_rejection_ends_or_reaches_the_operator() {
+        let operator = ["no_token", "bad_token", "forbidden", "blocked", "too_old"];
+        let retried = ["timeout", "too_many", "quota", "internal", "busy", "stopping", "disk_full"];
+        let in_transit = [
             "bad_request",
             "bad_hash",
             "truncated",
@@ -345,13 +352,17 @@ mod tests {
         ];
         for &code in Code::ALL {
             let expected = match code.name() {
-                name if people.contains(&name) => [Fate::AfterPeople; 2],
-                name if later.contains(&name) => [Fate::Later; 2],
-                name if on_the_way.contains(&name) => [Fate::Later, Fate::Refused],
-                _ => [Fate::Refused; 2],
+                name if operator.contains(&name) => [RetryDecision::NeedsOperator; 2],
+                name if retried.contains(&name) => [RetryDecision::Retry; 2],
+                name if in_transit.contains(&name) => [RetryDecision::Retry, RetryDecision::Reject],
+                _ => [RetryDecision::Reject; 2],
             };
             let problem = Problem::new(code, "");
-            assert_eq!([0, ATTEMPTS - 1].map(|attempts| judge(code, problem.status, attempts)), expected, "{code}");
+            assert_eq!(
+                [0, MAX_ATTEMPTS - 1].map(|attempts| classify(code, problem.status, attempts)),
+                expected,
+                "{code}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What people read, as sentences. What servers, disks and libraries say begins small and ends without a full stop; what
-//! people have written may have one.
+//! Formats messages as sentences. Texts of servers, disks and libraries begin in lower case and
+//! have no full stop; those of people may.
 
-/// A text as one sentence.
+/// Formats a text as one sentence.
 pub(crate) fn sentence(text: impl AsRef<str>) -> String {
     let text = text.as_ref().trim();
     let stop = if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) { "" } else { "." };

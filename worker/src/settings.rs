@@ -1,7 +1,7 @@
-//! What a worker's owner allows: by flag, environment, file, or default, in this order.
+//! Settings of a worker: flag, environment, file, default, in this order.
 
 mod file;
-mod given;
+mod flags;
 
 use std::{
     env,
@@ -15,60 +15,60 @@ use client::{ServerAddress, Token};
 use crate::{hours::Hours, memory};
 
 pub use file::File;
-pub use given::Given;
+pub use flags::Flags;
 
-/// What is allowed.
+/// Resolved settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who has games to play.
+    /// The coordinator.
     pub server: ServerAddress,
-    /// Whose worker it is.
+    /// Token of the owner's account.
     pub token: Token,
-    /// What its owner calls this machine.
+    /// Name of this machine.
     pub name: String,
-    /// How many threads play.
+    /// Number of game threads.
     pub cores: usize,
-    /// How much memory they may use.
+    /// Memory limit.
     pub memory_mebibytes: u64,
-    /// When they may play.
+    /// Hours in which the worker may play.
     pub hours: Hours,
-    /// Whether they may while the machine runs on its battery.
+    /// Whether it may play on battery.
     pub on_battery: bool,
-    /// Where things are kept.
+    /// State folder.
     pub state: PathBuf,
-    /// After so many leases the worker ends.
+    /// The worker ends after this number of leases.
     pub leases: Option<u64>,
 }
 
 impl Settings {
-    /// Puts together what is given and what the file says.
+    /// Merges flags, environment, file and defaults.
     ///
     /// # Errors
     ///
-    /// If something is missing that has no default, or a value is not allowed.
-    pub fn new(given: &Given) -> Result<Self> {
-        let path = given.config_path()?;
+    /// If a required setting is missing, or a value is invalid.
+    pub fn new(flags: &Flags) -> Result<Self> {
+        let path = flags.config_path()?;
         let file = File::read(&path).with_context(|| path.display().to_string())?;
         let missing = |what: &str, flag: &str, variable: &str| {
             anyhow!("no {what} is given: use `{flag}`, {variable}, {}, or `chuhe-worker configure`", path.display())
         };
-        let server = given.server.clone().or(file.server);
-        let token = given.token().context("--token")?.or(file.token);
-        let cores = given.cores.or(file.cores).map_or_else(default_cores, NonZeroUsize::get);
+        let server = flags.server.clone().or(file.server);
+        let token = flags.token().context("--token")?.or(file.token);
+        let cores = flags.cores.or(file.cores).map_or_else(default_cores, NonZeroUsize::get);
         Ok(Self {
             server: server.ok_or_else(|| missing("server", "--server", "CHUHE_SERVER"))?,
             token: token.ok_or_else(|| missing("token", "--token", "CHUHE_TOKEN"))?,
-            name: given.name.clone().or(file.name).unwrap_or_else(default_name),
+            name: flags.name.clone().or(file.name).unwrap_or_else(default_name),
             cores,
-            memory_mebibytes: given.memory.or(file.memory_mebibytes).unwrap_or_else(|| default_memory(cores)),
-            hours: given.hours.clone().or(file.hours).unwrap_or_default(),
-            on_battery: given.on_battery.or(file.on_battery).unwrap_or(false),
-            state: given.state_path()?,
-            leases: given.leases,
+            memory_mebibytes: flags.memory.or(file.memory_mebibytes).unwrap_or_else(|| default_memory(cores)),
+            hours: flags.hours.clone().or(file.hours).unwrap_or_default(),
+            on_battery: flags.on_battery.or(file.on_battery).unwrap_or(false),
+            state: flags.state_path()?,
+            leases: flags.leases,
         })
     }
 
-    /// The same as a file would say it; the token is not shown.
+    /// Formats the settings like the file; the token is hidden.
     #[must_use]
     pub fn to_text(&self) -> String {
         let Self { server, name, cores, memory_mebibytes, hours, on_battery, state, .. } = self;
@@ -84,7 +84,7 @@ impl Settings {
     }
 }
 
-/// All cores but one, which its owner has for other things.
+/// Returns all cores but one, which the owner keeps.
 pub(crate) fn default_cores() -> usize {
     all_cores().saturating_sub(1).max(1)
 }
@@ -93,12 +93,12 @@ pub(crate) fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Half of the memory that there is where the system says how much that is; else enough for tables of usual size.
+/// Returns half of the known memory limit, else enough for tables of usual size.
 pub(crate) fn default_memory(cores: usize) -> u64 {
     memory::total_mebibytes().map_or(128 * cores as u64, |total| (total / 2).max(1))
 }
 
-/// The machine's own name.
+/// Returns the machine's host name.
 pub(crate) fn default_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -111,14 +111,14 @@ pub(crate) fn default_name() -> String {
 fn folder(variables: &[(&str, &str)], what: &str, flag: &str) -> Result<PathBuf> {
     let from = |(variable, below): &(&str, &str)| {
         let folder = env::var_os(variable).filter(|value| !value.is_empty())?;
-        // With several folders the first is meant.
+        // Of a list of folders, the first.
         let folder = folder.to_string_lossy().split(if cfg!(unix) { ':' } else { '\0' }).next()?.to_owned();
         Some(Path::new(&folder).join(below))
     };
     variables.iter().find_map(from).with_context(|| format!("no folder for {what} is known: use `{flag}`"))
 }
 
-/// Where the file is, unless somebody says otherwise.
+/// Returns the default configuration file.
 fn default_config() -> Result<PathBuf> {
     let variables: &[_] = if cfg!(windows) {
         &[("APPDATA", "chuhe")]
@@ -128,7 +128,7 @@ fn default_config() -> Result<PathBuf> {
     Ok(folder(variables, "the configuration", "--config")?.join("worker.toml"))
 }
 
-/// Where things are kept, unless somebody says otherwise.
+/// Returns the default state folder.
 fn default_state() -> Result<PathBuf> {
     let variables: &[_] = if cfg!(windows) {
         &[("LOCALAPPDATA", "chuhe/worker")]

@@ -1,24 +1,24 @@
-//! How fast games are played, by the last of them.
+//! Moving average of the playing speed.
 
 use std::{collections::VecDeque, time::Duration};
 
-const GAMES: usize = 200;
+const WINDOW_GAMES: usize = 200;
 
-/// The last games.
+/// The last games: positions, nodes, thread time.
 #[derive(Debug, Default)]
 pub(crate) struct Speed(VecDeque<(u64, u64, Duration)>);
 
 impl Speed {
-    /// Adds a game: its positions, their nodes, and how long its thread had it.
+    /// Adds a game: its positions, their nodes, and its thread time.
     pub(crate) fn add(&mut self, positions: u64, nodes: u64, took: Duration) {
-        if self.0.len() >= GAMES {
+        if self.0.len() >= WINDOW_GAMES {
             self.0.pop_front();
         }
         self.0.push_back((positions, nodes, took));
     }
 
-    /// Positions and nodes a second that one thread makes; none before the first game.
-    pub(crate) fn of_a_thread(&self) -> Option<(f64, f64)> {
+    /// Returns positions and nodes per second of one thread; none before the first game.
+    pub(crate) fn per_thread(&self) -> Option<(f64, f64)> {
         let seconds: f64 = self.0.iter().map(|game| game.2.as_secs_f64()).sum();
         let sum = |of: fn(&(u64, u64, Duration)) -> u64| self.0.iter().map(of).sum::<u64>() as f64 / seconds;
         (seconds > 0.0).then(|| (sum(|game| game.0), sum(|game| game.1)))

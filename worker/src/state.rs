@@ -1,14 +1,14 @@
-//! The folder in which a worker keeps what must outlive it.
+//! State folder: the worker's durable state.
 //!
 //! ```text
 //! lock          held while a worker runs
-//! asking        the word of a question for games that may not have been answered
-//! leases/       leases that are being played: NAME.lease, and NAME.games with what is finished of them
-//! outbox/       results that the server has not thanked for: NAME.result
-//! refused/      results that it will never take, each with the reason
-//! nets/ books/  files by their hashes
-//! selftest.json what this program was found to compute on this machine
-//! status.json   what it is doing; paused: it shall do nothing
+//! asking        nonce of a lease request that may not have been answered
+//! leases/       leases in progress: FILE_NAME.lease, and its journal FILE_NAME.games
+//! outbox/       results that the server has not acknowledged: FILE_NAME.result
+//! refused/      results that it will never accept, each with the reason
+//! nets/ books/  cached files, named by their hashes
+//! selftest.json result of the last self-test
+//! status.json   snapshot of the status; paused: pauses the worker while it exists
 //! ```
 
 use std::{
@@ -20,7 +20,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use dataset::Digest;
 
-/// The folder, held by this process alone.
+/// State folder, locked by this process.
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
@@ -28,12 +28,12 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Takes a folder; it is made if it is not there. Others cannot look into it: leases are secrets.
+    /// Creates and locks a folder. It is private: leases are secrets.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, or another worker has it.
-    pub fn take(root: &Path) -> Result<Self> {
+    /// If it cannot be written, or another worker holds the lock.
+    pub fn lock(root: &Path) -> Result<Self> {
         let named = || root.display().to_string();
         make_private(root).with_context(named)?;
         for name in ["leases", "outbox", "refused", "nets", "books"] {
@@ -49,12 +49,12 @@ impl Folder {
         }
     }
 
-    /// Whether a worker runs with a folder.
+    /// Returns whether a worker holds the lock.
     ///
     /// # Errors
     ///
-    /// If whoever asks may not look: the folder is its worker's alone.
-    pub fn is_taken(root: &Path) -> io::Result<bool> {
+    /// If the folder may not be read: it is private to its worker's user.
+    pub fn is_locked(root: &Path) -> io::Result<bool> {
         match File::open(lock_of(root)) {
             Ok(lock) => Ok(matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -62,7 +62,7 @@ impl Folder {
         }
     }
 
-    /// The folder itself.
+    /// Returns the folder's path.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -101,7 +101,7 @@ fn make_private(root: &Path) -> io::Result<()> {
     builder.create(root)
 }
 
-/// Takes a file away for good, if it is there.
+/// Deletes a file durably, if it exists.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -110,7 +110,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Makes a file's name safe, or that it has none any more. Windows has no such thing.
+/// Syncs the folder of a file, so that its name or its deletion is durable. No-op on Windows.
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
@@ -118,20 +118,19 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The names of the files in a folder that end so, without the ending, in order. Leftovers of a crash are not among them.
-pub(crate) fn names(folder: &Path, ending: &str) -> io::Result<Vec<String>> {
+/// Returns the names of the files with an extension, without it, sorted. Partial files are skipped.
+pub(crate) fn names(folder: &Path, extension: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        let name = name.to_str().and_then(|name| name.strip_suffix(ending));
+        let name = name.to_str().and_then(|name| name.strip_suffix(extension));
         names.extend(name.filter(|name| !name.starts_with('.')).map(str::to_owned));
     }
     names.sort();
     Ok(names)
 }
 
-/// Takes away what a crash left unfinished: the folder's files that never got their names. What should have been in them
-/// is still where it came from.
+/// Deletes the partial files of a crash. Their source still has the content.
 pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

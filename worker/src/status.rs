@@ -1,4 +1,4 @@
-//! What a worker is doing, as others read it from its folder.
+//! Status file: a snapshot for `chuhe-worker status` and other programs.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,18 +11,18 @@ use protocol::api::work::{Contribution, Me};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    desk::{Ending, State},
     settings::Settings,
+    shared::{Shutdown, State},
     state::remove,
 };
 
-const NAME: &str = "status.json";
-/// The file is filled up with blanks to a multiple of this: what is longer than before needs no more room as a rule.
-const ROOM: usize = 8192;
-/// The reason at the beginning, when nobody knows better.
-pub(crate) const ASKING: &str = "Asking for games.";
+const FILE_NAME: &str = "status.json";
+/// The file is padded with blanks to a multiple of this: an update rarely needs more disk space.
+const PADDING_BYTES: usize = 8192;
+/// The reason before the first response.
+pub(crate) const ASKING_REASON: &str = "Asking for games.";
 
-/// How things stand.
+/// Status of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Snapshot {
@@ -36,27 +36,27 @@ pub struct Snapshot {
     pub reason: Option<String>,
     pub cores: usize,
     pub jobs: Vec<JobSnapshot>,
-    /// Since the worker began.
+    /// Since the start.
     pub games: u64,
     pub positions: u64,
     pub nodes: u64,
-    /// Of all threads that play together, by the last games.
+    /// Sum over all playing threads, from the last games.
     pub positions_per_second: Option<f64>,
     pub nodes_per_second: Option<f64>,
     pub games_accepted: u64,
     pub games_refused: u64,
-    /// Results on their way.
+    /// Number of pending results.
     pub outbox: usize,
-    /// Why they are not on their way.
+    /// Why they cannot be sent.
     pub outbox_reason: Option<String>,
-    /// Results that the server will never take; they lie in the folder `refused`.
+    /// Number of results in the folder `refused`.
     pub refused: usize,
-    /// How long threads had nothing to play.
+    /// Time that threads had nothing to play.
     pub idle_seconds: f64,
     pub contribution: Option<Contributions>,
 }
 
-/// What a worker does.
+/// Activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -69,7 +69,7 @@ pub enum Doing {
 }
 
 impl Doing {
-    /// Its word.
+    /// Returns the name as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,25 +82,25 @@ impl Doing {
     }
 }
 
-/// A lease under way.
+/// A lease in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct JobSnapshot {
     /// `self-play` or `match`.
     pub kind: String,
-    /// The net's name; none for the plain evaluation.
+    /// Hash of the net; none for the plain evaluation.
     pub net: Option<String>,
     pub games: u64,
     pub finished: u64,
     pub at_hand: u64,
-    /// How long until others may be given its games.
+    /// Time until the lease expires.
     pub seconds_left: u64,
-    /// Of the threads that play its games, by the last of these.
+    /// Sum over the threads that play its games.
     pub positions_per_second: Option<f64>,
     pub nodes_per_second: Option<f64>,
 }
 
-/// Validated work of the worker's owner.
+/// Validated work of the owner's account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Contributions {
@@ -108,7 +108,7 @@ pub struct Contributions {
     pub today: Contribution,
     pub total: Contribution,
     pub rank: Option<u64>,
-    /// Its page's address.
+    /// Address of the account's page.
     pub page: String,
 }
 
@@ -123,35 +123,35 @@ impl Snapshot {
         let now = clock.now();
         let jobs = state.jobs.iter().map(|job| {
             let threads = job.at_hand.len() as f64;
-            let speed = job.speed.of_a_thread().filter(|_| state.rest.is_none());
+            let speed = job.speed.per_thread().filter(|_| state.pause.is_none());
             JobSnapshot {
                 kind: job.kind().to_owned(),
                 net: job.header().net.map(|net| net.to_string()),
                 games: job.saved.lease.games,
                 finished: job.finished.len() as u64,
                 at_hand: job.at_hand.len() as u64,
-                seconds_left: job.due.saturating_sub(now).as_secs(),
+                seconds_left: job.expires.saturating_sub(now).as_secs(),
                 positions_per_second: speed.map(|speed| (speed.0 * threads).round()),
                 nodes_per_second: speed.map(|speed| (speed.1 * threads).round()),
             }
         });
         let jobs: Vec<_> = jobs.collect();
-        let doing = match (state.ending, state.rest) {
-            (Ending::Stop, _) => Doing::Stopping,
-            (Ending::Finish, _) => Doing::Finishing,
+        let doing = match (state.shutdown, state.pause) {
+            (Shutdown::Stop, _) => Doing::Stopping,
+            (Shutdown::Finish, _) => Doing::Finishing,
             (_, Some(_)) => Doing::Resting,
             _ if jobs.is_empty() => Doing::Waiting,
             _ => Doing::Playing,
         };
-        let waiting = || state.waiting.clone().unwrap_or_else(|| ASKING.to_owned());
+        let wait_reason = || state.wait_reason.clone().unwrap_or_else(|| ASKING_REASON.to_owned());
         let reason = match doing {
-            Doing::Resting => state.rest.map(|rest| rest.reason().to_owned()),
-            Doing::Waiting => Some(state.disk().cloned().unwrap_or_else(waiting)),
-            _ => state.disk().or_else(|| state.idle()).cloned(),
+            Doing::Resting => state.pause.map(|pause| pause.reason().to_owned()),
+            Doing::Waiting => Some(state.disk_error().cloned().unwrap_or_else(wait_reason)),
+            _ => state.disk_error().or_else(|| state.idle_reason()).cloned(),
         };
-        let speed = state.speed.of_a_thread().filter(|_| doing != Doing::Resting);
-        let seats = state.seats.unwrap_or(settings.cores);
-        let playing = seats.min(settings.cores) as f64;
+        let speed = state.speed.per_thread().filter(|_| doing != Doing::Resting);
+        let slots = state.thread_slots.unwrap_or(settings.cores);
+        let playing_threads = slots.min(settings.cores) as f64;
         let contribution = state.me.as_ref().map(|me| Contributions {
             account: me.account.clone(),
             today: me.today,
@@ -168,45 +168,45 @@ impl Snapshot {
             reason,
             cores: settings.cores,
             jobs,
-            games: state.done.games,
-            positions: state.done.positions,
-            nodes: state.done.nodes,
-            positions_per_second: speed.map(|speed| (speed.0 * playing).round()),
-            nodes_per_second: speed.map(|speed| (speed.1 * playing).round()),
-            games_accepted: state.done.accepted,
-            games_refused: state.done.refused,
+            games: state.totals.games,
+            positions: state.totals.positions,
+            nodes: state.totals.nodes,
+            positions_per_second: speed.map(|speed| (speed.0 * playing_threads).round()),
+            nodes_per_second: speed.map(|speed| (speed.1 * playing_threads).round()),
+            games_accepted: state.totals.accepted,
+            games_refused: state.totals.refused,
             outbox: state.outbox,
-            outbox_reason: state.sending.clone(),
+            outbox_reason: state.send_error.clone(),
             refused,
-            idle_seconds: state.done.idle.as_secs_f64(),
+            idle_seconds: state.totals.idle.as_secs_f64(),
             contribution,
         }
     }
 
-    /// Writes it for others. It says only what is: nothing is lost with it, so it is not synced. On a full disk, which is
-    /// when people look, the old one is written over in its place.
+    /// Writes the status file without sync: losing it loses nothing. On a full disk, when people
+    /// look, the old file is overwritten in place.
     pub(crate) fn write(&self, root: &Path) {
         let Ok(mut text) = serde_json::to_vec(self) else { return };
-        text.resize(text.len().next_multiple_of(ROOM), b' ');
-        let (new, path) = (root.join(".status.new"), root.join(NAME));
+        text.resize(text.len().next_multiple_of(PADDING_BYTES), b' ');
+        let (new, path) = (root.join(".status.new"), root.join(FILE_NAME));
         if fs::write(&new, &text).and_then(|()| fs::rename(&new, &path)).is_err() {
             let _ = fs::remove_file(&new);
-            let _ = write_over(&path, &text);
+            let _ = overwrite(&path, &text);
         }
     }
 
-    /// Reads what a worker has written; none if there is none.
+    /// Reads a status file; none if it is missing or unreadable.
     #[must_use]
     pub fn read(root: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(root.join(NAME)).ok()?).ok()
+        serde_json::from_slice(&fs::read(root.join(FILE_NAME)).ok()?).ok()
     }
 
     pub(crate) fn remove(root: &Path) {
-        let _ = remove(&root.join(NAME));
+        let _ = remove(&root.join(FILE_NAME));
     }
 }
 
-fn write_over(path: &Path, text: &[u8]) -> io::Result<()> {
+fn overwrite(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.write_all(text)?;
     file.set_len(text.len() as u64)

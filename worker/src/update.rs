@@ -1,18 +1,18 @@
-//! Newer versions of the worker itself.
+//! Self-update by signed releases.
 //!
-//! Who builds the program may say, in the environment of the build, whose signature it believes (`CHUHE_UPDATE_KEY`, a
-//! public key of minisign) and where releases are (`CHUHE_UPDATE_URL`). Without both nothing is ever asked. A release is a
-//! small signed file that names version, system and hash of a program:
+//! Updates are enabled at build time by two environment variables: `CHUHE_UPDATE_KEY`, a public
+//! minisign key, and `CHUHE_UPDATE_URL`, the folder of releases. Without both, no request is ever
+//! made. A release is a small signed file that names version, system and hash of a program:
 //!
 //! ```text
-//! URL/chuhe-worker-SYSTEM.release           {"version": "0.2.0", "system": "linux-x86_64", "sha256": "…", "bytes": 9000000}
+//! URL/chuhe-worker-SYSTEM.release           {"version": …, "system": …, "sha256": …, "bytes": …}
 //! URL/chuhe-worker-SYSTEM.release.minisig   its signature
 //! URL/chuhe-worker-SYSTEM-VERSION           the program
 //! ```
 //!
-//! Only a higher version is taken; it must pass its self-test before it gets the name of this program, and again at its
-//! first start. Until the server has taken a result of it, it is on trial: if it cannot begin, or breaks off again and again,
-//! the old one comes back. A version that failed is never tried again.
+//! Only a higher version is installed, after its self-test; its first start repeats the test. It is
+//! on trial until the server acknowledges a result of it. If it cannot start or crashes repeatedly,
+//! the old version is restored. A failed version is never tried again.
 
 pub mod successor;
 
@@ -25,41 +25,42 @@ use minisign_verify::{PublicKey, Signature};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    desk::{Desk, Ending},
     sentence::sentence,
+    shared::{Shared, Shutdown},
     state::{Folder, remove},
 };
 
-/// How often releases are looked at.
-const EVERY: Duration = Duration::from_hours(24);
-/// The first time, not before games are played.
-const FIRST: Duration = Duration::from_mins(10);
-const MOST_RELEASE: u64 = 1 << 16;
-const MOST_PROGRAM: u64 = 256 << 20;
-/// So often a version may begin without coming as far as [`works`] or an end in order: the machine may have lost its power.
-const STARTS: u32 = 3;
-/// The names of versions that failed, one a line.
-const REFUSED: &str = "update-refused";
-/// A version that has not shown yet that it works.
-const TRIAL: &str = "update-trial.json";
+/// Interval of checks for a release.
+const CHECK_INTERVAL: Duration = Duration::from_hours(24);
+/// Delay of the first check.
+const FIRST_CHECK_DELAY: Duration = Duration::from_mins(10);
+const MAX_RELEASE_BYTES: u64 = 1 << 16;
+const MAX_PROGRAM_BYTES: u64 = 256 << 20;
+/// Maximum number of trial starts that end neither in [`confirm`] nor in order: the machine may
+/// have lost power.
+const MAX_TRIAL_STARTS: u32 = 3;
+/// List of failed versions, one per line.
+const FAILED_VERSIONS_FILE: &str = "update-refused";
+/// State of the version on trial.
+const TRIAL_FILE: &str = "update-trial.json";
 
-/// Whose releases are believed, and where they are.
+/// Source of updates.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The public key.
+    /// Public key of minisign.
     pub key: String,
-    /// The folder's address.
+    /// Address of the folder of releases.
     pub url: String,
 }
 
-/// What the build says; none if updates are off.
+/// Returns the source that this build was configured with; none if updates are disabled.
 #[must_use]
 pub fn source() -> Option<Source> {
     let [key, url] = [option_env!("CHUHE_UPDATE_KEY")?, option_env!("CHUHE_UPDATE_URL")?].map(str::to_owned);
     Some(Source { key, url })
 }
 
-/// What a release says.
+/// Content of a release file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -70,78 +71,79 @@ pub struct Release {
     pub bytes: u64,
 }
 
-/// The release, if its signature is good and this worker wants it.
+/// Verifies a release; returns it if it is newer and has not failed here before.
 ///
 /// # Errors
 ///
-/// If it is not signed by the key, or is another system's.
-pub fn judge(
+/// If the signature is wrong, or the release is for another system.
+pub fn verify_release(
     text: &[u8],
     signature: &str,
     key: &str,
     system: &str,
     running: &str,
-    refused: &str,
+    failed_versions: &str,
 ) -> Result<Option<Release>> {
     let key = PublicKey::from_base64(key).context("the key of this build")?;
     let signature = Signature::decode(signature).context("the release's signature")?;
     key.verify(text, &signature, false).context("the release's signature")?;
     let release: Release = serde_json::from_slice(text).context("the release")?;
     ensure!(release.system == system, "the release is for {}, not {system}", release.system);
-    ensure!(release.bytes <= MOST_PROGRAM, "the release has {} bytes", release.bytes);
-    let newer = numbers(&release.version).context("the release's version")? > numbers(running)?;
-    let failed = refused.lines().any(|line| line == release.version);
-    Ok((newer && !failed).then_some(release))
+    ensure!(release.bytes <= MAX_PROGRAM_BYTES, "the release has {} bytes", release.bytes);
+    let newer = parse_version(&release.version).context("the release's version")? > parse_version(running)?;
+    let has_failed = failed_versions.lines().any(|line| line == release.version);
+    Ok((newer && !has_failed).then_some(release))
 }
 
-fn numbers(version: &str) -> Result<[u64; 3]> {
+fn parse_version(version: &str) -> Result<[u64; 3]> {
     let parts: Vec<u64> = version.split('.').map(str::parse).collect::<Result<_, _>>().context(version.to_owned())?;
     parts.try_into().map_err(|_| anyhow::anyhow!("`{version}` is no version"))
 }
 
-/// This system's name in releases.
+/// Returns this system's name in releases.
 #[must_use]
 pub fn system() -> String {
     format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// Looks for releases now and then, until there is a newer one that works; then the worker finishes. Where a program cannot
-/// become another one it plays on, and the new one begins with the next start.
-pub(crate) fn watch(desk: &Arc<Desk>, client: &Client, folder: &Folder, program: &Path, source: &Source) {
-    let mut wait = FIRST;
+/// Checks for releases until one is installed, then finishes the worker. Where a process cannot
+/// replace itself, it plays on and the next start runs the new version.
+pub(crate) fn watch(shared: &Arc<Shared>, client: &Client, folder: &Folder, program: &Path, source: &Source) {
+    let mut wait = FIRST_CHECK_DELAY;
     loop {
-        desk.wait(wait, |state| state.gone || state.ending != Ending::None);
-        if desk.look(|state| state.gone || state.ending != Ending::None) {
+        shared.wait(wait, |state| state.is_stopped || state.shutdown != Shutdown::Running);
+        if shared.read(|state| state.is_stopped || state.shutdown != Shutdown::Running) {
             return;
         }
-        wait = EVERY;
-        match look(client, folder, program, source) {
+        wait = CHECK_INTERVAL;
+        match check_and_install(client, folder, program, source) {
             Ok(None) => {}
             Ok(Some(version)) => {
-                return desk.change(|state| {
-                    if cfg!(not(unix)) || state.ending != Ending::None {
-                        state.say(format!("Version {version} is here; it plays from the next start on."));
+                return shared.update(|state| {
+                    if cfg!(not(unix)) || state.shutdown != Shutdown::Running {
+                        state.log(format!("Version {version} is here; it plays from the next start on."));
                         return;
                     }
-                    state.say(format!("Version {version} is here; it goes on when the games at hand are finished."));
-                    state.ending = Ending::Finish;
-                    state.updated = true;
+                    state.log(format!("Version {version} is here; it starts when the games at hand are finished."));
+                    state.shutdown = Shutdown::Finish;
+                    state.is_updated = true;
                     state.close_all();
                 });
             }
-            Err(error) => desk.say(sentence(format!("No update: {error:#}"))),
+            Err(error) => shared.log(sentence(format!("No update: {error:#}"))),
         }
     }
 }
 
-/// Fetches, tries and puts in place a newer version, if there is one.
-fn look(client: &Client, folder: &Folder, program: &Path, source: &Source) -> Result<Option<String>> {
+/// Fetches, tests and installs a newer version, if there is one.
+fn check_and_install(client: &Client, folder: &Folder, program: &Path, source: &Source) -> Result<Option<String>> {
     let name = format!("{}/chuhe-worker-{}", source.url.trim_end_matches('/'), system());
-    let text = client.get_elsewhere(&format!("{name}.release"), MOST_RELEASE)?;
-    let signature = client.get_elsewhere(&format!("{name}.release.minisig"), MOST_RELEASE)?;
-    let refused = fs::read_to_string(folder.join(REFUSED)).unwrap_or_default();
+    let text = client.get_elsewhere(&format!("{name}.release"), MAX_RELEASE_BYTES)?;
+    let signature = client.get_elsewhere(&format!("{name}.release.minisig"), MAX_RELEASE_BYTES)?;
+    let failed_versions = fs::read_to_string(folder.join(FAILED_VERSIONS_FILE)).unwrap_or_default();
     let running = env!("CARGO_PKG_VERSION");
-    let Some(release) = judge(&text, &String::from_utf8_lossy(&signature), &source.key, &system(), running, &refused)?
+    let Some(release) =
+        verify_release(&text, &String::from_utf8_lossy(&signature), &source.key, &system(), running, &failed_versions)?
     else {
         return Ok(None);
     };
@@ -151,23 +153,24 @@ fn look(client: &Client, folder: &Folder, program: &Path, source: &Source) -> Re
     Ok(Some(release.version))
 }
 
-/// Tries a program whose signature was checked, and gives it the name of this one. If it fails it is never tried again.
+/// Tests a program whose signature was verified and installs it, on trial. A failed version is
+/// never tried again.
 ///
 /// # Errors
 ///
-/// If it fails, or a file cannot be written.
+/// If the test fails, or a file cannot be written.
 pub fn install(root: &Path, program: &Path, new: &Path, from: &str, to: &str) -> Result<()> {
-    if let Err(error) = successor::try_out(new) {
-        refuse(root, to)?;
+    if let Err(error) = successor::run_selftest(new) {
+        record_failed_version(root, to)?;
         let _ = fs::remove_file(new);
         return Err(error.context(format!("version {to} failed its self-test here and is not taken")));
     }
     let trial = Trial { from: from.to_owned(), to: to.to_owned(), starts: 0 };
-    NewFile::replace(root.join(TRIAL), &serde_json::to_vec(&trial)?)?;
-    successor::take_place(program, new).with_context(|| program.display().to_string())
+    NewFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&trial)?)?;
+    successor::replace(program, new).with_context(|| program.display().to_string())
 }
 
-/// A version that has the name and has not shown yet that it works.
+/// State of an installed version that is not yet confirmed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Trial {
@@ -176,76 +179,77 @@ struct Trial {
     starts: u32,
 }
 
-/// What a start after an update should do.
+/// Outcome of counting a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Go on.
-    Usual,
-    /// The old program has its name back: begin again with it.
-    Back,
+    /// Continue with this version.
+    Proceed,
+    /// The old version was restored and has to be started.
+    RolledBack,
 }
 
-/// To be asked at each start of a version on trial, before anything that may be another's in it (settings, processor) is
-/// looked at: one that was started some times and has not come as far as [`works`] gives the name back.
+/// Counts a start on trial and rolls back after too many. Called before anything that may differ
+/// between versions (settings, processor) is read.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn at_start(root: &Path, program: &Path, running: &str) -> Result<Start> {
+pub fn count_start(root: &Path, program: &Path, running: &str) -> Result<Start> {
     match trial_of(root, running) {
-        Some(trial) if trial.starts < STARTS => {
+        Some(trial) if trial.starts < MAX_TRIAL_STARTS => {
             let starts = trial.starts + 1;
-            NewFile::replace(root.join(TRIAL), &serde_json::to_vec(&Trial { starts, ..trial })?)?;
-            Ok(Start::Usual)
+            NewFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&Trial { starts, ..trial })?)?;
+            Ok(Start::Proceed)
         }
-        Some(trial) => give_back(root, program, &trial.to).map(|()| Start::Back),
-        None => Ok(Start::Usual),
+        Some(trial) => roll_back(root, program, &trial.to).map(|()| Start::RolledBack),
+        None => Ok(Start::Proceed),
     }
 }
 
-/// This version has failed: the old one gets its name back, and this one is never tried again.
+/// Rolls back to the old version. This one is never tried again.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn give_back(root: &Path, program: &Path, version: &str) -> Result<()> {
-    refuse(root, version)?;
-    successor::bring_back(program).with_context(|| program.display().to_string())?;
-    Ok(remove(&root.join(TRIAL))?)
+pub fn roll_back(root: &Path, program: &Path, version: &str) -> Result<()> {
+    record_failed_version(root, version)?;
+    successor::restore(program).with_context(|| program.display().to_string())?;
+    Ok(remove(&root.join(TRIAL_FILE))?)
 }
 
-/// Whether this version is on trial. A note about another is none about this one: its owner has put it in the place.
+/// Returns whether this version is on trial. A trial of another version does not count: the owner
+/// has replaced the program since.
 #[must_use]
 pub fn is_on_trial(root: &Path, running: &str) -> bool {
     trial_of(root, running).is_some()
 }
 
 fn trial_of(root: &Path, running: &str) -> Option<Trial> {
-    let bytes = fs::read(root.join(TRIAL)).ok()?;
+    let bytes = fs::read(root.join(TRIAL_FILE)).ok()?;
     serde_json::from_slice(&bytes).ok().filter(|trial: &Trial| trial.to == running)
 }
 
-/// This version came to an end in order, as its owner wanted: that start is none that failed.
-pub fn ended_well(root: &Path, running: &str) {
+/// Resets the trial's count after an orderly end: that start has not failed.
+pub fn reset_starts(root: &Path, running: &str) {
     let trial = trial_of(root, running).map(|trial| serde_json::to_vec(&Trial { starts: 0, ..trial }));
     if let Some(Ok(trial)) = trial {
-        // If it cannot be written, the start counts; there may be more of them.
-        let _ = NewFile::replace(root.join(TRIAL), &trial);
+        // If this fails, the start counts; others remain.
+        let _ = NewFile::replace(root.join(TRIAL_FILE), &trial);
     }
 }
 
-/// This version works: the server has taken a result of it.
+/// Confirms this version: the server has acknowledged a result of it.
 ///
-/// A note about a version that has yet to begin is none about this one.
-pub fn works(root: &Path, running: &str) {
+/// A trial of another version, which has yet to start, stays.
+pub fn confirm(root: &Path, running: &str) {
     if trial_of(root, running).is_some() {
-        // If the note stays, the next start says the same.
-        let _ = remove(&root.join(TRIAL));
+        // If this fails, the next start repeats it.
+        let _ = remove(&root.join(TRIAL_FILE));
     }
 }
 
-fn refuse(root: &Path, version: &str) -> io::Result<()> {
-    let path = root.join(REFUSED);
+fn record_failed_version(root: &Path, version: &str) -> io::Result<()> {
+    let path = root.join(FAILED_VERSIONS_FILE);
     let before = fs::read_to_string(&path).unwrap_or_default();
     NewFile::replace(path, format!("{before}{version}\n").as_bytes())
 }

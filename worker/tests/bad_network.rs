@@ -1,6 +1,6 @@
-//! Workers behind a network that does what networks do.
+//! Workers behind a faulty network.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -18,19 +18,19 @@ use protocol::api::problem::{Code, Problem};
 use testkit::proxy::{self, Fault};
 use worker::status::Doing;
 
-/// A quarter of all questions meet with something.
-fn trouble(dice: &mut Dice) -> Fault {
-    Fault::any(40, || dice.roll())
+/// Returns a fault for a quarter of all requests.
+fn trouble(rng: &mut Dice) -> Fault {
+    Fault::any(40, || rng.roll())
 }
 
 #[test]
-fn whatever_the_network_does_every_game_is_accepted_once() {
+fn every_game_is_accepted_once_over_a_faulty_network() {
     for seed in 0..3 {
         let coordinator = Coordinator::new(header(150), 40, 5);
-        let mut dice = Dice::new(seed);
-        let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut dice)).unwrap();
+        let mut rng = Dice::new(seed);
+        let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut rng)).unwrap();
         let state = tempfile::tempdir().unwrap();
-        // As the clock of the worker runs faster, so do its waits.
+        // The worker's clock is accelerated, and its waits with it.
         let worker = Worker::start(&proxy.url(), state.path(), Arc::new(testkit::FastClock::new(200)));
         coordinator.wait_for(40);
         worker.finish();
@@ -39,13 +39,13 @@ fn whatever_the_network_does_every_game_is_accepted_once() {
     }
 }
 
-/// The same with processes: a bad network, a server that is restarted, and workers that are killed, all at once.
+/// Processes with a faulty network, a server that restarts, and workers that are killed, at once.
 #[cfg(unix)]
 #[test]
-fn everything_at_once() {
+fn every_game_is_accepted_once_despite_all_faults_at_once() {
     let mut coordinator = Coordinator::new(header(300), 120, 13);
-    let mut dice = Dice::new(5);
-    let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut dice)).unwrap();
+    let mut rng = Dice::new(5);
+    let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut rng)).unwrap();
     let state = tempfile::tempdir().unwrap();
     for round in 0..3 {
         let worker = Process::start(&proxy.url(), state.path(), &[]);
@@ -59,7 +59,8 @@ fn everything_at_once() {
             coordinator.start();
         }
     }
-    // Whoever asks hears its signals, though all may be accepted by now.
+    // A worker that has sent a request handles its signals, though all games may be accepted by
+    // now.
     let asked = coordinator.state().asked;
     let worker = Process::start(&proxy.url(), state.path(), &[]);
     while coordinator.state().asked == asked {
@@ -71,8 +72,8 @@ fn everything_at_once() {
     coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 120));
 }
 
-/// Six hours in some seconds: leases are finished and kept, nothing is lost, and what waited is handed in when the server is
-/// back.
+/// Six hours, simulated in seconds: leases are finished, and waiting results are submitted when the
+/// server is back.
 #[test]
 fn six_hours_without_a_server_lose_nothing() {
     let mut coordinator = Coordinator::new(header(500), 160, 10);
@@ -95,7 +96,7 @@ fn six_hours_without_a_server_lose_nothing() {
     assert!(waiting.reason.is_some() && waiting.outbox_reason.is_some(), "{waiting:?}");
     coordinator.state().refuse = None;
     coordinator.start();
-    // Not at once: whoever waits, waits for minutes by now.
+    // Not at once: the backoff is in minutes by now.
     for _ in 0..600 {
         if coordinator.state().accepted.len() == 160 {
             break;

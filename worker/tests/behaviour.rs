@@ -1,6 +1,6 @@
-//! What a worker does when something speaks against playing.
+//! Behaviour of a worker that may not or cannot play.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -15,21 +15,21 @@ use protocol::api::{
 };
 use testkit::FastClock;
 use worker::{
+    control::{ControlCommand, set_paused},
     state::Folder,
     status::{Doing, Snapshot},
-    wishes::{Wish, set_paused},
 };
 
 #[test]
-fn who_pauses_goes_on_where_it_was() {
+fn a_paused_worker_resumes_where_it_was() {
     let coordinator = Coordinator::new(header(10_000), 24, 24);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.games > 0);
-    worker.wishes.add(Wish::Pause);
+    worker.control.add(ControlCommand::Pause);
     let paused = worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting);
-    assert_eq!(paused.reason.as_deref(), Some("Paused; `chuhe-worker status --resume` goes on."));
-    // A game that was over a moment before may not be counted yet.
+    assert_eq!(paused.reason.as_deref(), Some("Paused; `chuhe-worker status --resume` resumes."));
+    // A game that ended just before may not be counted yet.
     let mut counted = paused.games;
     let stands_still = (0..20).any(|_| {
         thread::sleep(Duration::from_secs(1));
@@ -38,7 +38,7 @@ fn who_pauses_goes_on_where_it_was() {
     });
     assert!(stands_still && counted < 24, "{counted} games were played while it was paused");
     assert!(!worker.said.lines().contains("Playing again"));
-    // As `status --resume` does.
+    // Like `status --resume`.
     set_paused(state.path(), false).unwrap();
     coordinator.wait_for(24);
     worker.finish();
@@ -50,7 +50,7 @@ fn outside_its_hours_a_worker_rests_and_says_so() {
     let coordinator = Coordinator::new(header(300), 16, 16);
     let state = tempfile::tempdir().unwrap();
     let now = client::Clock::since_1970(&client::SystemClock::default()).as_secs();
-    // Two hours from now until one hour from now is all but this hour, wherever this machine is; minutes are not asked.
+    // All hours except this one, wherever this machine is.
     let hour = |ahead: u64| jiff_hour(now + ahead * 3600);
     let hours = format!("{}-{}", hour(2), hour(23));
     let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
@@ -69,7 +69,7 @@ fn jiff_hour(seconds: u64) -> i8 {
 }
 
 #[test]
-fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
+fn a_refused_result_is_kept_and_shown_and_not_sent_again() {
     let coordinator = Coordinator::new(header(200), 8, 4);
     coordinator.state().refuse = Some(|request| {
         request
@@ -79,7 +79,7 @@ fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
     });
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
-    // The file is there a moment before it is counted.
+    // The file appears before it is counted.
     let snapshot = worker.said.wait_for(|snapshot| snapshot.refused == 1 && snapshot.games_refused > 0);
     coordinator.wait_for(4);
     let said = worker.finish();
@@ -92,14 +92,14 @@ fn a_result_that_nobody_will_take_is_kept_and_shown_and_not_sent_again() {
     assert_eq!(names.len(), 2);
 }
 
-/// As a coordinator does: it takes what is sound at the door, looks at the games afterwards, and tells of it later.
+/// A coordinator accepts by a precheck, validates the games later, and then sends a notice.
 #[test]
-fn games_that_are_rejected_later_are_shown_counted_and_noted() {
+fn games_that_are_rejected_later_are_shown_counted_and_recorded() {
     let coordinator = Coordinator::new(header(200), 12, 4);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     coordinator.wait_for(4);
-    // Its receipt is heard before anything that is said later.
+    // The receipt precedes any later notice.
     worker.said.wait_for(|snapshot| snapshot.games_accepted >= 4);
     let shard = coordinator.state().accepted.first_key_value().unwrap().1.2;
     let text = "game 3: recorded draw by repetition; it is red_wins by checkmate";
@@ -134,11 +134,11 @@ fn games_that_are_rejected_later_are_shown_counted_and_noted() {
     assert_eq!(noted, format!("false_label, {text} (shard {shard})\n"));
 }
 
-/// A lease with a word in it that this worker does not know: whatever the word asks for, it is not done.
+/// A field that this worker does not know is never acted on.
 #[test]
 fn a_lease_with_a_command_in_it_is_refused_and_another_is_asked_for() {
     let coordinator = Coordinator::new(header(200), 12, 4);
-    coordinator.state().strange = true;
+    coordinator.state().is_unreadable = true;
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(2000)));
     let waiting = worker.said.wait_for(|snapshot| snapshot.reason.as_ref().is_some_and(|why| why.contains("command")));
@@ -147,8 +147,8 @@ fn a_lease_with_a_command_in_it_is_refused_and_another_is_asked_for() {
     assert!(reason.contains(". This worker may be too old. Get the newest chuhe-worker and start it; "), "{reason}");
     assert_eq!((waiting.doing, waiting.games), (Doing::Waiting, 0));
     let first = coordinator.state().last.clone().unwrap().nonce;
-    coordinator.state().strange = false;
-    // The lease that it could not read runs out by itself; it has the others.
+    coordinator.state().is_unreadable = false;
+    // The unreadable lease expires; the worker plays the others.
     coordinator.wait_for(8);
     worker.finish();
     let state = coordinator.state();
@@ -156,7 +156,7 @@ fn a_lease_with_a_command_in_it_is_refused_and_another_is_asked_for() {
     assert!(state.faults.is_empty() && !state.accepted.contains_key(&0), "{:?}", state.faults);
 }
 
-/// What breaks off is told to the server, by whatever thread it was.
+/// Failures of all threads are reported to the server.
 #[test]
 fn games_that_cannot_be_played_are_reported() {
     // Black lacks both chariots: no random move makes that an even position.
@@ -176,19 +176,19 @@ fn games_that_cannot_be_played_are_reported() {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    worker.said.wait_to_hear("could not be played: no opening of");
-    worker.wishes.add(Wish::Stop);
+    worker.said.wait_for_line("could not be played: no opening of");
+    worker.control.add(ControlCommand::Stop);
     drop(worker);
     let state = coordinator.state();
     assert!(
-        state.failures.iter().any(|told| told.contains("could not be played: no opening of")),
+        state.failures.iter().any(|reported| reported.contains("could not be played: no opening of")),
         "{:?}",
         state.failures
     );
 }
 
 #[test]
-fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
+fn a_blocked_or_outdated_worker_keeps_everything_and_says_what_to_do() {
     for (code, detail, said) in [
         (Code::Blocked, "your machine makes mistakes: write to us", "The server has blocked this worker: "),
         (Code::TooOld, OLD, ". Get the newest chuhe-worker"),
@@ -204,7 +204,7 @@ fn who_is_blocked_or_too_old_keeps_everything_and_says_what_to_do() {
         let reason = waiting.reason.unwrap();
         assert!(reason.contains(detail) && reason.ends_with('.'), "{reason}");
         assert!(reason.starts_with(char::is_uppercase), "{reason}");
-        // People have done something.
+        // The operator has acted.
         coordinator.state().refuse = None;
         coordinator.wait_for(8);
         worker.finish();
@@ -224,7 +224,7 @@ fn too_old(request: &testkit::http::Request) -> Option<Problem> {
 }
 
 #[test]
-fn leases_that_cannot_be_played_here_are_given_back() {
+fn unplayable_leases_are_released() {
     let too_large =
         Header { settings: dataset::GameSettings { hash_mebibytes: 1024, ..header(1).settings }, ..header(1) };
     let other_engine = Header { bench_signature: 1, ..header(1) };
@@ -254,7 +254,7 @@ fn a_disk_that_takes_nothing_loses_nothing() {
     let coordinator = Coordinator::new(header(150), 150, 5);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
-    // A file in the place of the folder: nothing can be put there.
+    // A file in place of the folder: nothing can be stored.
     coordinator.wait_for(4);
     let (outbox, aside) = (state.path().join("outbox"), state.path().join("aside"));
     fs::rename(&outbox, &aside).unwrap();
@@ -274,30 +274,30 @@ fn a_disk_that_takes_nothing_loses_nothing() {
 }
 
 #[test]
-fn one_folder_has_one_worker_and_others_can_ask_it() {
+fn one_folder_has_one_worker_whose_status_others_can_read() {
     let coordinator = Coordinator::new(header(300), 400, 20);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
-    let error = Folder::take(state.path()).unwrap_err().to_string();
+    let error = Folder::lock(state.path()).unwrap_err().to_string();
     assert!(error.ends_with("another worker runs with this folder; `--state DIR` gives this one another"), "{error}");
-    assert!(Folder::is_taken(state.path()).unwrap());
+    assert!(Folder::is_locked(state.path()).unwrap());
     worker.said.wait_for(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some());
     for _ in 0..3000 {
-        let told = Snapshot::read(state.path());
-        if told.is_some_and(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some()) {
+        let reported = Snapshot::read(state.path());
+        if reported.is_some_and(|snapshot| snapshot.games_accepted > 0 && snapshot.contribution.is_some()) {
             break;
         }
         thread::sleep(Duration::from_millis(20));
     }
     let snapshot = Snapshot::read(state.path()).unwrap();
     let contribution = snapshot.contribution.unwrap();
-    assert_eq!((contribution.account.as_str(), contribution.rank), ("somebody", Some(3)));
-    assert_eq!(contribution.page, format!("{}/people/somebody", coordinator.url()));
+    assert_eq!((contribution.account.as_str(), contribution.rank), ("ann", Some(3)));
+    assert_eq!(contribution.page, format!("{}/people/ann", coordinator.url()));
     worker.finish();
     assert!(Snapshot::read(state.path()).is_none());
 }
 
-/// The next lease is there before the games of the last are at an end: threads wait for the first alone.
+/// The next lease arrives before the last games end: threads wait for the first lease only.
 #[test]
 fn no_thread_waits_between_leases() {
     let coordinator = Coordinator::new(header(4000), 84, 12);
@@ -329,7 +329,7 @@ fn threads_without_memory_rest_and_are_not_claimed() {
     worker.finish();
     let claimed = ask.nodes_per_second.unwrap() as f64;
     assert_eq!(ask.threads, 1);
-    // One thread's speed, by nearly the same games; two are twice as much.
+    // The speed of one thread on nearly equal games; two threads would have twice as much.
     assert!((0.6..1.6).contains(&(claimed / shown)), "{claimed} of {shown}");
     let one = Header { first_game: 0, ..header(300) };
     coordinator.check(digest_of(&one, Evaluation::Plain, None, 60));
@@ -350,7 +350,7 @@ fn a_book_that_the_disk_has_damaged_is_fetched_again() {
     let state = tempfile::tempdir().unwrap();
     let file = state.path().join("books").join(hash.to_string());
     fs::create_dir_all(file.parent().unwrap()).unwrap();
-    // Still a book, but another.
+    // Another valid book.
     fs::write(&file, format!("{start}\n")).unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     coordinator.wait_for(8);

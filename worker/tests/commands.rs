@@ -1,5 +1,5 @@
-//! The commands as people type them. `TRYCMD=overwrite cargo test -p chuhe-worker --test commands` writes the transcripts
-//! anew; read the difference before committing it.
+//! Transcripts of the command line. `TRYCMD=overwrite cargo test -p chuhe-worker --test commands`
+//! rewrites them; review the difference before committing it.
 
 #[test]
 fn transcripts() {

@@ -1,6 +1,6 @@
-//! The questions of the first run, and which of several answers counts.
+//! The questions of the first run, and the precedence of settings.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -18,7 +18,7 @@ use common::{coordinator::Coordinator, header, process::PROGRAM};
 use protocol::api::work::{Contribution, Me, Role};
 use worker::{dialog, settings::File};
 
-/// Whoever has the token `good`.
+/// Accepts the token `good`.
 fn check(asked: &RefCell<Vec<String>>, server: &ServerAddress, token: &Token) -> Result<Me> {
     asked.borrow_mut().push(format!("{server} {}", token.reveal()));
     if token.reveal() != "good" {
@@ -29,7 +29,7 @@ fn check(asked: &RefCell<Vec<String>>, server: &ServerAddress, token: &Token) ->
     Ok(Me { account: "ann".to_owned(), role: Role::Volunteer, today: total, total, rank: None, page })
 }
 
-/// Answers the questions; what was answered, what was shown, and of whom the server was asked.
+/// Runs the dialog; returns the file, the output, and the requests to the server.
 fn talk(known: &File, answers: &str) -> (Result<File>, String, Vec<String>) {
     let (asked, mut shown) = (RefCell::default(), Vec::new());
     let mut check = |server: &ServerAddress, token: &Token| check(&asked, server, token);
@@ -59,7 +59,7 @@ fn nonsense_is_asked_for_again_and_says_why() {
     let file = file.unwrap();
     assert_eq!(asked.len(), 1);
     for said in [
-        "Mind: whoever is between you and this server can read your token",
+        "Mind: anyone between you and this server can read your token",
         "A token is one word of letters, digits and signs",
         "`25-1` names no hours: they look like",
         "The answer is yes or no.",
@@ -81,7 +81,7 @@ fn empty_lines_keep_what_was_known() {
     assert_eq!(file.name.as_deref(), Some("attic"));
     assert_eq!((file.cores.unwrap().get(), file.memory_mebibytes, file.on_battery), (5, Some(900), Some(true)));
     assert_eq!(file.hours.unwrap().to_string(), "01:00-02:00");
-    // One that is no longer good is asked for like any other.
+    // A rejected token is asked for again.
     let known = File { token: Some("old".parse().unwrap()), ..known };
     let (file, _, asked) = talk(&known, &format!("\n\n\ngood\n{}", "\n".repeat(4)));
     assert_eq!(asked, ["https://games.example.org old", "https://games.example.org good"]);
@@ -94,7 +94,7 @@ fn answers_that_end_too_early_are_none() {
     assert_eq!(file.unwrap_err().to_string(), "the answers ended before the questions; nothing was written");
 }
 
-/// The program itself, with answers on its standard input and nothing else known.
+/// Runs the program with answers on standard input and no other settings.
 fn run(words: &[&str], config: &Path, variables: &[(&str, &str)], answers: &str) -> Output {
     let mut command = Command::new(PROGRAM);
     command.args(words).env("CHUHE_CONFIG", config).env("CHUHE_STATE", config.with_file_name("state"));
@@ -108,7 +108,7 @@ fn run(words: &[&str], config: &Path, variables: &[(&str, &str)], answers: &str)
 }
 
 #[test]
-fn what_is_configured_is_what_runs() {
+fn the_configured_settings_are_used() {
     let coordinator = Coordinator::new(header(200), 0, 1);
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("worker.toml");
@@ -117,7 +117,7 @@ fn what_is_configured_is_what_runs() {
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{shown}");
     assert!(
-        shown.contains("the token is not known here.") && shown.contains("Welcome, somebody: 0 games so far."),
+        shown.contains("the token is not known here.") && shown.contains("Welcome, ann: 0 games so far."),
         "{shown}"
     );
     assert!(shown.contains(&format!("Written to {}. `chuhe-worker run` plays.", config.display())), "{shown}");
@@ -132,7 +132,7 @@ fn what_is_configured_is_what_runs() {
     assert!(shown.contains(expected) && shown.contains(&coordinator.url()) && !shown.contains("secret"), "{shown}");
 }
 
-/// One that cannot be reached is no token's fault, and is said as what it is.
+/// An unreachable server is reported as such, not as a bad token.
 #[test]
 fn a_server_that_is_not_there_is_asked_for_again() {
     let coordinator = Coordinator::new(header(200), 0, 1);
@@ -188,7 +188,7 @@ fn a_flag_counts_before_the_environment_and_that_before_the_file() {
     assert_eq!(shown(&[], &environment), lines("environment", 2, false));
     assert_eq!(shown(&flags, &environment), lines("flag", 3, true));
     assert_eq!(shown(&flags, &[]), lines("flag", 3, true));
-    // Each for itself.
+    // Each setting is resolved separately.
     let mixed = shown(&["--cores=3"], &[("CHUHE_HOURS", "2-3")]);
     assert_eq!(
         (mixed[2].as_str(), mixed[3].as_str(), mixed[4].as_str()),

@@ -1,7 +1,8 @@
-//! A disk that really has no room: a small one in memory, which only root can make. `scripts/check --long` runs it.
+//! A full disk: a small file system in memory, which only root can mount. `scripts/check --long`
+//! runs this test.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -30,7 +31,7 @@ fn a_full_disk_loses_nothing() {
     let coordinator = Coordinator::new(header(300), 300, 10);
     let worker = Worker::start(&coordinator.url(), folder.path(), Arc::new(FastClock::new(20)));
     coordinator.wait_for(10);
-    // All that is left, to the last byte.
+    // Fill it to the last byte.
     let filler = folder.path().join("filler");
     let mut size = 1 << 20;
     while size > 0 {
@@ -42,7 +43,7 @@ fn a_full_disk_loses_nothing() {
     }
     let is_full = |snapshot: &Snapshot| snapshot.reason.as_ref().is_some_and(|why| why.contains("cannot be written"));
     worker.said.wait_for(is_full);
-    // Who asks for the status is told, though there is no room for it either.
+    // The status is current, though the disk is full.
     for round in 0.. {
         if Snapshot::read(folder.path()).is_some_and(|snapshot| is_full(&snapshot)) {
             break;
@@ -51,7 +52,7 @@ fn a_full_disk_loses_nothing() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert!(!folder.path().join(".status.new").exists());
-    // Whoever stops it now is told what is not in the outbox.
+    // A stopped worker reports the leases that are not in the outbox.
     let said = worker.stop();
     assert!(said.contains("could not be packed;") && said.contains("No space left on device"), "{said}");
     fs::remove_file(filler).unwrap();

@@ -1,6 +1,6 @@
-//! What becomes of leases that are not played to their end: no finished game is lost, and none is played twice.
+//! Leases that are not played to their end: no finished game is lost, and none is played twice.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -13,11 +13,11 @@ use engine::Evaluation;
 use protocol::api::problem::{Code, Problem};
 use testkit::{FastClock, JumpingClock, http::Request};
 use worker::{
+    control::{ControlCommand, set_paused},
     status::Doing,
-    wishes::{Wish, set_paused},
 };
 
-/// So many games are leased at once.
+/// Games per lease.
 const LEASE: u64 = 30;
 
 fn a_match(nodes: u64) -> Header {
@@ -25,23 +25,23 @@ fn a_match(nodes: u64) -> Header {
     Header { opponent: Some(opponent), ..header(nodes) }
 }
 
-/// Ends a worker again and again, with games at hand between others that are finished, until all games are accepted: as
-/// many were played as there are.
-fn play_all(terms: &Header, opponent: Option<Evaluation>, games: u64, wish: Wish) {
+/// Stops a worker repeatedly, with gaps between finished games, until all games are accepted. Each
+/// game has been played once.
+fn play_all(terms: &Header, opponent: Option<Evaluation>, games: u64, command: ControlCommand) {
     let coordinator = Coordinator::new(terms.clone(), games, LEASE);
     let state = tempfile::tempdir().unwrap();
-    let mut dice = Dice::new(3);
+    let mut rng = Dice::new(3);
     let (mut played, mut ends) = (0, 0);
     while (coordinator.state().accepted.len() as u64) < games {
         let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
-            // Of one lease, however fast it is: it takes many ends.
+            // One lease per start, so that it takes many starts.
             (settings.cores, settings.leases) = (4, Some(1));
         });
-        let most = dice.between(Duration::from_millis(50), Duration::from_millis(700));
+        let most = rng.between(Duration::from_millis(50), Duration::from_millis(700));
         let said = worker.said.clone();
         said.wait_for(|snapshot| snapshot.games > 0 || snapshot.doing == Doing::Waiting);
         thread::sleep(most);
-        worker.wishes.add(wish);
+        worker.control.add(command);
         worker.end();
         played += said.games();
         ends += 1;
@@ -52,23 +52,23 @@ fn play_all(terms: &Header, opponent: Option<Evaluation>, games: u64, wish: Wish
 }
 
 #[test]
-fn whoever_is_stopped_hands_in_every_finished_game() {
-    play_all(&header(700), None, 240, Wish::Stop);
+fn a_stopped_worker_submits_every_finished_game() {
+    play_all(&header(700), None, 240, ControlCommand::Stop);
 }
 
 #[test]
-fn whoever_finishes_a_match_plays_the_partners_of_the_games_at_hand() {
-    play_all(&a_match(700), Some(Evaluation::Plain), 160, Wish::Finish);
+fn a_finishing_worker_plays_the_partners_of_match_games_at_hand() {
+    play_all(&a_match(700), Some(Evaluation::Plain), 160, ControlCommand::Finish);
 }
 
-fn refuse_giving_back(request: &Request) -> Option<Problem> {
+fn reject_releases(request: &Request) -> Option<Problem> {
     request.path.ends_with("giving-back").then(|| Problem::new(Code::Internal, "the coordinator failed"))
 }
 
 #[test]
-fn what_could_not_be_given_back_is_given_back_at_the_next_start() {
+fn a_failed_release_is_retried_at_the_next_start() {
     let coordinator = Coordinator::new(header(6000), 40, 20);
-    coordinator.state().refuse = Some(refuse_giving_back);
+    coordinator.state().refuse = Some(reject_releases);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.games > 2);
@@ -87,7 +87,7 @@ fn what_could_not_be_given_back_is_given_back_at_the_next_start() {
 }
 
 #[test]
-fn what_the_disk_has_damaged_in_the_outbox_is_said_and_counted() {
+fn a_damaged_result_in_the_outbox_is_reported_and_counted() {
     let coordinator = Coordinator::new(header(200), 8, 4);
     let state = tempfile::tempdir().unwrap();
     fs::create_dir(state.path().join("outbox")).unwrap();
@@ -104,11 +104,11 @@ fn what_the_disk_has_damaged_in_the_outbox_is_said_and_counted() {
     );
 }
 
-/// Only what this server is handed at the next start is told of as that.
+/// Only results for this server are announced for the next start.
 #[test]
-fn what_waits_for_another_server_is_not_said_to_go_out_at_the_next_start() {
+fn results_for_another_server_are_not_announced_for_the_next_start() {
     let [one, other] = [(); 2].map(|()| Coordinator::new(header(200), 8, 4));
-    one.state().refuse = Some(refuse_uploads);
+    one.state().refuse = Some(reject_uploads);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&one.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.games == 8);
@@ -125,15 +125,15 @@ fn what_waits_for_another_server_is_not_said_to_go_out_at_the_next_start() {
     one.check(digest_of(&header(200), Evaluation::Plain, None, 8));
 }
 
-fn refuse_uploads(request: &Request) -> Option<Problem> {
+fn reject_uploads(request: &Request) -> Option<Problem> {
     request.path.contains("/games/").then(|| Problem::new(Code::Quota, "too many games today"))
 }
 
-/// The games of one lease do not get away; another is renewed all the same.
+/// A backoff of submissions does not delay renewals.
 #[test]
-fn a_result_that_waits_keeps_no_lease_from_being_renewed() {
+fn a_waiting_result_does_not_block_renewals() {
     let coordinator = Coordinator::new(header(2000), 20_000, 10_000);
-    coordinator.state().refuse = Some(refuse_uploads);
+    coordinator.state().refuse = Some(reject_uploads);
     let state = tempfile::tempdir().unwrap();
     leave_a_result(&coordinator, state.path());
     let clock = Arc::new(JumpingClock::default());
@@ -146,7 +146,7 @@ fn a_result_that_waits_keeps_no_lease_from_being_renewed() {
     worker.stop();
 }
 
-/// A worker has played some games that nobody took.
+/// Leaves played but unsubmitted games in the outbox.
 fn leave_a_result(coordinator: &Coordinator, state: &Path) {
     let worker = Worker::start(&coordinator.url(), state, clock());
     worker.said.wait_for(|snapshot| snapshot.games > 0);
@@ -154,7 +154,7 @@ fn leave_a_result(coordinator: &Coordinator, state: &Path) {
     assert!(fs::read_dir(state.join("outbox")).unwrap().count() > 0);
 }
 
-/// The only lease's file, as it lies on disk.
+/// The file of the only lease, with its content.
 fn lease_of(state: &Path) -> Option<(std::path::PathBuf, serde_json::Value)> {
     let mut files = fs::read_dir(state.join("leases")).unwrap().map(|entry| entry.unwrap().path());
     let path = files.find(|path| path.extension().is_some_and(|ending| ending == "lease"))?;
@@ -179,7 +179,7 @@ fn a_lease_that_was_renewed_is_renewed_after_a_restart_too() {
     fs::copy(&path, later.path().join("leases").join(path.file_name().unwrap())).unwrap();
     coordinator.kill();
     worker.stop();
-    // The first time that it was given is over.
+    // The first term of the lease is over.
     clock.jump(Duration::from_mins(8));
     let worker = Worker::start(&coordinator.url(), later.path(), clock);
     worker.said.wait_for(|snapshot| snapshot.jobs.first().is_some_and(|job| job.at_hand > 0));
@@ -187,7 +187,7 @@ fn a_lease_that_was_renewed_is_renewed_after_a_restart_too() {
     assert!(!said.contains("The time of a lease was over"), "{said}");
 }
 
-fn refuse_renewals(request: &Request) -> Option<Problem> {
+fn reject_renewals(request: &Request) -> Option<Problem> {
     request
         .path
         .ends_with("renewal")
@@ -195,9 +195,9 @@ fn refuse_renewals(request: &Request) -> Option<Problem> {
 }
 
 #[test]
-fn a_lease_whose_renewal_arrived_without_an_answer_is_played_on() {
+fn a_lease_whose_renewal_response_was_lost_is_still_played() {
     let coordinator = Coordinator::new(header(4000), 60, 60);
-    coordinator.state().refuse = Some(refuse_renewals);
+    coordinator.state().refuse = Some(reject_renewals);
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
     let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
@@ -214,9 +214,9 @@ fn lose_leases(request: &Request) -> Option<Problem> {
     request.path.ends_with("renewal").then(|| Problem::new(Code::LeaseLost, "the lease is expired"))
 }
 
-/// The server gave the games to others, while some of them are still at hand: it is asked once.
+/// The server has leased the games to others while some are at hand: one renewal is tried.
 #[test]
-fn a_lease_that_is_lost_is_renewed_no_more() {
+fn a_lost_lease_is_not_renewed_again() {
     let coordinator = Coordinator::new(header(50_000), 1000, 1000);
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
@@ -224,7 +224,7 @@ fn a_lease_that_is_lost_is_renewed_no_more() {
     worker.said.wait_for(|snapshot| snapshot.games > 0);
     coordinator.state().refuse = Some(lose_leases);
     clock.jump(Duration::from_mins(11));
-    worker.said.wait_to_hear("A lease ended before its games");
+    worker.said.wait_for_line("A lease ended before its games");
     thread::sleep(Duration::from_millis(500));
     let said = worker.stop();
     assert_eq!(said.matches("A lease ended before its games").count(), 1, "{said}");
@@ -236,10 +236,10 @@ fn time_of_day(seconds: u64) -> String {
     format!("{:02}:{:02}", zoned.hour(), zoned.minute())
 }
 
-/// Its hours end while it plays: what is finished is handed in, the rest goes to others, and when they begin again it
-/// plays what nobody else has.
+/// The hours end during play: finished games are submitted, others released. The next day the
+/// worker plays the rest.
 #[test]
-fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
+fn a_worker_releases_its_games_when_its_hours_end() {
     let coordinator = Coordinator::new(header(6000), 40, 40);
     let state = tempfile::tempdir().unwrap();
     let clock = Arc::new(JumpingClock::default());
@@ -251,7 +251,7 @@ fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
     worker.said.wait_for(|snapshot| snapshot.games > 3);
     clock.jump(Duration::from_mins(6));
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting);
-    // A worker that plays would renew its lease by then.
+    // A playing worker would renew its lease by then.
     clock.jump(Duration::from_mins(6));
     worker.said.wait_for(|snapshot| snapshot.jobs.is_empty() && snapshot.outbox == 0);
     let played = worker.said.games();
@@ -262,7 +262,7 @@ fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
         assert_eq!((state.accepted.len() as u64, state.given_back), (played, 40 - played));
         assert!(state.renewals.is_empty());
     }
-    // Nobody plays in the night.
+    // The worker is idle at night.
     thread::sleep(Duration::from_millis(300));
     assert_eq!((worker.said.games(), coordinator.state().asked), (played, asked));
     clock.jump(Duration::from_hours(24) - Duration::from_mins(12));
@@ -272,7 +272,7 @@ fn when_its_hours_end_a_worker_keeps_nothing_from_others() {
     coordinator.check(digest_of(&header(6000), Evaluation::Plain, None, 40));
 }
 
-/// The plug is pulled while it plays, and put in again.
+/// The power supply is unplugged during play, and plugged in again.
 #[test]
 fn a_machine_on_its_battery_rests_until_it_is_plugged_in() {
     let coordinator = Coordinator::new(header(1000), 40, 40);
@@ -303,7 +303,7 @@ fn a_machine_on_its_battery_rests_until_it_is_plugged_in() {
     coordinator.check(digest_of(&header(1000), Evaluation::Plain, None, 40));
 }
 
-/// A pause of some minutes: the games at hand go on where they were; a longer one: they are others'.
+/// A short pause suspends the games at hand; a long one releases them.
 #[test]
 fn a_short_pause_keeps_the_games_at_hand_and_a_long_one_does_not() {
     let expected = digest_of(&header(6000), Evaluation::Plain, None, 40);
@@ -313,11 +313,11 @@ fn a_short_pause_keeps_the_games_at_hand_and_a_long_one_does_not() {
         let clock = Arc::new(JumpingClock::default());
         let worker = Worker::start(&coordinator.url(), state.path(), clock.clone());
         worker.said.wait_for(|snapshot| snapshot.games > 1);
-        worker.wishes.add(Wish::Pause);
+        worker.control.add(ControlCommand::Pause);
         worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting);
         clock.jump(Duration::from_mins(minutes));
         if is_kept {
-            // It has looked around since.
+            // The schedule has been checked since.
             thread::sleep(Duration::from_secs(3));
             let state = coordinator.state();
             assert_eq!((state.accepted.len(), state.given_back), (0, 0));
@@ -335,9 +335,9 @@ fn a_short_pause_keeps_the_games_at_hand_and_a_long_one_does_not() {
     }
 }
 
-/// Whoever is told to finish while it asks for games gets some: they are given back, and nobody waits for them.
+/// A lease that arrives after `Finish` is released at once, and the worker ends.
 #[test]
-fn games_that_come_too_late_are_given_back() {
+fn leases_that_arrive_during_the_shutdown_are_released() {
     for _ in 0..8 {
         let coordinator = Coordinator::new(header(100), 400, 8);
         let state = tempfile::tempdir().unwrap();

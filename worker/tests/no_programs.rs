@@ -1,13 +1,13 @@
-//! A worker starts no program: none of the rooms that it is made of can.
+//! A worker starts no program: none of its crates can.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-const ROOMS: [&str; 9] = [
+const CRATES: [&str; 9] = [
     "worker",
     "crates/client",
     "crates/protocol",
@@ -18,7 +18,8 @@ const ROOMS: [&str; 9] = [
     "crates/stats",
     "crates/xiangqi",
 ];
-/// Words without which no program is started, in Rust's library or in any crate that these rooms use.
+/// Every way to start a program, in the standard library or in any crate used here, needs one of
+/// these words.
 const WORDS: [&str; 8] = [
     "process::Command",
     "Command::new",
@@ -29,7 +30,7 @@ const WORDS: [&str; 8] = [
     "ShellExecute",
     "CreateProcess",
 ];
-/// Where one of them may stand: the worker tries its own successor, whose signature it has checked.
+/// The exception: the worker runs its own successor, after verifying its signature.
 const ALLOWED: &str = "src/update/successor.rs";
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -44,11 +45,11 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn no_room_of_the_worker_can_start_a_program() {
+fn no_crate_of_the_worker_can_start_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
-    for room in ROOMS {
-        sources(&root.join(room).join("src"), &mut found);
+    for name in CRATES {
+        sources(&root.join(name).join("src"), &mut found);
     }
     assert!(found.len() > 100);
     for path in found.iter().filter(|path| !path.ends_with(ALLOWED)) {
@@ -65,16 +66,16 @@ fn no_room_of_the_worker_can_start_a_program() {
     }
 }
 
-/// The rooms above are all that the worker's manifest names, but for those of its tests.
+/// The crates above are all dependencies in the worker's manifest, except those of its tests.
 #[test]
-fn no_room_is_forgotten() {
+fn every_crate_of_the_worker_is_checked() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let (shipped, _) = manifest.split_once("[dev-dependencies]").unwrap();
     let used = shipped.lines().filter_map(|line| line.strip_prefix("chuhe-")?.split('.').next());
     let mut count = 0;
-    for room in used {
+    for name in used {
         count += 1;
-        assert!(ROOMS.contains(&format!("crates/{room}").as_str()), "{room}");
+        assert!(CRATES.contains(&format!("crates/{name}").as_str()), "{name}");
     }
     assert!(count > 5, "the manifest was not read");
 }

@@ -1,21 +1,21 @@
-//! Whose session gives way.
+//! Priority of the worker's session.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{
     env, fs,
     process::{Command, Stdio},
 };
 
-use worker::priority::GivingWay;
+use worker::priority::YieldingSession;
 
-/// The session's share; none where the kernel shares out nothing.
+/// The nice value of the session's autogroup; none without autogroups.
 fn share() -> Option<i32> {
     let line = fs::read_to_string("/proc/self/autogroup").unwrap_or_default();
     line.rsplit_once(" nice ")?.1.trim().parse().ok()
 }
 
-/// Runs this test again as the leader of a session, or as one of others in it: what it says.
+/// Runs this test again, as leader or member of a session; returns its output.
 fn again(command: &mut Command) -> String {
     let name = "a_session_of_its_own_gives_way_for_as_long_as_wanted";
     let output = command.args(["--exact", name, "--nocapture"]).env("CHUHE_AGAIN", "1").output().unwrap();
@@ -31,13 +31,13 @@ fn a_session_of_its_own_gives_way_for_as_long_as_wanted() {
         let program = env::current_exe().unwrap();
         let alone = again(Command::new("setsid").arg("--wait").arg(&program));
         assert!(alone.contains("shares 0, 19, 0\n"), "{alone}");
-        // Here the test is not the session's leader, and reads no terminal.
+        // Here the test neither leads the session nor reads a terminal.
         let among_others = again(Command::new(&program).stdin(Stdio::null()));
         assert!(among_others.contains(&format!("shares {before}, {before}, {before}\n")), "{among_others}");
         return;
     }
-    let giving_way = GivingWay::begin();
+    let yielding = YieldingSession::begin();
     let while_playing = share().unwrap();
-    drop(giving_way);
+    drop(yielding);
     println!("shares {before}, {while_playing}, {}", share().unwrap());
 }

@@ -1,6 +1,7 @@
-//! The self-test: its games are the same on every instruction set, and who fails it plays nothing.
+//! The self-test: its games are equal on every instruction set, and a worker that fails it plays
+//! nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -28,10 +29,10 @@ fn known_games_are_known_everywhere() {
     }
 }
 
-/// A copy of the program with something changed in it.
+/// A modified copy of the program.
 fn program(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
     let path = folder.join("chuhe-worker");
-    // The old one may be running: it keeps its own.
+    // The old file may be running.
     let _ = fs::remove_file(&path);
     fs::copy(PROGRAM, &path).unwrap();
     let mut bytes = fs::read(&path).unwrap();
@@ -40,7 +41,7 @@ fn program(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
     path
 }
 
-/// It expects another last game than everywhere is played: so it finds that this machine computes wrongly.
+/// Changes the reference digest of the last game, so that the self-test fails.
 fn expects_another_game(bytes: &mut [u8]) {
     let digest = GAMES[2].1.as_bytes();
     let place = bytes.windows(digest.len()).position(|window| window == digest);
@@ -65,14 +66,14 @@ fn the_first_job_comes_after_a_self_test_which_is_made_again_when_the_program_ha
     assert_eq!((tests(&state), coordinator.state().accepted.len()), (1, 4));
     run(|_| {});
     assert_eq!((tests(&state), coordinator.state().accepted.len()), (1, 8));
-    // What lies behind a program is no part of what it does.
+    // Appended bytes change the program's hash, but not its behaviour.
     run(|bytes| bytes.extend(b"newer"));
     assert_eq!(tests(&state), 2);
     coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 12));
 }
 
 #[test]
-fn who_fails_plays_nothing_and_the_server_is_told() {
+fn a_failed_self_test_prevents_play_and_is_reported() {
     let coordinator = Coordinator::new(header(200), 12, 4);
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
@@ -90,10 +91,10 @@ fn who_fails_plays_nothing_and_the_server_is_told() {
     assert!(state.failures.len() == 2 && state.failures[0].contains("\"self_test\""), "{:?}", state.failures);
 }
 
-/// After an update it is made again, and the old version comes back from one that fails it.
+/// The self-test is repeated after an update; the old version replaces one that fails it.
 #[cfg(unix)]
 #[test]
-fn a_newer_version_that_fails_at_its_first_start_gives_the_name_back() {
+fn a_newer_version_that_fails_at_its_first_start_is_rolled_back() {
     let coordinator = Coordinator::new(header(200), 12, 4);
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
@@ -103,10 +104,10 @@ fn a_newer_version_that_fails_at_its_first_start_gives_the_name_back() {
     let command = Command::new(program(folder.path(), |bytes| expects_another_game(bytes)));
     let trial = format!("{{\"from\":\"0.0.9\",\"to\":\"{}\",\"starts\":0}}", env!("CARGO_PKG_VERSION"));
     fs::write(state.join("update-trial.json"), trial).unwrap();
-    // The old one takes over in the same process, tests itself too, and plays.
+    // The old version takes over in the same process, tests itself too, and plays.
     let worker = Process::start_untested(command, &coordinator.url(), &state, &["--leases", "3"]);
     assert_eq!(worker.end(), Some(0), "{}", log_of(&state));
-    assert!(log_of(&state).contains("This version fails here, and the old one goes on: "), "{}", log_of(&state));
+    assert!(log_of(&state).contains("This version fails here, and the old one takes over: "), "{}", log_of(&state));
     assert!(fs::read(folder.path().join("chuhe-worker")).unwrap() == fs::read(PROGRAM).unwrap() && !old.exists());
     coordinator.check(digest_of(&header(200), Evaluation::Plain, None, 12));
 }

@@ -1,6 +1,6 @@
-//! What `chuhe-worker status` says of a worker that runs, and of one that does not.
+//! `chuhe-worker status`, with and without a running worker.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::{
 
 use common::{clock, coordinator::Coordinator, header, in_process::Worker, process::PROGRAM};
 use serde_json::Value;
-use worker::{status::Doing, wishes::set_paused};
+use worker::{control::set_paused, status::Doing};
 
 fn status(state: &Path, more: &[&str]) -> Output {
     Command::new(PROGRAM).arg("status").args(more).env("CHUHE_STATE", state).output().unwrap()
@@ -30,20 +30,20 @@ fn a_worker_that_runs_is_described_for_people_and_programs() {
     worker.said.wait_for(|snapshot| snapshot.games > 0 && snapshot.contribution.is_some());
     let json = || serde_json::from_str::<Value>(&text(&status(state.path(), &["--json"]))).unwrap();
     // It is written every two seconds.
-    let mut told = json();
+    let mut reported = json();
     for _ in 0..3000 {
-        // A lease that has just come has no speed yet.
-        let has_speed = !told["jobs"][0]["positions_per_second"].is_null();
-        if told["games"].as_u64() > Some(0) && !told["contribution"].is_null() && has_speed {
+        // A new lease has no speed yet.
+        let has_speed = !reported["jobs"][0]["positions_per_second"].is_null();
+        if reported["games"].as_u64() > Some(0) && !reported["contribution"].is_null() && has_speed {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
-        told = json();
+        reported = json();
     }
-    assert_eq!((told["doing"].as_str(), told["name"].as_str()), (Some("playing"), Some("test")));
-    assert_eq!((told["cores"].as_u64(), told["server"].as_str()), (Some(2), Some(coordinator.url().as_str())));
-    assert_eq!(told["contribution"]["rank"].as_u64(), Some(3));
-    let job = &told["jobs"][0];
+    assert_eq!((reported["doing"].as_str(), reported["name"].as_str()), (Some("playing"), Some("test")));
+    assert_eq!((reported["cores"].as_u64(), reported["server"].as_str()), (Some(2), Some(coordinator.url().as_str())));
+    assert_eq!(reported["contribution"]["rank"].as_u64(), Some(3));
+    let job = &reported["jobs"][0];
     assert_eq!((job["kind"].as_str(), job["games"].as_u64()), (Some("self-play"), Some(100)));
     assert!(job["positions_per_second"].as_f64() > Some(0.0) && job["nodes_per_second"].as_f64() > Some(0.0), "{job}");
 
@@ -58,20 +58,20 @@ fn a_worker_that_runs_is_described_for_people_and_programs() {
         lines[2].starts_with("  self-play (plain evaluation): ") && lines[2].contains(" of 100 games, "),
         "{shown}"
     );
-    let page = format!("place 3; {}/people/somebody", coordinator.url());
+    let page = format!("place 3; {}/people/ann", coordinator.url());
     assert!(shown.trim_end().ends_with(&page), "{shown}");
 
     let shown = text(&status(state.path(), &["--pause"]));
     assert!(shown.ends_with("paused: it rests within two seconds, until `chuhe-worker status --resume`\n"), "{shown}");
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Resting);
     let shown = text(&status(state.path(), &["--resume"]));
-    assert!(shown.ends_with("resumed: it goes on within two seconds\n"), "{shown}");
+    assert!(shown.ends_with("resumed: it plays within two seconds\n"), "{shown}");
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
     worker.stop();
 }
 
 #[test]
-fn what_is_said_where_none_runs_holds_for_the_next() {
+fn a_pause_without_a_worker_applies_to_the_next_one() {
     let state = tempfile::tempdir().unwrap();
     let none = format!("no worker is running with {}\n", state.path().display());
     let output = status(state.path(), &["--pause"]);
@@ -85,9 +85,9 @@ fn what_is_said_where_none_runs_holds_for_the_next() {
     assert_eq!(text(&status(state.path(), &["--json"])), "null\n");
 }
 
-/// Who may not look does not know that there is none.
+/// A permission error is not reported as "no worker".
 #[test]
-fn a_folder_that_cannot_be_looked_into_is_no_answer() {
+fn an_unreadable_folder_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     fs::write(&state, "no folder").unwrap();

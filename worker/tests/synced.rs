@@ -1,9 +1,9 @@
-//! A result is sent when it is on the disk, and not before: what the worker asks of the system is written down by `strace`.
+//! A result is sent only after it is durable: `strace` records the worker's system calls.
 //!
-//! `kill -9` cannot show that: what a killed process has written, the system still has.
+//! `kill -9` cannot show that: the system still holds the writes of a killed process.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what is passed by, or was seen, is said")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![allow(clippy::print_stdout, reason = "skipped checks and counts are printed")]
 
 mod common;
 
@@ -46,19 +46,19 @@ fn a_result_is_sent_after_the_syncs() {
     };
     let sent: Vec<_> = calls.iter().filter(is_question).collect();
     assert_eq!(sent.len(), 3);
-    for question in sent {
-        // What is sent was read from the outbox; it is the last that was.
-        let opened = before("a result that is read", question, &|call| {
+    for request in sent {
+        // The submission was read from the outbox just before.
+        let opened = before("a result that is read", request, &|call| {
             call.is(&["openat"]) && call.text.contains(".result\"") && !call.text.contains("O_CREAT")
         });
         let path = String::from_utf8(opened.texts().swap_remove(0)).unwrap();
         let name = path.rsplit('/').next().unwrap();
-        let folder = before("the folder is synced", question, &|call| is_sync(call, "/outbox>"));
+        let folder = before("the folder is synced", request, &|call| is_sync(call, "/outbox>"));
         let named = before("the result gets its name", folder, &|call| call.is(&named) && call.text.contains(name));
         before("the file is synced", named, &|call| is_sync(call, &format!("/.{name}.")));
     }
 
-    // A journal's name is safe before anything is in it.
+    // A journal's name is durable before its first game.
     let mut journals: Vec<_> = calls
         .iter()
         .filter(|call| call.is(&["openat"]) && call.text.contains(".games\"") && call.text.contains("O_CREAT"))

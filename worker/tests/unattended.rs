@@ -1,5 +1,5 @@
-//! Workers as processes, against a small coordinator that keeps what it received.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! Workers as processes, against a small coordinator that keeps the submissions.
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -29,7 +29,7 @@ fn files(state: &std::path::Path, folder: &str) -> usize {
 }
 
 #[test]
-fn every_game_is_handed_in_once_and_is_the_one_that_everybody_plays() {
+fn every_game_is_submitted_once_and_equals_the_reference() {
     let coordinator = Coordinator::new(header(300), 40, 8);
     let state = tempfile::tempdir().unwrap();
     let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "5"]);
@@ -77,7 +77,7 @@ fn the_first_interrupt_finishes_and_the_second_stops() {
     let back = coordinator.state().given_back;
     assert!(back > 0);
 
-    // The rest is played by whoever comes; SIGTERM ends at once and gives back too.
+    // The next worker plays the rest; SIGTERM stops at once and releases too.
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
     let asked = coordinator.state().asked;
     wait_until(|| coordinator.state().asked >= asked + 2);
@@ -88,7 +88,7 @@ fn the_first_interrupt_finishes_and_the_second_stops() {
     assert!(coordinator.state().given_back > back);
 }
 
-/// Nobody waits for games that take minutes, if told so twice.
+/// A second interrupt drops games that take minutes.
 #[cfg(unix)]
 #[test]
 fn the_second_interrupt_leaves_the_games_at_hand() {
@@ -106,7 +106,7 @@ fn the_second_interrupt_leaves_the_games_at_hand() {
     assert!(coordinator.state().given_back >= 20, "{}", coordinator.state().given_back);
 }
 
-/// All that was leased was delivered or given back, and nothing is on disk.
+/// All leased games were submitted or released, and nothing is left on disk.
 fn nothing_is_kept(coordinator: &Coordinator, state: &std::path::Path) {
     assert_eq!((files(state, "outbox"), files(state, "leases")), (0, 0), "{}", log_of(state));
     assert_eq!(coordinator.outstanding(), 0, "{}", log_of(state));
@@ -120,23 +120,23 @@ fn a_worker_that_is_killed_plays_nothing_twice() {
     let games = 60 * (kills + 1);
     let coordinator = Coordinator::new(header(400), games, 17);
     let state = tempfile::tempdir().unwrap();
-    let mut dice = client::Dice::new(11);
+    let mut rng = client::Dice::new(11);
     for _ in 0..kills {
         let worker = Process::start(&coordinator.url(), state.path(), &[]);
-        thread::sleep(dice.between(Duration::from_millis(100), Duration::from_millis(1500)));
+        thread::sleep(rng.between(Duration::from_millis(100), Duration::from_millis(1500)));
         worker.signal("KILL");
         drop(worker);
     }
-    // What its games are worth is counted where they are told: in the status, which says what was played since the start.
+    // The status counts the games that were played since the start.
     let missing = games - coordinator.known(state.path()).len() as u64;
-    // A fast machine may have played all by now: whoever asks hears its signals.
+    // All games may be accepted by now. A worker that has sent a request handles its signals.
     let asked = coordinator.state().asked;
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
     wait_until(|| coordinator.state().asked > asked);
     coordinator.wait_for(games);
     let played = || Snapshot::read(state.path()).map_or(0, |snapshot| snapshot.games);
     wait_until(|| played() >= missing);
-    // It is written every two seconds: what was played besides would be seen.
+    // The status is written every two seconds: games played twice would show.
     thread::sleep(Duration::from_secs(3));
     assert_eq!(played(), missing, "of {games} games");
     worker.signal("INT");
@@ -160,7 +160,7 @@ fn half_a_gibibyte_is_enough_for_one_thread() {
     coordinator.check(digest_of(&terms, Evaluation::Plain, None, 12));
 }
 
-/// Pausing frees the processor: the process's own time stands still.
+/// A pause frees the processor: the process's CPU time stands still.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pause_frees_the_processor() {
@@ -177,13 +177,13 @@ fn a_pause_frees_the_processor() {
     thread::sleep(Duration::from_secs(1));
     worker.signal("USR1");
     wait_until(|| Snapshot::read(state.path()).is_some_and(|snapshot| snapshot.doing == Doing::Resting));
-    // A tick is a hundredth of a second. Moves that were at hand may still come to their end.
+    // A tick is a hundredth of a second. Moves in progress may still end.
     let rests = (0..20).any(|_| {
         let before = ticks();
         thread::sleep(Duration::from_secs(1));
         ticks() - before < 10
     });
-    assert!(rests, "it goes on in the pause");
+    assert!(rests, "it computes during the pause");
     let paused = ticks();
     worker.signal("USR2");
     wait_until(|| ticks() > paused + 20);
@@ -193,7 +193,7 @@ fn a_pause_frees_the_processor() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_goes_and_comes_loses_nothing() {
+fn server_restarts_lose_nothing() {
     let mut coordinator = Coordinator::new(header(300), 40, 8);
     let state = tempfile::tempdir().unwrap();
     let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "5"]);
@@ -204,8 +204,8 @@ fn a_server_that_goes_and_comes_loses_nothing() {
         coordinator.start();
     }
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
-    // It may have come to its end while nobody answered: what waits is handed in by the next. Whoever asks hears
-    // its signals.
+    // It may have ended during an outage: the next worker submits the rest. One that has sent a
+    // request handles its signals.
     let asked = coordinator.state().asked;
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
     wait_until(|| coordinator.state().asked > asked);
@@ -233,7 +233,7 @@ fn a_lease_of_another_server_is_set_aside_for_it() {
     assert!(log_of(state.path()).contains(&said), "{}", log_of(state.path()));
     assert!(files(state.path(), "leases") >= 2 && files(state.path(), "outbox") == 0);
 
-    // Back at the first it is gone on with.
+    // Back at the first server the lease is resumed.
     let worker = Process::start(&one.url(), state.path(), &[]);
     one.wait_for(24);
     worker.signal("TERM");
@@ -242,10 +242,10 @@ fn a_lease_of_another_server_is_set_aside_for_it() {
     assert!(one.state().given_back == 0 && one.state().asked > asked);
 }
 
-/// Whoever was started to outlive its terminal does; others end with it, as by SIGTERM.
+/// `nohup` makes a worker outlive its terminal; otherwise SIGHUP acts like SIGTERM.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_end_of_a_terminal_is_heard_unless_it_was_to_be_ignored() {
+fn a_hangup_stops_the_worker_unless_it_was_ignored_at_the_start() {
     for ignored in [true, false] {
         let coordinator = Coordinator::new(header(2000), 4000, 100);
         let state = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn the_end_of_a_terminal_is_heard_unless_it_was_to_be_ignored() {
         worker.signal("HUP");
         if ignored {
             let asked = coordinator.state().asked;
-            // It plays on, and asks for more.
+            // It plays on, and requests more.
             wait_until(|| coordinator.state().asked > asked);
             worker.signal("TERM");
         }
@@ -266,10 +266,10 @@ fn the_end_of_a_terminal_is_heard_unless_it_was_to_be_ignored() {
     }
 }
 
-/// A server that says nothing is waited for, but not by who was told twice.
+/// A silent server is waited for, until the second stop request.
 #[cfg(unix)]
 #[test]
-fn who_is_told_twice_to_stop_waits_for_nobody() {
+fn a_worker_that_is_stopped_twice_does_not_wait_for_the_server() {
     let coordinator = Coordinator::new(header(300), 4000, 200);
     let silent = Arc::new(AtomicBool::new(false));
     let is_silent = Arc::clone(&silent);
@@ -283,7 +283,7 @@ fn who_is_told_twice_to_stop_waits_for_nobody() {
     thread::sleep(Duration::from_millis(300));
     silent.store(true, Relaxed);
     worker.signal("TERM");
-    // What it has is in the outbox, and nothing is left to be put there.
+    // All results are in the outbox.
     wait_until(|| files(state.path(), "leases") == 0 && files(state.path(), "outbox") > 0);
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0));

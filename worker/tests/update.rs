@@ -1,8 +1,8 @@
-//! Updates: what is believed, what is tried, and what comes back. The signatures in `data/update` are by a key that is worth
-//! nothing; `key.pub` beside is its public half.
+//! Self-updates: verification, trial and rollback. The signatures in `data/update` are by a test
+//! key; `key.pub` is its public half.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -27,10 +27,10 @@ use testkit::{
     http::{Answer, Listener, Request},
 };
 use worker::{
-    keeper::End,
+    control::ControlCommand,
     status::Doing,
-    update::{Source, Start, at_start, ended_well, give_back, install, is_on_trial, judge, works},
-    wishes::Wish,
+    supervisor::End,
+    update::{Source, Start, confirm, count_start, install, is_on_trial, reset_starts, roll_back, verify_release},
 };
 
 const KEY: &str = "RWRDSFVIRVRTVDT9OkuzSnOfzpVVAYH9TfpmWD5WeMBFILzy1j17UP4/";
@@ -46,18 +46,18 @@ fn signature(name: &str) -> String {
 }
 
 #[test]
-fn only_what_is_signed_newer_and_for_this_system_is_taken() {
+fn only_signed_newer_releases_for_this_system_are_accepted() {
     let (text, sign) = (data("newer.release"), signature("newer.release.minisig"));
-    let release = judge(&text, &sign, KEY, SYSTEM, "0.1.0", "").unwrap().unwrap();
+    let release = verify_release(&text, &sign, KEY, SYSTEM, "0.1.0", "").unwrap().unwrap();
     assert_eq!((release.version.as_str(), release.bytes), ("9.0.0", 17));
-    // No downgrade, nothing twice, and nothing that has failed before.
+    // No downgrade, no repetition, and no version that failed before.
     for running in ["9.0.0", "9.0.1", "10.0.0"] {
-        assert_eq!(judge(&text, &sign, KEY, SYSTEM, running, "").unwrap(), None, "{running}");
+        assert_eq!(verify_release(&text, &sign, KEY, SYSTEM, running, "").unwrap(), None, "{running}");
     }
-    assert_eq!(judge(&text, &sign, KEY, SYSTEM, "0.1.0", "8.0.0\n9.0.0\n").unwrap(), None);
+    assert_eq!(verify_release(&text, &sign, KEY, SYSTEM, "0.1.0", "8.0.0\n9.0.0\n").unwrap(), None);
 
     let error = |text: &[u8], sign: &str, key, system| {
-        format!("{:#}", judge(text, sign, key, system, "0.1.0", "").unwrap_err())
+        format!("{:#}", verify_release(text, sign, key, system, "0.1.0", "").unwrap_err())
     };
     assert_eq!(error(&text, &sign, KEY, "macos-aarch64"), "the release is for linux-x86_64, not macos-aarch64");
     let mut changed = text.clone();
@@ -94,48 +94,48 @@ fn a_successor_that_fails_its_test_never_gets_the_name() {
     assert!(!new.exists() && !is_on_trial(root, "9.0.1"));
     let refused = fs::read_to_string(root.join("update-refused")).unwrap();
     let (text, sign) = (data("broken.release"), signature("broken.release.minisig"));
-    assert_eq!(judge(&text, &sign, KEY, SYSTEM, "0.1.0", &refused).unwrap(), None);
+    assert_eq!(verify_release(&text, &sign, KEY, SYSTEM, "0.1.0", &refused).unwrap(), None);
 }
 
 #[test]
-fn a_successor_that_works_stays() {
+fn a_confirmed_successor_stays() {
     let Place { root, program, new, .. } = &place("newer.program");
     install(root, program, new, "0.1.0", "9.0.0").unwrap();
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
-    assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
+    assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
     assert!(is_on_trial(root, "9.0.0") && !is_on_trial(root, "0.1.0"));
-    works(root, "0.1.0");
+    confirm(root, "0.1.0");
     assert!(is_on_trial(root, "9.0.0"), "what the old one shows is nothing of the new one");
-    works(root, "9.0.0");
+    confirm(root, "9.0.0");
     assert!(!is_on_trial(root, "9.0.0"));
     for _ in 0..3 {
-        assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
+        assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
     }
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
 }
 
 #[test]
-fn a_successor_that_does_not_come_far_gives_the_name_back() {
+fn a_successor_that_crashes_early_is_rolled_back() {
     let Place { root, program, new, .. } = &place("newer.program");
     install(root, program, new, "0.1.0", "9.0.0").unwrap();
-    // It breaks off before it can say that it works.
+    // It crashes before it is confirmed.
     for _ in 0..3 {
-        assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
+        assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
     }
-    assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Back);
+    assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::RolledBack);
     assert_eq!(fs::read(program).unwrap(), b"the old one");
-    assert_eq!(at_start(root, program, "0.1.0").unwrap(), Start::Usual);
+    assert_eq!(count_start(root, program, "0.1.0").unwrap(), Start::Proceed);
     assert_eq!(fs::read_to_string(root.join("update-refused")).unwrap(), "9.0.0\n");
 }
 
-/// Its owner may stop it as often as he likes before it has shown anything.
+/// The owner may stop a version on trial any number of times.
 #[test]
-fn a_start_that_ends_in_order_is_none_that_failed() {
+fn a_start_that_ends_in_order_does_not_count_as_failed() {
     let Place { root, program, new, .. } = &place("newer.program");
     install(root, program, new, "0.1.0", "9.0.0").unwrap();
     for _ in 0..8 {
-        assert_eq!(at_start(root, program, "9.0.0").unwrap(), Start::Usual);
-        ended_well(root, "9.0.0");
+        assert_eq!(count_start(root, program, "9.0.0").unwrap(), Start::Proceed);
+        reset_starts(root, "9.0.0");
     }
     assert!(is_on_trial(root, "9.0.0"));
     assert_eq!(fs::read(program).unwrap(), data("newer.program"));
@@ -157,16 +157,16 @@ fn releases() -> Listener {
     .unwrap()
 }
 
-/// A worker finds a newer version while it plays; what its owner wants then comes first.
+/// An update that is found during play; the owner's commands have priority.
 #[test]
-fn a_newer_version_goes_on_unless_the_owner_wants_an_end() {
+fn a_newer_version_takes_over_unless_the_owner_stops_the_worker() {
     if worker::update::system() != SYSTEM {
         return;
     }
-    for (wish, end, said) in [
+    for (command, end, said) in [
         (None, End::Updated, ""),
-        (Some(Wish::Finish), End::Stopped, "Finishing the games at hand; once more ends at once."),
-        (Some(Wish::Stop), End::Stopped, ""),
+        (Some(ControlCommand::Finish), End::Stopped, "Finishing the games at hand; once more ends at once."),
+        (Some(ControlCommand::Stop), End::Stopped, ""),
     ] {
         let coordinator = Coordinator::new(header(100_000), 400, 100);
         let state = tempfile::tempdir().unwrap();
@@ -178,24 +178,24 @@ fn a_newer_version_goes_on_unless_the_owner_wants_an_end() {
         let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
         worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
         clock.jump(Duration::from_mins(11));
-        worker.said.wait_to_hear("Version 9.0.0 is here; it goes on when the games at hand are finished.");
+        worker.said.wait_for_line("Version 9.0.0 is here; it starts when the games at hand are finished.");
         assert_eq!(fs::read(&program).unwrap(), data("newer.program"));
         let heard = worker.said.clone();
-        if let Some(wish) = wish {
-            worker.wishes.add(wish);
+        if let Some(command) = command {
+            worker.control.add(command);
         }
-        assert_eq!(worker.end(), end, "{wish:?}");
+        assert_eq!(worker.end(), end, "{command:?}");
         assert!(heard.lines().contains(said), "{}", heard.lines());
-        // Whoever wishes for the first time that it ends lets it finish.
+        // The first stop request lets the games at hand finish.
         let played = heard.games();
         assert_eq!(coordinator.state().accepted.len() as u64, played);
-        assert!(played > 0 || wish == Some(Wish::Stop));
+        assert!(played > 0 || command == Some(ControlCommand::Stop));
     }
 }
 
-/// A worker that looks for releases and is ended meanwhile is not started again.
+/// A worker that is stopped while it checks for releases is not restarted.
 #[test]
-fn what_is_found_after_the_end_began_changes_nothing() {
+fn a_release_found_during_the_shutdown_changes_nothing() {
     if worker::update::system() != SYSTEM {
         return;
     }
@@ -209,11 +209,12 @@ fn what_is_found_after_the_end_began_changes_nothing() {
     let worker = Worker::start_from(&coordinator.url(), state.path(), clock.clone(), updates, |_| {});
     worker.said.wait_for(|snapshot| snapshot.doing == Doing::Playing);
     clock.jump(Duration::from_mins(11));
-    worker.wishes.add(Wish::Finish);
+    worker.control.add(ControlCommand::Finish);
     assert_eq!(worker.end(), End::Stopped);
 }
 
-/// A place with the real program as the newer version, on trial, and a script as the old one, which says that it is there.
+/// The real program as the new version, on trial, and a script as the old one, which records its
+/// start.
 struct Trial {
     _folder: tempfile::TempDir,
     state: PathBuf,
@@ -234,7 +235,8 @@ fn on_trial(starts: u32) -> Trial {
 }
 
 impl Trial {
-    /// What the old version was started with, if it was; then the new one is refused.
+    /// Returns the arguments of the old version's start, if any; then the new one has been rolled
+    /// back.
     fn old(&self) -> Option<String> {
         let words = fs::read_to_string(self.state.join("old")).ok()?;
         let refused = fs::read_to_string(self.state.join("update-refused")).unwrap();
@@ -244,14 +246,14 @@ impl Trial {
         Some(words)
     }
 
-    fn is_going_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         self.state.join("update-trial.json").exists()
     }
 }
 
-/// What the old version could read and the new one cannot is the new one's failure.
+/// A settings file that only the old version can read is a failure of the new one.
 #[test]
-fn a_successor_that_cannot_read_the_settings_gives_the_name_back() {
+fn a_successor_that_cannot_read_the_settings_is_rolled_back() {
     let trial = on_trial(0);
     let config = trial.state.join("worker.toml");
     fs::write(&config, "colour = \"red\"\n").unwrap();
@@ -260,13 +262,16 @@ fn a_successor_that_cannot_read_the_settings_gives_the_name_back() {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("This version fails here, and the old one goes on: ") && said.contains("colour"), "{said}");
+    assert!(
+        said.contains("This version fails here, and the old one takes over: ") && said.contains("colour"),
+        "{said}"
+    );
     assert_eq!(trial.old().as_deref(), Some("run --name some name\n"));
 }
 
 #[test]
-fn a_successor_that_breaks_off_again_and_again_gives_the_name_back() {
-    // Nobody answers: no result is ever taken.
+fn a_successor_that_crashes_repeatedly_is_rolled_back() {
+    // There are no games: no result is ever acknowledged.
     let coordinator = Coordinator::new(header(200), 0, 1);
     let trial = on_trial(0);
     for _ in 0..3 {
@@ -275,7 +280,7 @@ fn a_successor_that_breaks_off_again_and_again_gives_the_name_back() {
         wait_until(&trial.state, || coordinator.state().asked > asked);
         worker.signal("KILL");
         drop(worker);
-        assert!(trial.old().is_none() && trial.is_going_on());
+        assert!(trial.old().is_none() && trial.is_running());
     }
     let worker = Process::start_by(Command::new(&trial.program), &coordinator.url(), &trial.state, &[]);
     assert_eq!(worker.end(), Some(0), "{}", log_of(&trial.state));
@@ -283,12 +288,12 @@ fn a_successor_that_breaks_off_again_and_again_gives_the_name_back() {
 }
 
 #[test]
-fn a_successor_works_when_the_server_has_taken_a_result_of_it() {
+fn a_successor_is_confirmed_by_the_first_acknowledged_result() {
     let coordinator = Coordinator::new(header(200), 8, 4);
     let trial = on_trial(2);
     let worker = Process::start_by(Command::new(&trial.program), &coordinator.url(), &trial.state, &[]);
     coordinator.wait_for(8);
-    wait_until(&trial.state, || !trial.is_going_on());
+    wait_until(&trial.state, || !trial.is_running());
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0), "{}", log_of(&trial.state));
     assert!(trial.old().is_none());
@@ -305,15 +310,15 @@ fn wait_until(state: &Path, done: impl Fn() -> bool) {
 }
 
 #[test]
-fn who_has_no_old_one_keeps_what_there_is() {
+fn a_rollback_without_an_old_program_changes_nothing() {
     let Place { root, program, .. } = &place("newer.program");
-    assert!(give_back(root, program, "9.0.0").is_err());
+    assert!(roll_back(root, program, "9.0.0").is_err());
     assert_eq!(fs::read(program).unwrap(), b"the old one");
 }
 
-/// Releases are laid out for both alike: what the script has put there is what an update replaces.
+/// Installer and updater agree on the layout: an update replaces the installed file.
 #[test]
-fn what_is_installed_is_what_is_updated() {
+fn an_update_replaces_the_installed_program() {
     if worker::update::system() != SYSTEM {
         return;
     }

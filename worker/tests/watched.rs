@@ -1,6 +1,6 @@
-//! What people see of a worker's games, and that they are the same games.
+//! The live view of a worker's games, and that it does not change them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod common;
 
@@ -13,7 +13,7 @@ use protocol::api::problem::{Code, Problem};
 use testkit::FastClock;
 use xiangqi::{Fen, rules::Game};
 
-/// A match of two, one of which has half the nodes.
+/// A match in which one side has half the nodes.
 fn a_match(nodes: u64) -> Header {
     let opponent = Opponent { net: None, soft_nodes: None, hard_nodes: nodes / 2 };
     Header { opponent: Some(opponent), ..header(nodes) }
@@ -52,9 +52,9 @@ fn a_watched_match_is_shown_and_is_the_same_match() {
     }
 }
 
-/// Whoever is not heard plays on.
+/// A rejected live view does not stop the games.
 #[test]
-fn nothing_hangs_on_being_seen() {
+fn games_do_not_depend_on_the_live_view() {
     let terms = a_match(400);
     for watched in [false, true] {
         let coordinator = Coordinator::new(terms.clone(), 16, 8);

@@ -12,32 +12,32 @@ use client::{Client, Settings as ClientSettings, SystemClock};
 
 use crate::{
     dialog,
-    settings::{File, Given},
+    settings::{File, Flags},
 };
 
 /// Answer a few questions: server, token, cores, memory, hours, battery
 ///
-/// An empty line keeps what is in brackets. The token is tried at the server at once. The answers go to a file that only
-/// you can read.
+/// An empty line keeps the value in brackets. The token is checked with the server at once. The
+/// answers go to a file that only you can read.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    given: Given,
+    flags: Flags,
 }
 
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        let path = self.given.config_path()?;
+        let path = self.flags.config_path()?;
         let known = File::read(&path).with_context(|| path.display().to_string())?;
-        ask(&known, &self.given, &path, out)?;
+        ask(&known, &self.flags, &path, out)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Asks, and writes the answers down.
-pub(super) fn ask(known: &File, given: &Given, path: &Path, out: &mut impl Write) -> Result<()> {
-    let token = given.token().context("--token")?;
-    let Given { server, name, cores, memory, hours, on_battery, .. } = given.clone();
+/// Asks the questions and saves the answers.
+pub(super) fn ask(known: &File, flags: &Flags, path: &Path, out: &mut impl Write) -> Result<()> {
+    let token = flags.token().context("--token")?;
+    let Flags { server, name, cores, memory, hours, on_battery, .. } = flags.clone();
     let known = known.clone();
     let known = File {
         server: server.or(known.server),

@@ -14,32 +14,31 @@ use protocol::api::{problem::Code, work::Machine};
 
 use super::configure;
 use crate::{
-    display,
-    keeper::{self, End, Parts, Screen},
-    power,
-    priority::GivingWay,
+    control::{Control, install_signal_handlers},
+    display, power,
+    priority::YieldingSession,
     selftest,
     sentence::sentence,
-    settings::{File, Given, Settings},
+    settings::{File, Flags, Settings},
     state::Folder,
+    supervisor::{self, End, Parts, Screen},
     update,
-    wishes::{Wishes, hear_signals},
 };
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Play games until told to stop
+/// Play games until stopped
 ///
-/// Everything may be given by flag, environment, or the file that `configure` writes, in this order. Without a server or
-/// token, and on a terminal, the questions of `configure` come first.
+/// Settings come from flags, the environment, or the file that `configure` writes, in this order.
+/// If server or token is missing, `run` asks the questions of `configure` first (on a terminal).
 ///
-/// Ctrl-C (SIGINT) finishes the games at hand and hands them in; a second one, or SIGTERM, stops at once. SIGUSR1 pauses,
-/// SIGUSR2 goes on, as `status --pause` and `--resume` do.
+/// Ctrl-C (SIGINT) finishes the games at hand and submits them; a second one, or SIGTERM, stops at
+/// once. SIGUSR1 pauses and SIGUSR2 resumes, like `status --pause` and `--resume`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    given: Given,
-    /// Print what is given, from wherever, and end
+    flags: Flags,
+    /// Print the effective settings and exit
     #[arg(long)]
     print_config: bool,
 }
@@ -51,16 +50,16 @@ impl Arguments {
             write!(out, "{}", settings.to_text())?;
             return Ok(ExitCode::SUCCESS);
         }
-        let root = self.given.state_path()?;
+        let root = self.flags.state_path()?;
         let program = std::env::current_exe().context("this program's own file")?;
-        // A version on trial is counted before anything else: it may be that it cannot read what the old one could.
+        // A start on trial is counted first: this version may fail to read what the old one could.
         let is_on_trial = update::is_on_trial(&root, VERSION);
         let mut folder = None;
         if is_on_trial {
-            folder = Some(Folder::take(&root)?);
-            if update::at_start(&root, &program, VERSION)? == update::Start::Back {
+            folder = Some(Folder::lock(&root)?);
+            if update::count_start(&root, &program, VERSION)? == update::Start::RolledBack {
                 drop(folder);
-                return go_on_as(&program);
+                return exec_program(&program);
             }
         }
         let (ready, tested) = match self.prepare(folder, out) {
@@ -77,17 +76,17 @@ impl Arguments {
         }
     }
 
-    /// What a worker needs before it plays, and what its self-test said.
+    /// Loads the settings, locks the state folder and runs the self-test.
     fn prepare(&self, folder: Option<Folder>, out: &mut impl Write) -> Result<(Ready, Result<u64>)> {
         let settings = self.settings(out)?;
         let kernel = Kernel::from_env()?;
-        // Whoever sits at this machine comes first. Threads that are begun later have the same priority.
+        // Other users of this machine come first. Threads inherit the priority.
         #[cfg(unix)]
-        let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST);
-        let folder = folder.map_or_else(|| Folder::take(&settings.state), Ok)?;
+        let _ = rustix::process::setpriority_process(None, crate::priority::LOWEST_PRIORITY);
+        let folder = folder.map_or_else(|| Folder::lock(&settings.state), Ok)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let mut screen = display::screen(Arc::clone(&clock));
-        let tested = selftest::once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
+        let tested = selftest::run_once(folder.root(), kernel, |what| screen.line(&format!("Self-test: {what}")));
         Ok((Ready { settings, kernel, folder, clock, screen }, tested))
     }
 
@@ -96,18 +95,18 @@ impl Arguments {
             let asks = io::stdin().is_terminal() && io::stdout().is_terminal() && !self.print_config;
             if asks { Ok(()) } else { Err(error) }
         };
-        match Settings::new(&self.given) {
+        match Settings::new(&self.flags) {
             Ok(settings) => return Ok(settings),
             Err(error) => missing(error)?,
         }
-        let path = self.given.config_path()?;
+        let path = self.flags.config_path()?;
         let known = File::read(&path).with_context(|| path.display().to_string())?;
-        configure::ask(&known, &self.given, &path, out)?;
-        Settings::new(&self.given)
+        configure::ask(&known, &self.flags, &path, out)?;
+        Settings::new(&self.flags)
     }
 }
 
-/// All that a worker needs.
+/// The prepared components of a worker.
 struct Ready {
     settings: Settings,
     kernel: Kernel,
@@ -126,18 +125,18 @@ impl Ready {
 
     fn play(self, program: &Path, bench_signature: u64) -> Result<ExitCode> {
         let client = self.client();
-        // A wrong token is the owner's to mend, now; whatever else is wrong may mend itself.
+        // Only the owner can mend a wrong token. Other errors may be transient.
         if let Err(error) = Client::new(client.clone())?.me()
             && matches!(error.code(), Some(Code::BadToken | Code::NoToken))
         {
-            update::ended_well(self.folder.root(), VERSION);
+            update::reset_starts(self.folder.root(), VERSION);
             anyhow::bail!("{} `chuhe-worker configure` takes another token.", sentence(error.to_string()));
         }
         let Self { settings, kernel, folder, mut screen, .. } = self;
-        // Until here whoever interrupts ends it at once: nothing was begun.
-        let wishes = Arc::new(Wishes::default());
-        hear_signals(Arc::clone(&wishes)).context("signals")?;
-        let giving_way = GivingWay::begin();
+        // Until here an interrupt ends the process: nothing has begun.
+        let control = Arc::new(Control::default());
+        install_signal_handlers(Arc::clone(&control)).context("signals")?;
+        let yielding = YieldingSession::begin();
         let machine = Machine {
             name: settings.name.clone(),
             version: VERSION.to_owned(),
@@ -154,20 +153,20 @@ impl Ready {
             kernel,
             folder: Arc::clone(&folder),
             program: program.to_owned(),
-            supplies: PathBuf::from(power::SUPPLIES),
+            power_supplies: PathBuf::from(power::SUPPLIES_FOLDER),
             updates: update::source(),
             client,
-            wishes,
+            control,
         };
-        match keeper::run(parts, &mut *screen) {
+        match supervisor::run(parts, &mut *screen) {
             Ok(End::Stopped) => {
-                update::ended_well(folder.root(), VERSION);
+                update::reset_starts(folder.root(), VERSION);
                 Ok(ExitCode::SUCCESS)
             }
             Ok(End::Updated) => {
-                // The next version finds the session as this one did.
-                drop(giving_way);
-                go_on_as(program)
+                // Restores the session's priority, as the next version expects it.
+                drop(yielding);
+                exec_program(program)
             }
             Err(error) => {
                 let _ = writeln!(io::stderr(), "chuhe-worker: {error:#}");
@@ -177,20 +176,21 @@ impl Ready {
     }
 }
 
-/// A version on trial cannot even begin: the old one goes on.
+/// Rolls back to the old version: the one on trial cannot start.
 fn fail_trial(root: &Path, program: &Path, error: &anyhow::Error) -> Result<ExitCode> {
-    let said = sentence(format!("This version fails here, and the old one goes on: {error:#}"));
-    let _ = writeln!(io::stderr(), "{said}");
-    update::give_back(root, program, VERSION)?;
-    go_on_as(program)
+    let message = sentence(format!("This version fails here, and the old one takes over: {error:#}"));
+    let _ = writeln!(io::stderr(), "{message}");
+    update::roll_back(root, program, VERSION)?;
+    exec_program(program)
 }
 
-/// Becomes the program that has this one's name now. Where that is not possible a service starts it, or its owner.
-fn go_on_as(program: &Path) -> Result<ExitCode> {
-    anyhow::bail!("{}: {}", program.display(), update::successor::become_it(program))
+/// Replaces this process by the program that now has its name. Where that is impossible, a service
+/// or the owner restarts it.
+fn exec_program(program: &Path) -> Result<ExitCode> {
+    anyhow::bail!("{}: {}", program.display(), update::successor::exec(program))
 }
 
-/// A machine that computes otherwise plays nothing; the server may want to know how many there are.
+/// Reports the failed self-test to the server; this machine plays nothing.
 fn selftest_failed(client: &Client, error: &anyhow::Error) -> ExitCode {
     use protocol::api::work::{Failure, FailureKind};
     let detail = format!("{error:#}");

@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::selftest;
 
-/// Try whether this machine computes what every machine computes
+/// Check that this machine reproduces the reference results
 ///
-/// Some seconds: the engine's bench, and three games whose every move is known. The exit status is 1 if something is
-/// otherwise.
+/// Runs the engine's bench and three games with known moves, in some seconds. The exit status is 1
+/// if any result differs.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -34,7 +34,7 @@ struct Answer {
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
         let kernel = Kernel::from_env()?;
-        let tested = selftest::test(kernel, |what| {
+        let tested = selftest::run(kernel, |what| {
             if !self.json {
                 let _ = writeln!(io::stderr(), "{what}");
             }

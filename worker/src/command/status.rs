@@ -8,35 +8,35 @@ use std::{
 
 use anyhow::{Result, anyhow};
 
-use crate::{display, settings::Given, state::Folder, status::Snapshot, wishes::set_paused};
+use crate::{control::set_paused, display, settings::Flags, state::Folder, status::Snapshot};
 
-/// Say what the worker on this machine is doing; let it pause or go on
+/// Show what the worker on this machine is doing; pause or resume it
 ///
-/// The exit status is 1 if none is running, and 2 if you may not look into its folder: a service's worker is asked with
-/// `sudo chuhe-worker status --state /var/lib/chuhe-worker`.
+/// The exit status is 1 if no worker is running, and 2 if you may not read its folder. For a
+/// service's worker use `sudo chuhe-worker status --state /var/lib/chuhe-worker`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The folder of the worker, if it was given one
+    /// The worker's state folder, if it is not the default
     #[arg(long, value_name = "DIR", env = "CHUHE_STATE", hide_env_values = true)]
     state: Option<PathBuf>,
-    /// Let it rest, now and after its next start: the games at hand wait, the processor is free
+    /// Pause, now and after the next start: the games at hand wait and the processor is free
     #[arg(long, conflicts_with = "resume")]
     pause: bool,
-    /// Let it go on
+    /// Resume
     #[arg(long)]
     resume: bool,
-    /// Answer as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 impl Arguments {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<ExitCode> {
-        let root = Given { state: self.state.clone(), ..Given::default() }.state_path()?;
+        let root = Flags { state: self.state.clone(), ..Flags::default() }.state_path()?;
         if self.pause || self.resume {
             set_paused(&root, self.pause).map_err(|error| cannot(&root, &error))?;
         }
-        let runs = Folder::is_taken(&root).map_err(|error| cannot(&root, &error))?;
+        let runs = Folder::is_locked(&root).map_err(|error| cannot(&root, &error))?;
         let snapshot = Snapshot::read(&root).filter(|_| runs);
         let code = if runs { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         if self.json {
@@ -55,7 +55,7 @@ impl Arguments {
                 writeln!(out, "paused: it rests within two seconds, until `chuhe-worker status --resume`")?;
             }
             (true, ..) => writeln!(out, "paused: the next one will rest, until `chuhe-worker status --resume`")?,
-            (_, true, true) => writeln!(out, "resumed: it goes on within two seconds")?,
+            (_, true, true) => writeln!(out, "resumed: it plays within two seconds")?,
             (_, true, _) => writeln!(out, "resumed: the next one will play")?,
             _ => {}
         }
@@ -63,7 +63,7 @@ impl Arguments {
     }
 }
 
-/// Why a folder cannot be looked into, and what to do about it.
+/// Formats an access error with a hint.
 fn cannot(root: &Path, error: &io::Error) -> anyhow::Error {
     let is_others = error.kind() == io::ErrorKind::PermissionDenied;
     let root = root.display();

@@ -1,4 +1,4 @@
-//! The configuration's file.
+//! Configuration file.
 
 use std::{
     fs::{self, OpenOptions},
@@ -12,10 +12,10 @@ use client::{ServerAddress, Token};
 use dataset::as_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::given;
+use super::flags;
 use crate::hours::Hours;
 
-/// What it may say.
+/// Content of the file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the same as in the settings")]
@@ -37,11 +37,11 @@ pub struct File {
 }
 
 impl File {
-    /// Reads it; one that is not there says nothing.
+    /// Reads the file; a missing one is empty.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or says what it may not.
+    /// If it cannot be read, or its content is invalid.
     pub fn read(path: &Path) -> Result<Self> {
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -50,21 +50,22 @@ impl File {
         Self::from_text(&text)
     }
 
-    /// Reads its text.
+    /// Parses the content.
     ///
     /// # Errors
     ///
-    /// If it says what it may not.
+    /// If it is invalid.
     pub fn from_text(text: &str) -> Result<Self> {
-        let file: Self = toml::from_str(text).map_err(|error| anyhow!("{}{}", place(text, &error), error.message()))?;
+        let file: Self =
+            toml::from_str(text).map_err(|error| anyhow!("{}{}", position_of(text, &error), error.message()))?;
         if let Some(name) = &file.name {
-            ensure!(given::name(name).is_ok(), "name: a name is one line of at most 60 letters");
+            ensure!(flags::parse_name(name).is_ok(), "name: a name is one line of at most 60 letters");
         }
         ensure!(file.memory_mebibytes != Some(0), "memory_mebibytes: it is at least 1");
         Ok(file)
     }
 
-    /// Writes it, for its owner's eyes only: the token is a secret.
+    /// Writes the file atomically, readable by its owner only: the token is a secret.
     ///
     /// # Errors
     ///
@@ -96,20 +97,20 @@ fn reveal<S: Serializer>(token: &Option<Token>, serializer: S) -> Result<S::Ok, 
     token.as_ref().map(Token::reveal).serialize(serializer)
 }
 
-/// Unlike other values a token is not shown when it is none.
+/// Parses a token without showing a bad one in the error.
 fn token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Token>, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
-/// Where in a text it went wrong. The line itself is not shown: it may hold the token.
-fn place(text: &str, error: &toml::de::Error) -> String {
+/// Formats the position of an error. The line is not shown: it may hold the token.
+fn position_of(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return String::new() };
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
     format!("line {}, column {column}: ", before.matches('\n').count() + 1)
 }
 
-/// Values that are written as their own text, if there are any.
+/// Serialises optional values by `Display` and `FromStr`.
 mod optional {
     use std::{fmt::Display, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! The one program that a worker starts: its own successor, after its signature was checked.
+//! The only program that a worker starts: its own verified successor.
 
 use std::{
     fs, io,
@@ -10,15 +10,15 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-/// A self-test takes some seconds, and on slow machines some more.
-const LONGEST: Duration = Duration::from_mins(5);
+/// A self-test takes some seconds; slow machines need more.
+const SELFTEST_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Lets a new program test itself.
+/// Runs the self-test of a new program.
 ///
 /// # Errors
 ///
-/// If it cannot be started, fails, or does not come to an end.
-pub fn try_out(program: &Path) -> Result<()> {
+/// If it cannot be started, fails, or exceeds the timeout.
+pub fn run_selftest(program: &Path) -> Result<()> {
     #[cfg(unix)]
     fs::set_permissions(program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let mut child = Command::new(program)
@@ -29,7 +29,7 @@ pub fn try_out(program: &Path) -> Result<()> {
         .spawn()
         .with_context(|| program.display().to_string())?;
     let step = Duration::from_millis(100);
-    for _ in 0..LONGEST.as_millis() / step.as_millis() {
+    for _ in 0..SELFTEST_TIMEOUT.as_millis() / step.as_millis() {
         match child.try_wait()? {
             Some(status) if status.success() => return Ok(()),
             Some(status) => bail!("its self-test ended with {status}"),
@@ -38,19 +38,19 @@ pub fn try_out(program: &Path) -> Result<()> {
     }
     let _ = child.kill();
     let _ = child.wait();
-    bail!("its self-test did not end within {} minutes", LONGEST.as_secs() / 60)
+    bail!("its self-test did not end within {} minutes", SELFTEST_TIMEOUT.as_secs() / 60)
 }
 
-/// Gives a new program the name of the old one, which is kept beside.
+/// Installs a new program; the old one is kept beside it as `.old`.
 ///
 /// # Errors
 ///
-/// If the files cannot be named so; then the old one has its name still.
-pub fn take_place(program: &Path, new: &Path) -> io::Result<()> {
-    let old = old(program);
+/// If renaming fails; then the old program is unchanged.
+pub fn replace(program: &Path, new: &Path) -> io::Result<()> {
+    let old = old_path(program);
     let _ = fs::remove_file(&old);
     if cfg!(windows) {
-        // A program that runs can be renamed there, not replaced.
+        // Windows can rename a running program, but not replace it.
         fs::rename(program, &old)?;
         return fs::rename(new, program).inspect_err(|_| drop(fs::rename(&old, program)));
     }
@@ -58,13 +58,13 @@ pub fn take_place(program: &Path, new: &Path) -> io::Result<()> {
     fs::rename(new, program)
 }
 
-/// Gives the old program its name back.
+/// Restores the old program.
 ///
 /// # Errors
 ///
-/// If it is not there.
-pub fn bring_back(program: &Path) -> io::Result<()> {
-    let old = old(program);
+/// If it is missing.
+pub fn restore(program: &Path) -> io::Result<()> {
+    let old = old_path(program);
     fs::metadata(&old)?;
     if cfg!(windows) {
         fs::rename(program, program.with_extension("failed"))?;
@@ -72,10 +72,10 @@ pub fn bring_back(program: &Path) -> io::Result<()> {
     fs::rename(old, program)
 }
 
-/// Becomes the program that has this name now, with the same arguments. Where a program cannot do that it starts the other
-/// one, and ends.
+/// Replaces this process by the program, with the same arguments. On Windows it starts a new
+/// process and exits.
 #[must_use]
-pub fn become_it(program: &Path) -> io::Error {
+pub fn exec(program: &Path) -> io::Error {
     #[cfg(unix)]
     return std::os::unix::process::CommandExt::exec(Command::new(program).args(std::env::args_os().skip(1)));
     #[cfg(not(unix))]
@@ -85,7 +85,7 @@ pub fn become_it(program: &Path) -> io::Error {
     }
 }
 
-fn old(program: &Path) -> PathBuf {
+fn old_path(program: &Path) -> PathBuf {
     let mut name = program.file_name().unwrap_or_default().to_owned();
     name.push(".old");
     program.with_file_name(name)

@@ -1,4 +1,4 @@
-//! What a coordinator does, as far as workers can tell.
+//! A fake coordinator: the API as far as workers use it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -24,47 +24,47 @@ use protocol::api::{
 use serde::Serialize;
 use testkit::http::{Answer, Listener, Request};
 
-/// What it knows.
+/// State of the coordinator.
 pub(crate) struct State {
     pub(crate) header: Header,
-    /// How many games there are.
+    /// Number of games.
     pub(crate) games: u64,
     pub(crate) games_a_lease: u64,
     pub(crate) seconds: u32,
     free: VecDeque<Range<u64>>,
     next: u64,
     leases: BTreeMap<String, Range<u64>>,
-    /// What was not delivered of them, and not given back.
+    /// Games per lease that are neither submitted nor released.
     left: BTreeMap<String, BTreeSet<u64>>,
     answers: BTreeMap<String, WorkAnswer>,
-    /// Accepted games, and by which lease and shard.
+    /// Accepted games with lease and shard.
     pub(crate) accepted: BTreeMap<u64, (Record, String, Digest)>,
-    /// What must not happen.
+    /// Violations of the protocol.
     pub(crate) faults: Vec<String>,
     pub(crate) duplicates: u64,
     pub(crate) renewals: BTreeMap<String, u64>,
     pub(crate) given_back: u64,
     pub(crate) asked: u64,
-    /// What it will say next time.
+    /// Notices for the next response.
     pub(crate) notices: Vec<Notice>,
-    /// A word in its leases that no worker knows.
-    pub(crate) strange: bool,
-    /// What was asked last.
+    /// Adds a field to leases that no worker knows.
+    pub(crate) is_unreadable: bool,
+    /// The last lease request.
     pub(crate) last: Option<Ask>,
     /// The book of its games.
     pub(crate) book: Option<Book>,
-    /// Files by their hashes.
+    /// Files by hash.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) failures: Vec<String>,
-    /// Whether people watch every lease's games.
+    /// Whether every lease's games are watched.
     pub(crate) watched: bool,
-    /// What they saw, with the lease.
+    /// Live updates with their lease.
     pub(crate) shown: Vec<(String, Live)>,
-    /// Says no before anything else.
+    /// Rejects requests before anything else.
     pub(crate) refuse: Option<fn(&Request) -> Option<Problem>>,
 }
 
-/// The state, and a place where it can be asked.
+/// The state and its HTTP listener.
 pub(crate) struct Coordinator {
     state: Arc<Mutex<State>>,
     listener: Option<Listener>,
@@ -90,7 +90,7 @@ impl Coordinator {
             given_back: 0,
             asked: 0,
             notices: Vec::new(),
-            strange: false,
+            is_unreadable: false,
             last: None,
             book: None,
             files: BTreeMap::new(),
@@ -118,7 +118,7 @@ impl Coordinator {
         self.address.parse().unwrap()
     }
 
-    /// Nobody answers any more.
+    /// Closes the listener.
     pub(crate) fn kill(&mut self) {
         self.listener = None;
     }
@@ -143,9 +143,9 @@ impl Coordinator {
         panic!("the port cannot be had again");
     }
 
-    /// Waits until so many games are accepted.
+    /// Waits until this number of games is accepted.
     pub(crate) fn wait_for(&self, games: u64) {
-        // Long enough for a machine that does ten other things.
+        // Long enough for a busy machine.
         for _ in 0..20_000 {
             if self.state().accepted.len() as u64 >= games {
                 return;
@@ -155,19 +155,20 @@ impl Coordinator {
         panic!("only {} of {games} games came", self.state().accepted.len());
     }
 
-    /// The games that nobody needs to play again: those that are accepted, and those that lie finished in a worker's folder.
+    /// Returns the games that need not be replayed: accepted ones, and finished ones in a worker's
+    /// folder.
     pub(crate) fn known(&self, state: &Path) -> BTreeSet<u64> {
-        let mut known = super::kept::finished(state);
+        let mut known = super::state_folder::finished(state);
         known.extend(self.state().accepted.keys());
         known
     }
 
-    /// How many games are with workers: neither delivered nor given back.
+    /// Returns the number of leased games that are neither submitted nor released.
     pub(crate) fn outstanding(&self) -> usize {
         self.state().left.values().map(BTreeSet::len).sum()
     }
 
-    /// Every game was accepted once, and they are the ones that everybody plays.
+    /// Checks that every game was accepted once and equals the reference.
     pub(crate) fn check(&self, expected: Digest) {
         let state = self.state();
         assert_eq!(state.faults, [""; 0]);
@@ -232,7 +233,7 @@ impl State {
             }
             ("POST", ["leases", lease, "live"]) => {
                 if !self.watched || !self.leases.contains_key(*lease) {
-                    return problem(Code::Conflict, "nobody watches these games");
+                    return problem(Code::Conflict, "no account watches these games");
                 }
                 self.shown.push(((*lease).to_owned(), serde_json::from_slice(&request.body).unwrap()));
                 Answer::new(204, "text/plain", "")
@@ -260,12 +261,12 @@ impl State {
     fn me(&self) -> Answer {
         let done = Contribution { games: self.accepted.len() as u64, positions: 0 };
         json(&Me {
-            account: "somebody".to_owned(),
+            account: "ann".to_owned(),
             role: Role::Volunteer,
             today: done,
             total: done,
             rank: Some(3),
-            page: "/people/somebody".to_owned(),
+            page: "/people/ann".to_owned(),
         })
     }
 
@@ -295,9 +296,9 @@ impl State {
             })
         };
         self.notices.retain(|notice| notice.shard.is_none_or(|shard| !ask.heard.contains(&shard)));
-        let answer = WorkAnswer { work, notices: self.told() };
+        let answer = WorkAnswer { work, notices: self.pending_notices() };
         self.answers.insert(ask.nonce.clone(), answer.clone());
-        if self.strange {
+        if self.is_unreadable {
             let mut answer = serde_json::to_value(&answer).unwrap();
             answer["command"] = "make coffee".into();
             return json(&answer);
@@ -305,11 +306,11 @@ impl State {
         json(&answer)
     }
 
-    /// What it says is said again until it knows that it was heard.
-    fn told(&mut self) -> Vec<Notice> {
-        let told = self.notices.clone();
+    /// Notices are repeated until they are acknowledged.
+    fn pending_notices(&mut self) -> Vec<Notice> {
+        let reported = self.notices.clone();
         self.notices.retain(|notice| notice.shard.is_some());
-        told
+        reported
     }
 
     fn take(&mut self, lease: &str, first: u64, request: &Request) -> Answer {
@@ -356,6 +357,6 @@ impl State {
         if let Some(left) = self.left.get_mut(lease) {
             left.retain(|game| !games.contains(game));
         }
-        json(&Receipt { status, shard: sha256, notices: self.told() })
+        json(&Receipt { status, shard: sha256, notices: self.pending_notices() })
     }
 }

@@ -1,4 +1,4 @@
-//! Workers inside the test, whose clock it brings.
+//! Workers inside the test, with an injected clock.
 
 use std::{
     path::Path,
@@ -10,20 +10,20 @@ use client::{Clock, Settings as ClientSettings};
 use nnue::Kernel;
 use protocol::api::work::Machine;
 use worker::{
-    keeper::{self, End, Parts, Screen},
+    control::{Control, ControlCommand},
     selftest::SIGNATURE,
     settings::Settings,
     state::Folder,
     status::Snapshot,
+    supervisor::{self, End, Parts, Screen},
     update::Source,
-    wishes::{Wish, Wishes},
 };
 
-/// What a worker says.
+/// Records the worker's messages and status.
 #[derive(Clone, Default)]
-pub(crate) struct Said(pub(crate) Arc<Mutex<(Vec<String>, Option<Snapshot>)>>);
+pub(crate) struct RecordingScreen(pub(crate) Arc<Mutex<(Vec<String>, Option<Snapshot>)>>);
 
-impl Screen for Said {
+impl Screen for RecordingScreen {
     fn line(&mut self, text: &str) {
         self.0.lock().unwrap().0.push(text.to_owned());
     }
@@ -33,7 +33,7 @@ impl Screen for Said {
     }
 }
 
-impl Said {
+impl RecordingScreen {
     pub(crate) fn lines(&self) -> String {
         self.0.lock().unwrap().0.join("\n")
     }
@@ -42,13 +42,13 @@ impl Said {
         self.0.lock().unwrap().1.clone()
     }
 
-    /// How many games it has played.
+    /// Number of games played.
     pub(crate) fn games(&self) -> u64 {
         self.snapshot().map_or(0, |snapshot| snapshot.games)
     }
 
-    /// Waits until it says something.
-    pub(crate) fn wait_to_hear(&self, words: &str) {
+    /// Waits for a message.
+    pub(crate) fn wait_for_line(&self, words: &str) {
         for _ in 0..20_000 {
             if self.lines().contains(words) {
                 return;
@@ -69,22 +69,22 @@ impl Said {
     }
 }
 
-/// Takes a folder. Who had it before in this process may hang in an exchange for a moment.
+/// Locks a folder. An earlier worker of this process may still hold it during an HTTP exchange.
 fn take(state: &Path) -> Folder {
     for _ in 0..1000 {
-        if let Ok(folder) = Folder::take(state) {
+        if let Ok(folder) = Folder::lock(state) {
             return folder;
         }
         thread::sleep(std::time::Duration::from_millis(10));
     }
-    Folder::take(state).unwrap()
+    Folder::lock(state).unwrap()
 }
 
 /// A worker with two threads.
 pub(crate) struct Worker {
     thread: JoinHandle<anyhow::Result<End>>,
-    pub(crate) wishes: Arc<Wishes>,
-    pub(crate) said: Said,
+    pub(crate) control: Arc<Control>,
+    pub(crate) said: RecordingScreen,
 }
 
 impl Worker {
@@ -101,7 +101,7 @@ impl Worker {
         Self::start_from(url, state, clock, None, change)
     }
 
-    /// Starts one that looks for newer versions here.
+    /// Starts a worker with an update source.
     pub(crate) fn start_from(
         url: &str,
         state: &Path,
@@ -131,22 +131,22 @@ impl Worker {
             system: "test".to_owned(),
             instruction_set: "test".to_owned(),
         };
-        let wishes = Arc::new(Wishes::default());
-        let said = Said::default();
+        let control = Arc::new(Control::default());
+        let said = RecordingScreen::default();
         let parts = Parts {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
             folder: Arc::new(take(state)),
             program: state.join("chuhe-worker"),
-            supplies: state.join("supplies"),
+            power_supplies: state.join("supplies"),
             updates,
             settings,
             machine,
             kernel: Kernel::best(),
-            wishes: Arc::clone(&wishes),
+            control: Arc::clone(&control),
         };
         let mut screen = said.clone();
-        let thread = thread::spawn(move || keeper::run(parts, &mut screen));
-        Self { thread, wishes, said }
+        let thread = thread::spawn(move || supervisor::run(parts, &mut screen));
+        Self { thread, control, said }
     }
 
     /// Waits for its end.
@@ -154,16 +154,16 @@ impl Worker {
         self.thread.join().unwrap().unwrap()
     }
 
-    /// Stops it, and waits for that.
+    /// Stops it and waits for its end.
     pub(crate) fn stop(self) -> String {
-        self.wishes.add(Wish::Stop);
+        self.control.add(ControlCommand::Stop);
         self.thread.join().unwrap().unwrap();
         self.said.lines()
     }
 
-    /// Lets it finish, and waits for that.
+    /// Lets it finish and waits for its end.
     pub(crate) fn finish(self) -> String {
-        self.wishes.add(Wish::Finish);
+        self.control.add(ControlCommand::Finish);
         self.thread.join().unwrap().unwrap();
         self.said.lines()
     }

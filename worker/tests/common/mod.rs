@@ -1,10 +1,10 @@
-//! A small coordinator that keeps what it received, and workers to try it with.
+//! A fake coordinator, and workers to test with it.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 pub(crate) mod coordinator;
 pub(crate) mod in_process;
-pub(crate) mod kept;
 pub(crate) mod process;
+pub(crate) mod state_folder;
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use engine::{Evaluation, bench::SIGNATURE};
 use selfplay::selfplay::Run;
 use xiangqi::rules::RuleSet;
 
-/// Short games.
+/// Terms of short games.
 pub(crate) fn header(nodes: u64) -> Header {
     Header {
         bench_signature: SIGNATURE,
@@ -35,7 +35,7 @@ pub(crate) fn header(nodes: u64) -> Header {
     }
 }
 
-/// The digest of what everybody plays who plays these games.
+/// Reference digest of these games.
 pub(crate) fn digest_of(header: &Header, evaluation: Evaluation, opponent: Option<Evaluation>, games: u64) -> Digest {
     let run = Run { games, ..Run::from_header(header, evaluation, opponent, None).unwrap() };
     let mut digest = RunDigest::default();

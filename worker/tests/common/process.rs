@@ -8,11 +8,11 @@ use std::{
 
 use dataset::Digest;
 use nnue::Kernel;
-use worker::selftest::{Found, SIGNATURE};
+use worker::selftest::{SIGNATURE, SelftestRecord};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_chuhe-worker");
 
-/// A worker that was started, and is killed when it is forgotten.
+/// A worker process, killed on drop.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
@@ -23,13 +23,13 @@ impl Drop for Process {
 }
 
 impl Process {
-    /// A worker with two cores. That this program has passed its test on this machine is written down beforehand: the test
-    /// takes as long as many games.
+    /// Starts a worker with two cores. A passed self-test is recorded beforehand: it takes as long
+    /// as many games.
     pub(crate) fn start(url: &str, state: &Path, more: &[&str]) -> Self {
         Self::start_by(Command::new(PROGRAM), url, state, more)
     }
 
-    /// Starts one with no more than so much memory, whatever it asks for.
+    /// Starts a worker with limited address space.
     #[cfg(target_os = "linux")]
     #[allow(dead_code, reason = "not every test that starts a worker")]
     pub(crate) fn start_within(mebibytes: u64, url: &str, state: &Path, more: &[&str]) -> Self {
@@ -38,10 +38,10 @@ impl Process {
         Self::start_by(shell, url, state, more)
     }
 
-    /// Starts one by another program.
+    /// Starts a worker through another program.
     pub(crate) fn start_by(command: Command, url: &str, state: &Path, more: &[&str]) -> Self {
         fs::create_dir_all(state).unwrap();
-        let found = Found {
+        let found = SelftestRecord {
             program: Digest::of(&fs::read(PROGRAM).unwrap()),
             instruction_set: Kernel::from_env().unwrap().name().to_owned(),
             bench_signature: SIGNATURE,
@@ -50,7 +50,7 @@ impl Process {
         Self::start_untested(command, url, state, more)
     }
 
-    /// Starts one of whose program nothing is written down.
+    /// Starts a worker without a recorded self-test.
     pub(crate) fn start_untested(mut command: Command, url: &str, state: &Path, more: &[&str]) -> Self {
         fs::create_dir_all(state).unwrap();
         let child = command
@@ -72,7 +72,7 @@ impl Process {
         assert!(done.success());
     }
 
-    /// Waits for its end; its exit status.
+    /// Waits for its end; returns its exit status.
     pub(crate) fn end(mut self) -> Option<i32> {
         for _ in 0..20_000 {
             if let Some(status) = self.0.try_wait().unwrap() {
@@ -84,7 +84,7 @@ impl Process {
     }
 }
 
-/// What a worker with this folder has said.
+/// Log of the worker with this folder.
 pub(crate) fn log_of(state: &Path) -> String {
     fs::read_to_string(state.join("log.txt")).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! After any operations and a crash at any moment, the outbox holds every result that nobody has thanked for, once.
+//! After any operations and a crash at any time, the outbox holds every unacknowledged result once.
 //!
-//! What the outbox does with its files is not believed but seen: a process works on one under `strace`, and each of its
-//! calls is done again on a disk that may lose its power after it.
+//! The file operations are observed, not assumed: a process works under `strace`, and each of its
+//! calls is replayed on a simulated disk that may lose power after it.
 
 use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use testkit::trace::{calls, can_watch};
 use worker::outbox::Outbox;
 
-use crate::{disk::Disk, parcel};
+use crate::{disk::Disk, submission};
 
 const ROOT: &str = "CHUHE_TEST_OUTBOX";
 const SCRIPT: &str = "CHUHE_TEST_OPERATIONS";
@@ -25,9 +25,9 @@ fn operation() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The process that is watched. It says in a file what it is about to do and what it has done.
+/// The traced process. It writes the begin and end of each operation to a file.
 #[test]
-fn what_is_watched() {
+fn traced_process() {
     let (Ok(root), Ok(script)) = (env::var(ROOT), env::var(SCRIPT)) else { return };
     let root = Path::new(&root);
     let say = |text: &str| fs::write(root.join("said"), text).unwrap();
@@ -36,9 +36,9 @@ fn what_is_watched() {
         say(&format!("begin {operation}"));
         let (kind, name) = operation.split_at(1);
         match kind {
-            "p" => outbox.put(name, &parcel(name.parse().unwrap())).unwrap(),
-            "t" => outbox.thanked(name).unwrap(),
-            "r" if outbox.has(name) => outbox.refuse(name, "no").unwrap(),
+            "p" => outbox.put(name, &submission(name.parse().unwrap())).unwrap(),
+            "t" => outbox.acknowledge(name).unwrap(),
+            "r" if outbox.has(name) => outbox.reject(name, "no").unwrap(),
             "r" => {}
             _ => outbox = Outbox::open(root).unwrap(),
         }
@@ -46,15 +46,15 @@ fn what_is_watched() {
     }
 }
 
-/// What must be true of a result.
+/// Expected state of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fate {
     #[default]
     Absent,
-    /// It is being put or thanked for.
+    /// A put or acknowledgement is in progress.
     Perhaps,
     There,
-    /// It is on its way to `refused`.
+    /// Being moved to `refused`.
     Refusing,
     Refused,
 }
@@ -63,12 +63,13 @@ fn check(root: &Path, fates: &BTreeMap<String, Fate>, moment: &str) {
     let outbox = Outbox::open(root).unwrap();
     let names = outbox.names().unwrap();
     for (name, &fate) in fates {
-        let parcel = parcel(name.parse().unwrap());
+        let submission = submission(name.parse().unwrap());
         let is_there = names.contains(name);
         if is_there {
-            assert_eq!(outbox.read(name).unwrap(), parcel, "{moment}: {name}");
+            assert_eq!(outbox.read(name).unwrap(), submission, "{moment}: {name}");
         }
-        let is_refused = fs::read(root.join(format!("refused/{name}.chuhe"))).is_ok_and(|bytes| bytes == parcel.shard);
+        let is_refused =
+            fs::read(root.join(format!("refused/{name}.chuhe"))).is_ok_and(|bytes| bytes == submission.shard);
         let holds = match fate {
             Fate::Absent => !is_there,
             Fate::Perhaps => true,
@@ -83,8 +84,8 @@ fn check(root: &Path, fates: &BTreeMap<String, Fate>, moment: &str) {
     assert_eq!(files, names.len(), "{moment}: something is left over");
 }
 
-/// Does it all, and says how many moments there were at which the power went.
-fn watch(script: &[String], dice: &mut Dice) -> usize {
+/// Traces and replays a script; returns the number of simulated power losses.
+fn watch(script: &[String], rng: &mut Dice) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("worker");
     fs::create_dir(&root).unwrap();
@@ -93,7 +94,7 @@ fn watch(script: &[String], dice: &mut Dice) -> usize {
         .args(["-f", "-y", "-s", "100000", "-e", CALLS, "-o"])
         .arg(&trace)
         .arg(env::current_exe().unwrap())
-        .args(["--exact", "crash::what_is_watched"])
+        .args(["--exact", "crash::traced_process"])
         .env(ROOT, &root)
         .env(SCRIPT, script.join(" "))
         .output()
@@ -129,7 +130,7 @@ fn watch(script: &[String], dice: &mut Dice) -> usize {
         moments += 1;
         for _ in 0..3 {
             let after = folder.path().join("after");
-            disk.lose_power(dice, &after);
+            disk.lose_power(rng, &after);
             check(&after, &fates, &format!("{script:?}, after {}", call.text.get(..120).unwrap_or(&call.text)));
             fs::remove_dir_all(after).unwrap();
         }
@@ -141,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn whoever_was_not_thanked_is_there_once(
+    fn every_unacknowledged_result_is_stored_once(
         script in prop::collection::vec(operation(), 1..16),
         seed in any::<u64>(),
     ) {
@@ -151,9 +152,10 @@ proptest! {
     }
 }
 
-/// A result is made under another name, written, synced, named, and its folder is synced: no fewer steps than these.
+/// A result is created under another name, written, synced and renamed, and its folder is synced:
+/// at least these steps are seen.
 #[test]
-fn every_step_is_seen() {
+fn every_step_is_traced() {
     if can_watch("what the outbox does with its files") {
         let script = ["p1", "r1", "p2", "t2"].map(str::to_owned);
         let moments = watch(&script, &mut Dice::new(1));

@@ -1,7 +1,7 @@
-//! A disk that does with its files what a process was seen to ask of the system, and can lose its power at any moment.
+//! Simulated disk: replays a process's file operations and can lose power at any time.
 //!
-//! What was synced is there. Of what was not: of a folder's names any may be new or old, of a file any part of what was
-//! written since may be missing, or nothing but zeros.
+//! Synced data survives. Of a folder's unsynced names each may be new or old. Of a file's unsynced
+//! data any part may be missing or zero.
 
 use std::{
     collections::BTreeMap,
@@ -12,14 +12,14 @@ use std::{
 use client::Dice;
 use testkit::trace::Call;
 
-/// What a file holds, and how much of it is safe.
+/// A file's content and its synced length.
 #[derive(Clone, Default)]
 struct File {
     written: Vec<u8>,
     synced: usize,
 }
 
-/// A change of a folder: what a name stands for from now on, for one or two names at once.
+/// A change of one or two names in a folder.
 type Change = Vec<(PathBuf, Option<usize>)>;
 
 /// Some folders of a disk.
@@ -29,11 +29,11 @@ pub(crate) struct Disk {
     /// As processes see it.
     names: BTreeMap<PathBuf, usize>,
     safe: BTreeMap<PathBuf, usize>,
-    /// What is not safe yet, in its order.
+    /// Unsynced changes, in order.
     pending: Vec<Change>,
 }
 
-/// The path that a call shows for its file.
+/// The path of a call's file.
 fn path_of(call: &Call) -> Option<PathBuf> {
     let (_, rest) = call.text.split_once('<')?;
     Some(rest.split_once('>')?.0.trim_end_matches(" (deleted)").into())
@@ -65,7 +65,7 @@ impl Disk {
         self.pending.push(change);
     }
 
-    /// Does what a call asked for; whether it was about these folders.
+    /// Replays a call; returns whether it concerned these folders.
     pub(crate) fn act(&mut self, call: &Call) -> bool {
         if !call.went_well() {
             return false;
@@ -119,14 +119,14 @@ impl Disk {
         true
     }
 
-    /// Writes down, in another folder, what may be there after the power went.
-    pub(crate) fn lose_power(&self, dice: &mut Dice, into: &Path) {
+    /// Writes a possible state after a power loss into another folder.
+    pub(crate) fn lose_power(&self, rng: &mut Dice, into: &Path) {
         let mut names = self.safe.clone();
         // Some disks keep the order of changes and some do not.
-        let in_order = dice.roll().is_multiple_of(2);
-        let most = dice.roll() as usize % (self.pending.len() + 1);
+        let in_order = rng.roll().is_multiple_of(2);
+        let most = rng.roll() as usize % (self.pending.len() + 1);
         for (index, change) in self.pending.iter().enumerate() {
-            if if in_order { index < most } else { dice.roll().is_multiple_of(2) } {
+            if if in_order { index < most } else { rng.roll().is_multiple_of(2) } {
                 for (path, file) in change {
                     match file {
                         Some(file) => drop(names.insert(path.clone(), *file)),
@@ -141,8 +141,8 @@ impl Disk {
         for (path, file) in names {
             let File { written, synced } = &self.files[file];
             let mut bytes = written.clone();
-            let cut = synced + dice.roll() as usize % (written.len() - synced + 1);
-            if dice.roll().is_multiple_of(2) {
+            let cut = synced + rng.roll() as usize % (written.len() - synced + 1);
+            if rng.roll().is_multiple_of(2) {
                 bytes.truncate(cut);
             } else {
                 bytes[cut..].fill(0);

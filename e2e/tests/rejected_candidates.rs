@@ -1,6 +1,6 @@
-//! What no candidate passes: more games, the next candidate, and in the end a person who is asked.
+//! Rejected candidates: more games, the next candidate, and in the end a stuck campaign.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use std::{thread, time::Duration};
 
@@ -13,29 +13,29 @@ use serde_json::Value;
 const LONG: Duration = Duration::from_mins(8);
 
 #[test]
-fn who_is_no_stronger_is_not_promoted_and_after_two_a_person_is_asked() {
+fn a_candidate_that_is_not_stronger_is_not_promoted_and_two_of_them_stop_the_campaign() {
     let stage = Stage::default();
     let coordinator = Coordinator::start(&stage, &[]);
     let material = campaign::begin(&stage, &coordinator, Bar::OutOfReach, 2);
     let (player, trainer) =
         (coordinator.account("player", Role::Volunteer), coordinator.account("trainer", Role::Trainer));
     let worker = stage.worker(&coordinator, &player, "worker");
-    // Nobody else is there to play its games again, and the gate would wait for that.
+    // There is no second account to audit its games, and the gate would wait for that.
     coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
     let _ = coordinator.admin(&["worker", "trust", "1"]);
-    // What was decided before somebody watches is not told.
+    // `watch` does not report decisions before its start.
     let (agent, watched) = thread::scope(|scope| {
         let watching = scope.spawn(|| coordinator.watch("loop", 1));
         let agent = stage.agent(coordinator.address(), &trainer, "agent", &[]);
         (agent, watching.join().unwrap())
     });
-    let (told, why) = (String::from_utf8(watched.stdout).unwrap(), String::from_utf8(watched.stderr).unwrap());
-    assert_eq!(watched.status.code(), Some(1), "{told}{why}\n{}", coordinator.log());
+    let (output, why) = (String::from_utf8(watched.stdout).unwrap(), String::from_utf8(watched.stderr).unwrap());
+    assert_eq!(watched.status.code(), Some(1), "{output}{why}\n{}", coordinator.log());
     assert!(
         why.contains("the campaign `loop` waits for a person: 2 candidates of generation 0 were rejected"),
         "{why}"
     );
-    assert_eq!(told.matches(" is not stronger: ").count(), 2, "{told}");
+    assert_eq!(output.matches(" is not stronger: ").count(), 2, "{output}");
 
     let campaign = coordinator.campaign("loop");
     assert_eq!((&campaign["champion"], &campaign["generation"]), (&material.clone().into(), &0.into()));
@@ -45,7 +45,7 @@ fn who_is_no_stronger_is_not_promoted_and_after_two_a_person_is_asked() {
     assert_eq!(rejected.len(), 2, "{nets:#?}");
     assert!(rejected.iter().all(|net| net["parent"] == material.as_str()), "{nets:#?}");
 
-    // The second had half as many games more, of the same champion; and who asks for yet more gets them.
+    // The second candidate had half as many games more, of the same champion; `resume` adds games.
     let games = |campaign: &Value| campaign["selfplay"]["positions"].as_u64().unwrap();
     assert!(games(&campaign) >= 4_500, "{campaign:#}");
     let _ = coordinator.admin(&["campaign", "resume", "loop"]);
