@@ -1,14 +1,15 @@
 //! The database.
 //!
-//! One [`Store`], two databases: `SQLite` in a file, or `PostgreSQL` by its address. What is asked of them is the same
-//! text of SQL; where they differ ([`Connection::locking`], the types of columns) is said here and nowhere else.
+//! One [`Store`], two databases: `SQLite` in a file, or `PostgreSQL` by address. Both run the same
+//! SQL. The differences (row locks, see [`Connection::for_update`], and column types) are confined
+//! to this module.
 //!
-//! An operation is a function on a [`Connection`]. [`Store::write`] runs it as one transaction, which is committed,
-//! and on disk, when the call returns; if the operation fails, nothing of it happened. Operations may be run again
-//! when databases ask for it, so they do nothing but read and write the database.
+//! An operation is a function on a [`Connection`]. [`Store::write`] runs it as one transaction,
+//! which is durable when the call returns. A failed operation leaves nothing behind. Databases may
+//! ask for a retry, so operations do nothing but read and write the database.
 //!
-//! A commit costs a wait for the disk. So operations that wait at the same time are committed together, each within a
-//! savepoint of its own.
+//! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
+//! each within its own savepoint.
 
 mod error;
 mod group;
@@ -34,23 +35,24 @@ pub use schema::VERSION as SCHEMA;
 use crate::clock::{Clock, Time};
 use group::Writer;
 
-/// How far the clocks of a coordinator and its database may be apart, in milliseconds.
+/// Maximum difference between the clocks of the coordinator and its database, in milliseconds.
 const MOST_SKEW: i64 = 2_000;
 
-/// What `SQLite` is told on the connection that writes. Other coordinators may be writing, so waiting comes first.
+/// Settings of the `SQLite` connection that writes. The busy timeout comes first, because other
+/// coordinators may be writing.
 const WRITING: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                        PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;";
 
-/// What it is told on those that read.
+/// Settings of the `SQLite` connections that read.
 const READING: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
 
-/// What an operation gives back.
+/// The result of an operation.
 pub type Outcome<T> = Result<T, Failure>;
 
-/// An operation under way.
+/// A running operation.
 pub type Operation<'c, T> = BoxFuture<'c, Outcome<T>>;
 
-/// Which database it is.
+/// The kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `SQLite`.
@@ -59,27 +61,27 @@ pub enum Dialect {
     Postgres,
 }
 
-/// A connection in the middle of a transaction.
+/// A connection within a transaction.
 pub struct Connection<'t> {
     raw: &'t mut AnyConnection,
     dialect: Dialect,
 }
 
 impl Connection<'_> {
-    /// For `sqlx`.
+    /// The underlying `sqlx` connection.
     pub fn raw(&mut self) -> &mut AnyConnection {
         self.raw
     }
 
-    /// Which database it is.
+    /// Returns the kind of database.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// A query whose rows nobody else changes until this transaction ends. `SQLite` has one writer anyway. That others
-    /// refer to such a row is no change of it: whoever writes a row behind the job may look at its campaign, whatever
-    /// is done with that.
+    /// `SELECT … FOR NO KEY UPDATE`: locks the rows until this transaction ends. References to a
+    /// locked row stay possible, so shards can be written while their campaign's row is locked.
+    /// `SQLite` has a single writer and needs no lock.
     #[must_use]
     pub fn locking(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
@@ -88,7 +90,8 @@ impl Connection<'_> {
         })
     }
 
-    /// A query whose rows nobody changes until this transaction ends, though others may hold them so as well.
+    /// `SELECT … FOR SHARE`: keeps the rows unchanged until this transaction ends; others may share
+    /// them.
     #[must_use]
     pub fn sharing(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
@@ -97,7 +100,8 @@ impl Connection<'_> {
         })
     }
 
-    /// A query that takes rows of this table, and passes over those which somebody else is changing.
+    /// `SELECT … FOR NO KEY UPDATE SKIP LOCKED`: locks rows of `table` and skips those locked
+    /// elsewhere.
     #[must_use]
     pub fn taking(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
@@ -107,45 +111,45 @@ impl Connection<'_> {
     }
 }
 
-/// The database, and how to work on it.
+/// Access to the database.
 pub trait Store: Clone + Send + Sync + 'static {
-    /// Runs an operation as one transaction that may write. When it returns `Ok`, what was written is on disk.
+    /// Runs an operation as one transaction that may write. On `Ok` its writes are durable.
     fn write<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
 
-    /// Runs an operation that only reads, on what was committed before it began.
+    /// Runs an operation that only reads, on a snapshot.
     fn read<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
 }
 
-/// One of the databases.
+/// A pool of connections to one database.
 #[derive(Clone)]
 pub struct Database {
     dialect: Dialect,
-    /// Connections that read.
+    /// Connections for reading.
     pool: AnyPool,
-    /// The one that writes.
+    /// The single writer.
     writer: Writer,
-    /// The folder with its file, if it has one.
+    /// The folder of a database file; none for a server.
     folder: Option<PathBuf>,
 }
 
 impl Database {
-    /// Opens a database and brings its tables to this version.
+    /// Opens a database and migrates its tables to this version.
     ///
     /// `address` is `sqlite:FILE` or `postgres://…`.
     ///
     /// # Errors
     ///
-    /// If there is none, it is newer than this program, or its clock is not the one given.
+    /// If it cannot be reached, is newer than this program, or its clock is not the given one.
     pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, StoreError> {
         let store = Self::connect(address).await?;
         if let Some(clock) = clock {
-            // Asked only now: a database that is slow to reach is not one with another clock.
+            // Only after connecting: a slow connection must not look like clock skew.
             store.check_clock(clock.now()).await?;
         }
         schema::migrate(&store).await?;
@@ -160,7 +164,7 @@ impl Database {
             let file = file.strip_prefix("//").unwrap_or(file);
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
-            // What an address cannot say is said on every connection.
+            // Pragmas cannot be part of the address, so each connection sets them.
             let pool = |most, settings: &'static str| {
                 AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30)).after_connect(
                     move |connection, _| {
@@ -185,13 +189,13 @@ impl Database {
         Err(StoreError::Address(hidden(address)))
     }
 
-    /// Which database it is.
+    /// Returns the kind of database.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The folder with its file; none if it is a server's.
+    /// Returns the folder of the database file; none for a server.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
@@ -208,7 +212,7 @@ impl Database {
         if apart.abs() > MOST_SKEW { Err(StoreError::Clock { apart }) } else { Ok(()) }
     }
 
-    /// Waits for what is being written, and closes all connections.
+    /// Waits for queued writes and closes all connections.
     pub async fn close(&self) {
         self.writer.stop().await;
         self.pool.close().await;
@@ -231,18 +235,18 @@ impl Store for Database {
     {
         let begin = match self.dialect {
             Dialect::Sqlite => "BEGIN",
-            // One picture of the database for all that the operation asks.
+            // One snapshot for all queries of the operation.
             Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         let mut transaction = self.pool.begin_with(begin).await?;
         let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
-        // There is nothing to keep; if this fails, the connection is at fault, and the next to have it finds out.
+        // Nothing to keep. If the rollback fails, the next user of the connection finds out.
         drop(transaction.rollback().await);
         result
     }
 }
 
-/// An address without the password in it.
+/// Removes the password from an address.
 fn hidden(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     match rest.rsplit_once('@') {

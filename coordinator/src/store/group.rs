@@ -1,7 +1,7 @@
-//! The one writer of a coordinator. Operations that wait at the same time are committed together.
+//! Group commit: the single writer of a coordinator commits queued operations together.
 //!
-//! A commit is a wait for the disk, whatever the database; and on `PostgreSQL` whoever holds the row of a busy job holds
-//! it for that long. So one connection writes there too, and the wait is had once by all.
+//! Each commit waits for the disk, and on `PostgreSQL` it holds the lock on a busy job's row for
+//! that time. One connection therefore writes there too, and a batch waits once.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -11,42 +11,42 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::{Connection, Dialect, Failure, Operation, Outcome};
 
-/// How many operations wait before others are sent away.
+/// Maximum length of the queue; further operations fail as busy.
 const QUEUE: usize = 2_048;
 
-/// How many operations are committed together. `PostgreSQL` keeps 64 savepoints of a transaction where all see them
-/// cheaply.
+/// Maximum operations per commit. `PostgreSQL` caches 64 subtransactions per backend; more
+/// savepoints make visibility checks slow.
 const TOGETHER: usize = 60;
 
-/// How often an operation is tried again that collided with another coordinator's.
+/// Maximum runs of an operation that collides with another coordinator's.
 const ATTEMPTS: u32 = 8;
 
-/// Operations for the one who writes.
+/// A handle to the writing task.
 #[derive(Clone)]
 pub(super) struct Writer {
     sender: mpsc::Sender<Box<dyn Waiting>>,
     stop: Arc<Notify>,
-    /// Nobody sends anything here; it is gone when everything is written.
+    /// Carries no messages; closes when everything is written.
     running: watch::Receiver<()>,
 }
 
-/// An operation that waits for its turn, and somebody who waits for it.
+/// A queued operation and the channel to its caller.
 trait Waiting: Send {
-    /// Runs it.
+    /// Runs the operation.
     fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, Ran>;
 
-    /// Tells who waits. An error says that nothing was committed.
+    /// Sends the result to the caller. An error means that nothing was committed.
     fn tell(self: Box<Self>, committed: Result<(), Failure>);
 }
 
-/// What became of an operation.
+/// The result of running an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ran {
-    /// What it wrote is to be kept.
+    /// It succeeded; its writes are kept.
     Well,
-    /// It failed, and nothing of it is to be kept.
+    /// It failed; its writes are rolled back.
     Badly,
-    /// Another coordinator was in its way: it has its turn again.
+    /// It collided with another coordinator and runs again.
     Again,
 }
 
@@ -64,7 +64,7 @@ where
 {
     fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, Ran> {
         Box::pin(async move {
-            // Others' operations do not die with one that panics.
+            // A panic must not take the other operations of the batch with it.
             let result = AssertUnwindSafe((self.operation)(connection)).catch_unwind().await;
             let result = result.unwrap_or_else(|_| Err(Failure::Broken("what an operation cannot stand".to_owned())));
             self.attempts += 1;
@@ -84,13 +84,13 @@ where
             (Some(result), _) => result,
             (None, Ok(())) => Err(Failure::Busy),
         };
-        // Nobody listens any more when a request was broken off; what was committed stays.
+        // The receiver is gone if the request was cancelled; committed writes stay.
         drop(self.answer.send(result));
     }
 }
 
 impl Writer {
-    /// Starts the task that writes.
+    /// Spawns the writing task.
     pub(super) fn start(pool: AnyPool, dialect: Dialect) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let stop = Arc::new(Notify::new());
@@ -99,7 +99,7 @@ impl Writer {
         Self { sender, stop, running }
     }
 
-    /// Runs an operation when it is its turn, and waits until it is committed.
+    /// Queues an operation and waits for its commit.
     pub(super) async fn write<T, F>(&self, operation: F) -> Outcome<T>
     where
         T: Send + 'static,
@@ -111,7 +111,7 @@ impl Writer {
         answered.await.unwrap_or(Err(Failure::Busy))
     }
 
-    /// Lets what waits be written, and nothing more.
+    /// Stops accepting operations and waits for the queued ones.
     pub(super) async fn stop(&self) {
         self.stop.notify_one();
         let mut running = self.running.clone();
@@ -128,7 +128,7 @@ async fn serve(
 ) {
     let mut batch = Vec::with_capacity(TOGETHER);
     loop {
-        // Those that have their turn again are in it already.
+        // Retried operations are in the batch already.
         if batch.is_empty() {
             tokio::select! {
                 received = receiver.recv_many(&mut batch, TOGETHER) => if received == 0 { break },
@@ -153,17 +153,17 @@ async fn serve(
     drop(stopped);
 }
 
-/// What each of those is told whose operations were not committed, because of the one error of all.
+/// The error for each caller of a batch that was not committed.
 fn why(error: &sqlx::Error) -> Failure {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    // SQLITE_BUSY: another coordinator has been writing for longer than anybody waits.
+    // SQLITE_BUSY: another coordinator wrote for longer than the busy timeout.
     if code.as_deref() == Some("5") {
         return Failure::Busy;
     }
     Failure::Database(sqlx::Error::Protocol(format!("nothing was committed: {error}")))
 }
 
-/// Runs all in one transaction, and says what became of each of them.
+/// Runs a batch in one transaction; returns each operation's result.
 async fn commit(
     pool: &AnyPool,
     dialect: Dialect,
@@ -186,7 +186,7 @@ async fn commit(
     let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
     let ended = execute(&mut connection, end).await;
     if result.is_err() || ended.is_err() {
-        // Whatever state it is in, nobody meets it again.
+        // The connection's state is unknown: close it.
         drop(connection.detach());
     }
     (result.and(ended), ran)
@@ -204,7 +204,8 @@ async fn run_all(
         execute(connection, if this == Ran::Well { "RELEASE one" } else { "ROLLBACK TO one; RELEASE one" }).await?;
         ran.push(this);
         if this == Ran::Again {
-            // What others hold until they commit must not be waited for with what they wait for.
+            // Retrying within this transaction could deadlock: it would wait while holding rows
+            // that the other coordinator waits for.
             break;
         }
     }

@@ -1,13 +1,13 @@
-//! The tables, and how they come to be.
+//! The schema and its migrations.
 //!
-//! Times are milliseconds since 1970, sizes and counts are whole numbers, hashes are in hexadecimal digits; words that
-//! a column may hold stand behind it. Nothing has a row for every game.
+//! Times are milliseconds since 1970, sizes and counts are integers, hashes are hexadecimal. The
+//! values of state columns are listed beside them. No table has a row per game.
 
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::{Database, Dialect, Failure, Store as _, StoreError};
 
-/// The steps from an empty database to this version's, in order. A step that was released never changes.
+/// The migrations, in order. A released migration never changes.
 const STEPS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -16,10 +16,10 @@ const STEPS: [&str; 5] = [
     include_str!("schema/5.sql"),
 ];
 
-/// The newest that this program knows.
+/// The newest version that this program knows.
 pub const VERSION: i64 = STEPS.len() as i64;
 
-/// Brings the tables to this version.
+/// Migrates the tables to this version.
 pub(super) async fn migrate(store: &Database) -> Result<(), StoreError> {
     let found = store
         .write(|mut connection| {
@@ -48,7 +48,7 @@ pub(super) async fn migrate(store: &Database) -> Result<(), StoreError> {
     if found > VERSION { Err(StoreError::TooNew { found, known: VERSION }) } else { Ok(()) }
 }
 
-/// The types that the databases call differently.
+/// Fills in the column types of the dialect.
 fn in_dialect(step: &str, dialect: Dialect) -> String {
     let (identity, bytes) = match dialect {
         Dialect::Sqlite => ("INTEGER PRIMARY KEY AUTOINCREMENT", "BLOB"),

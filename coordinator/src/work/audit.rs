@@ -1,4 +1,4 @@
-//! Audits: games that are played again by others, and what follows when they differ.
+//! Audits: games played again by other accounts, and disputes over differences.
 
 use std::ops::Range;
 
@@ -12,21 +12,21 @@ use crate::{
 
 use super::{MOST_GAMES, lock_job, quarantine, segments, totals};
 
-/// How many of an account's games are played again, in tenths of a per cent, after so many clean games.
+/// Audit rate in tenths of a per cent, by the account's clean games so far.
 const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
 
-/// Of so many questions of those who may audit, one is answered with an audit, as long as any is wanted. So whoever
-/// asks first after a delivery is not its auditor for certain.
+/// One in this many requests of an eligible auditor is answered with an audit. So the first request
+/// after an upload does not predict its auditor.
 const ONE_IN: u64 = 2;
 
-/// Whether a shard is to be played again, said by something random.
+/// Draws whether a shard is audited.
 #[must_use]
 pub fn is_wanted(clean_games: i64, least_percent: u64, draw: u64) -> bool {
     let rate = RATES.iter().rev().find(|(from, _)| clean_games >= *from).map_or(200, |&(_, rate)| rate);
     draw % 1_000 < rate.max(least_percent * 10)
 }
 
-/// Who may play games again.
+/// A worker that may audit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Auditor {
     pub(super) account: i64,
@@ -34,7 +34,7 @@ pub(super) struct Auditor {
     pub(super) trusted: bool,
 }
 
-/// A shard that is to be played again.
+/// A shard that waits for an audit.
 #[derive(sqlx::FromRow)]
 pub(super) struct Wanted {
     pub(super) shard: i64,
@@ -43,8 +43,8 @@ pub(super) struct Wanted {
     pub(super) games: i64,
 }
 
-/// A shard for this auditor: of another account, and of a younger one unless the auditor is trusted or nobody is
-/// older that was here in the last day with the right engine.
+/// Finds a shard to audit. It belongs to another account, and to a younger one, unless the auditor
+/// is trusted or no older account was active in the last day with the right engine.
 pub(super) async fn wanted_from(
     connection: &mut Connection<'_>,
     now: Time,
@@ -69,15 +69,15 @@ pub(super) async fn wanted_from(
     Ok(query.fetch_optional(connection.raw()).await?)
 }
 
-/// Whether the shard was still to be had.
+/// Marks the audit as leased; false if it is no longer wanted.
 pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
     let query = "UPDATE shards SET audit = 'leased' WHERE id = $1 AND audit = 'wanted' AND state = 'validated'";
     Ok(sqlx::query(query).bind(shard).execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Audits and disputes that somebody took on and of which nothing will come are for others: the lease is over, and
-/// nothing that came of it waits to be compared. There are many ways to get there (it ran out, it was given back, its
-/// games were rejected, its account is in quarantine), so the state is looked at, not the way.
+/// Reopens audits and disputes whose lease has ended without anything left to compare. A lease ends
+/// in many ways: expiry, release, rejection of its games, quarantine. The query therefore reads the
+/// state and not the cause.
 pub(super) async fn offer_again(connection: &mut Connection<'_>) -> Outcome<()> {
     let query = "UPDATE shards SET audit = 'wanted' WHERE audit = 'leased'
                  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.audited = shards.id AND leases.state = 'active')
@@ -93,15 +93,15 @@ pub(super) async fn offer_again(connection: &mut Connection<'_>) -> Outcome<()> 
     Ok(())
 }
 
-/// Games that two played differently.
+/// A game with two different results.
 pub(super) struct Dispute {
     pub(super) comparison: i64,
     pub(super) job: i64,
-    /// The first that differs.
+    /// The first game that differs.
     pub(super) game: i64,
 }
 
-/// A dispute that nobody settles yet, over a game that this account has not played.
+/// Finds an unassigned dispute over a game that this account has not played.
 pub(super) async fn open_dispute(
     connection: &mut Connection<'_>,
     account: i64,
@@ -120,7 +120,7 @@ pub(super) async fn open_dispute(
     Ok(row.map(|(comparison, job, game)| Dispute { comparison, job, game }))
 }
 
-/// Whether the dispute was still to be had.
+/// Assigns the dispute to a lease; false if it is no longer open.
 pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i64, token: &str) -> Outcome<bool> {
     let query = "UPDATE comparisons SET settled_by = (SELECT id FROM leases WHERE token = $2)
                  WHERE id = $1 AND state = 'different' AND settled_by IS NULL";
@@ -128,8 +128,8 @@ pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i
     Ok(query.execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Two shards have games in common: whether these are the same is to be found out, if both still have their files. Games
-/// under a clock never are the same: of those the first who brought them is believed.
+/// Queues the common games of two shards for comparison, if both files still exist. Games under a
+/// clock are not reproducible: there the first upload is believed.
 pub(super) async fn compare(
     connection: &mut Connection<'_>,
     now: Time,
@@ -151,22 +151,22 @@ pub(super) async fn compare(
     Ok(())
 }
 
-/// Two files that are to be compared.
+/// Two files to compare.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct ToCompare {
-    /// By which the result is given.
+    /// Id for reporting the result.
     pub comparison: i64,
-    /// The hashes of their shards.
+    /// Hash of the left shard.
     pub left: String,
-    /// The other.
+    /// Hash of the right shard.
     pub right: String,
-    /// The first game in both.
+    /// First common game.
     pub first: i64,
-    /// How many.
+    /// Number of common games.
     pub games: i64,
 }
 
-/// Takes comparisons on, for a while: both shards are known to be sound.
+/// Claims comparisons of validated shards until a time.
 ///
 /// # Errors
 ///
@@ -213,7 +213,7 @@ async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
 }
 
-/// Two shards were compared: `differs` is the first game that is not the same in both.
+/// Records a comparison; `differs` is the first game that differs.
 ///
 /// # Errors
 ///
@@ -251,7 +251,7 @@ pub async fn compared(
         let subject = format!("job:{}", row.job);
         note(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
     } else {
-        // A trusted worker is taken at its word.
+        // The trusted worker's result is authoritative.
         let liar = if left.trusted == 0 { &left } else { &right };
         settled(connection, comparison).await?;
         let text = format!(
@@ -264,12 +264,12 @@ pub async fn compared(
     settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
 
-/// The games of a shard that others got as well who were asked to, and are not found wrong: each once, however many played
-/// it.
+/// The games of a shard that other accounts in good standing reproduced on request, as disjoint
+/// ranges.
 ///
-/// Who was asked is whom the coordinator gave the shard to play again, or a worker that is trusted. Two accounts can bring
-/// the same games over and over without being asked to, and be one. And whoever plays an audit well shows nothing of what
-/// he plays besides: he may know it for one.
+/// Only the assigned auditor, a settling lease or a trusted worker counts. Otherwise two accounts
+/// of one owner could confirm each other with unrequested games. An auditor's own upload gains
+/// nothing from an audit, since its worker may have recognised it.
 async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range<i64>>> {
     let query = "SELECT comparisons.first, comparisons.games FROM comparisons
                  JOIN shards AS own ON own.id = $1
@@ -291,7 +291,7 @@ async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range
     Ok(shown)
 }
 
-/// So many games of a shard, of which one at least nobody has shown yet; which, something random says.
+/// Draws a range of a shard with at least one unverified game.
 pub(super) async fn part(
     connection: &mut Connection<'_>,
     wanted: &Wanted,
@@ -304,20 +304,20 @@ pub(super) async fn part(
     let is_shown = |game: &i64| shown.iter().any(|range| range.contains(game));
     let open: Vec<i64> = (wanted.first..end).step_by(unit as usize).filter(|game| !is_shown(game)).collect();
     let pick = |of: i64, draw: u64| (draw % of.max(1) as u64) as i64;
-    // It lies anywhere in what is played again, as far as there is room.
+    // The game's place within the range is random too, within the shard.
     let game = open.get(pick(open.len() as i64, draw) as usize).copied().unwrap_or(wanted.first);
     let before = pick(games / unit, draw >> 24) * unit;
     let first = (game - before).clamp(wanted.first, end - games);
     Ok(first..first + games)
 }
 
-/// So many games of a shard an audit has at least: a tenth.
+/// Minimum games of a shard to audit: a tenth.
 pub(super) const fn least_part(games: i64) -> i64 {
     games / 10
 }
 
-/// Somebody else got games of a shard as well, or is believed no more: what is clean of it is found out anew. How many games
-/// more that is, and whether it is enough. One that somebody wants more of, though it has enough, waits until there is more.
+/// Recomputes the verified games of a shard. Returns the change and whether the shard is verified
+/// enough. A requested second audit stays open until the count grows, even if it is enough already.
 async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, bool)> {
     let shown: i64 = shown(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
     let query = "SELECT games, audited_games FROM shards WHERE id = $1";
@@ -331,7 +331,7 @@ async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, boo
     Ok((shown - before, is_enough))
 }
 
-/// [`weigh`], and what follows for the account.
+/// Runs [`recompute_audit`] and updates the account.
 async fn weigh_for(connection: &mut Connection<'_>, shard: &Side) -> Outcome<()> {
     let (more, is_enough) = weigh(connection, shard.id).await?;
     if more < 0 {
@@ -344,7 +344,7 @@ async fn weigh_for(connection: &mut Connection<'_>, shard: &Side) -> Outcome<()>
     Ok(())
 }
 
-/// What is clean of an account, after its shards were weighed.
+/// Recomputes an account's clean games from its shards.
 async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
     let query = "UPDATE accounts SET
                  clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE account = $1),
@@ -355,14 +355,15 @@ async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
     Ok(())
 }
 
-/// The shards that were compared with those of an account, and found equal.
+/// The shards found equal to those of an account.
 const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
                          JOIN comparisons ON left_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal'
                          UNION SELECT left_shard FROM shards AS theirs
                          JOIN comparisons ON right_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal')";
 
-/// An account is believed no more, or again: what it confirmed is found out anew. So accounts that confirm each other's lies
-/// fall together. Who was confirmed, and whether each was found wrong.
+/// Recomputes the audits that an account confirmed, after its standing changed. So accounts that
+/// confirm each other's wrong games fall together. Returns the confirmed accounts and whether each
+/// is distrusted.
 pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, i64)>> {
     let query = AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {EQUAL_TO} ORDER BY id"));
     let shards: Vec<i64> = sqlx::query_scalar(query).bind(by).fetch_all(connection.raw()).await?;
@@ -380,7 +381,7 @@ pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Out
     Ok(confirmed)
 }
 
-/// A shard's data waits until it is known who is right.
+/// Withholds a shard's games until its dispute is settled.
 async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'disputed' WHERE id = $1 AND state = 'validated'";
@@ -388,7 +389,8 @@ async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
     totals::enter(connection, shard).await
 }
 
-/// Disputes over these games in which a trusted worker has spoken are over, and who was not found wrong is free.
+/// Settles the disputes over these games that a trusted worker has decided, and releases the shards
+/// that won.
 pub(super) async fn settle_disputes(
     connection: &mut Connection<'_>,
     now: Time,
@@ -425,7 +427,8 @@ async fn settled(connection: &mut Connection<'_>, comparison: i64) -> Outcome<()
     Ok(())
 }
 
-/// Whether it is known if a shard has this game right: it is out of the race, or a trusted worker got the same.
+/// Whether a shard's version of this game is decided: the shard is out, or a trusted worker got the
+/// same result.
 async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Outcome<bool> {
     let query = "SELECT COUNT(*) FROM shards WHERE id = $1 AND (state IN ('rejected', 'quarantined') OR EXISTS
                  (SELECT 1 FROM comparisons
@@ -437,8 +440,8 @@ async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Ou
     Ok(judged == 1)
 }
 
-/// A game in dispute that a trusted worker has played, for whatever reason, is compared with his: nobody will be asked to
-/// play it who has played it before.
+/// Compares a disputed game with a trusted worker's existing result, because no worker is asked to
+/// play a game twice.
 async fn compare_with_trusted(
     connection: &mut Connection<'_>,
     now: Time,
@@ -464,7 +467,7 @@ async fn compare_with_trusted(
     Ok(())
 }
 
-/// A shard that is in no dispute any more counts again, and gets of its games what nobody else holds.
+/// Returns an undisputed shard to the pool; it takes over those of its games that no shard holds.
 async fn release(connection: &mut Connection<'_>, job: i64, shard: i64) -> Outcome<()> {
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'validated' WHERE id = $1 AND state = 'disputed' AND NOT EXISTS

@@ -1,25 +1,25 @@
-//! What the positions of validated games are like, counted when they are validated and added up by job: nobody reads
-//! shards to show it.
+//! Statistics of the positions in validated games, counted at validation and added up by job. So no
+//! page reads shards.
 
 use serde::{Deserialize, Serialize};
 
 use crate::store::{Connection, Outcome};
 
-/// Positions by score and by pieces, as they are kept.
+/// Positions by score and by number of pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// By the classes of [`dataset::stats::Figures::scores`].
+    /// Counts by the classes of [`dataset::stats::Figures::scores`].
     pub scores: Vec<i64>,
-    /// By how many pieces are on the board.
+    /// Counts by the number of pieces on the board.
     pub pieces: Vec<i64>,
-    /// Without a score.
+    /// Positions without a score.
     pub unscored: i64,
-    /// That were there already in the same shard.
+    /// Positions that occurred before in the same shard.
     pub repeated: i64,
 }
 
 impl Figures {
-    /// What was found in a shard.
+    /// The figures of one shard.
     #[must_use]
     pub fn of(figures: &dataset::stats::Figures, repeated: u64) -> Self {
         let whole = |counts: &[u64]| counts.iter().map(|count| *count as i64).collect();
@@ -31,7 +31,7 @@ impl Figures {
         }
     }
 
-    /// Adds others, or takes them away if the sign is −1.
+    /// Adds others, or subtracts them if the sign is −1.
     pub fn add(&mut self, others: &Self, sign: i64) {
         for (own, others) in [(&mut self.scores, &others.scores), (&mut self.pieces, &others.pieces)] {
             own.resize(own.len().max(others.len()), 0);
@@ -41,7 +41,7 @@ impl Figures {
         self.repeated += sign * others.repeated;
     }
 
-    /// How many positions were counted.
+    /// Returns the number of counted positions.
     #[must_use]
     pub fn positions(&self) -> i64 {
         self.pieces.iter().sum()
@@ -51,14 +51,14 @@ impl Figures {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// As it is kept.
+    /// Serializes the figures for the database.
     #[must_use]
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Adds the figures of a shard to its job's, or takes them away; whoever calls holds the job.
+/// Adds a shard's figures to its job's, or subtracts them. The caller has locked the job.
 pub(super) async fn count(connection: &mut Connection<'_>, job: i64, of_shard: &str, sign: i64) -> Outcome<()> {
     let query = "SELECT figures FROM figures WHERE job = $1";
     let known: Option<String> = sqlx::query_scalar(query).bind(job).fetch_optional(connection.raw()).await?;
@@ -70,7 +70,7 @@ pub(super) async fn count(connection: &mut Connection<'_>, job: i64, of_shard: &
     Ok(())
 }
 
-/// What the positions of all validated games of self-play are like, which is what nets learn from.
+/// Returns the figures of all validated self-play games, the training data of nets.
 ///
 /// # Errors
 ///

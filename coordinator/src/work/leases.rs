@@ -1,4 +1,4 @@
-//! What becomes of leases: they are renewed, given back, or run out.
+//! Life of a lease after it is granted: renewal (heartbeat), release and expiry.
 
 use protocol::api::{problem::Code, work::Renewed};
 use sqlx::AssertSqlSafe;
@@ -9,14 +9,14 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// Who renews without delivering does so for no longer than this many times what the lease was given for.
+/// Renewals without an upload extend a lease by at most this many times its duration.
 const MOST_RENEWALS: i64 = 2;
 
-/// A [`LeaseRow`] by its token.
+/// Selects a [`LeaseRow`] by its token.
 const LEASE: &str = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration, created,
                      delivered FROM leases WHERE token = $1";
 
-/// A lease, which nobody else changes until the transaction ends.
+/// A lease, locked until the transaction ends.
 #[derive(sqlx::FromRow)]
 pub(super) struct LeaseRow {
     pub(super) id: i64,
@@ -34,7 +34,7 @@ pub(super) struct LeaseRow {
     pub(super) delivered: i64,
 }
 
-/// A lease by its token, for the account that has it; its job is locked as well.
+/// Locks a lease of this account by its token, with its job.
 pub(super) async fn lock(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<(LeaseRow, JobRow)> {
     let query = "SELECT job FROM leases WHERE token = $1";
     let job: Option<i64> = sqlx::query_scalar(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
@@ -43,7 +43,7 @@ pub(super) async fn lock(connection: &mut Connection<'_>, account: i64, token: &
     Ok((read(connection, AssertSqlSafe(LEASE.to_owned()), account, token).await?, job))
 }
 
-/// The row of [`LEASE`], however it is locked.
+/// Reads the row of [`LEASE`] under any lock.
 async fn read(
     connection: &mut Connection<'_>,
     query: AssertSqlSafe<String>,
@@ -60,7 +60,7 @@ async fn read(
     }
 }
 
-/// A worker gets on: its lease lasts longer.
+/// Heartbeat: renews a lease whose worker makes progress.
 ///
 /// # Errors
 ///
@@ -72,8 +72,8 @@ pub async fn renew(
     token: &str,
     finished: u64,
 ) -> Outcome<Renewed> {
-    // The job is not locked: whoever only wants more time waits for nobody who delivers. If the lease ends at the same
-    // moment, it has ended.
+    // The job is not locked, so a heartbeat never waits for an upload. A lease that ends meanwhile
+    // has ended.
     let query = connection.locking(LEASE);
     let lease = read(connection, query, account, token).await?;
     if lease.state != "active" {
@@ -87,7 +87,7 @@ pub async fn renew(
     if finished <= lease.finished {
         return Err(Failure::refused(Code::NoProgress, "no game was finished since the last renewal"));
     }
-    // What is finished is only said: who says so for ever would keep the games from everybody.
+    // Progress is only claimed: unlimited renewals would withhold the games from all other workers.
     let last = lease.created.max(lease.delivered) + (1 + MOST_RENEWALS) * lease.duration;
     let end = (now.0 + lease.duration).min(last);
     if end <= now.0 {
@@ -100,11 +100,11 @@ pub async fn renew(
     Ok(Renewed { seconds: ((end - now.0) / SECOND) as u32 })
 }
 
-/// A worker will not play the games from this number on.
+/// Releases the games of a lease from this number.
 ///
 /// # Errors
 ///
-/// If there is no such lease. One that is over already is no error: the games are with others.
+/// If there is no such lease. A lease that has ended is no error: its games are reassigned.
 pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &str, from: u64) -> Outcome<()> {
     let (lease, job) = lock(connection, account, token).await?;
     if lease.state != "active" {
@@ -117,7 +117,7 @@ pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &st
     }
     segments::give_back(connection, job.id, lease.id, from, true).await?;
     let is_over = if lease.kind == "fresh" {
-        // What was finished before may still be on its way; if it never comes, the lease runs out.
+        // Earlier games may still be uploaded; if they never are, the lease expires.
         !segments::any_left(connection, lease.id).await?
     } else {
         from == lease.first
@@ -128,21 +128,21 @@ pub async fn give_back(connection: &mut Connection<'_>, account: i64, token: &st
     Ok(())
 }
 
-/// Ends a lease that was not fulfilled.
+/// Ends an unfulfilled lease.
 async fn close(connection: &mut Connection<'_>, lease: i64, state: &str) -> Outcome<()> {
     let query = "UPDATE leases SET state = $2 WHERE id = $1 AND state = 'active'";
     sqlx::query(query).bind(lease).bind(state.to_owned()).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Ends a lease: its games are to be played by others, whose job is locked.
+/// Ends a lease and reopens its games. The caller has locked the job.
 pub(super) async fn end(connection: &mut Connection<'_>, job: i64, lease: i64, first: i64) -> Outcome<()> {
     segments::give_back(connection, job, lease, first, false).await?;
     close(connection, lease, "expired").await
 }
 
-/// Ends leases whose time is over: their games are to be played by others, and so are audits that came to nothing. How
-/// many leases there were.
+/// Lease expiry: ends overdue leases and reopens their games and abandoned audits. Returns the
+/// number of leases.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> 
     let mut expired = 0;
     for (token, account) in due {
         let (lease, job) = lock(connection, account, &token).await?;
-        // Another coordinator may have been here while this one waited for the job.
+        // Another coordinator may have ended it while this one waited for the lock.
         let query = "SELECT COUNT(*) FROM leases WHERE id = $1 AND state = 'active' AND expires < $2";
         let still: i64 = sqlx::query_scalar(query).bind(lease.id).bind(now.0).fetch_one(connection.raw()).await?;
         if still == 1 {
@@ -165,7 +165,7 @@ pub async fn expire(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> 
     Ok(expired)
 }
 
-/// Whose lease it is.
+/// Returns the worker of a lease.
 ///
 /// # Errors
 ///

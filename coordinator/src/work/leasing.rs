@@ -1,4 +1,4 @@
-//! Leases are granted: who plays which games, and until when. What becomes of them is in [`super::leases`].
+//! Grants leases. Renewal, release and expiry are in [`super::leases`].
 
 use dataset::Header;
 use protocol::api::{
@@ -15,55 +15,54 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// For how long a lease is meant to keep a worker busy, in seconds.
+/// Intended work per lease, in seconds.
 pub const USUAL_SECONDS: u32 = 300;
 
-/// The same for a worker that has not delivered anything yet, in seconds: what it says of its speed is not shown.
+/// Intended work for a worker without any upload, whose claimed speed is unproven, in seconds.
 const FIRST_SECONDS: u32 = 30;
 
-/// A lease is over after so many times the expected time.
+/// A lease expires after this many times the expected duration.
 const PATIENCE: i64 = 3;
 
-/// No lease is over sooner.
+/// Minimum duration of a lease.
 const LEAST_DURATION: i64 = 15 * 60 * SECOND;
 
-/// No lease lasts longer: a worker's word for its speed is not worth more.
+/// Maximum duration of a lease, since the speed is only claimed.
 const MOST_DURATION: i64 = 12 * 3_600 * SECOND;
 
-/// Games that so many had and nobody brought are told of.
+/// Numbers of attempts at which games without a result are reported as stalled.
 const MANY_ATTEMPTS: [i64; 3] = [5, 50, 500];
 
-/// A worker has no more leases at the same time: it would hold games that others could play.
+/// Maximum active leases of a worker; more would hold games that others could play.
 const MOST_LEASES: i64 = 64;
 
-/// An account has no more leases at the same time than these and as many as it has fulfilled, however many workers it
-/// says it has.
+/// Maximum active leases of an account beyond the number it has fulfilled, over all its workers.
 const MOST_LEASES_OF_ACCOUNT: i64 = 1_000;
 
-/// A worker that has not delivered anything yet gets no more than so many threads would play.
+/// Maximum threads credited to a worker without any upload.
 const FIRST_THREADS: u64 = 16;
 
-/// Nodes a second of a thread whose speed is not known.
+/// Assumed nodes per second of a thread.
 const USUAL_SPEED: u64 = 400_000;
 
-/// So many shards may wait for validation before new games for training have to wait.
+/// Maximum shards waiting for validation before no new self-play games are granted.
 pub const MOST_BACKLOG: i64 = 500;
 
-/// Who asks.
+/// The authenticated caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker {
     /// The account of the token.
     pub account: i64,
-    /// Something random, which decides who is audited by whom.
+    /// A random number, which decides on audits.
     pub draw: u64,
 }
 
-/// What the coordinator as a whole has to say of new leases.
+/// Coordinator-wide conditions for new leases.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Why no new games for training are handed out.
+    /// The reason why no self-play games are granted.
     pub no_selfplay: Option<String>,
-    /// The nodes of the bench of engines that may play; any, if none.
+    /// The only bench signature allowed to play; any, if none.
     pub bench_signature: Option<u64>,
 }
 
@@ -78,7 +77,7 @@ struct WorkerRow {
     delivered: i64,
 }
 
-/// Answers a worker that asks for games.
+/// Grants a worker a lease, or a time to wait.
 ///
 /// # Errors
 ///
@@ -124,10 +123,10 @@ pub async fn ask(
         if !audit::mark_leased(connection, wanted.shard).await? {
             return Ok(Work::Wait { seconds: 1, reason: "somebody else was faster".to_owned() });
         }
-        // Of its usual size, but whoever asks for little shows little: no less than a tenth.
+        // The usual size, but at least a tenth: a small request must not make a small audit.
         let least = (audit::least_part(wanted.games) + job.unit() - 1) / job.unit() * job.unit();
         let games = wanted.games.min(wish.games(&job).max(least));
-        // A part of the shard that nobody can foresee; of a match, whole pairs.
+        // An unpredictable part of the shard; in a match, whole pairs.
         let part = audit::part(connection, &wanted, games, job.unit(), asker.draw >> 16).await?;
         let lease = grant(connection, &wish, &job, "audit", part, Some(wanted.shard)).await?;
         return Ok(Work::Games(lease));
@@ -135,12 +134,12 @@ pub async fn ask(
     fresh(connection, &wish, &worker, policy).await
 }
 
-/// What a worker asks for.
+/// A worker's request for a lease.
 struct Wish<'a> {
     worker: i64,
     account: i64,
     nonce: &'a str,
-    /// Nodes a second of all threads.
+    /// Nodes per second of all threads.
     speed: u64,
     threads: i64,
     seconds: u32,
@@ -148,7 +147,7 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    /// How many games keep it busy for as long as it wants.
+    /// Returns how many games fill the requested time.
     fn games(&self, job: &JobRow) -> i64 {
         let work = u128::from(self.speed_in(job)) * u128::from(self.seconds);
         let games = (work / (job.nodes_per_game.max(1) as u128)).min(MOST_GAMES as u128) as i64;
@@ -156,12 +155,12 @@ impl Wish<'_> {
         (games / unit * unit).max(unit)
     }
 
-    /// How much of what a game of the job costs it does in a second: nodes, or where a clock runs, milliseconds of threads.
+    /// Returns the work done per second: nodes, or under a clock milliseconds of all threads.
     fn speed_in(&self, job: &JobRow) -> u64 {
         if job.header.clock.is_some() { self.threads as u64 * SECOND as u64 } else { self.speed }
     }
 
-    /// For how long it gets so many, in milliseconds.
+    /// Returns the duration of a lease of this many games, in milliseconds.
     fn duration(&self, job: &JobRow, games: i64) -> i64 {
         // A game under a clock lasts as long on one thread as on many.
         let games = if job.header.clock.is_some() { games.max(self.threads) } else { games };
@@ -172,7 +171,7 @@ impl Wish<'_> {
     }
 }
 
-/// For how many seconds a worker gets work.
+/// Returns the seconds of work to grant.
 fn seconds(ask: &Ask, has_delivered: bool) -> u32 {
     let most = if ask.nodes_per_second.is_some() { USUAL_SECONDS } else { FIRST_SECONDS };
     let usual = if has_delivered { most } else { FIRST_SECONDS };
@@ -194,7 +193,7 @@ async fn worker_of(connection: &mut Connection<'_>, account: i64, worker: i64) -
     row.ok_or_else(|| Failure::refused(Code::NotFound, format!("the account has no worker {worker}")))
 }
 
-/// Why a worker gets no games at all.
+/// Returns the reason why a worker is blocked, if it is.
 fn refusal(worker: &WorkerRow) -> Option<String> {
     if let Some(message) = &worker.blocked {
         return Some(message.clone());
@@ -205,7 +204,7 @@ fn refusal(worker: &WorkerRow) -> Option<String> {
     Some(worker.message.clone().unwrap_or_else(|| format!("the account is {}", worker.state)))
 }
 
-/// Why a worker has to deliver before it gets more, if it has.
+/// Returns the reason if the worker or its account is at its limit of active leases.
 async fn has_enough(connection: &mut Connection<'_>, worker: i64, account: i64) -> Outcome<Option<String>> {
     let query = "SELECT COUNT(*) FROM leases WHERE worker = $1 AND state = 'active'";
     let leases: i64 = sqlx::query_scalar(query).bind(worker).fetch_one(connection.raw()).await?;
@@ -217,7 +216,7 @@ async fn has_enough(connection: &mut Connection<'_>, worker: i64, account: i64) 
     if leases < MOST_LEASES_OF_ACCOUNT {
         return Ok(None);
     }
-    // There may be millions of these: it is enough to know whether there are so many.
+    // There may be millions: count only up to the limit.
     let query = "SELECT COUNT(*) FROM
                  (SELECT 1 FROM leases WHERE account = $1 AND state = 'done' LIMIT $2) AS fulfilled";
     let query = sqlx::query_scalar(query).bind(account).bind(leases - MOST_LEASES_OF_ACCOUNT + 1);
@@ -226,7 +225,7 @@ async fn has_enough(connection: &mut Connection<'_>, worker: i64, account: i64) 
     Ok((leases >= MOST_LEASES_OF_ACCOUNT + fulfilled).then_some(has))
 }
 
-/// The lease that was given for the same question before.
+/// Idempotent retry: finds the active lease granted for the same nonce.
 async fn same_again(connection: &mut Connection<'_>, now: Time, worker: i64, nonce: &str) -> Outcome<Option<Lease>> {
     let query = "SELECT leases.id, leases.token, leases.first, leases.games, leases.expires, jobs.header
                  FROM leases JOIN jobs ON jobs.id = leases.job
@@ -245,14 +244,14 @@ fn answer(token: String, header: &Header, games: &std::ops::Range<i64>, seconds:
     Lease { token, terms, games: (games.end - games.start) as u64, seconds, live: false }
 }
 
-/// Games that two workers played differently, for one that is trusted.
+/// Grants a disputed game to a trusted worker.
 async fn settle(connection: &mut Connection<'_>, wish: &Wish<'_>, bench_signature: i64) -> Outcome<Option<Lease>> {
     let Some(dispute) = audit::open_dispute(connection, wish.account, bench_signature).await? else { return Ok(None) };
     let job = lock_job(connection, dispute.job).await?;
     let first = dispute.game / job.unit() * job.unit();
     let lease = grant(connection, wish, &job, "settle", first..first + job.unit(), None).await?;
     if !audit::mark_settling(connection, dispute.comparison, &lease.token).await? {
-        // Another coordinator gave it to somebody else meanwhile.
+        // Another coordinator assigned the dispute meanwhile.
         let query = "DELETE FROM leases WHERE token = $1";
         sqlx::query(query).bind(lease.token).execute(connection.raw()).await?;
         return Ok(None);
@@ -260,7 +259,7 @@ async fn settle(connection: &mut Connection<'_>, wish: &Wish<'_>, bench_signatur
     Ok(Some(lease))
 }
 
-/// Games that nobody played yet, of the first job that has any.
+/// Grants new games of the first job that has any.
 async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &WorkerRow, policy: &Policy) -> Outcome<Work> {
     let query = "SELECT id, kind, created, spread FROM jobs
                  WHERE state = 'open' AND bench_signature = $1 AND (kind <> 'timed' OR $2 = 1)
@@ -271,7 +270,7 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
     type Row = (i64, String, i64, i64);
     let query = sqlx::query_as(query).bind(worker.bench_signature).bind(worker.trusted);
     let jobs: Vec<Row> = query.fetch_all(connection.raw()).await?;
-    // Without a time of its own, a wait is the usual pause, which is asked for only when it is needed.
+    // Without a wait of its own, the idle wait applies; it is read only when needed.
     let mut wait = (None, "there is nothing to play at the moment".to_owned());
     if jobs.is_empty() {
         let query = "SELECT COUNT(*) FROM jobs WHERE state = 'open' AND bench_signature <> $1";
@@ -327,9 +326,9 @@ async fn fresh(connection: &mut Connection<'_>, wish: &Wish<'_>, worker: &Worker
     Ok(Work::Wait { seconds, reason })
 }
 
-/// Whether a pair that an account had and did not bring is left to others: there is one that was here in the last hour,
-/// plays with this engine, and has not lost it as well. A match is decided by the pairs up to the first that is missing:
-/// nobody is to hold that one for ever.
+/// Whether a lost pair is left to other accounts: one that was active in the last hour has the
+/// right engine and has not lost the pair too. A match is decided by the pairs up to the first gap,
+/// so no account may block that pair.
 async fn is_for_others(connection: &mut Connection<'_>, wish: &Wish<'_>, job: &JobRow, first: i64) -> Outcome<bool> {
     let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
                  AND first <= $3 AND first + games > $3";
@@ -351,14 +350,14 @@ async fn is_for_others(connection: &mut Connection<'_>, wish: &Wish<'_>, job: &J
     Ok(others > 0)
 }
 
-/// After how many seconds a worker asks again that got nothing: the more there are, the later.
+/// Returns the seconds until an idle worker asks again; they grow with the number of workers.
 async fn pause(connection: &mut Connection<'_>, now: Time) -> Outcome<u32> {
     let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
     let active: i64 = sqlx::query_scalar(query).bind(now.0 - HOUR).fetch_one(connection.raw()).await?;
     Ok((10 + active / 200).min(300) as u32)
 }
 
-/// When a worker begins with a job, so that not all of them fetch its net at once.
+/// Jitter: delays a worker's start with a new job, so that not all of them fetch its net at once.
 fn share_of(worker: i64, job: i64, spread: i64) -> i64 {
     if spread <= 0 {
         return 0;
@@ -397,8 +396,8 @@ async fn grant(
     Ok(Lease { live, ..answer(token, &job.header, &games, (duration / SECOND) as u32) })
 }
 
-/// Games are handed out that others had, and did not bring. After many times that is worth a word: there may be
-/// something about them that no worker gets over.
+/// Counts a further attempt at games that earlier leases did not deliver. Repeated failures are
+/// reported as an event, since the games themselves may be at fault.
 async fn again(
     connection: &mut Connection<'_>,
     now: Time,

@@ -1,11 +1,11 @@
-//! What workers are told of games that were rejected, until they say that they heard.
+//! Notices to workers of rejected shards, repeated until acknowledged.
 
 use dataset::Digest;
 use protocol::api::work::Notice;
 
 use crate::store::{Connection, Outcome};
 
-/// A worker was told of these shards, and heard it.
+/// Acknowledges the notices of these shards.
 pub(super) async fn heard(connection: &mut Connection<'_>, worker: i64, shards: &[Digest]) -> Outcome<()> {
     for shard in shards {
         let query = "UPDATE shards SET told = 1 WHERE worker = $1 AND hash = $2 AND state = 'rejected' AND told = 0";
@@ -14,7 +14,7 @@ pub(super) async fn heard(connection: &mut Connection<'_>, worker: i64, shards: 
     Ok(())
 }
 
-/// What a worker is to be told, until it says that it heard.
+/// Returns the unacknowledged notices of a worker.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Quarantine: what an account that was found wrong delivered since it was last found right counts for nothing.
+//! Quarantine: uploads of an account with a wrong game, since its last clean audit, do not count.
 
 use super::{audit, leases, lock_job, segments, totals};
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-/// Puts an account into quarantine: its workers get no games, and what it delivered after its last clean audit leaves
-/// the pool. `by` is who decides it; the coordinator itself if none.
+/// Quarantines an account: its workers get no leases, and its uploads after its last clean audit
+/// leave the pool. `by` is the deciding maintainer; none for the coordinator.
 ///
 /// # Errors
 ///
@@ -23,8 +23,8 @@ pub async fn quarantine(
     put_in(connection, now, account, None, by, reason).await
 }
 
-/// Puts an account into quarantine because a shard of it was found wrong, which goes however old it is and whatever
-/// else of it was found right.
+/// Quarantines an account for a wrong shard, which leaves the pool whatever its age and whatever
+/// audits passed.
 pub(super) async fn found_wrong(
     connection: &mut Connection<'_>,
     now: Time,
@@ -51,16 +51,17 @@ async fn put_in(
     by: Option<i64>,
     reason: &str,
 ) -> Outcome<()> {
-    // Who was blocked or deleted stays so.
+    // Blocked and deleted accounts keep their state.
     let message = format!("your games are in quarantine: {reason}");
     let query =
         "UPDATE accounts SET state = 'quarantined', message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
-    // What it says of others is worth nothing all the same.
+    // Its confirmations of others are void in any case.
     let query = "UPDATE accounts SET distrusted = 1 WHERE id = $1";
     sqlx::query(query).bind(account).execute(connection.raw()).await?;
     let gone = take_out(connection, now, account, wrong).await?;
-    // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
+    // Audits that it confirmed are void. Quarantined accounts among them lose the shards that
+    // rested on it.
     for (other, distrusted) in audit::weigh_again(connection, account).await? {
         if distrusted != 0 {
             take_out(connection, now, other, None).await?;
@@ -80,7 +81,7 @@ async fn put_in(
     Ok(())
 }
 
-/// What nothing proves of an account in quarantine leaves the pool; how many uploads it was.
+/// Withdraws the unproven shards of a quarantined account; returns their number.
 async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wrong: Option<i64>) -> Outcome<usize> {
     let query = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
                  FROM shards JOIN accounts ON accounts.id = shards.account
@@ -93,7 +94,7 @@ async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wron
     let mut gone = Vec::new();
     for shard in shards {
         lock_job(connection, shard.job).await?;
-        // Somebody may have judged it while this one waited for the job.
+        // It may have been validated while this transaction waited for the lock.
         totals::leave(connection, shard.id).await?;
         let query = "UPDATE shards SET state = 'quarantined'
                      WHERE id = $1 AND state IN ('received', 'validated', 'disputed')";
@@ -117,15 +118,15 @@ async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wron
     Ok(gone.len())
 }
 
-/// The job's games are others than those of which it was decided.
+/// Marks a job's decision as outdated: its games have changed.
 async fn recheck(connection: &mut Connection<'_>, job: i64) -> Outcome<()> {
     let query = "UPDATE jobs SET recheck = 1 WHERE id = $1";
     sqlx::query(query).bind(job).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Takes an account out of quarantine: what it delivered counts again, as far as nobody else's games took its place;
-/// with those it is compared.
+/// Lifts a quarantine. The account's shards count again where no other shard took their place, and
+/// are compared with those that did.
 ///
 /// # Errors
 ///
@@ -160,7 +161,7 @@ pub async fn lift(
         if changed == 0 {
             continue;
         }
-        // What was to be compared with it still is, if the other is not out of the race.
+        // Void comparisons are queued again, unless the other shard is out.
         let query =
             "UPDATE comparisons SET state = 'waiting' WHERE state = 'void' AND (left_shard = $1 OR right_shard = $1)
                      AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.id IN (left_shard, right_shard)

@@ -1,8 +1,8 @@
-//! What comes back: games that were uploaded for a lease.
+//! Uploaded shards.
 //!
-//! A request goes in three steps, of which the last makes it happen: what is expected is looked up
-//! ([`expectation`]), the bytes are checked against it and stored as an object, and the shard's row is written
-//! ([`receive`]). A crash between the last two leaves an object that nobody names; it is swept.
+//! An upload takes three steps: [`expectation`] looks up the terms, the bytes are checked and
+//! stored as an object, and [`receive`] writes the shard's row, which makes it happen. A crash
+//! before the last step leaves an orphan object, which the sweep deletes.
 
 use dataset::{Digest, Header};
 use protocol::api::{problem::Code, work::ReceiptStatus};
@@ -13,22 +13,22 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// What an upload for a lease must be.
+/// The terms for an upload.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// What the games are a function of.
+    /// The header that determines the games.
     pub header: Header,
-    /// The numbers of the games, at most: those of the lease from the one that was named.
+    /// Allowed numbers: those of the lease from the named first game.
     pub games: std::ops::Range<u64>,
     /// Games that belong together: 2 in a match.
     pub unit: u64,
 }
 
-/// What an upload for a lease must be, if it begins with this game.
+/// Returns the terms for an upload that begins with this game.
 ///
 /// # Errors
 ///
-/// If there is no such lease, it is another account's, or the game is none of its.
+/// If there is no such lease, it is another account's, or it does not have the game.
 pub async fn expectation(
     connection: &mut Connection<'_>,
     account: i64,
@@ -55,7 +55,7 @@ pub async fn expectation(
     Ok(Expectation { header, games: first..all.end, unit })
 }
 
-/// Whether such a shard was taken in, for whatever lease.
+/// Whether a shard with this hash was received for any lease.
 ///
 /// # Errors
 ///
@@ -66,26 +66,26 @@ pub async fn is_known(connection: &mut Connection<'_>, hash: Digest) -> Outcome<
     Ok(known > 0)
 }
 
-/// A shard that was found in order at the door, and lies in the store of objects.
+/// A shard that passed the checks on receipt and is stored as an object.
 #[derive(Clone, Debug)]
 pub struct Upload {
-    /// The lease's name.
+    /// The lease's token.
     pub token: String,
     /// The account of the token.
     pub account: i64,
     /// The SHA-256 of the file.
     pub hash: Digest,
-    /// Its length.
+    /// Size of the file.
     pub bytes: u64,
     /// The first game.
     pub first: u64,
-    /// How many games.
+    /// Number of games.
     pub games: u64,
-    /// Their positions with a move of the search.
+    /// Number of positions with a move of the search.
     pub positions: u64,
 }
 
-/// Takes note of an uploaded shard. When this is committed, the games are there to stay.
+/// Records an uploaded shard. Once committed, its games are durable.
 ///
 /// # Errors
 ///
@@ -121,11 +121,11 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     let query = query.bind(upload.positions as i64).bind(upload.bytes as i64).bind(now.0);
     let shard: i64 = query.fetch_one(connection.raw()).await?;
 
-    // A quarantine that is under way has seen this shard, or is seen here.
+    // The shared lock orders this upload and a concurrent quarantine: one sees the other.
     let query = connection.sharing("SELECT state FROM accounts WHERE id = $1");
     let account: String = sqlx::query_scalar(query).bind(lease.account).fetch_one(connection.raw()).await?;
     if account == "quarantined" {
-        // It is kept, in case that was a mistake.
+        // Kept, in case the quarantine is lifted.
         let query = "UPDATE shards SET state = 'quarantined' WHERE id = $1";
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;
         totals::enter(connection, shard).await?;
@@ -135,7 +135,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
 
     let finished = games.end - lease.first;
     if finished > lease.finished {
-        // Games show better than a renewal that the worker gets on.
+        // Uploaded games are better evidence of progress than a heartbeat.
         let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
         let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration).bind(now.0);
         query.execute(connection.raw()).await?;
@@ -155,7 +155,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     Ok(ReceiptStatus::Received)
 }
 
-/// The games that nobody holds are the shard's; with the others it is compared.
+/// Assigns the unheld games to the shard and compares the others with their holders.
 async fn take_in(
     connection: &mut Connection<'_>,
     now: Time,
@@ -163,7 +163,7 @@ async fn take_in(
     shard: i64,
     games: std::ops::Range<i64>,
 ) -> Outcome<()> {
-    // The shard that is audited, and those in dispute, are compared in all games that are common, whoever holds them.
+    // An audited or disputed shard is compared in all common games, whichever shard holds them.
     let query = "SELECT id, first, games FROM shards WHERE id = $1 AND state IN ('validated', 'disputed')
                  UNION SELECT shards.id, shards.first, shards.games FROM shards JOIN comparisons
                  ON shards.id = comparisons.left_shard OR shards.id = comparisons.right_shard

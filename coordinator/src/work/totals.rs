@@ -1,7 +1,7 @@
-//! Running totals of shards and of the labels of their games, by job, so that nobody has to look at every shard.
+//! Running totals of shards and labels by job, so that no reader scans all shards.
 //!
-//! Whoever changes what a shard counts as, or how much it has, takes it out before and puts it in after, in the same
-//! transaction, holding its job. A shard that only waits to be validated is in no total.
+//! Any change to a shard's state or counts removes it from the totals before and adds it after, in
+//! the same transaction and with the job locked. A shard that waits for validation is in no total.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-/// Takes a shard out of the totals before it changes.
+/// Removes a shard from the totals before a change.
 pub(super) async fn leave(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
     count(connection, shard, -1).await
 }
 
-/// Puts a shard into the totals after it changed.
+/// Adds a shard to the totals after a change.
 pub(super) async fn enter(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
     count(connection, shard, 1).await
 }

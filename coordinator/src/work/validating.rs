@@ -1,4 +1,4 @@
-//! Validation: every shard's games are played again under the arbiter, and only then count.
+//! Validation: every shard is replayed under the arbiter before it counts.
 
 use dataset::{Digest, Header};
 use protocol::api::problem::Code;
@@ -11,20 +11,20 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-/// A shard that waits for validation.
+/// A claimed shard.
 #[derive(Clone, Debug)]
 pub struct ToValidate {
-    /// By which the result is given.
+    /// Id for reporting the result.
     pub shard: i64,
-    /// Its object.
+    /// Hash of its object.
     pub hash: Digest,
-    /// What its games are a function of.
+    /// The header that determines its games.
     pub header: Header,
-    /// Their numbers.
+    /// Numbers of its games.
     pub games: std::ops::Range<u64>,
 }
 
-/// Takes shards on, until that time; whoever dies in between leaves them to others.
+/// Claims shards until a time; if this coordinator crashes, others claim them after it.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: 
     Ok(taken)
 }
 
-/// How many shards wait.
+/// Returns the number of shards waiting for validation, up to 10,000.
 ///
 /// # Errors
 ///
@@ -58,23 +58,23 @@ pub async fn backlog(connection: &mut Connection<'_>) -> Outcome<i64> {
     Ok(sqlx::query_scalar(query).fetch_one(connection.raw()).await?)
 }
 
-/// What was found out about sound games.
+/// The result of a successful validation.
 #[derive(Clone, Debug, Default)]
 pub struct Sound {
-    /// Their positions with a move of the search.
+    /// Number of positions with a move of the search.
     pub positions: u64,
     /// Games by outcome, as JSON.
     pub outcomes: String,
     /// Games by reason, as JSON.
     pub reasons: String,
-    /// Of a match: what each pair brought the candidate, from 0 to 4.
+    /// Match: the candidate's score of each pair, from 0 to 4.
     pub pairs: Option<Vec<u8>>,
-    /// Of a match under a clock: for each pair, in how many games the candidate lost on time, and three times that of its
-    /// opponent.
+    /// Match under a clock: for each pair, the candidate's losses on time plus three times the
+    /// opponent's.
     pub time_losses: Option<Vec<u8>>,
     /// The shard's line in manifests.
     pub entry: String,
-    /// What its positions are like.
+    /// Statistics of its positions.
     pub figures: Figures,
 }
 
@@ -91,7 +91,7 @@ struct ShardRow {
 }
 
 impl ShardRow {
-    /// Whether a verdict is wanted: one may be given twice, by those who took the shard on one after the other.
+    /// Whether a verdict is pending. Two claimants may both report one after a claim expired.
     fn waits(&self) -> bool {
         self.validated.is_none() && matches!(self.state.as_str(), "received" | "quarantined")
     }
@@ -108,7 +108,7 @@ async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow,
     Ok((sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?, job))
 }
 
-/// A shard is sound: its games count. `draw` is random, and decides whether they will be played again elsewhere.
+/// Accepts a valid shard: its games count. `draw` is random and decides on an audit.
 ///
 /// # Errors
 ///
@@ -130,12 +130,12 @@ pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, soun
     if row.state == "received" {
         learn_cost(connection, &job, &row, sound.positions).await?;
     }
-    // In quarantine it waits for the end of it, if that comes: credited, and chosen as if there was none.
+    // A quarantined shard is credited and sampled as usual, in case the quarantine is lifted.
     credit(connection, now, shard, &row, sound.positions).await?;
     choose_for_audit(connection, shard, &row, &job, draw).await
 }
 
-/// What a game costs is learned from those that came.
+/// Updates the estimated cost of a game (moving average with weight 1/4).
 async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRow, positions: u64) -> Outcome<()> {
     if positions == 0 || row.games == 0 {
         return Ok(());
@@ -146,7 +146,7 @@ async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRo
     Ok(())
 }
 
-/// Games count for the account that played them, each once.
+/// Credits games to the account that played them, each once.
 async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &ShardRow, positions: u64) -> Outcome<()> {
     let query = "SELECT first, games FROM shards WHERE job = $1 AND account = $2 AND id <> $3 AND validated IS NOT NULL
                  AND first > $4 - $6 AND first < $5 AND first + games > $4 ORDER BY first";
@@ -171,7 +171,7 @@ async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &Sh
     Ok(())
 }
 
-/// Fresh games of workers that are not trusted may be audited.
+/// Samples fresh games of untrusted workers for an audit.
 async fn choose_for_audit(
     connection: &mut Connection<'_>,
     shard: i64,
@@ -179,7 +179,7 @@ async fn choose_for_audit(
     job: &JobRow,
     draw: u64,
 ) -> Outcome<()> {
-    // What was played under a clock nobody can play again.
+    // Games under a clock are not reproducible.
     if row.kind != "fresh" || job.header.clock.is_some() {
         return Ok(());
     }
@@ -197,7 +197,7 @@ async fn choose_for_audit(
     Ok(())
 }
 
-/// A shard is not what it says: it is kept, and counts for nothing.
+/// Rejects an invalid shard: it is kept, and does not count.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
-//! Which match people watch, and whose lease of it they see.
+//! Live matches: the match on show and the lease that reports its moves.
 //!
-//! A maintainer marks a match; from then on one lease of it at a time is told that people watch. When that lease is over,
-//! the next one is. What is seen is held in memory ([`crate::live`]): nothing hangs on it.
+//! A maintainer selects a match. One of its leases at a time is then asked to report moves; when it
+//! ends, the next one is. Live games are held in memory only ([`crate::live`]).
 
 use dataset::Header;
 use protocol::api::problem::Code;
@@ -15,23 +15,23 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// The setting in which it is kept.
+/// The setting that holds it.
 const SETTING: &str = "live";
 
-/// The match that is watched.
+/// The match on show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     /// The match.
     pub job: i64,
-    /// From which pair on; from any, if none.
+    /// The first pair to show; any, if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<i64>,
-    /// The lease that was told.
+    /// The reporting lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<i64>,
 }
 
-/// The match that is watched, if one is.
+/// Returns the match on show, if any.
 ///
 /// # Errors
 ///
@@ -47,11 +47,11 @@ async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Outco
     people::set_setting(connection, SETTING, &text).await
 }
 
-/// People shall see games of this match, from a pair on if one is named. Any other match is watched no more.
+/// Shows games of this match, from a pair if one is named, instead of any other match.
 ///
 /// # Errors
 ///
-/// If it is no match, or is over.
+/// If there is no such match, or it is over.
 pub async fn watch(
     connection: &mut Connection<'_>,
     now: Time,
@@ -81,7 +81,7 @@ pub async fn watch(
     Ok(())
 }
 
-/// Nobody shall see this match any more. One that is not watched is left as it is.
+/// Stops showing this match; does nothing if another one is on show.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ pub async fn unwatch(connection: &mut Connection<'_>, now: Time, job: i64, by: O
     Ok(())
 }
 
-/// Whether the games of a new lease are to be seen: if so, it is the one.
+/// Makes a new lease the reporting one, if its match is on show without one.
 pub(super) async fn claim(
     connection: &mut Connection<'_>,
     job: i64,
@@ -118,29 +118,29 @@ pub(super) async fn claim(
     Ok(true)
 }
 
-/// Whether a lease is the one that was told.
+/// Whether a lease is the reporting one.
 pub(super) async fn is_watched(connection: &mut Connection<'_>, lease: i64) -> Outcome<bool> {
     Ok(watched(connection).await?.is_some_and(|watched| watched.lease == Some(lease)))
 }
 
-/// A lease of which people see games.
+/// A lease whose games are shown live.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The match.
     pub job: i64,
-    /// Whose games these are functions of.
+    /// The header that determines its games.
     pub header: Header,
-    /// The numbers of its games.
+    /// Numbers of its games.
     pub games: std::ops::Range<u64>,
-    /// What the nets are called: the run's own and the opponent's; none for the plain evaluation.
+    /// Names of the job's own net and the opponent's; none for the plain evaluation.
     pub names: [Option<String>; 2],
 }
 
-/// The scene of a lease, for the account that has it.
+/// Returns the scene of a lease of this account.
 ///
 /// # Errors
 ///
-/// If it is not the account's, it is over, or nobody watches it.
+/// If it is not the account's, is over, or is not on show.
 pub async fn scene(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Scene> {
     let query = "SELECT leases.id, leases.account, leases.state, leases.first, leases.games, leases.job, jobs.header,
                         jobs.state
