@@ -1,4 +1,4 @@
-//! Campaigns: generation after generation, from games to a promoted net.
+//! Campaigns: the loop of generations, from games to a promoted net.
 //!
 //! ```text
 //! collecting ──▶ training ──▶ gating ──▶ promoted: the next generation
@@ -6,8 +6,9 @@
 //!     └────── rejected: more games, another candidate ─┘
 //! ```
 //!
-//! Where a campaign stands is in its row. [`drive`] takes it one step on, if it can be, in one transaction that holds
-//! the row: any coordinator may call it at any time, and a crash between two steps costs nothing.
+//! State machine: the state is the campaign's row. [`drive`] advances it by at most one step, in
+//! one transaction that locks the row. Any coordinator may call it at any time, and a crash between
+//! two steps loses nothing.
 
 pub mod matches;
 pub mod nets;
@@ -32,39 +33,39 @@ use crate::{
 /// A campaign's row.
 #[derive(Clone, Debug)]
 pub struct CampaignRow {
-    /// Its number.
+    /// Its id.
     pub id: i64,
-    /// What it does.
+    /// Its parsed text.
     pub campaign: Campaign,
-    /// Whether it does anything: running, paused, stuck, stopped, complete.
+    /// Its state: running, paused, stuck, stopped or complete.
     pub state: String,
-    /// Why it waits for a person.
+    /// The reason why it waits, for people.
     pub reason: Option<String>,
-    /// What it does now: collecting, training, gating.
+    /// Its phase: collecting, training or gating.
     pub phase: String,
-    /// The generation whose games are played now.
+    /// The generation being played.
     pub generation: i64,
-    /// The net that plays; the plain evaluation if none.
+    /// The champion's net; the plain evaluation if none.
     pub champion: Option<Digest>,
-    /// How many candidates of this generation were rejected.
+    /// Number of rejected candidates of this generation.
     pub candidates: i64,
-    /// How many positions a candidate is trained from.
+    /// Positions required before a candidate is trained.
     pub wanted_positions: i64,
-    /// The job that plays for this generation.
+    /// The generation's self-play job.
     pub selfplay: Option<i64>,
-    /// The training of the candidate.
+    /// The candidate's training.
     pub training: Option<i64>,
-    /// Its match.
+    /// The candidate's gate match.
     pub gate: Option<i64>,
-    /// Counts changes.
+    /// Version of the row, for optimistic locking.
     pub changed: i64,
 }
 
-/// A new campaign, which begins at once.
+/// Creates a running campaign and returns its id.
 ///
 /// # Errors
 ///
-/// If there is one of that name, or a net or book that it names is not here.
+/// If the name is taken, or a net or book that it names does not exist.
 pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: Option<i64>) -> Outcome<i64> {
     let campaign = Campaign::from_text(text).map_err(|error| Failure::refused(Code::Invalid, error.to_string()))?;
     let query = "SELECT COUNT(*) FROM campaigns WHERE name = $1";
@@ -90,7 +91,7 @@ pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: 
     Ok(id)
 }
 
-/// The numbers of all campaigns that may go on.
+/// Returns the ids of the running campaigns.
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ pub async fn running(connection: &mut Connection<'_>) -> Outcome<Vec<i64>> {
     Ok(sqlx::query_scalar(query).fetch_all(connection.raw()).await?)
 }
 
-/// A campaign by its name.
+/// Finds a campaign by its name.
 ///
 /// # Errors
 ///
@@ -114,7 +115,7 @@ pub async fn by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64
 const COLUMNS: &str = "SELECT id, text, state, reason, phase, generation, champion, candidates, wanted_positions,
                               selfplay, training, gate, changed FROM campaigns WHERE id = $1";
 
-/// A campaign, which nobody else changes until the transaction ends.
+/// Locks a campaign until the transaction ends.
 ///
 /// # Errors
 ///
@@ -126,7 +127,7 @@ pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Outcome<CampaignR
     read_row(&row)
 }
 
-/// A campaign.
+/// Reads a campaign.
 ///
 /// # Errors
 ///
@@ -159,29 +160,30 @@ fn read_row(row: &sqlx::any::AnyRow) -> Outcome<CampaignRow> {
     })
 }
 
-/// What a person can tell a campaign to do.
+/// A command to a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// No new games.
+    /// Grant no new games.
     Pause,
-    /// Go on; also where it got stuck.
+    /// Continue, also from stuck.
     Resume,
-    /// For good.
+    /// End the campaign for good.
     Stop,
-    /// Train a net from what there is.
+    /// Train a net from the games so far.
     Train,
-    /// Give the candidate up.
+    /// Reject the candidate.
     Reject,
-    /// Promote the candidate whatever the gate says.
+    /// Promote the candidate whatever the gate decides.
     Promote,
 }
 
-/// Tells a campaign to do something. `changed` is what the person saw: who saw something older is refused.
+/// Executes a command. Optimistic locking: it fails if the campaign is newer than the version
+/// `changed`.
 ///
 /// # Errors
 ///
-/// If it cannot do that now, or has changed.
+/// If the state does not allow it, or the campaign has changed.
 pub async fn command(
     connection: &mut Connection<'_>,
     now: Time,
@@ -200,13 +202,13 @@ pub async fn command(
     };
     let state = match (command, row.state.as_str()) {
         (Command::Pause, "running") | (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
-        // Whoever takes a step by hand has done what a campaign that is stuck waits for.
+        // A manual step also resolves what a stuck campaign waits for.
         (Command::Resume, "paused" | "stuck")
         | (Command::Train | Command::Reject | Command::Promote, "running" | "stuck") => "running",
         (Command::Stop, "running" | "paused" | "stuck") => "stopped",
         _ => return Err(cannot()),
     };
-    // Before the step, which may end elsewhere: stuck, or complete.
+    // Before the step, which may end as stuck or complete.
     let query = "UPDATE campaigns SET state = $2, reason = NULL, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(id).bind(state.to_owned()).execute(connection.raw()).await?;
     match command {
@@ -217,13 +219,13 @@ pub async fn command(
         Command::Promote if row.phase == "gating" => steps::promote(connection, now, &row, by).await?,
         Command::Train | Command::Reject | Command::Promote => return Err(cannot()),
         Command::Resume if row.state == "stuck" => {
-            // Whoever resumes wants it to try again.
+            // Resuming retries the generation with a new count of candidates.
             let query = "UPDATE campaigns SET candidates = 0, training = CASE phase WHEN 'training' THEN NULL
                          ELSE training END, phase = CASE phase WHEN 'training' THEN 'collecting' ELSE phase END
                          WHERE id = $1";
             sqlx::query(query).bind(id).execute(connection.raw()).await?;
         }
-        // What is open again after that, the campaign's next step says.
+        // The next tick reopens the jobs.
         Command::Resume => {}
         Command::Pause => steps::rest(connection, now, &row, "paused").await?,
         Command::Stop => {
@@ -238,7 +240,7 @@ pub async fn command(
     Ok(())
 }
 
-/// Takes a campaign a step on, if it can be; whether it was.
+/// Advances a campaign by a step, if one is due; returns whether it did.
 ///
 /// # Errors
 ///
@@ -247,8 +249,8 @@ pub async fn drive(connection: &mut Connection<'_>, now: Time, id: i64, bench_si
     drive_with(connection, now, id, bench_signature, None).await
 }
 
-/// What the generation of a campaign has, for [`drive_with`]: to count many uploads takes a while, in which nobody else
-/// should have to wait before he may write.
+/// Counts a generation for [`drive_with`], outside of the writing transaction: counting many
+/// uploads takes a while and would block other writes.
 ///
 /// # Errors
 ///
@@ -258,7 +260,8 @@ pub async fn count(connection: &mut Connection<'_>, id: i64) -> Outcome<Counts> 
     steps::count(connection, &row).await
 }
 
-/// [`drive`] with what was counted just before. Were games taken away since, a net may be trained from a few too few.
+/// [`drive`] with recent counts. If games were withdrawn meanwhile, a net may be trained from
+/// slightly too few.
 ///
 /// # Errors
 ///

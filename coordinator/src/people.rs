@@ -1,7 +1,7 @@
-//! Accounts, tokens, invitations, machines.
+//! Accounts, tokens, invitations and workers.
 //!
-//! A token is shown once and kept as its SHA-256: it is random, so nothing slower is needed. Passwords are for pages
-//! only, and kept by argon2id.
+//! A token is shown once and stored as its SHA-256: it is random, so no slower hash is needed.
+//! Passwords are for the pages only and stored by argon2id.
 
 pub mod passwords;
 pub mod sessions;
@@ -21,28 +21,28 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// How tokens begin, so that people and programs that look for lost secrets recognise them.
+/// Prefix of tokens, by which people and secret scanners recognise them.
 pub const TOKEN_PREFIX: &str = "chuhe_";
 
-/// A token's last use is noted to so many milliseconds.
+/// Resolution of a token's last use, in milliseconds.
 pub const USE_NOTED_EVERY: i64 = 60 * SECOND;
 
-/// Who asks.
+/// An authenticated account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The account.
     pub account: i64,
     /// Its name.
     pub name: String,
-    /// What the token allows.
+    /// The role of its token.
     pub role: Role,
-    /// The token.
+    /// The token's id.
     pub token: i64,
-    /// Whether its use is to be noted.
+    /// Whether the last use is due to be recorded.
     pub note_use: bool,
 }
 
-/// Something random that can be typed: 32 characters of 5 bits.
+/// Returns a random secret of 32 characters with 5 bits each, easy to type.
 ///
 /// # Errors
 ///
@@ -56,17 +56,17 @@ pub fn secret(prefix: &str) -> Outcome<String> {
         .fold(prefix.to_owned(), |text, byte| text + &char::from(LETTERS[usize::from(byte % 32)]).to_string()))
 }
 
-/// The SHA-256 of a secret, by which it is found.
+/// Returns the SHA-256 of a secret, by which it is looked up.
 #[must_use]
 pub fn hash_of(secret: &str) -> String {
     Digest::of(secret.as_bytes()).to_string()
 }
 
-/// A new account.
+/// Creates an account and returns its id.
 ///
 /// # Errors
 ///
-/// If the name is none, or taken.
+/// If the name is invalid or taken.
 pub async fn create_account(
     connection: &mut Connection<'_>,
     now: Time,
@@ -93,28 +93,28 @@ pub async fn create_account(
     Ok(account)
 }
 
-/// The number of an account.
+/// Returns the id of an account.
 ///
 /// # Errors
 ///
-/// If there is none of that name.
+/// If there is no account of that name.
 pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64> {
     let query = "SELECT id FROM accounts WHERE LOWER(name) = LOWER($1)";
     let account: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
     account.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no account {name}")))
 }
 
-/// An account has no more tokens that are good.
+/// Maximum valid tokens of an account.
 const MOST_TOKENS: i64 = 200;
 
-/// No token has a longer name.
+/// Maximum length of a token's name, in characters.
 const MOST_NAME: usize = 100;
 
-/// A new token, which is returned once and never again.
+/// Creates a token and returns its secret, which is not stored.
 ///
 /// # Errors
 ///
-/// If it would allow more than the account may do.
+/// If its role exceeds the account's.
 pub async fn create_token(
     connection: &mut Connection<'_>,
     now: Time,
@@ -154,11 +154,11 @@ pub async fn create_token(
     Ok(secret)
 }
 
-/// Whose token it is.
+/// Authenticates a token.
 ///
 /// # Errors
 ///
-/// If it is nobody's, expired, revoked, or its account may do nothing.
+/// If it is unknown, expired or revoked, or its account is blocked.
 pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &str) -> Outcome<Identity> {
     let query = "SELECT tokens.id, tokens.account, accounts.name, tokens.role, accounts.role, accounts.state,
                         accounts.message, tokens.expires, tokens.revoked, tokens.last_used
@@ -188,7 +188,7 @@ pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &st
     Ok(Identity { account, name, role: parse(&role)?.min(parse(&own)?), token, note_use })
 }
 
-/// Notes that a token was used.
+/// Records the use of a token.
 ///
 /// # Errors
 ///
@@ -199,7 +199,7 @@ pub async fn note_use(connection: &mut Connection<'_>, now: Time, token: i64) ->
     Ok(())
 }
 
-/// Makes a token useless.
+/// Revokes a token.
 ///
 /// # Errors
 ///
@@ -215,12 +215,12 @@ pub async fn revoke_token(connection: &mut Connection<'_>, now: Time, account: O
     Ok(())
 }
 
-/// Changes what an account may do, or whether it may do anything.
+/// Changes an account's role or state.
 ///
 /// # Errors
 ///
-/// If there is none; or it is deleted, or in quarantine, which has its own end
-/// ([`lift`](crate::work::quarantine::lift)).
+/// If there is none; or it is deleted, or in quarantine, which only
+/// [`lift`](crate::work::quarantine::lift) ends.
 pub async fn set_account(
     connection: &mut Connection<'_>,
     now: Time,
@@ -252,13 +252,13 @@ pub async fn set_account(
     Ok(())
 }
 
-/// Deletes an account: its games stay, and nobody can say whose they were.
+/// Deletes an account and anonymises its games, which stay.
 ///
 /// # Errors
 ///
 /// If there is none.
 pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account: i64, by: Option<i64>) -> Outcome<()> {
-    // No account or worker can be called so: a name has no colon.
+    // Unique: a chosen name has no colon.
     let nobody = format!("deleted:{account}");
     let query = "UPDATE accounts SET name = $2, state = 'deleted', message = NULL, password = NULL WHERE id = $1";
     let query = sqlx::query(query).bind(account).bind(nobody);
@@ -276,7 +276,8 @@ pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account:
         sqlx::query(query).bind(account).execute(connection.raw()).await?;
     }
     let subject = format!("account:{account}");
-    // What others did to it stays: it names nobody now, and why games left the pool is not its own affair.
+    // Events of other accounts about it stay: they no longer name it, and the reasons for withdrawn
+    // games remain public.
     let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL
                  WHERE subject = $1 AND kind NOT IN ('quarantine', 'quarantine_lifted', 'account_changed')";
     sqlx::query(query).bind(subject.clone()).execute(connection.raw()).await?;
@@ -284,14 +285,14 @@ pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account:
     Ok(())
 }
 
-/// No worker has more threads.
+/// Maximum threads of a worker.
 pub const MOST_THREADS: u32 = 4_096;
 
-/// A machine offers to play; it may be known already.
+/// Registers a worker, or updates a known one; returns its id.
 ///
 /// # Errors
 ///
-/// If its name is none.
+/// If its name or number of threads is invalid, or the account has too many workers.
 pub async fn register_worker(
     connection: &mut Connection<'_>,
     now: Time,
@@ -327,10 +328,10 @@ pub async fn register_worker(
     Ok(query.bind(short(&machine.instruction_set)).bind(now.0).fetch_one(connection.raw()).await?)
 }
 
-/// So many reports of an account's workers are kept: the last.
+/// Maximum failure reports kept per account; older ones are deleted.
 const MOST_FAILURES: i64 = 500;
 
-/// A worker tells what went wrong.
+/// Records a worker's failure report.
 ///
 /// # Errors
 ///
@@ -347,14 +348,14 @@ pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account:
     let query = "INSERT INTO failures (account, worker, at, kind, version, detail) VALUES ($1, $2, $3, $4, $5, $6)";
     let query = sqlx::query(query).bind(account).bind(report.worker).bind(now.0).bind(report.kind.name());
     query.bind(report.version.chars().take(40).collect::<String>()).bind(detail).execute(connection.raw()).await?;
-    // Those of long ago help nobody, and who reports without end fills no disk.
+    // Bounds the storage; old reports are of no use.
     let query = "DELETE FROM failures WHERE account = $1 AND id <=
                  (SELECT id FROM failures WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
     sqlx::query(query).bind(account).bind(MOST_FAILURES).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// What an account contributed since a day: validated games.
+/// Returns an account's validated games since a day.
 ///
 /// # Errors
 ///
@@ -367,7 +368,7 @@ pub async fn contribution(connection: &mut Connection<'_>, account: i64, since_d
     Ok(Contribution { games: games as u64, positions: positions as u64 })
 }
 
-/// An account's place among all by validated games, from 1.
+/// Returns an account's rank by validated games, from 1.
 ///
 /// # Errors
 ///
@@ -383,7 +384,7 @@ pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Outcome<Opti
     Ok(Some(better as u64 + 1))
 }
 
-/// A setting's value.
+/// Returns a setting's value.
 ///
 /// # Errors
 ///
@@ -405,7 +406,7 @@ pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &st
     Ok(())
 }
 
-/// A new invitation, good for a week.
+/// Creates an invitation, valid for a week, and returns its secret.
 ///
 /// # Errors
 ///
@@ -420,11 +421,11 @@ pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: R
     Ok(secret)
 }
 
-/// Uses an invitation up for a new account, and says what role it is for.
+/// Redeems an invitation for a new account and returns its role.
 ///
 /// # Errors
 ///
-/// If it is none, too old, or used.
+/// If it is invalid, expired or used.
 pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: &str, account: i64) -> Outcome<Role> {
     let query =
         "UPDATE invitations SET used_by = $2 WHERE hash = $1 AND used_by IS NULL AND expires > $3 RETURNING role";
@@ -434,11 +435,11 @@ pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: 
     role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))
 }
 
-/// A new account that somebody makes for themselves: a volunteer, or whatever the invitation is for.
+/// Registers an account for a person: a volunteer, or with the role of the invitation.
 ///
 /// # Errors
 ///
-/// If the name is none or taken, or the invitation is not valid.
+/// If the name is invalid or taken, or the invitation is not valid.
 pub async fn register(
     connection: &mut Connection<'_>,
     now: Time,
@@ -454,7 +455,7 @@ pub async fn register(
     Ok(account)
 }
 
-/// Blocks a worker with a message that it prints, or lets it play again.
+/// Blocks a worker with a message for its user, or unblocks it.
 ///
 /// # Errors
 ///
@@ -477,7 +478,7 @@ pub async fn block_worker(
     Ok(())
 }
 
-/// Says whether a worker's word settles disputes, and its games need no audit.
+/// Sets whether a worker is trusted: its results settle disputes, and its games need no audit.
 ///
 /// # Errors
 ///

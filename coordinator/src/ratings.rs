@@ -1,9 +1,9 @@
-//! How strong the nets of a campaign are: all that were promoted play against each other, and the strength of each is
-//! what explains the results of all.
+//! Ratings: all promoted nets of a campaign play a round robin, and their strengths are fitted to
+//! all results.
 //!
-//! A gate says that a net is stronger than the one before it, by how much it does not say well, for the match ends as
-//! soon as enough is known; and gains over the one before need not add up. So the champions meet in the order of Berger's
-//! tables, a fixed number of pairs each, in jobs of the kind `rating`, which decide nothing.
+//! A gate ends as soon as its test decides, so it measures the difference badly, and differences
+//! need not add up. Champions therefore meet in the order of Berger's tables, with a fixed number
+//! of pairs each. The jobs have the kind `rating` and decide nothing.
 
 mod berger;
 mod strength;
@@ -22,22 +22,22 @@ use crate::{
 
 pub use strength::{Score, Strength, strengths};
 
-/// How many pairs two nets play, if nothing is said.
+/// Default number of pairs between two nets.
 pub const USUAL_PAIRS: u32 = 200;
 
-/// How nets meet.
+/// The parameters of a round robin.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// How many pairs of games two of them play.
+    /// Pairs between two nets.
     pub pairs: u32,
-    /// The nodes of a search; those of the campaign's gate if none.
+    /// Nodes per search; those of the campaign's gate if none.
     pub nodes: Option<u64>,
 }
 
 /// A player: a net, or the plain evaluation.
 type Player = Option<Digest>;
 
-/// Who was champion of a campaign, in the order of coming to it: the first is who began.
+/// Returns the champions of a campaign in the order of promotion, beginning with the initial one.
 async fn players(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<Vec<Player>> {
     let query = "SELECT net FROM promotions WHERE campaign = $1 AND kind <> 'rollback' ORDER BY id";
     let promoted: Vec<Option<String>> = sqlx::query_scalar(query).bind(row.id).fetch_all(connection.raw()).await?;
@@ -55,7 +55,7 @@ fn text(player: Player) -> Option<String> {
     player.map(|net| net.to_string())
 }
 
-/// The rating jobs between two players: their numbers, and whether the first of them is the one who is asked about.
+/// Returns the rating jobs between two players, each with whether `one` is its first player.
 async fn jobs_between(connection: &mut Connection<'_>, one: Player, other: Player) -> Outcome<Vec<(i64, bool)>> {
     let query = "SELECT id, CASE WHEN COALESCE(net, '') = $1 THEN 1 ELSE 0 END FROM jobs WHERE kind = 'rating'
                  AND ((COALESCE(net, '') = $1 AND COALESCE(opponent, '') = $2)
@@ -65,12 +65,12 @@ async fn jobs_between(connection: &mut Connection<'_>, one: Player, other: Playe
     Ok(rows.into_iter().map(|(job, first)| (job, first == 1)).collect())
 }
 
-/// Lets those champions of a campaign play against each other who have not yet. The jobs that were made, in the order of
-/// Berger's tables.
+/// Creates matches between the champions of a campaign that have not met. Returns the jobs in the
+/// order of Berger's tables.
 ///
 /// # Errors
 ///
-/// If there are no two champions, or the plan is none.
+/// If there are fewer than two champions, or the plan is invalid.
 pub async fn begin(
     connection: &mut Connection<'_>,
     now: Time,
@@ -96,7 +96,7 @@ pub async fn begin(
     let seed = game_seed(row.campaign.seed, row.id as u64);
     let mut jobs = Vec::new();
     for (one, other) in berger::rounds(players.len()).into_iter().flatten() {
-        // The younger is the one who is asked about.
+        // The newer net is the first player.
         let (old, new) = (players[one.min(other)], players[one.max(other)]);
         if !jobs_between(connection, new, old).await?.is_empty() {
             continue;
@@ -112,7 +112,7 @@ pub async fn begin(
     Ok(jobs)
 }
 
-/// How strong the champions of a campaign are, as far as they have played: in the order of coming to it, the first at 0.
+/// Returns the strengths of a campaign's champions in the order of promotion, the first at 0.
 ///
 /// # Errors
 ///

@@ -1,10 +1,11 @@
-//! Who outside is told what happened: addresses to which events are posted.
+//! Webhooks: addresses to which events are posted.
 //!
-//! What is to be told is noted in the transaction that makes it happen ([`events`](crate::events)), a row for every
-//! address and event: so it survives restarts, and nothing is told that was taken back. [`deliver`] posts what is due;
-//! whatever is not answered 2xx is tried again, later and later, for some days.
+//! Transactional outbox: the transaction that records an event ([`events`](crate::events)) also
+//! inserts a delivery per address. So deliveries survive restarts, and a rolled-back event is never
+//! sent. [`deliver`] posts those that are due and retries all without a 2xx response, with
+//! exponential backoff, for some days.
 //!
-//! An answer that was lost is told again: whoever receives knows a delivery by its number.
+//! Delivery is at least once: a receiver recognises a repeated delivery by its number.
 
 mod sender;
 
@@ -21,30 +22,30 @@ use crate::{
 
 pub use sender::{Sender, deliver, serve, signature};
 
-/// The kinds of events that may be told.
+/// The kinds of events that webhooks may receive.
 pub const KINDS: [&str; 9] =
     ["promotion", "rejection", "rollback", "disputed", "dispute", "quarantine", "quarantine_lifted", "stall", "disk"];
 
-/// Those that are, if nothing is said.
+/// The default kinds.
 pub const USUAL_KINDS: [&str; 4] = ["promotion", "quarantine", "stall", "disk"];
 
-/// Whoever takes a delivery on has so long; after that it is for others.
+/// Duration of a claim on a delivery; others may take it afterwards.
 const CLAIM: i64 = 60 * SECOND;
 
-/// How long after the first failure it is tried again; twice as long after each further one.
+/// Pause after the first failure; doubled after each further one.
 const FIRST_PAUSE: i64 = 15 * SECOND;
 
-/// No pause is longer.
+/// Maximum pause.
 const MOST_PAUSE: i64 = 6 * HOUR;
 
-/// A delivery is given up after so many failures: some three days.
+/// Maximum attempts before a delivery is given up: about three days.
 const MOST_ATTEMPTS: i64 = 22;
 
-/// A new address; its secret, which is shown once.
+/// Adds a webhook; returns its id and its secret, which is shown once.
 ///
 /// # Errors
 ///
-/// If the address or a kind is none.
+/// If the address or a kind is invalid.
 pub async fn add(
     connection: &mut Connection<'_>,
     now: Time,
@@ -73,7 +74,7 @@ pub async fn add(
     Ok((id, secret))
 }
 
-/// Takes an address away, with what it was not told yet.
+/// Removes a webhook and its pending deliveries.
 ///
 /// # Errors
 ///
@@ -91,7 +92,7 @@ pub async fn remove(connection: &mut Connection<'_>, now: Time, webhook: i64) ->
     Ok(())
 }
 
-/// All addresses, with how many events they wait for and how many were given up; not their secrets.
+/// Returns all webhooks with their pending and failed deliveries, without secrets.
 ///
 /// # Errors
 ///
@@ -110,7 +111,7 @@ pub async fn list(connection: &mut Connection<'_>) -> Outcome<Value> {
     Ok(rows.into_iter().map(webhook).collect())
 }
 
-/// Something to be told.
+/// A claimed delivery.
 #[derive(Clone, Debug)]
 pub struct Due {
     delivery: i64,
@@ -120,7 +121,7 @@ pub struct Due {
     body: String,
 }
 
-/// Takes deliveries on that are due.
+/// Claims deliveries that are due.
 async fn take(connection: &mut Connection<'_>, now: Time, most: i64) -> Outcome<Vec<Due>> {
     let query = connection.taking(
         "SELECT deliveries.id, webhooks.address, webhooks.secret, events.id, events.at, events.kind, events.subject,
@@ -143,7 +144,7 @@ async fn take(connection: &mut Connection<'_>, now: Time, most: i64) -> Outcome<
     Ok(due)
 }
 
-/// Notes what came of a delivery.
+/// Records the result of a delivery.
 async fn note_attempt(connection: &mut Connection<'_>, now: Time, delivery: i64, is_told: bool) -> Outcome<()> {
     let query = "SELECT attempts FROM deliveries WHERE id = $1 AND done = 0";
     let attempts: Option<i64> = sqlx::query_scalar(query).bind(delivery).fetch_optional(connection.raw()).await?;
@@ -159,13 +160,13 @@ async fn note_attempt(connection: &mut Connection<'_>, now: Time, delivery: i64,
     Ok(())
 }
 
-/// How long to wait after so many failures. Not all who failed together come together again.
+/// Exponential backoff: the pause after this many failures, with up to 25% jitter by delivery.
 fn pause(attempts: i64, delivery: i64) -> i64 {
     let whole = (FIRST_PAUSE << (attempts - 1).clamp(0, 12)).min(MOST_PAUSE);
     whole - whole / 4 * (delivery.wrapping_mul(7_919).rem_euclid(100)) / 100
 }
 
-/// An address as it may stand in a log: what comes behind the host may be a secret.
+/// The origin of an address, for logs; the path may be secret.
 fn hidden(address: &str) -> String {
     Url::parse(address).map_or_else(|_| "an address".to_owned(), |url| url.origin().ascii_serialization())
 }

@@ -1,4 +1,4 @@
-//! What of a campaign may be changed while it runs.
+//! Edits of a running campaign.
 
 use protocol::{api::problem::Code, campaign::Campaign};
 
@@ -9,12 +9,13 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// Changes a campaign's text. Its description, priority, generations, gate and recipe may change, as far as nothing is
-/// under way that was begun with them; what its games are a function of stays. `changed` is what the person saw.
+/// Changes a campaign's text: description, priority, generations, gate and recipe, unless a running
+/// step uses them. The parameters that determine games are fixed. Optimistic locking: `changed` is
+/// the version that was edited.
 ///
 /// # Errors
 ///
-/// If the text is no campaign, changes something else, or the campaign has changed or is over.
+/// If the text is invalid, changes a fixed key, or the campaign has changed or is over.
 pub async fn edit(
     connection: &mut Connection<'_>,
     now: Time,
@@ -54,7 +55,7 @@ pub async fn edit(
     Ok(())
 }
 
-/// The first key that differs and may not.
+/// Returns the first fixed key that differs.
 fn fixed(old: &Campaign, new: &Campaign) -> Option<&'static str> {
     [
         ("name", old.name != new.name),

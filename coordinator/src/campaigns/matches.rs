@@ -1,4 +1,4 @@
-//! Matches: how they stand, what was decided, and what a later quarantine makes of it.
+//! Matches: standing, decision, and rechecks after a quarantine.
 
 use dataset::Header;
 use protocol::campaign::Gate;
@@ -15,8 +15,8 @@ use crate::{
     work::{counting, header_of, lock_job},
 };
 
-/// A match between two nets, outside all campaigns. Of a `match` as many pairs are played as the test wants, of others
-/// (`rating`, `timed`) all.
+/// Creates a match between two nets outside all campaigns. A `match` ends with its test; other
+/// kinds (`rating`, `timed`) play all pairs.
 ///
 /// # Errors
 ///
@@ -47,7 +47,8 @@ pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &
     Ok(())
 }
 
-/// How many games of a passed gate are still to be audited; if none are on their way, more are chosen.
+/// Returns how many games of a passed gate still need an audit; requests more audits if none are
+/// under way.
 pub(super) async fn missing_audits(
     connection: &mut Connection<'_>,
     job: i64,
@@ -64,8 +65,8 @@ pub(super) async fn missing_audits(
         return Ok(None);
     }
     if audited.waiting < missing && open == 0 {
-        // Which shards, nobody can foresee: their hashes hang on games that were not played yet. Of one that was
-        // audited in part, another part may be, when there is no other.
+        // The order by hash is unpredictable: it depends on games that were not played yet. A
+        // partly audited shard comes last, for an audit of another part.
         let query = "UPDATE shards SET audit = 'wanted' WHERE id = (
                          SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
                          JOIN workers ON workers.id = shards.worker
@@ -78,47 +79,47 @@ pub(super) async fn missing_audits(
     Ok(Some(missing.max(open)))
 }
 
-/// How a match stands.
+/// The standing of a match.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Standing {
-    /// What the test says so far.
+    /// The test's current verdict.
     pub verdict: Verdict,
-    /// How many pairs count, without a gap.
+    /// Number of counted pairs, without a gap.
     pub pairs: u64,
     /// The test.
     pub test: Sprt,
-    /// How often it is asked.
+    /// Number of pairs between two looks of the test.
     pub batch_pairs: u32,
-    /// Under a clock, what came of it; then the test decides nothing, and all pairs are in the counts.
+    /// The result under a clock. The test then decides nothing, and the counts cover all pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed: Option<timed::Result>,
 }
 
-/// The test of a gate.
+/// Returns the SPRT of a gate.
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If the gate's parameters are invalid.
 pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
     let broken = |error: stats::SprtError| Failure::Broken(format!("a gate that is none: {error}"));
     let hypotheses = Hypotheses::new(gate.elo0, gate.elo1).map_err(broken)?;
     Sprt::new(gate.model, hypotheses).with_error_rates(gate.alpha, gate.beta).map_err(broken)
 }
 
-/// How a match stands.
+/// Returns the standing of a match.
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If the job is no match.
 pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Standing> {
     Ok(standing_and_pairs(connection, job).await?.0)
 }
 
-/// How a match stands, and the pairs that say so.
+/// Returns the standing of a match and its pairs.
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If the job is no match.
 pub(crate) async fn standing_and_pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<(Standing, Vec<u8>)> {
     let query = "SELECT gate, header FROM jobs WHERE id = $1";
     let (gate, header): (Option<String>, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
@@ -137,7 +138,7 @@ pub(crate) async fn standing_and_pairs(connection: &mut Connection<'_>, job: i64
     Ok((standing, pairs))
 }
 
-/// What all pairs of a match brought that count, without a gap: also those behind its decision.
+/// Returns the results of all counted pairs without a gap, including those after the decision.
 ///
 /// # Errors
 ///
@@ -146,14 +147,14 @@ pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Outcome<Pentan
     Ok(gate::counts(&counting::pairs(connection, job).await?))
 }
 
-/// Looks again at decided matches of which games went or came: a decision that does not stand any more is disputed,
-/// and the match goes on to fill the gap. How many there were.
+/// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
+/// and the match resumes to fill the gap. Returns the number of matches.
 ///
 /// # Errors
 ///
 /// If the database fails.
 pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
-    // Those that wait for games to fill a gap were looked at already: they keep nobody else waiting.
+    // Oldest recheck first, so matches that wait for games do not delay the others.
     let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT 50";
     let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     for &job in &jobs {
@@ -166,7 +167,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
         let standing = standing(connection, job).await?;
         let is_out = game_limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
         let Some(campaign) = campaign else {
-            // Nothing hangs on it: it is decided anew.
+            // No net depends on it: it is decided anew.
             let stands = standing.verdict == decided && (is_out || kind == "match");
             let query =
                 "UPDATE jobs SET recheck = 0, decision = CASE WHEN $2 = 1 THEN decision ELSE NULL END WHERE id = $1";
@@ -187,7 +188,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
     Ok(jobs.len() as u64)
 }
 
-/// What it means for a net that its gate is looked at again.
+/// Updates the state of a net whose gate was rechecked.
 async fn doubt(
     connection: &mut Connection<'_>,
     now: Time,
@@ -219,7 +220,7 @@ async fn doubt(
     Ok(())
 }
 
-/// Notes what was decided in matches outside of campaigns, and ends them.
+/// Decides and closes finished matches outside of campaigns.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Nets, books and training sets.
+//! Nets, opening books and training sets.
 
 use dataset::{
     Digest,
@@ -15,25 +15,25 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// Refuses a net that is not here.
+/// Checks that a net exists.
 ///
 /// # Errors
 ///
-/// If it is not.
+/// If it does not.
 pub async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Outcome<()> {
     let query = "SELECT COUNT(*) FROM nets WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(net.to_string()).fetch_one(connection.raw()).await?;
     if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no net {net}"))) } else { Ok(()) }
 }
 
-/// Refuses a book that is not here.
+/// Checks that a book exists.
 pub(crate) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Outcome<()> {
     let query = "SELECT COUNT(*) FROM books WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(book.to_string()).fetch_one(connection.raw()).await?;
     if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no book {book}"))) } else { Ok(()) }
 }
 
-/// What people call a net.
+/// Returns a player's display name.
 pub(crate) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
     match net {
         None => Ok("the plain evaluation".to_owned()),
@@ -41,35 +41,35 @@ pub(crate) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>
     }
 }
 
-/// What people call the net with this hash.
+/// Returns the display name of the net with this hash.
 pub(super) async fn name_of_text(connection: &mut Connection<'_>, net: &str) -> Outcome<String> {
     let query = "SELECT name FROM nets WHERE hash = $1";
     let name: Option<String> = sqlx::query_scalar(query).bind(net.to_owned()).fetch_optional(connection.raw()).await?;
     Ok(name.unwrap_or_else(|| net.chars().take(12).collect()))
 }
 
-/// A net, as it is noted.
+/// A net to add.
 #[derive(Clone, Debug)]
 pub struct NewNet {
-    /// The SHA-256 of its file, which is among the objects.
+    /// SHA-256 of its file, which is stored as an object.
     pub hash: Digest,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// `base` (uploaded by a person) or `candidate`.
     pub state: &'static str,
-    /// The length of its file.
+    /// Size of its file.
     pub bytes: u64,
-    /// Its architecture, for people.
+    /// Its architecture, as text for people.
     pub architecture: String,
-    /// What made it, if that is known.
+    /// Its training manifest, if known.
     pub manifest: Option<String>,
-    /// For which campaign and generation.
+    /// Its campaign and generation.
     pub campaign: Option<(i64, i64)>,
-    /// The champion that it was made to beat.
+    /// The champion it is to beat.
     pub parent: Option<String>,
 }
 
-/// Notes a net; one that is known stays as it is.
+/// Adds a net; an existing one stays as it is.
 ///
 /// # Errors
 ///
@@ -85,11 +85,11 @@ pub async fn add(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Ou
     Ok(())
 }
 
-/// Notes a candidate. One that was rejected may be one again, when the same games were learned from again.
+/// Adds a candidate. A rejected one may return, if training reproduces the same net.
 ///
 /// # Errors
 ///
-/// If the net is known, and not as a candidate.
+/// If the net exists in another state.
 pub(super) async fn add_candidate(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Outcome<()> {
     add(connection, now, net).await?;
     let query = "UPDATE nets SET state = 'candidate' WHERE hash = $1 AND state IN ('candidate', 'rejected')";
@@ -99,7 +99,7 @@ pub(super) async fn add_candidate(connection: &mut Connection<'_>, now: Time, ne
     Ok(())
 }
 
-/// Notes a book whose file is among the objects.
+/// Adds a book whose file is stored as an object.
 ///
 /// # Errors
 ///
@@ -119,8 +119,8 @@ pub async fn add_book(
     Ok(())
 }
 
-/// Freezes a training set: the games that count now in these generations, by shards of which all games count. There
-/// must be some.
+/// Freezes a training set: the shards of these generations of which all games count. There must be
+/// at least one.
 pub(super) async fn freeze(
     connection: &mut Connection<'_>,
     now: Time,
@@ -152,7 +152,7 @@ pub(super) async fn freeze(
     Ok(hash)
 }
 
-/// What a net is built like, in one line: nets of the same line are equally fast.
+/// Describes an architecture in one line; nets with the same line are equally fast.
 #[must_use]
 pub fn line_of(sizes: Sizes) -> String {
     let inputs = match sizes.inputs() {
@@ -163,19 +163,19 @@ pub fn line_of(sizes: Sizes) -> String {
     format!("{inputs}{width}×2, {first}, {second}, {stacks} stacks")
 }
 
-/// No candidate of a campaign will be tested any more.
+/// Rejects all candidates of a campaign.
 pub(super) async fn give_up_candidates(connection: &mut Connection<'_>, campaign: i64) -> Outcome<()> {
     let query = "UPDATE nets SET state = 'rejected' WHERE campaign = $1 AND state = 'candidate'";
     sqlx::query(query).bind(campaign).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Takes a promotion back: the champion before plays again, from the generation of the one that goes. Whoever looked says
-/// which net they saw as champion.
+/// Rolls back a promotion: the previous champion returns, in a new generation. Optimistic locking:
+/// `seen` is the champion that the caller saw.
 ///
 /// # Errors
 ///
-/// If the campaign's champion was not promoted, or is not the one that was seen.
+/// If the champion was not promoted, or is not the one in `seen`.
 pub async fn roll_back(
     connection: &mut Connection<'_>,
     now: Time,
@@ -204,7 +204,7 @@ pub async fn roll_back(
     sqlx::query(query).bind(champion.clone()).execute(connection.raw()).await?;
     trainings::end_all(connection, campaign, "its champion was rolled back").await?;
     give_up_candidates(connection, campaign).await?;
-    // A new generation: the games of the net that goes are not mixed with those of the one that comes back.
+    // A new generation, so that games of the two nets are not mixed.
     let query =
         "UPDATE campaigns SET champion = $2, generation = generation + 1, candidates = 0, wanted_positions = $3,
                  selfplay = NULL, training = NULL, gate = NULL, phase = 'collecting', phase_since = $4, reason = NULL,

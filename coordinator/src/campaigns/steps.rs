@@ -1,4 +1,4 @@
-//! The steps of a campaign. The campaign's row is locked by whoever calls.
+//! The steps of a campaign. The caller has locked the campaign's row.
 
 use dataset::{Digest, Header, random::game_seed};
 use protocol::api::problem::Code;
@@ -14,16 +14,16 @@ use crate::{
     work::{USUAL_MOVES, cost_per_position, counting},
 };
 
-/// A generation has so many games more than it is expected to need.
+/// Spare games beyond a generation's expected need.
 const SPARE_GAMES: i64 = 16;
 
-/// For every active worker, so many milliseconds later the last of them begins with a new net.
+/// Milliseconds per active worker over which the start with a new net is spread.
 const SPREAD_PER_WORKER: i64 = 20;
 
-/// None begins later than this.
+/// Maximum spread of the start.
 const MOST_SPREAD: i64 = 600 * SECOND;
 
-/// Matches and self-play draw from different seeds, and so does every generation.
+/// Derives a separate seed for each generation, and for matches and self-play.
 fn seed_for(row: &CampaignRow, what: u64) -> u64 {
     game_seed(game_seed(row.campaign.seed, row.id as u64), (row.generation as u64) << 8 | what)
 }
@@ -48,16 +48,16 @@ pub(super) async fn step(
     Ok(stepped || played.changed)
 }
 
-/// What a generation has. It takes a look at every upload of it.
+/// Counts of a generation. Counting reads each of its uploads.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     pub(super) generation: i64,
     pub(super) selfplay: Option<i64>,
-    /// The positions that count.
+    /// Counted positions.
     positions: i64,
-    /// What the job that is played has.
+    /// The tally of the current self-play job.
     tally: counting::Tally,
-    /// The games of it that may still come to count.
+    /// Its games that may still count.
     coming: i64,
 }
 
@@ -88,7 +88,7 @@ struct Played {
     changed: bool,
 }
 
-/// Sees to it that the generation's games are played, and not too many of them.
+/// Opens, pauses or replaces the generation's self-play job, and limits its games.
 async fn keep_playing(
     connection: &mut Connection<'_>,
     now: Time,
@@ -118,7 +118,8 @@ async fn keep_playing(
             Ok(Played { is_full, changed: now_state != state })
         }
         (previous, _) => {
-            // None yet, or one for another engine: its games stay, and the generation goes on with this engine's.
+            // None yet, or one for another engine: its games stay, and a job for this engine
+            // continues.
             if let Some(job) = previous {
                 matches::set_state(connection, now, job, "closed").await?;
             }
@@ -132,13 +133,13 @@ async fn keep_playing(
     }
 }
 
-/// Hands out no more games than bring so many more positions: the last lease of a generation is not longer than need be.
+/// Limits the job's games to the missing positions, so the last leases are not longer than needed.
 async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64, counts: Counts) -> Outcome<()> {
     let tally = counts.tally;
     let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { USUAL_MOVES };
     let games = missing.max(0) / per_game;
-    // A few too many are better than workers that wait until it is known that there were too few. What is in dispute is
-    // not counted upon: it may wait for long.
+    // A few spare games cost less than workers that wait. Disputed games are not relied on:
+    // settling may take long.
     let query = "SELECT frontier FROM jobs WHERE id = $1";
     let frontier: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
     let limit = frontier + (games + games / 10 + SPARE_GAMES - counts.coming).max(0);
@@ -147,7 +148,7 @@ async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64, co
     Ok(())
 }
 
-/// A new job. `gate` says how a match is judged.
+/// Creates a job; `gate` holds the parameters of a match's test.
 pub(super) async fn create_job(
     connection: &mut Connection<'_>,
     now: Time,
@@ -169,12 +170,12 @@ pub(super) async fn create_job(
     let query = query.bind(header.net.map(|net| net.to_string())).bind(opponent.map(|net| net.to_string()));
     let query = query.bind(gate).bind(row.map_or(50, |row| i64::from(row.campaign.priority))).bind(game_limit);
     let query = query.bind(cost_per_position(header) * USUAL_MOVES);
-    // One worker has nobody to wait for.
+    // A single worker starts at once.
     let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER).min(MOST_SPREAD);
     Ok(query.bind(spread).bind(now.0).fetch_one(connection.raw()).await?)
 }
 
-/// Freezes a training set, and asks for a net.
+/// Freezes a training set and creates a training.
 pub(super) async fn begin_training(connection: &mut Connection<'_>, now: Time, row: &CampaignRow) -> Outcome<()> {
     let first = (row.generation + 1 - i64::from(row.campaign.generation.window)).max(0);
     let manifest = nets::freeze(connection, now, row.id, first, row.generation).await?;
@@ -234,7 +235,7 @@ async fn is_like(connection: &mut Connection<'_>, candidate: Digest, champion: O
     Ok(like > 0)
 }
 
-/// The candidate plays against the champion.
+/// Creates the gate match of a candidate against the champion.
 async fn begin_match(
     connection: &mut Connection<'_>,
     now: Time,
@@ -245,7 +246,7 @@ async fn begin_match(
     let seed = seed_for(row, 1 | (row.candidates as u64 & 0x3f) << 1);
     let mut plan = row.campaign.clone();
     if is_like(connection, candidate, row.champion).await? {
-        // Nets of the same shape are equally fast.
+        // Nets of the same architecture are equally fast.
         plan.gate.candidate_nodes_percent = 100;
     }
     let header = plan.match_header(bench_signature, Some(candidate), row.champion, seed);
@@ -270,7 +271,7 @@ async fn after_match(
     let query = "SELECT bench_signature FROM jobs WHERE id = $1";
     let signature: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
     if signature != bench_signature as i64 {
-        // Nobody has its engine any more, and games of two engines are no one match.
+        // The engine version has changed, and one match cannot mix two engines: start anew.
         matches::set_state(connection, now, job, "closed").await?;
         let candidate = candidate_of(connection, row).await?;
         let candidate = candidate.parse().map_err(|_| Failure::Broken("a candidate without a hash".to_owned()))?;
@@ -312,7 +313,7 @@ async fn candidate_of(connection: &mut Connection<'_>, row: &CampaignRow) -> Out
     candidate.flatten().ok_or_else(|| Failure::refused(Code::Conflict, "the campaign has no candidate"))
 }
 
-/// The candidate becomes the champion, and the next generation begins.
+/// Promotes the candidate and begins the next generation.
 pub(super) async fn promote(
     connection: &mut Connection<'_>,
     now: Time,
@@ -343,7 +344,7 @@ pub(super) async fn promote(
     Ok(())
 }
 
-/// The candidate is given up; more games, and another.
+/// Rejects the candidate and requires more games for the next one.
 pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, why: &str) -> Outcome<()> {
     let candidate = candidate_of(connection, row).await?;
     let query = "UPDATE nets SET state = 'rejected' WHERE hash = $1 AND state = 'candidate'";
@@ -367,7 +368,7 @@ pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &Cam
     Ok(())
 }
 
-/// Nothing more is played for the campaign.
+/// Sets the state of the campaign's jobs.
 pub(super) async fn rest(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, state: &str) -> Outcome<()> {
     for job in [row.selfplay, row.gate].into_iter().flatten() {
         matches::set_state(connection, now, job, state).await?;
@@ -375,7 +376,7 @@ pub(super) async fn rest(connection: &mut Connection<'_>, now: Time, row: &Campa
     Ok(())
 }
 
-/// The campaign waits for a person.
+/// Marks the campaign as stuck until a maintainer acts.
 async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Outcome<()> {
     if let Some(job) = row.selfplay {
         matches::set_state(connection, now, job, "paused").await?;

@@ -1,4 +1,4 @@
-//! Trainings: a frozen training set and a recipe, for a trainer that takes them on.
+//! Trainings: a frozen training set and a recipe, leased to a trainer.
 
 use dataset::Digest;
 use protocol::api::{
@@ -16,14 +16,14 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// A trainer that says nothing for so many seconds has lost its training.
+/// A training's lease expires after this many seconds without a heartbeat.
 const PATIENCE: u32 = 900;
 
-/// So often a training is begun before somebody has to look.
+/// Maximum attempts before a training fails.
 const MOST_ATTEMPTS: i64 = 10;
 
-/// A training that does not get further for so long is lost: before its first step and behind its last there is much to
-/// read and to write.
+/// Maximum time without progress, long enough for the reading before the first step and the writing
+/// after the last.
 const MOST_STANDING: i64 = 6 * HOUR;
 
 pub(super) async fn create(
@@ -40,7 +40,7 @@ pub(super) async fn create(
     Ok(query.fetch_one(connection.raw()).await?)
 }
 
-/// A training whose trainer is gone is for others.
+/// Lease expiry: reopens a training whose trainer is gone.
 pub(super) async fn expire(connection: &mut Connection<'_>, now: Time, training: i64) -> Outcome<()> {
     let query = "UPDATE trainings SET state = CASE WHEN attempts >= $3 THEN 'failed' ELSE 'open' END,
                  reason = CASE WHEN attempts >= $3 THEN 'no trainer finished it' ELSE reason END, token = NULL
@@ -49,7 +49,7 @@ pub(super) async fn expire(connection: &mut Connection<'_>, now: Time, training:
     Ok(())
 }
 
-/// Answers a trainer that asks for a net to train. Who has one already gets the same again, with a new secret.
+/// Grants a training to a trainer; one it already holds is granted again with a new token.
 ///
 /// # Errors
 ///
@@ -70,7 +70,7 @@ pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, cla
         return Ok(Offer::Wait { seconds: 30, reason: "no net is to be trained at the moment".to_owned() });
     };
     let token = people::secret("")?;
-    // Who comes again and again without getting on in between tries as others do.
+    // A trainer that claims repeatedly without progress uses up attempts too.
     let query =
         "UPDATE trainings SET attempts = attempts + 1, state = 'leased', token = $2, account = $3, trainer = $4,
                  expires = $5, step = 0, moved = $6 WHERE id = $1";
@@ -86,24 +86,24 @@ pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, cla
     Ok(Offer::Train(Training { token, campaign, generation, recipe, manifests, seconds: PATIENCE }))
 }
 
-/// A training under way, and for whom.
+/// A leased training.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Taken {
-    /// Its number.
+    /// Its id.
     pub id: i64,
     /// The campaign.
     pub campaign: i64,
-    /// Of which generation its net will be.
+    /// The generation its net will have.
     pub generation: i64,
-    /// How.
+    /// Its recipe.
     pub recipe: String,
-    /// The champion that is to be beaten.
+    /// The champion to beat.
     pub champion: Option<String>,
-    /// What was uploaded.
+    /// Hash of the uploaded net.
     pub candidate: Option<String>,
 }
 
-/// The training with this secret.
+/// Returns the leased training with this token.
 ///
 /// # Errors
 ///
@@ -119,7 +119,7 @@ fn lost() -> Failure {
     Failure::refused(Code::LeaseLost, "the training is over, or with another trainer")
 }
 
-/// The training with this secret, and whether it is over.
+/// Returns the training with this token and its state.
 async fn by_token(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<(Taken, String)> {
     let query = "SELECT id, campaign, generation, recipe, champion, candidate, state, account
                  FROM trainings WHERE token = $1";
@@ -131,8 +131,8 @@ async fn by_token(connection: &mut Connection<'_>, account: i64, token: &str) ->
     Ok((Taken::from_row(&row)?, row.try_get("state")?))
 }
 
-/// A training gets on: it lasts longer. One that gets further than any attempt before has tried once; one that stands
-/// where it is lasts for a while alone.
+/// Heartbeat: extends the lease of a training. Progress beyond any earlier attempt resets the
+/// attempts; without progress the lease ends in time.
 ///
 /// # Errors
 ///
@@ -151,7 +151,7 @@ pub async fn progress(
     let (furthest, before, moved): (i64, i64, i64) = query.fetch_one(connection.raw()).await?;
     let (step, steps) = (progress.step.min(i64::MAX as u64) as i64, progress.steps.min(i64::MAX as u64) as i64);
     if step > before {
-        // An attempt that breaks off where all do may be reported a little sooner or later.
+        // Tolerance of 1%: attempts that fail at the same step may report it slightly differently.
         let is_further = step > furthest + steps / 100;
         let query = "UPDATE trainings SET step = $2, moved = $3, furthest = CASE WHEN $4 = 1 THEN $2 ELSE furthest END,
                      attempts = CASE WHEN $4 = 1 THEN 1 ELSE attempts END WHERE id = $1";
@@ -166,7 +166,7 @@ pub async fn progress(
     Ok(Renewed { seconds: PATIENCE })
 }
 
-/// A candidate's net, or a picture of its losses, is among the objects.
+/// Records an uploaded net or plot of losses, which is stored as an object.
 ///
 /// # Errors
 ///
@@ -189,16 +189,17 @@ pub async fn uploaded(
     Ok(())
 }
 
-/// What a trainer uploads.
+/// A file uploaded by a trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uploaded {
     /// The net.
     Net,
-    /// The picture.
+    /// The plot of losses.
     Curves,
 }
 
-/// Whether this training was handed in with this net before: its trainer did not hear the answer.
+/// Idempotent retry: whether this training was completed with this net before, and the response was
+/// lost.
 ///
 /// # Errors
 ///
@@ -211,11 +212,11 @@ pub async fn was_completed(connection: &mut Connection<'_>, account: i64, token:
     Ok(found > 0)
 }
 
-/// The candidate is there.
+/// Completes a training: its net becomes a candidate.
 ///
 /// # Errors
 ///
-/// As [`taken`]; or if a net of this name and content is not a candidate but known otherwise.
+/// As [`taken`]; or if the net exists and is no candidate.
 pub async fn complete(
     connection: &mut Connection<'_>,
     now: Time,
@@ -227,7 +228,7 @@ pub async fn complete(
     let is_this = training.candidate.as_deref() == Some(net.hash.to_string().as_str());
     match state.as_str() {
         "leased" => {}
-        // The answer to the same words was lost.
+        // Idempotent retry: the response was lost.
         "done" if is_this => return Ok(()),
         _ => return Err(lost()),
     }
@@ -246,7 +247,7 @@ pub async fn complete(
     Ok(())
 }
 
-/// Nobody waits for a campaign's nets any more.
+/// Fails all unfinished trainings of a campaign.
 pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reason: &str) -> Outcome<()> {
     let query =
         "UPDATE trainings SET state = 'failed', reason = $2 WHERE campaign = $1 AND state IN ('open', 'leased')";
@@ -254,7 +255,7 @@ pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reas
     Ok(())
 }
 
-/// A trainer cannot do it.
+/// Abandons a training that its trainer cannot finish.
 ///
 /// # Errors
 ///

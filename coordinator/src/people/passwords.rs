@@ -1,4 +1,4 @@
-//! Passwords: for pages only, kept by argon2id.
+//! Passwords, for the pages only, stored by argon2id.
 
 use std::sync::LazyLock;
 
@@ -12,16 +12,16 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// How many characters a password has, at least and at most: argon2 would take more, and a stranger's time is ours.
+/// Allowed characters of a password. The maximum bounds the time of hashing untrusted input.
 pub const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
 
-/// The hash of a password that nobody knows: who tries a name that is not here waits as long as for one that is.
+/// A dummy hash, so that unknown names take as long to verify as known ones (timing side channel).
 static NOBODYS: LazyLock<String> = LazyLock::new(|| {
     let password = secret("").unwrap_or_else(|_| "a password that nobody knows".to_owned());
     hash(&password).unwrap_or_default()
 });
 
-/// A password as it is kept. It takes tens of milliseconds on purpose: not for threads that answer others.
+/// Hashes a password. This takes tens of milliseconds by design: not for async threads.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn hash(password: &str) -> Outcome<String> {
     Ok(hash.to_string())
 }
 
-/// Whether it is the password of this hash. Without a hash it never is, and takes as long.
+/// Verifies a password. Without a hash it always fails, in the same time.
 #[must_use]
 pub fn verify(password: &str, hash: Option<&str>) -> bool {
     let known = hash.unwrap_or(&NOBODYS);
@@ -45,7 +45,7 @@ pub fn verify(password: &str, hash: Option<&str>) -> bool {
     is_right && hash.is_some()
 }
 
-/// An account's number, state, message and hash, by its name.
+/// Finds an account's credentials by its name.
 ///
 /// # Errors
 ///
@@ -55,20 +55,20 @@ pub async fn find(connection: &mut Connection<'_>, name: &str) -> Outcome<Option
     Ok(sqlx::query_as(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
 }
 
-/// What is needed to let somebody in.
+/// The data needed to sign in.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Kept {
     /// The account.
     pub id: i64,
-    /// Whether it may do anything.
+    /// Its state.
     pub state: String,
-    /// Why not.
+    /// The message to a blocked account.
     pub message: Option<String>,
-    /// The password's hash, if one was set.
+    /// Hash of the password, if one was set.
     pub password: Option<String>,
 }
 
-/// Sets an account's password and ends its sessions: whoever knew the old one is out.
+/// Sets an account's password and ends its sessions.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Sessions of people who signed in to the pages. What their cookie holds is random and kept as its SHA-256.
+//! Sessions of people signed in to the pages. A cookie holds a random secret, stored as its
+//! SHA-256.
 
 use protocol::api::work::Role;
 
@@ -8,23 +9,23 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// So long somebody stays signed in.
+/// Lifetime of a session.
 pub const LASTS: i64 = 14 * DAY;
 
-/// Somebody who signed in.
+/// A signed-in person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The account.
     pub account: i64,
     /// Its name.
     pub name: String,
-    /// What it may do.
+    /// Its role.
     pub role: Role,
-    /// What its forms carry.
+    /// The CSRF token of its forms.
     pub form: String,
 }
 
-/// Begins one and gives back what the cookie holds; sessions that are over go on the way.
+/// Begins a session and returns the cookie's secret; deletes expired sessions too.
 ///
 /// # Errors
 ///
@@ -38,7 +39,7 @@ pub async fn begin(connection: &mut Connection<'_>, now: Time, account: i64) -> 
     Ok(cookie)
 }
 
-/// Whose session it is, if it is one and its account may do anything.
+/// Returns the session of a cookie, if it is valid and its account may sign in.
 ///
 /// # Errors
 ///
@@ -56,7 +57,7 @@ pub async fn find(connection: &mut Connection<'_>, now: Time, cookie: &str) -> O
     .transpose()
 }
 
-/// Ends one.
+/// Ends a session.
 ///
 /// # Errors
 ///

@@ -1,8 +1,9 @@
-//! Berger's tables: who meets whom, round by round.
+//! Berger's tables: the schedule of a round robin.
 
-/// The rounds of so many players: in every round everybody meets one other, or rests if they are odd in number.
+/// Returns the rounds for this many players. Each player meets one other per round; an odd one has
+/// a bye.
 pub(super) fn rounds(players: usize) -> Vec<Vec<(usize, usize)>> {
-    // One seat stays, the others go round; an empty seat is a rest.
+    // Circle method: one seat is fixed, the others rotate; an empty seat is a bye.
     let seats = players + players % 2;
     if seats < 2 {
         return Vec::new();

@@ -1,39 +1,39 @@
-//! The strengths that explain results best (Bradley and Terry's model; a draw is half a win and half a loss).
+//! Bradley–Terry strengths, fitted by maximum likelihood; a draw is half a win and half a loss.
 
 use std::f64::consts::LN_10;
 
-/// What one player got from another.
+/// The result between two players.
 #[derive(Clone, Copy, Debug)]
 pub struct Score {
-    /// Who got the points.
+    /// The scoring player.
     pub one: usize,
-    /// From whom.
+    /// The other player.
     pub other: usize,
-    /// In how many games.
+    /// Number of games.
     pub games: u64,
-    /// How many points.
+    /// Points of the scoring player.
     pub points: f64,
 }
 
-/// How strong a player is.
+/// The strength of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
-    /// Relative to the first player.
+    /// Elo relative to the first player.
     pub elo: f64,
-    /// The standard error if all others' strengths were known and games were won or lost: a little too much, for draws
-    /// and pairs make results steadier.
+    /// Standard error, given the others' strengths and games without draws. Slightly too large:
+    /// draws and pairs reduce the variance.
     pub error: Option<f64>,
-    /// In how many games it was seen.
+    /// Number of games.
     pub games: u64,
 }
 
-/// Results are found so often at most.
+/// Maximum iterations of the fit.
 const MOST_STEPS: u32 = 10_000;
 
-/// Whoever won all games is not infinitely strong: every two who met have drawn as many games as this besides.
+/// Prior: this many drawn games between any two that met keep a perfect score finite.
 const DRAWN_BESIDES: f64 = 1.0;
 
-/// The strengths of so many players, the first of whom has 0. Who has met nobody has 0 too, and no error.
+/// Fits the strengths; the first player has 0, and so has one without games, which has no error.
 #[must_use]
 pub fn strengths(players: usize, scores: &[Score]) -> Vec<Strength> {
     let mut points = vec![0.0; players];
@@ -48,7 +48,8 @@ pub fn strengths(players: usize, scores: &[Score]) -> Vec<Strength> {
             games[one] += score.games;
         }
     }
-    // Each step makes what was seen likelier (Hunter 2004, MM algorithms for generalized Bradley-Terry models).
+    // Minorize–maximize (Hunter 2004, MM algorithms for generalized Bradley-Terry models): each
+    // step increases the likelihood.
     let mut gamma = vec![1.0_f64; players];
     for _ in 0..MOST_STEPS {
         let mut change = 0.0_f64;

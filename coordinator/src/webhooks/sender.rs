@@ -1,4 +1,4 @@
-//! Posting what is due.
+//! Posts deliveries that are due.
 
 use std::time::Duration;
 
@@ -13,31 +13,31 @@ use crate::{
     store::{Database, Outcome, Store as _},
 };
 
-/// How often it is looked for what is due.
+/// Interval between checks for due deliveries.
 const TICK: Duration = Duration::from_secs(2);
 
-/// Whoever is told must have answered after so long.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So many are told at the same time.
+/// Maximum simultaneous posts.
 const TOGETHER: i64 = 16;
 
-/// What posts.
+/// The HTTP client of webhooks.
 #[derive(Clone, Debug)]
 pub struct Sender {
     client: Client,
 }
 
 impl Sender {
-    /// One that waits so long for an answer.
+    /// Creates a client with this timeout.
     ///
     /// # Errors
     ///
-    /// If the machine's certificates cannot be had.
+    /// If the system's certificates cannot be loaded.
     pub fn new(patience: Duration) -> Result<Self, reqwest::Error> {
-        // There is no TLS without somebody who computes; a second one to say so is no error.
+        // rustls needs a crypto provider; an already installed one is no error.
         drop(rustls::crypto::ring::default_provider().install_default());
-        // What is posted is meant for the address that a person wrote down, and for no other.
+        // No redirects: deliveries go to the configured address only.
         let client = Client::builder().redirect(Policy::none()).timeout(patience).connect_timeout(patience);
         let client = client.user_agent(concat!("chuhe-coordinator/", env!("CARGO_PKG_VERSION"))).build()?;
         Ok(Self { client })
@@ -51,7 +51,7 @@ impl Sender {
         match request.body(due.body.clone()).send().await {
             Ok(answer) if answer.status().is_success() => Ok(()),
             Ok(answer) => Err(format!("it was answered {}", answer.status())),
-            // The words of the error may have the address in them.
+            // The error's text may contain the address.
             Err(error) if error.is_timeout() => Err("there was no answer in time".to_owned()),
             Err(error) if error.is_connect() => Err("nobody is there".to_owned()),
             Err(_) => Err("the connection broke off".to_owned()),
@@ -59,8 +59,8 @@ impl Sender {
     }
 }
 
-/// How a body is signed: `t=SECONDS,v1=HEX`, of which the second is the HMAC-SHA-256, by the webhook's secret, of the
-/// seconds since 1970, a full stop, and the body.
+/// Signs a body: `t=SECONDS,v1=HEX`, the HMAC-SHA-256 by the webhook's secret of the seconds since
+/// 1970, a full stop, and the body.
 ///
 /// # Panics
 ///
@@ -78,7 +78,7 @@ pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
     })
 }
 
-/// Posts what is due, once; how many deliveries that were, and how many were answered 2xx.
+/// Posts all due deliveries once. Returns their number and how many got a 2xx response.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcom
             Ok(due > 0)
         })
     });
-    // Writing costs a wait for the disk, and mostly there is nothing to tell.
+    // A write waits for the disk, and mostly nothing is due.
     if !any.await? {
         return Ok((0, 0));
     }
@@ -118,7 +118,7 @@ pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcom
     Ok((results.len(), results.iter().filter(|(_, is_told)| *is_told).count()))
 }
 
-/// Goes on until it is told to stop.
+/// Delivers until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
     let sender = match Sender::new(PATIENCE) {
         Ok(sender) => sender,
@@ -129,7 +129,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
         if let Err(error) = &told {
             tracing::error!(%error, "webhooks cannot be looked after");
         }
-        // There may be more.
+        // A full batch: more may be due.
         let pause = if matches!(told, Ok((found, _)) if found as i64 == TOGETHER) { Duration::ZERO } else { TICK };
         tokio::select! {
             () = tokio::time::sleep(pause) => if *stop.borrow() { break },
@@ -142,7 +142,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 mod tests {
     use super::signature;
 
-    /// As `printf '1700000000.{}' | openssl dgst -sha256 -hmac webhook_secret` says.
+    /// Reference: `printf '1700000000.{}' | openssl dgst -sha256 -hmac webhook_secret`.
     #[test]
     fn others_sign_the_same() {
         assert_eq!(signature("webhook_secret", 1_700_000_000, "{}"), EXPECTED);
