@@ -1,7 +1,7 @@
-//! Backups: everything a coordinator has, in a folder, taken while it runs; and a coordinator made from one.
+//! Backups of a running coordinator into a folder, and restores into an empty one.
 //!
-//! A backup is a file of lines of JSON for each table, and the objects that they name. It belongs to neither database:
-//! what was taken from one can be restored into the other.
+//! A backup has a JSON Lines file per table, and the objects that the rows name. The format is
+//! independent of the database: a backup of one kind can be restored into the other.
 
 use std::{
     fmt::Write as _,
@@ -22,7 +22,7 @@ use crate::{
     store::{self, Database, Dialect, Failure, Outcome, Store as _},
 };
 
-/// Every table; each after those that its rows refer to.
+/// All tables, each after those it references.
 pub const TABLES: [&str; 25] = [
     "accounts",
     "invitations",
@@ -51,16 +51,17 @@ pub const TABLES: [&str; 25] = [
     "deliveries",
 ];
 
-/// Tables that backups of older programs lack, and since which schema they are there.
+/// Tables that older backups lack, with the schema version that introduced them.
 const LATER: [(&str, i64); 1] = [("figures", 3)];
 
-/// Since this schema it is said of an account whether it was found wrong; before, its state and its shards say so.
+/// The schema version that introduced the column `distrusted`. For older backups it is derived from
+/// the states of the account and its shards.
 const DISTRUST: i64 = 5;
 
-/// The file that says of which schema a backup is.
+/// The file with the schema version of a backup.
 const ABOUT: &str = "backup.json";
 
-/// Why there is no backup, or nothing was restored.
+/// An error in a backup or restore.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum BackupError {
@@ -82,24 +83,24 @@ pub enum BackupError {
     Objects(#[from] ObjectError),
 }
 
-/// What a backup has.
+/// The contents of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
-    /// Rows of all tables.
+    /// Number of rows in all tables.
     pub rows: u64,
-    /// Objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Objects that a row names and that are gone.
+    /// Number of referenced objects that do not exist.
     pub missing: u64,
-    /// Objects that have other bytes than their names say: they are left out.
+    /// Number of objects left out because their bytes do not match their hash.
     pub damaged: u64,
 }
 
-/// Writes a backup into a folder that is not there yet.
+/// Writes a backup into a new folder.
 ///
 /// # Errors
 ///
-/// If it is there, or something cannot be read or written.
+/// If the folder exists, or something cannot be read or written.
 pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
     if folder.exists() {
         return Err(BackupError::There(folder.to_owned()));
@@ -109,7 +110,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
         move |source| BackupError::File { path, source }
     };
     fs::create_dir_all(folder).map_err(failed(folder))?;
-    // All tables as they are at one moment.
+    // One snapshot for all tables.
     let tables = store.read(|mut connection| {
         Box::pin(async move {
             if connection.dialect() == Dialect::Postgres {
@@ -155,7 +156,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
     Ok(summary)
 }
 
-/// Of which schema a backup is. The first programs did not say.
+/// Returns the schema version of a backup; the first versions did not record it.
 fn schema_of(folder: &Path) -> Result<i64, BackupError> {
     let path = folder.join(ABOUT);
     let text = match fs::read_to_string(&path) {
@@ -167,11 +168,12 @@ fn schema_of(folder: &Path) -> Result<i64, BackupError> {
     about.ok_or(BackupError::Line { path, line: 1, message })
 }
 
-/// Makes an empty database and a store of objects what they were when a backup was taken.
+/// Restores a backup into an empty database and an object store.
 ///
 /// # Errors
 ///
-/// If the database is not empty, or something cannot be read or written; then nothing is in the database.
+/// If the database is not empty, or something cannot be read or written; the database then stays
+/// empty.
 pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
     let mut summary = Summary::default();
     let mut tables = Vec::new();
@@ -268,7 +270,7 @@ fn to_json(row: &AnyRow) -> Outcome<Map<String, Value>> {
     Ok(object)
 }
 
-/// The objects that a row names.
+/// Returns the objects that a row references.
 fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
     let hash = |column: &str| row.get(column).and_then(Value::as_str).and_then(|hash| hash.parse().ok());
     let found = match table {
@@ -282,7 +284,7 @@ fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
 }
 
 async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Outcome<()> {
-    // What is nothing is written as such: a database asks of which type it is, and nothing has none.
+    // NULL is written literally: a bound parameter would need a type.
     let mut places = Vec::new();
     let mut bound = Vec::new();
     for value in row.values() {
@@ -311,7 +313,7 @@ async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, V
     Ok(())
 }
 
-/// New rows get numbers behind those that were restored.
+/// Continues the id sequence after the restored rows.
 async fn go_on_numbering(connection: &mut AnyConnection, table: &str) -> Outcome<()> {
     let query = "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = $1 AND is_identity = 'YES'";
     let numbered: i64 = sqlx::query_scalar(query).bind(table.to_owned()).fetch_one(&mut *connection).await?;

@@ -1,5 +1,5 @@
-//! What administrators choose while it runs. Choices are kept in the database, so they hold for every coordinator on it,
-//! and go before what it was started with; every change is an event.
+//! Settings that administrators change at run time. They are stored in the database, so they apply
+//! to all its coordinators and override the command line. Each change is an event.
 
 use std::{fmt, str::FromStr};
 
@@ -13,22 +13,22 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// What may be chosen.
+/// The key of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Who may register.
     Registration,
-    /// After how many days the files of games go that no published net learned from; 0: never.
+    /// Retention in days of games that no published net was trained on; 0: unlimited.
     KeepDays,
-    /// How many of an account's games are played again at least, in per cent, however many were found clean.
+    /// Minimum audit rate in per cent, however many clean games an account has.
     AuditPercent,
 }
 
 impl Key {
-    /// All of them.
+    /// All keys.
     pub const ALL: [Self; 3] = [Self::Registration, Self::AuditPercent, Self::KeepDays];
 
-    /// Its word.
+    /// The key's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl Key {
         }
     }
 
-    /// Where it is kept: other settings are the coordinator's own notes.
+    /// The name in the database; a prefix separates it from the coordinator's internal settings.
     const fn place(self) -> &'static str {
         match self {
             Self::Registration => "chosen.registration",
@@ -48,7 +48,7 @@ impl Key {
     }
 }
 
-/// There is no such thing to choose.
+/// The error of an unknown key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no such setting")]
 pub struct NoSuchKey;
@@ -61,22 +61,22 @@ impl FromStr for Key {
     }
 }
 
-/// Who may register.
+/// The registration policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registration {
-    /// Everybody.
+    /// Anyone.
     Open,
-    /// Everybody, and then waits until a maintainer approves; who was invited does not.
+    /// Anyone, subject to a maintainer's approval unless invited.
     Approval,
-    /// Who was invited.
+    /// Invited people only.
     Invitation,
 }
 
 impl Registration {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Self; 3] = [Self::Open, Self::Approval, Self::Invitation];
 
-    /// Its word.
+    /// The policy's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,26 +86,26 @@ impl Registration {
         }
     }
 
-    /// The state in which an account begins.
+    /// The initial state of an account.
     #[must_use]
     pub const fn first_state(self, is_invited: bool) -> &'static str {
         if matches!(self, Self::Approval) && !is_invited { "pending" } else { "active" }
     }
 }
 
-/// All that was chosen, or said when it was started.
+/// The values of all settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choices {
-    /// Who may register.
+    /// The registration policy.
     pub registration: Registration,
-    /// After how many days games expire; none: never.
+    /// Retention of games in days; none: unlimited.
     pub keep_days: Option<u32>,
-    /// How many of an account's games are played again at least, in per cent.
+    /// Minimum audit rate in per cent.
     pub audit_percent: u32,
 }
 
 impl Choices {
-    /// What was said when it was started.
+    /// The values given at the start.
     #[must_use]
     pub fn of(started: &Settings) -> Self {
         let registration = match (started.invitation_only, started.approval) {
@@ -116,7 +116,7 @@ impl Choices {
         Self { registration, keep_days: started.keep_days, audit_percent: 0 }
     }
 
-    /// A choice as text.
+    /// Returns a value as text.
     #[must_use]
     pub fn value(&self, key: Key) -> String {
         match key {
@@ -126,7 +126,7 @@ impl Choices {
         }
     }
 
-    /// Takes a choice over from text; whether that is one.
+    /// Sets a value from text; returns whether it is valid.
     fn set(&mut self, key: Key, value: &str) -> bool {
         match key {
             Key::Registration => match Registration::ALL.into_iter().find(|it| it.name() == value) {
@@ -156,7 +156,7 @@ fn whole(text: &str, most: u32) -> Option<u32> {
     text.parse().ok().filter(|number| *number <= most)
 }
 
-/// What holds now.
+/// Returns the current values.
 ///
 /// # Errors
 ///
@@ -171,7 +171,7 @@ pub async fn choices(connection: &mut Connection<'_>, started: &Settings) -> Out
     Ok(choices)
 }
 
-/// How many of an account's games are played again at least.
+/// Returns the minimum audit rate in per cent.
 ///
 /// # Errors
 ///
@@ -181,11 +181,11 @@ pub async fn audit_percent(connection: &mut Connection<'_>) -> Outcome<u64> {
     Ok(chosen.and_then(|value| whole(&value, 100)).unwrap_or(0).into())
 }
 
-/// Chooses.
+/// Changes a setting.
 ///
 /// # Errors
 ///
-/// If that cannot be chosen.
+/// If the value is invalid.
 pub async fn choose(
     connection: &mut Connection<'_>,
     now: Time,

@@ -1,7 +1,8 @@
-//! What happens without anybody asking: leases end, campaigns go on, matches are decided, orphans are swept.
+//! Scheduler of background work: lease expiry, campaign steps, match decisions, retention and the
+//! sweep of orphan objects.
 //!
-//! Every coordinator on a database does all of it. Each step is one transaction on locked rows, so that two who do the
-//! same do it once.
+//! Every coordinator on a database runs it. Each step is one transaction on locked rows, so
+//! concurrent runs take effect once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,22 +19,22 @@ use crate::{
     work::{leases, validating},
 };
 
-/// How often campaigns are looked at.
+/// Minimum pause between ticks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A look that takes long is taken less often: the pause is so many times as long.
+/// The pause after a slow tick, as a multiple of its duration.
 const REST: u32 = 4;
 
-/// No pause is longer.
+/// Maximum pause between ticks.
 const MOST_PAUSE: Duration = Duration::from_secs(15);
 
-/// The setting that says how the disk was when somebody looked last.
+/// The setting that holds the last state of the disk.
 const DISK: &str = "disk";
 
-/// Every so many ticks objects without a name are looked for.
+/// Ticks between sweeps of orphan objects.
 const SWEEP_EVERY: u64 = 3_600;
 
-/// Goes on until it is told to stop.
+/// Runs ticks until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
     for tick in 0_u64.. {
         let began = tokio::time::Instant::now();
@@ -56,7 +57,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
     }
 }
 
-/// Does once what there is to do; how many campaigns went a step on.
+/// Runs one tick; returns the number of campaign steps.
 ///
 /// # Errors
 ///
@@ -80,7 +81,7 @@ pub async fn step(service: &Service) -> Outcome<u64> {
             .await;
         match went {
             Ok(went) => steps += u64::from(went),
-            // One campaign that cannot go on is no reason for the others to wait.
+            // One failing campaign must not block the others.
             Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot go on"),
         }
     }
@@ -95,7 +96,7 @@ pub async fn step(service: &Service) -> Outcome<u64> {
     Ok(steps)
 }
 
-/// Decides whether new games for training are handed out.
+/// Updates whether self-play games are granted.
 async fn set_policy(service: &Service) -> Outcome<()> {
     let (backlog, disk) = service
         .read(|mut connection| {
@@ -127,7 +128,7 @@ async fn set_policy(service: &Service) -> Outcome<()> {
     Ok(())
 }
 
-/// Notes that the disk is nearly full, or is not any more: once, whoever sees it.
+/// Records a change of the disk's state; once, even with several coordinators.
 async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outcome<()> {
     let now = service.clock.now();
     let value = if is_low { "low" } else { "well" };
@@ -156,7 +157,8 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
         .await
 }
 
-/// Lets games expire that are old enough, if any are to; how many uploads that were. Their objects the next sweep takes.
+/// Expires games beyond the retention, if one is set; returns the number of uploads. The next sweep
+/// deletes their objects.
 ///
 /// # Errors
 ///
@@ -184,9 +186,10 @@ pub async fn expire(service: &Service) -> Outcome<u64> {
     Ok(expired)
 }
 
-/// Sets objects aside that nobody names, and deletes those that were set aside an hour ago and have no name still: those
-/// that were put but never noted, because whoever put them was killed in between, and those that expired. Whoever puts one
-/// of them again at that moment, and names it, loses nothing. How many were set aside.
+/// Sweeps orphan objects in two phases. Unreferenced objects are set aside, and deleted an hour
+/// later if still unreferenced. Orphans come from expired games and from crashes between storing an
+/// object and recording it. A concurrent upload of the same object restores it. Returns the number
+/// set aside.
 ///
 /// # Errors
 ///
@@ -198,7 +201,7 @@ pub async fn sweep(service: &Service) -> Outcome<u64> {
     for kind in Kind::ALL {
         for hash in service.objects.aside_before(kind, now - HOUR).await.map_err(failed)? {
             if is_named(service, kind, hash).await? {
-                // Its length is asked for, and whoever asks brings it back.
+                // Reading the length restores an object that was set aside.
                 service.objects.length(kind, hash).await.map_err(failed)?;
             }
             service.objects.forget(kind, hash).await.map_err(failed)?;
@@ -213,7 +216,7 @@ pub async fn sweep(service: &Service) -> Outcome<u64> {
     Ok(swept)
 }
 
-/// Whether there is something that needs the object.
+/// Whether a row references the object.
 async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Outcome<bool> {
     let query = match kind {
         Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",

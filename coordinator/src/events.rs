@@ -1,4 +1,5 @@
-//! What happened, for people: every administrative act, every promotion, rejection, quarantine and failure.
+//! The log of events for people: administrative actions, promotions, rejections, quarantines,
+//! failures.
 
 use serde::Serialize;
 
@@ -8,20 +9,21 @@ use crate::{
     store::{Connection, Outcome},
 };
 
-/// Something that happened.
+/// An event to record.
 #[derive(Clone, Debug)]
 pub struct Event<'a> {
-    /// Its kind: a word that never changes.
+    /// Its kind: a stable identifier.
     pub kind: &'a str,
-    /// Who did it; the coordinator itself if none.
+    /// The acting account; the coordinator itself if none.
     pub account: Option<i64>,
-    /// What it happened to, as `net:<hash>` or `campaign:<name>`.
+    /// Its subject, as `net:<hash>` or `campaign:<name>`.
     pub subject: String,
-    /// One sentence for people, which `sentences` knows in Chinese.
+    /// One sentence for people, with a translation in `sentences`.
     pub text: String,
 }
 
-/// Takes note of an event, in the transaction that makes it happen; and of who is to be told.
+/// Records an event in the transaction that causes it, with its deliveries to webhooks
+/// (transactional outbox).
 ///
 /// # Errors
 ///
@@ -30,7 +32,7 @@ pub async fn note(connection: &mut Connection<'_>, now: Time, event: Event<'_>) 
     note_with(connection, now, event, &Option::<()>::None).await
 }
 
-/// [`note`], with facts for programs.
+/// [`record_event`] with structured data.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! What is kept: the games that published nets learned from, for ever; all others for as long as whoever runs the
-//! coordinator says.
+//! Retention: games that published nets were trained on are kept for ever, all others for the
+//! configured time.
 //!
-//! Only objects expire. A shard's row stays, with its hash, its counts and what was found out about it, so nothing that
-//! was counted changes. Rows are marked here, in a transaction; the objects that nobody names any more are deleted by the
-//! sweep ([`driver`](crate::driver::sweep)), which does the same for those that were never named.
+//! Only objects expire. A shard's row stays with its hash, counts and verdict, so no count changes.
+//! Rows are marked here in a transaction; the sweep ([`driver`](crate::driver::sweep)) deletes the
+//! unreferenced objects.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use crate::{
     store::{Connection, Failure, Outcome},
 };
 
-/// So many are marked in one transaction.
+/// Maximum shards marked per transaction.
 const TOGETHER: i64 = 200;
 
-/// The hashes of all shards that a manifest names from which a published net was made, or may be: one that is being
-/// trained, or in its gate.
+/// Returns the hashes of all shards in manifests of nets that are published, in training or in
+/// their gate.
 ///
 /// # Errors
 ///
@@ -46,9 +46,9 @@ pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>
     Ok(shards)
 }
 
-/// Marks some shards as expired that came before a time, and are neither pinned nor needed: their job is closed, no
-/// later training will want them, and nothing is to be compared with them. `after` is the shard to go on behind. How
-/// many were marked, and behind which to go on; none if there are no more.
+/// Marks one batch of shards as expired. They were received before a time and are not pinned. Their
+/// job is closed, no later training needs them, and no comparison is pending. `after` is the
+/// cursor; returns the number marked and the next cursor, none at the end.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ pub async fn expire(
     Ok((expired, next))
 }
 
-/// Whether the next net of its campaign will learn from it.
+/// Whether the next training of its campaign uses the shard.
 async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
     let query = "SELECT jobs.kind, jobs.generation, campaigns.generation, campaigns.state, campaigns.text
                  FROM shards JOIN jobs ON jobs.id = shards.job JOIN campaigns ON campaigns.id = jobs.campaign

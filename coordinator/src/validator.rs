@@ -1,5 +1,5 @@
-//! Validation as a service: takes shards from the database, plays their games again, and says what it found. In the
-//! coordinator itself, or in as many processes of its own as are wanted.
+//! Validator service: claims shards, replays their games and records verdicts. It runs in the
+//! coordinator or in any number of separate processes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// For so long a shard is taken on; who takes longer is taken for dead.
+/// Duration of a claim, in milliseconds; afterwards others may claim the shard.
 const PATIENCE: i64 = 300 * SECOND;
 
 /// A validator.
@@ -34,28 +34,28 @@ pub struct Validator {
     pub store: Database,
     /// The objects.
     pub objects: Objects,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// How many shards are played at the same time.
+    /// Maximum shards validated at the same time.
     pub threads: usize,
 }
 
-/// Why validation did not go on.
+/// An error of validation.
 #[derive(Debug, thiserror::Error)]
 pub enum ValidatorError {
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] Failure),
-    /// The objects.
+    /// The object store failed.
     #[error(transparent)]
     Objects(#[from] ObjectError),
-    /// A thread broke off.
+    /// A thread panicked.
     #[error("validation broke off: {0}")]
     Broken(#[from] tokio::task::JoinError),
 }
 
 impl Validator {
-    /// Validates until it is told to stop; sleeps while nothing waits.
+    /// Validates until stopped; sleeps while nothing is pending.
     pub async fn serve(self, mut stop: tokio::sync::watch::Receiver<bool>) {
         loop {
             let pause = match self.round().await {
@@ -73,7 +73,7 @@ impl Validator {
         }
     }
 
-    /// Validates and compares what waits, as much as is taken on at once; how much it was.
+    /// Validates and compares one batch; returns its size.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Validator {
         for shard in &shards {
             tasks.spawn(self.clone().validate(shard.clone()));
         }
-        // What goes wrong with one is no reason to leave the others: it is taken on again after a while.
+        // A failed task must not stop the others: its claim expires and it is retried.
         let mut trouble = Ok(());
         while let Some(done) = tasks.join_next().await {
             if let Err(error) = done.map_err(ValidatorError::from).and_then(|done| done) {
@@ -196,7 +196,7 @@ impl Validator {
             match spawn_blocking(move || delivery::compare(&left, &right, first..end)).await? {
                 Comparison::Equal => None,
                 Comparison::Differ { first_game } => Some(first_game),
-                // Both were sound when they were validated.
+                // Both were readable when validated, so one has been damaged since.
                 Comparison::Unreadable => Some(first),
             }
         };
@@ -210,7 +210,7 @@ impl Validator {
     }
 }
 
-/// Something that nobody can foresee.
+/// Returns an unpredictable random number.
 #[must_use]
 pub fn random() -> u64 {
     getrandom::u64().unwrap_or_default()
