@@ -1,4 +1,4 @@
-//! A process of workers.
+//! A client process with many workers.
 
 use std::{cell::RefCell, collections::BTreeMap, net::SocketAddr, rc::Rc, time::Duration};
 
@@ -19,19 +19,19 @@ use crate::{
     shard,
 };
 
-/// How many games a lease has, about.
+/// Approximate games per lease.
 const GAMES: u64 = 36;
 
-/// What was seen.
+/// Measurements of a client process.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
-    /// How long answers took, in microseconds from the moment when the question was due; by question.
+    /// Response times by call, in microseconds from when the request was due.
     pub(crate) took: BTreeMap<String, Vec<u32>>,
-    /// Refusals that said when to ask again, by question and status.
+    /// Rejections with a time to retry, by call and status.
     pub(crate) refused: BTreeMap<String, u64>,
-    /// Anything else: by question and what it was.
+    /// Other failures, by call and cause.
     pub(crate) wrong: BTreeMap<String, u64>,
-    /// What was answered 2xx: the lease, and the shard.
+    /// Acknowledged uploads: the lease and the shard.
     pub(crate) thanked: Vec<(String, String)>,
     /// Seconds of processor time.
     pub(crate) cpu: f64,
@@ -43,7 +43,7 @@ struct Client {
     seen: RefCell<Seen>,
 }
 
-/// The process: it finds its plan by the environment.
+/// Runs the client process; the environment names its plan.
 pub(crate) fn main() {
     let plan = std::fs::read(std::env::var("CHUHE_LOAD_PLAN").expect("the tests say where the plan is")).unwrap();
     let plan: Plan = serde_json::from_slice(&plan).unwrap();
@@ -67,13 +67,13 @@ impl Client {
         self.begin + after
     }
 
-    /// What one worker does, until the time is over.
+    /// Runs one worker until the end of the load.
     async fn live(self: Rc<Self>, worker: usize) {
         let load = self.plan.load.clone();
         let share = worker as f64 / self.plan.workers.len() as f64;
         let end = load.warm_up + load.measured;
         let (mut ask_at, mut due) = match load.kind {
-            // Afterwards all of them deliver at different times, as if they had always been there.
+            // Uploads are spread evenly afterwards, as in steady operation.
             Kind::Steady => {
                 (load.warm_up.mul_f64(share), load.warm_up + load.job.mul_f64(draw(self.plan.seed, worker as u64)))
             }
@@ -103,7 +103,7 @@ impl Client {
 
     async fn lease(&self, worker: usize, round: u32, due: Duration) -> Option<Lease> {
         let (id, _) = self.plan.workers[worker];
-        // As fast as it takes to have so many games of 500,000 nodes.
+        // The speed that gives this many games of 500,000 nodes.
         let ask = Ask {
             worker: id,
             nonce: format!("{round}"),
@@ -134,7 +134,7 @@ impl Client {
     }
 
     async fn deliver(&self, worker: usize, lease: &Lease, due: Duration) {
-        // Before it is due: a worker has its games when it delivers them.
+        // Built before it is due: a real worker has its games at that time.
         sleep_until(self.at(due) - Duration::from_millis(50)).await;
         let bytes = shard::of(&lease.terms, lease.games, self.plan.load.shard_bytes);
         let hash = Digest::of(&bytes).to_string();
@@ -151,7 +151,8 @@ impl Client {
         *which(&mut self.seen.borrow_mut()).entry(what).or_default() += 1;
     }
 
-    /// Asks when it is due, and again when told to, until there is an answer 2xx; none if there never was.
+    /// Sends a request when due, and retries as told by the server, until a 2xx response; none if
+    /// there is none.
     #[allow(clippy::too_many_arguments, reason = "a question has so many parts")]
     async fn ask(
         &self,

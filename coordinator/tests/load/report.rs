@@ -1,4 +1,4 @@
-//! What was seen, put together.
+//! The combined report of the client processes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,17 +12,17 @@ use crate::{
     plan::{Kind, Load},
 };
 
-/// What the database has afterwards.
+/// The state of the database afterwards.
 pub(crate) struct Kept {
-    /// Leases and shards.
+    /// Lease and hash of each shard.
     pub(crate) shards: Vec<(String, String)>,
     pub(crate) waiting: i64,
-    /// Games that lie in two segments.
+    /// Number of overlapping segments.
     pub(crate) twice: i64,
     pub(crate) objects: PathBuf,
 }
 
-/// What processes have used.
+/// Resources used by processes.
 pub(crate) struct Usage {
     pub(crate) cpu: f64,
     pub(crate) memory: u64,
@@ -36,7 +36,7 @@ impl Usage {
     }
 }
 
-/// What came of it.
+/// The result of a load.
 pub(crate) struct Outcome {
     load: Load,
     took: Duration,
@@ -44,7 +44,7 @@ pub(crate) struct Outcome {
     refused: BTreeMap<String, u64>,
     wrong: BTreeMap<String, u64>,
     thanked: usize,
-    /// What was thanked for, and is not there.
+    /// Acknowledged uploads that are missing.
     lost: Vec<(String, String)>,
     twice: i64,
     waiting: i64,
@@ -104,7 +104,8 @@ impl Outcome {
         self.thanked
     }
 
-    /// Every upload that was answered 2xx is there, once; and whoever was not answered so was told when to come again.
+    /// Asserts that every acknowledged upload exists, once, and every rejection had a time to
+    /// retry.
     pub(crate) fn assert_nothing_is_lost(&self) {
         assert!(self.lost.is_empty(), "thanked for and gone: {:?}", self.lost);
         assert_eq!(self.twice, 0, "counted twice");

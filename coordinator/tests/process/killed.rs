@@ -1,7 +1,7 @@
-//! The coordinator's process is killed again and again while many workers deliver: every upload that was answered 2xx is
-//! there afterwards, once.
+//! The coordinator's process is killed repeatedly while many workers upload. Afterwards every
+//! acknowledged upload exists, once.
 //!
-//! `CHUHE_KILLS` and `CHUHE_WORKERS` say how often and how many; `scripts/check --long` says 100 and 200.
+//! `CHUHE_KILLS` and `CHUHE_WORKERS` set the numbers; `scripts/check --long` uses 100 and 200.
 
 use std::{
     collections::BTreeMap,
@@ -31,10 +31,10 @@ use crate::{
     started::machine,
 };
 
-/// Somebody who asks, plays and delivers, and tries again when nobody answers.
+/// A worker that leases, plays and uploads, and retries without a response.
 pub(crate) struct Somebody {
     client: Client,
-    /// Where coordinators listen: if one does not answer, another is asked.
+    /// Ports of the coordinators: a retry tries another one.
     ports: Arc<Vec<AtomicU16>>,
     token: String,
     stop: Arc<AtomicBool>,
@@ -102,10 +102,10 @@ impl Somebody {
     }
 }
 
-/// What was thanked for: leases' first games, how many, and the shard.
+/// Acknowledged uploads: the lease's first game, the number of games, and the shard.
 pub(crate) type Thanked = Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>;
 
-/// Starts so many who work until they are told to stop.
+/// Starts this many workers, which run until `stop`.
 pub(crate) fn start_workers(
     count: usize,
     ports: &Arc<Vec<AtomicU16>>,
@@ -127,7 +127,7 @@ pub(crate) fn start_workers(
     tasks
 }
 
-/// Ends coordinators as a crash would, and those who work with them: what was thanked for, all of which is there, once.
+/// Kills coordinators, stops workers and checks all acknowledged uploads; returns their number.
 pub(crate) async fn end(
     processes: &mut [&mut Child],
     mut workers: tokio::task::JoinSet<Option<()>>,
@@ -148,7 +148,7 @@ pub(crate) async fn end(
     thanked.len()
 }
 
-/// Every upload that was thanked for is there, once.
+/// Checks that every acknowledged upload exists, once.
 async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
     let store = Database::open(&place.database, None).await.unwrap();
     let objects = place.objects();
@@ -180,16 +180,16 @@ fn count(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap())
 }
 
-/// Kills a coordinator again and again.
+/// Kills a coordinator repeatedly.
 async fn kill_again_and_again(place: &Place, kills: usize) {
-    // Those with one token have few places at the same time.
+    // A token has few request slots, so many workers need several tokens.
     let tokens = program::prepare_many(place, 16);
     let (mut process, port) = program::start(&[], place);
     let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
     let thanked = Thanked::default();
     let tasks = start_workers(count("CHUHE_WORKERS", 20), &ports, &tokens, &stop, &thanked);
     for kill in 0..kills {
-        // Not in step with anything.
+        // Irregular, to hit different operations.
         tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
         process.kill().unwrap();
         process.wait().unwrap();
@@ -209,7 +209,7 @@ async fn what_was_thanked_for_is_there_once() {
     kill_again_and_again(&Place::folder(folder.path()), count("CHUHE_KILLS", 5)).await;
 }
 
-/// The same where database and games are on servers of their own.
+/// The same with the database and the objects on servers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_thanked_for_is_there_once_on_servers() {
     let Some(server) = Server::start() else { return };

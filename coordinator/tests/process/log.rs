@@ -1,4 +1,4 @@
-//! What a coordinator writes into its log, however much it is asked to: no secret of anybody.
+//! The coordinator's log contains no secrets, at any level.
 
 use std::{
     process::{Command, Stdio},
@@ -46,7 +46,7 @@ impl Visitor {
         request.send().await.unwrap()
     }
 
-    /// The same as [`Self::send`], so slowly that it is worth a line in the log: the answer's status.
+    /// As [`Self::send`], but so slowly that it is logged; returns the status of the response.
     async fn send_slowly(&self, path: &str, token: &str, kind: &str) -> u16 {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         let head = format!(
@@ -63,7 +63,7 @@ impl Visitor {
         answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// Signs in to the pages, as whoever sees the form does: what its cookie and its field hold are secrets as well.
+    /// Signs in to the pages; the cookie and the form's field are secrets as well.
     async fn sign_in(&self, name: &str, password: &str) -> (Response, [String; 2]) {
         let page = self.page("/en/sign-in", "").await;
         let cookie = secret_of(&page);
@@ -80,7 +80,7 @@ impl Visitor {
     }
 }
 
-/// What the cookie holds that an answer sets.
+/// The value of the cookie that a response sets.
 fn secret_of(answer: &Response) -> String {
     let cookie = answer.headers()["set-cookie"].to_str().unwrap();
     cookie.split(';').next().unwrap().split_once('=').unwrap().1.to_owned()
@@ -143,7 +143,7 @@ async fn no_secret_is_in_the_log() {
     });
     let visitor = Visitor { client: Client::builder().redirect(Policy::none()).build().unwrap(), port };
 
-    // Games, good and bad, under a lease whose name is a secret.
+    // Uploads, valid and invalid, under a lease whose token is a secret.
     let lease = lease(&visitor, &token).await;
     let games = path::games(&lease.token, lease.terms.first_game);
     let bad = visitor.send(Method::PUT, &games, &token, SHARD_TYPE, b"bad".to_vec()).await;
@@ -153,7 +153,7 @@ async fn no_secret_is_in_the_log() {
     let renewal = format!("/api/v1/leases/{}/renewal", lease.token);
     assert!(visitor.post(&renewal, &token, &json!({ "finished": 1 })).await.status().is_client_error());
     assert_eq!(visitor.send_slowly(&games, &token, SHARD_TYPE).await / 100, 4);
-    // A net is to be trained, by whoever has a secret for it.
+    // A training, whose token is a secret.
     let train = json!({ "command": "train" });
     let claim = json!({ "name": "one", "version": "1", "backend": "cpu" });
     let training = loop {
@@ -166,12 +166,12 @@ async fn no_secret_is_in_the_log() {
     };
     let net = format!("/api/v1/trainings/{training}/net");
     assert_eq!(visitor.send_slowly(&net, &token, NET_TYPE).await / 100, 4);
-    // Something happens that others are told of, who do not answer.
+    // An event for a webhook that does not respond.
     let quarantine = json!({ "reason": "to see" });
     drop(visitor.post("/api/v1/registrations", "", &json!({ "name": "carl", "licence": "CC0-1.0" })).await);
     let quarantined = visitor.post("/api/v1/accounts/carl/quarantine", &token, &quarantine).await;
     assert!(quarantined.status().is_success(), "{:?}", quarantined.text().await);
-    // A token that is none, one that is made and shown once, an invitation.
+    // An invalid token, a token shown once, an invitation.
     let stranger = "chuhe_notatokenofanybody";
     assert_eq!(visitor.post(path::WORKERS, stranger, &machine("two")).await.status().as_u16(), 401);
     let made: Value = read(visitor.post("/api/v1/tokens", &token, &json!({ "name": "more" })).await).await;
@@ -181,7 +181,7 @@ async fn no_secret_is_in_the_log() {
     let wanted = json!({ "name": "bob", "licence": "CC0-1.0", "invitation": invitation });
     let registered: Value = read(visitor.post("/api/v1/registrations", "", &wanted).await).await;
     let registered = registered["token"].as_str().unwrap().to_owned();
-    // Somebody signs in to the pages, after a mistake.
+    // A sign-in after a wrong password.
     let wrong = "correct-horse-buttery";
     let (answer, _) = visitor.sign_in("ann", wrong).await;
     assert_eq!(answer.status().as_u16(), 403);
@@ -197,7 +197,7 @@ async fn no_secret_is_in_the_log() {
     }
     Command::new("kill").arg(process.id().to_string()).status().unwrap();
     process.wait().unwrap();
-    // Whoever hears ends when the pipe does.
+    // The reading thread ends with the pipe.
     while Arc::strong_count(&heard) > 1 {
         tokio::task::yield_now().await;
     }

@@ -1,5 +1,5 @@
-//! Two coordinators on one PostgreSQL and one folder of objects: workers ask now the one and now the other, and one of
-//! them is killed and comes again.
+//! Two coordinators on one PostgreSQL and one folder of objects: workers use either, and one of
+//! them is killed and restarted.
 
 use std::{
     sync::{
@@ -39,7 +39,7 @@ async fn two_coordinators_on_one_database_lose_nothing() {
         assert!(by(&thanked) >= before + 20, "nobody is thanked any more, in round {round}");
         first.kill().unwrap();
         first.wait().unwrap();
-        // Meanwhile the other one answers.
+        // Meanwhile the other one serves.
         let alone = by(&thanked);
         for _ in 0..600 {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,5 +1,5 @@
-//! What must hold of the coordinator's database, on SQLite and on PostgreSQL: each operation by itself (`contract`), and
-//! thousands of random sequences of them (`simulation`).
+//! The coordinator's database, on SQLite and on PostgreSQL: each operation by itself (`contract`),
+//! and thousands of random sequences of them (`simulation`).
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "what was skipped is said")]

@@ -1,4 +1,4 @@
-//! Games that are played again by others.
+//! Audits: games played again by other accounts.
 
 use coordinator::clock::{DAY, HOUR};
 use protocol::api::work::ReceiptStatus;
@@ -28,7 +28,7 @@ async fn audit_of(lab: &Lab, shard: i64) -> String {
     lab.value(&format!("SELECT audit FROM shards WHERE id = {shard}")).await
 }
 
-/// Somebody audits what somebody else has played, and finds it right.
+/// One account audits another's games and confirms them.
 pub(super) async fn an_audit(lab: &Lab) -> [Player; 2] {
     lab.campaign("one").await;
     let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
@@ -77,7 +77,7 @@ async fn nobody_audits_himself_and_young_ones_do_not_audit_old_ones(lab: Lab) {
     let lease = lab.lease(old, "1", 10).await;
     lab.deliver(old, &lease).await;
     lab.validate(EVERYBODY).await;
-    // Nobody is older than the oldest.
+    // No account is older than the oldest.
     let again = lab.audit(newest, "3").await.unwrap();
     assert_eq!(again.numbers(), lease.numbers());
 }
@@ -119,7 +119,7 @@ async fn an_audit_that_ran_out_is_for_others(lab: Lab) {
     lab.give_back(bob, &second.token, 0).await.unwrap();
     lab.expire().await;
     assert_eq!(audit_of(&lab, 1).await, "wanted");
-    // Late is not too late.
+    // A late upload is accepted.
     assert_eq!(lab.upload(ann, &first.token, &lab.played(&first, 0..10)).await, Ok(ReceiptStatus::Received));
     lab.validate(EVERYBODY).await;
     assert_eq!(lab.compare().await, 1);
@@ -150,7 +150,7 @@ async fn an_audit_by_someone_in_quarantine_is_for_others(lab: Lab) {
     super::disputes::quarantine(&lab, ann).await;
     lab.expire().await;
     assert_eq!(audit_of(&lab, 1).await, "wanted");
-    // What it brings all the same waits for the end of its quarantine.
+    // A quarantined upload waits for the end of the quarantine.
     lab.deliver(ann, &again).await;
     lab.validate(EVERYBODY).await;
     assert_eq!(lab.compare().await, 0);
@@ -188,7 +188,7 @@ async fn an_audit_looks_like_any_other_lease(lab: Lab) {
     let lease = lab.lease(new, "1", 200).await;
     lab.deliver(new, &lease).await;
     lab.validate(EVERYBODY).await;
-    // Of its usual size, and from somewhere in the shard.
+    // The usual size, from anywhere in the shard.
     let draw = 2 | 77 << 16;
     let protocol::api::work::Work::Games(again) = lab.ask(ann, "1", 20, draw).await.unwrap() else { panic!("none") };
     assert_eq!(again.numbers(), 77..97);
@@ -201,7 +201,7 @@ async fn what_a_part_shows_is_counted_once(lab: Lab) {
     let lease = lab.lease(new, "1", 10).await;
     lab.deliver(new, &lease).await;
     lab.validate(EVERYBODY).await;
-    // Whoever plays more of it plays what nobody has shown yet.
+    // A further audit plays unverified games.
     for (nonce, games, clean) in [("1", 0..4, 4), ("2", 4..8, 8), ("3", 6..10, 10)] {
         lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
         let protocol::api::work::Work::Games(again) = lab.ask(ann, nonce, 4, EVERYBODY).await.unwrap() else {
@@ -227,7 +227,7 @@ async fn what_a_part_shows_is_counted_once(lab: Lab) {
     assert_eq!((audited.games, audited.clean), (10, 4));
 }
 
-/// Who audits and delivers a game of many has not audited.
+/// An audit with one game of many does not count as one.
 async fn one_game_is_no_audit(lab: Lab) {
     lab.long_campaign().await;
     let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
@@ -248,8 +248,8 @@ async fn one_game_is_no_audit(lab: Lab) {
     assert_eq!(audit_of(&lab, 1).await, "wanted");
 }
 
-/// Who was found wrong confirms nobody, though the account be deleted; and who is in quarantine cannot hide what was said
-/// of it.
+/// A distrusted account confirms no others, even after its deletion. Deleting a quarantined account
+/// does not hide the events about it.
 async fn who_goes_leaves_no_confirmations(lab: Lab) {
     let [ann, eve] = an_audit(&lab).await;
     let now = lab.now();
@@ -285,7 +285,7 @@ async fn an_audited_shard_may_have_lost_its_games(lab: Lab) {
     assert_eq!(audit_of(&lab, 2).await, "clean");
 }
 
-/// The same games from two, of whom the second got them because somebody gave them back: it may have been the first.
+/// The same games from two accounts; the second leased them after the first released them.
 async fn twice(lab: &Lab, first: Player, second: Player) {
     let lease = lab.lease(first, "1", 10).await;
     lab.give_back(first, &lease.token, 0).await.unwrap();
@@ -307,7 +307,7 @@ async fn two_accounts_do_not_certify_each_other(lab: Lab) {
     assert_eq!(lab.rows::<(i64, String)>(FOUND).await, wanted);
     let clean = "SELECT CAST(SUM(clean_games) AS BIGINT) FROM accounts WHERE name LIKE 'ev%'";
     assert_eq!(lab.value::<i64>(clean).await, 0);
-    // Nor when it is weighed again what of theirs is clean, since somebody fell who had confirmed it as well.
+    // The same after a recomputation, when an auditor of theirs is quarantined.
     let again = lab.audit(ann, "1").await.unwrap();
     lab.deliver(ann, &again).await;
     lab.validate(NOBODY).await;

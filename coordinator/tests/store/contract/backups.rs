@@ -1,4 +1,4 @@
-//! Backups belong to neither database: what was taken from one is restored into the other.
+//! Backups are independent of the database: one taken from either is restored into the other.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -16,7 +16,7 @@ cases! {
     what_is_older_lacks_what_came_later
 }
 
-/// All lines of all tables of a backup; in which order they are is no part of it.
+/// All lines of all tables of a backup, in no particular order.
 fn lines(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     files
@@ -41,19 +41,19 @@ async fn what_is_saved_goes_into_either_database(lab: Lab) {
     let objects = Objects::open(at("objects").to_str().unwrap()).unwrap();
     let first = backup::backup(&lab.store, &objects, &at("first")).await.unwrap();
     assert!(first.rows > 20 && first.missing == 1, "both brought the same bytes: {first:?}");
-    // Into SQLite, from whichever it was taken.
+    // Into SQLite, from either.
     let file = Database::open(&format!("sqlite:{}", at("file.db").display()), None).await.unwrap();
     backup::restore(&file, &objects, &at("first")).await.unwrap();
     backup::backup(&file, &objects, &at("second")).await.unwrap();
     assert_eq!(lines(&at("first")), lines(&at("second")));
-    // And back, where nothing is left.
+    // And back into the emptied database.
     for table in backup::TABLES.iter().rev() {
         lab.execute(&format!("DELETE FROM {table}")).await;
     }
     backup::restore(&lab.store, &objects, &at("second")).await.unwrap();
     backup::backup(&lab.store, &objects, &at("third")).await.unwrap();
     assert_eq!(lines(&at("first")), lines(&at("third")));
-    // What comes now has numbers of its own.
+    // New rows continue the ids.
     let before: i64 = lab.value("SELECT MAX(id) FROM accounts").await;
     assert!(lab.player("newest").await.account > before);
     file.close().await;

@@ -1,4 +1,4 @@
-//! Generation after generation.
+//! Campaigns over several generations.
 
 use coordinator::{
     campaigns::{self, Command, matches, nets},
@@ -38,13 +38,13 @@ cases! {
     matches_outside_of_campaigns_are_concluded
 }
 
-/// Names a net so that its match has the seed of a candidate of that strength.
+/// A net whose match has a seed of the wanted strength.
 pub(super) fn net(number: u8) -> Digest {
     Digest::of(&[number])
 }
 
-/// A campaign, chosen by its seed, whose first candidates have these strengths, with a generation played; its name is
-/// new for every call.
+/// Creates a campaign with one generation played, chosen by seed so that its first candidate has
+/// this strength. Its name is new for every call.
 pub(super) async fn gating(lab: &Lab, player: Player, strength: usize) -> (i64, i64) {
     for seed in 1..100 {
         let text =
@@ -80,7 +80,7 @@ pub(super) async fn state_of(lab: &Lab, net: Digest) -> String {
     lab.value(&format!("SELECT state FROM nets WHERE hash = '{net}'")).await
 }
 
-/// What the test says of a match, from the games that this laboratory has played.
+/// The stored verdict of a match, and the verdict on the games played here.
 pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdict) {
     let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
     let plan: String = lab.value(&format!("SELECT gate FROM jobs WHERE id = {job}")).await;
@@ -218,7 +218,7 @@ async fn audits_of_parts_are_enough(lab: Lab) {
         if row(&lab, id).await.generation == 1 {
             return;
         }
-        // Of 120 games each audit plays two.
+        // Each audit plays two of 120 games.
         if let protocol::api::work::Work::Games(part) = lab.ask(old, &format!("{number}"), 2, EVERYBODY).await.unwrap()
             && part.terms.opponent.is_some()
         {
@@ -248,7 +248,7 @@ async fn games_are_played_ahead_and_no_further(lab: Lab) {
 async fn games_in_dispute_are_not_counted_upon(lab: Lab) {
     let (old, new) = (lab.player("old").await, lab.player("new").await);
     let (id, _) = lab.campaign("one").await;
-    // Nobody is there to settle it.
+    // No trusted worker can settle it.
     let lease = lab.lease(new, "1", 40).await;
     lab.upload(new, &lease.token, &lab.with_lie(&lease, lease.numbers(), 0, 1)).await.unwrap();
     lab.validate(EVERYBODY).await;

@@ -1,4 +1,4 @@
-//! Who played a game differently, and what follows.
+//! Disputes over different games, and their consequences.
 
 use coordinator::{clock::HOUR, work::quarantine as work};
 use protocol::api::{
@@ -32,13 +32,13 @@ cases! {
     who_is_deleted_stays_so
 }
 
-/// Puts an account into quarantine by hand.
+/// Quarantines an account by hand.
 pub(super) async fn quarantine(lab: &Lab, player: Player) {
     let now = lab.now();
     op!(lab.write, [], |c| work::quarantine(&mut c, now, player.account, None, "by hand")).unwrap();
 }
 
-/// Takes it out.
+/// Lifts a quarantine.
 pub(super) async fn lift(lab: &Lab, player: Player) {
     let now = lab.now();
     op!(lab.write, [], |c| work::lift(&mut c, now, player.account, None, "a mistake")).unwrap();
@@ -59,7 +59,7 @@ struct Scene {
     judge: Player,
 }
 
-/// An old account that audits a new one, in ten games: both deliver, and the two are compared.
+/// An old account audits ten games of a new one; both upload, and the shards are compared.
 async fn scene(lab: &Lab, old_lies: Option<u64>, new_lies: Option<u64>) -> Scene {
     let (_, job) = lab.campaign("one").await;
     let (old, new, judge) = (lab.player("old").await, lab.player("new").await, lab.judge("judge").await);
@@ -77,7 +77,7 @@ async fn scene(lab: &Lab, old_lies: Option<u64>, new_lies: Option<u64>) -> Scene
     Scene { job, old, new, judge }
 }
 
-/// The trusted worker plays the game in dispute.
+/// A trusted worker settles the dispute.
 async fn settle(lab: &Lab, judge: Player, nonce: &str) -> Lease {
     let lease = lab.lease(judge, nonce, 50).await;
     assert_eq!(lease.games, 1);
@@ -114,7 +114,7 @@ async fn both_may_have_lied(lab: Lab) {
 }
 
 async fn whoever_is_right_gets_the_games(lab: Lab) {
-    // The auditor lies: what it audited stands.
+    // The auditor is wrong: the audited shard stands.
     let Scene { job, old, new, judge } = scene(&lab, Some(3), None).await;
     settle(&lab, judge, "1").await;
     assert_eq!(states(&lab).await, ["validated", "quarantined", "validated"]);
@@ -147,7 +147,8 @@ async fn who_differed_from_a_liar_is_compared_with_who_found_him_out(lab: Lab) {
     let lease = lab.lease(new, "1", 10).await;
     lab.upload(new, &lease.token, &lab.with_lie(&lease, 0..10, 2, 1)).await.unwrap();
     lab.validate(EVERYBODY).await;
-    // Before the dispute, and of the liar's games: the only judge there is will not be asked to play them again.
+    // The audit of the wrong shard was leased before the dispute: the only trusted worker cannot be
+    // asked to play these games again.
     let again = lab.audit(judge, "1").await.unwrap();
     lab.deliver(old, &late).await;
     lab.validate(NOBODY).await;
@@ -181,7 +182,7 @@ async fn a_settlement_that_ran_out_is_for_others(lab: Lab) {
     assert_eq!(lease.numbers(), 6..7);
     lab.give_back(second, &lease.token, 6).await.unwrap();
     lab.expire().await;
-    // The first comes late, and settles it all the same: it plays what others hold.
+    // The late settlement is accepted: it plays games that others hold.
     lab.deliver(judge, &late).await;
     lab.validate(NOBODY).await;
     lab.compare().await;
@@ -225,7 +226,7 @@ async fn trusted_workers_who_differ_wait_for_a_person(lab: Lab) {
     lab.validate(NOBODY).await;
     lab.compare().await;
     assert_eq!(states(&lab).await, ["disputed", "disputed"]);
-    // A third trusted one agrees with the first, and differs from the second, whom nobody but a person puts away.
+    // A third trusted worker agrees with the first. Only a maintainer can quarantine the second.
     settle(&lab, judges[2], "1").await;
     assert_eq!(states(&lab).await, ["disputed", "disputed", "disputed"]);
     for _ in 0..2 {
@@ -256,7 +257,7 @@ async fn what_was_found_right_before_stays(lab: Lab) {
         lab.validate(NOBODY).await;
         lab.compare().await;
     }
-    // Of 40 games the 20 up to the last clean audit stay, and 10 are the judge's.
+    // Of 40 games, the 20 up to the last clean audit stay, and 10 are the trusted worker's.
     assert_eq!(states(&lab).await, ["validated", "validated", "quarantined", "quarantined", "validated", "validated"]);
     assert_eq!(counted(&lab, job).await, (30, 3_000));
     assert_eq!(lab.lease(judge, "5", 50).await.numbers(), 30..40);
@@ -268,7 +269,7 @@ async fn the_wrong_shard_goes_whatever_was_found_right_of_it(lab: Lab) {
     let lease = lab.lease(new, "1", 10).await;
     lab.upload(new, &lease.token, &lab.with_lie(&lease, 0..10, 8, 1)).await.unwrap();
     lab.validate(EVERYBODY).await;
-    // The first audit sees the beginning, in which nothing is wrong.
+    // The first audit covers the beginning, where no game is wrong.
     let Work::Games(part) = lab.ask(old, "1", 4, EVERYBODY).await.unwrap() else { panic!("no audit") };
     lab.deliver(old, &part).await;
     lab.validate(NOBODY).await;
@@ -296,7 +297,7 @@ async fn quarantine_ends_leases_and_can_be_lifted(lab: Lab) {
     assert_eq!(counted(&lab, job).await, (0, 0));
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments WHERE state <> 'open'").await, 0);
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM events WHERE kind = 'quarantine'").await, 1);
-    // What still comes is kept, and counts for nothing.
+    // Later uploads are kept and do not count.
     lab.deliver(ann, &begun).await;
     lab.validate(NOBODY).await;
     assert_eq!(counted(&lab, job).await, (0, 0));

@@ -1,4 +1,4 @@
-//! Who plays what, and until when.
+//! Leases: grants, renewal, release and expiry.
 
 use coordinator::{
     campaigns::matches,
@@ -43,7 +43,7 @@ cases! {
     who_lost_a_pair_leaves_it_to_others
 }
 
-/// A match in which nobody waits for anybody.
+/// A match whose start is not spread.
 pub(super) async fn a_match(lab: &Lab, kind: &'static str, gate: Gate) -> i64 {
     let campaign = Campaign { gate, ..Campaign::from_text(CAMPAIGN).unwrap() };
     let header: Header = campaign.match_header(SIGNATURE, None, None, 5);
@@ -106,7 +106,7 @@ async fn pairs_are_never_split(lab: Lab) {
     assert_eq!(lab.give_back(ann, &lease.token, 3).await, Err(Code::WrongGames));
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..2)).await.unwrap();
     lab.give_back(ann, &lease.token, 4).await.unwrap();
-    // One game is too few: a pair is the least.
+    // One game is too few: the minimum is a pair.
     assert_eq!(lab.lease(ann, "2", 1).await.numbers(), 4..6);
     let odd = "SELECT COUNT(*) FROM segments WHERE first % 2 <> 0 OR games % 2 <> 0";
     assert_eq!(lab.value::<i64>(odd).await, 0);
@@ -151,7 +151,7 @@ async fn a_renewal_needs_progress(lab: Lab) {
     assert_eq!(lab.renew(ann, &lease.token, 3).await, Err(Code::NoProgress));
     lab.clock.advance(800 * SECOND);
     assert_eq!(lab.expire().await, 0);
-    // Games are progress as well.
+    // Uploads are progress as well.
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..5)).await.unwrap();
     lab.clock.advance(800 * SECOND);
     assert_eq!(lab.expire().await, 0);
@@ -201,7 +201,7 @@ async fn the_lease_of_another_is_nobody_s_business(lab: Lab) {
     assert_eq!(lab.upload(bob, &lease.token, &object).await, Err(Code::Foreign));
     let mixed = crate::common::lab::Player { account: bob.account, worker: ann.worker };
     assert_eq!(lab.ask(mixed, "2", 10, NOBODY).await.map_err(code), Err(Code::NotFound));
-    // Another machine of the same account may bring what the first one played.
+    // Another worker of the same account may upload the games.
     let second = lab.machine(ann.account, "second").await;
     assert_eq!(lab.upload(second, &lease.token, &object).await, Ok(ReceiptStatus::Received));
 }
@@ -218,7 +218,7 @@ async fn who_is_blocked_gets_nothing(lab: Lab) {
     }
 }
 
-/// Nobody waits long for the first accepted game, whatever a worker says of its speed.
+/// The first accepted games come soon, whatever speed a new worker claims.
 async fn who_has_delivered_nothing_gets_little(lab: Lab) {
     lab.long_campaign().await;
     let ann = lab.player("ann").await;
@@ -297,7 +297,7 @@ async fn games_that_nobody_brings_are_told_of(lab: Lab) {
     let told = "SELECT CAST(COUNT(*) AS BIGINT) FROM events WHERE kind = 'stall'";
     for attempt in 1..=5_i64 {
         assert_eq!(lab.value::<i64>(told).await, 0, "at the attempt {attempt}");
-        // However they are cut up.
+        // Whatever the ranges.
         let lease = lab.lease(ann, &format!("{attempt}"), if attempt == 3 { 4 } else { 10 }).await;
         assert_eq!(lease.terms.first_game, 0);
         let query = format!("SELECT attempts FROM leases WHERE token = '{}'", lease.token);
@@ -308,7 +308,7 @@ async fn games_that_nobody_brings_are_told_of(lab: Lab) {
         lab.clock.advance(HOUR);
         lab.expire().await;
         if attempt < 4 {
-            // Who gives them back has not tried in vain.
+            // A voluntary release is not an attempt.
             let lease = lab.lease(bob, &format!("back{attempt}"), 10).await;
             lab.give_back(bob, &lease.token, 0).await.unwrap();
         }
@@ -318,7 +318,7 @@ async fn games_that_nobody_brings_are_told_of(lab: Lab) {
     assert_eq!(lab.value::<i64>(told).await, 1);
     let text = lab.value::<String>("SELECT text FROM events WHERE kind = 'stall'").await;
     assert!(text.starts_with("games from 0 to 9 of job ") && text.ends_with("once more: 5 times by now"), "{text}");
-    // What comes at last is forgiven, and what follows begins anew.
+    // The upload resets the attempts.
     let lease = lab.lease(bob, "1", 10).await;
     lab.deliver(bob, &lease).await;
     let next = lab.lease(bob, "2", 10).await;
@@ -335,7 +335,8 @@ async fn nobody_hoards_leases(lab: Lab) {
     }
     let Work::Wait { reason, .. } = lab.ask(ann, "more", 1, NOBODY | 1).await.unwrap() else { panic!("one more") };
     assert_eq!(reason, "the worker has 64 leases that are not over: deliver their games first");
-    // The same question still has its answer, another machine of the account gets games, and so does whoever delivers.
+    // The same nonce still finds its lease. Another worker of the account gets games, and so does
+    // the first after an upload.
     assert_eq!(lab.lease(ann, "63", 1).await.token, leases[63].token);
     lab.lease(lab.machine(ann.account, "other").await, "1", 1).await;
     lab.lease(bob, "1", 1).await;
@@ -343,7 +344,7 @@ async fn nobody_hoards_leases(lab: Lab) {
     lab.lease(ann, "more", 1).await;
 }
 
-/// What is finished is only said, game by game.
+/// Progress is only claimed, game by game.
 async fn a_lease_ends_however_often_it_is_renewed(lab: Lab) {
     lab.long_campaign().await;
     let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
@@ -360,11 +361,11 @@ async fn a_lease_ends_however_often_it_is_renewed(lab: Lab) {
     assert_eq!(renewals, 4, "three times a quarter of an hour");
     lab.expire().await;
     assert_eq!(lab.lease(ann, "1", 24).await.numbers(), lease.numbers());
-    // What she did play is taken all the same.
+    // Her late upload is accepted.
     assert_eq!(lab.upload(eve, &lease.token, &lab.played(&lease, 0..24)).await, Ok(ReceiptStatus::Received));
 }
 
-/// Many machines are easily made up: an account has a thousand leases, and as many more as it has fulfilled.
+/// Workers are easily made up: an account has a thousand leases, plus the number it has fulfilled.
 async fn nobody_hoards_leases_with_many_machines(lab: Lab) {
     lab.long_campaign().await;
     let ann = lab.player("ann").await;
@@ -384,14 +385,14 @@ async fn nobody_hoards_leases_with_many_machines(lab: Lab) {
     };
     let said = "the account has 1000 leases that are not over: deliver their games first";
     assert_eq!(wait("a").await.as_deref(), Some(said));
-    // One is fulfilled: it is one less, and one more is allowed.
+    // One is fulfilled: one fewer active, and one more allowed.
     lab.execute("UPDATE leases SET state = 'done' WHERE id = (SELECT MAX(id) FROM leases)").await;
     assert_eq!([wait("b").await, wait("c").await], [None, None]);
     assert_eq!(wait("d").await.map(|reason| reason.replace("1001", "1000")).as_deref(), Some(said));
     assert!(matches!(lab.ask(lab.player("bob").await, "1", 1, NOBODY | 1).await.unwrap(), Work::Games(_)));
 }
 
-/// A match is decided by its pairs up to the first that is missing.
+/// A match is decided by its pairs up to the first gap.
 async fn who_lost_a_pair_leaves_it_to_others(lab: Lab) {
     a_match(&lab, "match", Gate { most_pairs: 100, ..Gate::default() }).await;
     let (eve, ann) = (lab.player("eve").await, lab.player("ann").await);
@@ -399,11 +400,11 @@ async fn who_lost_a_pair_leaves_it_to_others(lab: Lab) {
     assert_eq!(first.numbers(), 0..2);
     lab.clock.advance(20 * 60 * SECOND);
     lab.expire().await;
-    // She gets others, and Ann, who was here a while ago, gets these.
+    // She gets other pairs, and Ann, who was active recently, gets this one.
     assert_eq!(lab.lease(eve, "2", 2).await.terms.first_game, 2);
     let again = lab.lease(ann, "1", 2).await;
     assert_eq!(again.numbers(), 0..2);
-    // When both have lost it, or nobody else is here, it is for whoever asks.
+    // When both have lost it, or no other account is active, it is for either.
     lab.clock.advance(20 * 60 * SECOND);
     lab.expire().await;
     assert_eq!(lab.lease(eve, "3", 2).await.terms.first_game, 0);

@@ -1,4 +1,4 @@
-//! Opening a database, and what one operation does to others.
+//! Opening a database, and isolation between operations.
 
 use coordinator::{
     clock::{Clock, Time},
@@ -25,7 +25,7 @@ async fn set(lab: &Lab, name: &'static str) -> Result<(), Failure> {
 }
 
 async fn it_is_known_on_which_disk_it_is(lab: Lab) {
-    // Of another machine's disk nothing is known.
+    // The disk of a remote server is unknown.
     let is_file = lab.store.dialect() == Dialect::Sqlite;
     assert_eq!(lab.store.folder().is_some_and(std::path::Path::is_dir), is_file);
 }

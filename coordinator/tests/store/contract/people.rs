@@ -1,4 +1,4 @@
-//! Accounts, tokens, invitations, machines.
+//! Accounts, tokens, invitations, workers.
 
 use coordinator::{
     clock::{DAY, SECOND, Time},

@@ -1,4 +1,4 @@
-//! How strong champions are, from matches between them.
+//! Ratings of champions, from matches between them.
 
 use coordinator::{
     campaigns::{Command, matches},

@@ -1,4 +1,4 @@
-//! What comes back.
+//! Receiving uploads.
 
 use coordinator::{clock::HOUR, work::receiving};
 use protocol::api::{problem::Code, work::ReceiptStatus};
@@ -31,7 +31,7 @@ async fn a_whole_lease(lab: Lab) {
     assert_eq!(counted(&lab, job).await, (10, 1_000));
 }
 
-/// Games and positions that count.
+/// Counted games and positions.
 pub(super) async fn counted(lab: &Lab, job: i64) -> (i64, i64) {
     let tally = op!(lab.read, [], |c| coordinator::work::counting::tally(&mut c, job)).unwrap();
     (tally.games, tally.positions)
@@ -109,7 +109,7 @@ async fn games_that_overlap_are_compared_and_counted_once(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 10).await;
-    // The reply to the first upload was lost, and the machine has played on since.
+    // The response to the first upload was lost, and the machine has played on since.
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..4)).await.unwrap();
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..7)).await.unwrap();
     lab.upload(ann, &lease.token, &lab.played(&lease, 2..10)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a later quarantine makes of decided matches.
+//! Rechecks of decided matches after a quarantine.
 
 use coordinator::campaigns::matches;
 use protocol::campaign::Gate;
@@ -70,7 +70,7 @@ async fn a_gate_that_others_played_still_stands(lab: Lab) {
     let (judge, second) = (lab.judge("judge").await, lab.judge("second").await);
     let (id, gate) = gating(&lab, judge, 0).await;
     lab.play(judge, 8).await;
-    // The second one played after what decides.
+    // The second played after the decision.
     lab.execute(&format!("UPDATE jobs SET game_limit = 1000 WHERE id = {gate}")).await;
     lab.play(second, 1).await;
     lab.drive(id).await;
@@ -83,7 +83,7 @@ async fn a_gate_that_others_played_still_stands(lab: Lab) {
 async fn a_rejection_that_does_not_stand_is_told(lab: Lab) {
     let (judge, liar) = (lab.judge("judge").await, lab.player("liar").await);
     let (id, gate) = gating(&lab, judge, 0).await;
-    // Of a strong candidate, somebody says that it loses everything.
+    // A false report that a strong candidate loses every game.
     for nonce in 0..4 {
         let lease = lab.lease(liar, &nonce.to_string(), 16).await;
         let mut object = lab.played(&lease, lease.numbers());

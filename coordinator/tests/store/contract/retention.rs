@@ -1,4 +1,4 @@
-//! Which games are kept, and what stays of those that are not.
+//! Retention: which games are kept, and what stays of expired ones.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ cases! {
     what_expired_is_compared_with_nothing
 }
 
-/// Lets expire what came before so many days; how many uploads that were.
+/// Expires shards received more than this many days ago; returns their number.
 async fn expire(lab: &Lab, days: i64) -> u64 {
     let before = lab.now().after(-days * DAY);
     let pinned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
@@ -32,7 +32,7 @@ async fn expire(lab: &Lab, days: i64) -> u64 {
     expired
 }
 
-/// The hashes of the shards of jobs of a kind that are in this state.
+/// The hashes of a kind of jobs' shards whose object is in this state.
 async fn hashes(lab: &Lab, kind: &str, object: &str) -> BTreeSet<String> {
     let query = format!(
         "SELECT shards.hash FROM shards JOIN jobs ON jobs.id = shards.job

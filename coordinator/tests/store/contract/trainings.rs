@@ -1,4 +1,4 @@
-//! Who trains what, and until when.
+//! Trainings: claims, progress, expiry and completion.
 
 use coordinator::{campaigns::trainings, clock::SECOND};
 use protocol::api::{
@@ -29,7 +29,7 @@ cases! {
     a_net_that_is_known_otherwise_is_no_candidate
 }
 
-/// A campaign with something to train.
+/// A campaign with a training to claim.
 async fn scene(lab: &Lab) -> (i64, Player, Player) {
     let (judge, other) = (lab.judge("judge").await, lab.player("other").await);
     let (id, _) = lab.campaign("one").await;
@@ -92,7 +92,7 @@ async fn who_stands_still_loses_it(lab: Lab) {
         shown += 1;
     }
     assert_eq!(shown, 37, "six hours");
-    // A step is enough, and who begins again is not held to what the other had.
+    // One step is enough, and a new attempt is not measured by the previous one.
     let again = lab.claim(judge, "a").await.unwrap();
     for step in [1, 2, 2, 3] {
         lab.clock.advance(800 * SECOND);
@@ -186,7 +186,7 @@ async fn a_net_that_is_known_otherwise_is_no_candidate(lab: Lab) {
     lab.execute(&format!("UPDATE nets SET state = 'base' WHERE hash = '{}'", net(1))).await;
     lab.execute("UPDATE trainings SET champion = NULL").await;
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::Conflict));
-    // One that was rejected may be tried again.
+    // A rejected net may become a candidate again.
     lab.execute(&format!("UPDATE nets SET state = 'rejected' WHERE hash = '{}'", net(1))).await;
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Ok(()));
     assert_eq!(super::campaigns::state_of(&lab, net(1)).await, "candidate");

@@ -1,4 +1,4 @@
-//! Replaying what came back.
+//! Validation of uploads.
 
 use coordinator::work::{
     figures,

@@ -1,4 +1,4 @@
-//! What is asked of a coordinator, and its answer: so two can be asked at the same time.
+//! Requests to a coordinator and their responses, as values, so that two can run concurrently.
 
 use coordinator::{
     campaigns::{self, Command, matches},
@@ -16,7 +16,7 @@ use crate::{
     op,
 };
 
-/// For how long a coordinator takes tasks on, in milliseconds.
+/// Duration of a coordinator's claim on tasks, in milliseconds.
 const CLAIM: i64 = 60_000;
 
 /// A request.
@@ -41,7 +41,7 @@ pub(super) enum Call {
     Command { campaign: i64, command: Command },
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there are two at a time")]
 pub(super) enum Reply {
@@ -54,7 +54,7 @@ pub(super) enum Reply {
 }
 
 impl Call {
-    /// Asks a coordinator.
+    /// Sends the request to a coordinator.
     pub(super) async fn ask(self, lab: &Lab) -> Reply {
         let now = lab.now();
         let until = now.after(CLAIM);
@@ -116,13 +116,13 @@ fn must<T>(outcome: Outcome<T>) -> Reply {
     }
 }
 
-/// A trainer, which may break off anywhere.
+/// A trainer, which may stop anywhere.
 async fn train(lab: &Lab, player: Player, net: Digest, how: u64) {
     let Some(training) = lab.claim(player, "trainer").await else { return };
     if how.is_multiple_of(5) {
         return;
     }
-    // Somebody else may have claimed it meanwhile, or a person stopped the campaign.
+    // Another trainer may have claimed it meanwhile, or the campaign was stopped.
     if lab.put_net(player, &training.token, net).await.is_ok() && !how.is_multiple_of(7) {
         lab.complete(player, &training.token, net).await.ok();
     }

@@ -1,4 +1,4 @@
-//! What holds at any time.
+//! Invariants that hold at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ pub(super) struct ComparisonRow {
     pub(super) state: String,
 }
 
-/// All that is looked at.
+/// A snapshot of the database.
 pub(super) struct Picture {
     pub(super) jobs: Vec<JobRow>,
     pub(super) segments: Vec<SegmentRow>,
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// Looks at everything.
+    /// Checks all invariants.
     pub(super) async fn check(&mut self) {
         let picture = self.picture().await;
         every_game_is_in_one_segment(&picture);
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// The pairs of a match that count, without a gap, from the games themselves.
+    /// The counted pairs of a match without a gap, from the games themselves.
     pub(super) fn pairs(&self, picture: &Picture, job: i64) -> Vec<u8> {
         let all = picture.segments.iter().filter(|segment| segment.job == job);
         let prefix = all.take_while(|segment| counts(picture, segment));
@@ -212,8 +212,8 @@ impl World {
         assert_eq!(credited, played.collect::<Vec<_>>());
     }
 
-    /// Games are clean that somebody got as well who was asked to, and is not found wrong; and an account's are those of
-    /// its shards.
+    /// Verified games are those reproduced on request by an account in good standing. An account's
+    /// clean games are the sum over its shards.
     async fn audits_show_what_others_got(&self, picture: &Picture) {
         let lab = self.lab();
         let found: Vec<(i64,)> = lab.rows("SELECT id FROM accounts WHERE distrusted = 1").await;
@@ -239,7 +239,7 @@ impl World {
             assert_eq!(shard.audited_games, shown, "{shard:?}");
             match shard.audit.as_str() {
                 "clean" => assert!(is_enough, "{shard:?}"),
-                // A gate may want more of one than that.
+                // A gate may want a further audit of a clean shard.
                 "wanted" | "leased" => {
                     let is_match = picture.jobs.iter().any(|job| job.id == shard.job && job.gate.is_some());
                     assert!(!is_enough || is_match, "{shard:?} waits for an audit that it had");
@@ -259,7 +259,8 @@ impl World {
         }
     }
 
-    /// Every decision is the one that the games say which count when it is made. `alone`: nothing else happened since.
+    /// Every decision equals the verdict on the games counted at that time. `alone`: no concurrent
+    /// operation.
     pub(super) async fn look_at_decisions(&mut self, alone: bool) {
         let query = "SELECT id, decision FROM jobs WHERE decision IS NOT NULL";
         let decided: BTreeMap<i64, String> = self.lab().rows::<(i64, String)>(query).await.into_iter().collect();
@@ -275,7 +276,7 @@ impl World {
         self.decided = decided;
     }
 
-    /// That a decision is what the games say that count now.
+    /// Asserts that a decision equals the verdict on the games counted now.
     pub(super) fn assert_verdict(&self, picture: &Picture, job: i64) {
         let row = picture.jobs.iter().find(|row| row.id == job).expect("it is there");
         let said: Verdict = serde_json::from_str(row.decision.as_deref().expect("it is decided")).expect("a verdict");
@@ -283,14 +284,14 @@ impl World {
         assert_eq!((said.pairs, said.decision), self.judge(row, &pairs), "job {job} with {pairs:?}");
     }
 
-    /// What the test says of pairs.
+    /// The verdict of the test on pairs.
     pub(super) fn judge(&self, job: &JobRow, pairs: &[u8]) -> (u64, Decision) {
         let gate: Gate = serde_json::from_str(job.gate.as_deref().expect("it is a match")).expect("it was written so");
         machines::verdict(&matches::test_of(&gate).expect("it is a test"), gate.batch_pairs as usize, pairs)
     }
 }
 
-/// Whether the games of a segment count.
+/// Whether a segment's games count.
 pub(super) fn counts(picture: &Picture, segment: &SegmentRow) -> bool {
     segment.shard.is_some_and(|shard| picture.shards[&shard].state == "validated")
 }
@@ -333,8 +334,8 @@ fn segments_are_what_they_say(picture: &Picture) {
     }
 }
 
-/// A game that was found sound is not played again, and whoever has one that another holds was compared with somebody:
-/// the first who brings it holds it, and those who come later audit him.
+/// A valid game is not played again, and games held by another shard were compared: the first
+/// upload holds a game, and later ones audit it.
 fn what_is_there_is_held_or_compared(picture: &Picture) {
     for shard in picture.shards.values().filter(|shard| shard.state == "validated") {
         let own = shard.numbers();
@@ -356,7 +357,7 @@ fn what_is_there_is_held_or_compared(picture: &Picture) {
     }
 }
 
-/// Where two differ, neither counts until it is settled; and nothing waits for nothing.
+/// Disputed shards do not count until settled, and every disputed shard has an open dispute.
 fn disputes_wait(picture: &Picture) {
     let open = picture.comparisons.iter().filter(|row| row.state == "different");
     let disputed: BTreeSet<i64> = open.flat_map(|row| [row.left_shard, row.right_shard]).collect();

@@ -1,4 +1,4 @@
-//! A database, two coordinators on it, and machines.
+//! A world: a database, two coordinators on it, and machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,19 +29,19 @@ use crate::{
 /// A world.
 pub(super) struct World {
     pub(super) seed: u64,
-    /// Two coordinators: they have the database in common, and nothing else.
+    /// Two coordinators that share the database only.
     pub(super) labs: Vec<Lab>,
     pub(super) machines: Vec<Machine>,
     pub(super) campaign: i64,
-    /// What was answered with 2xx: the lease, the shard, and the machine.
+    /// Acknowledged uploads: the lease, the shard, and the machine.
     pub(super) accepted: BTreeMap<(String, Digest), (usize, Object)>,
-    /// Accounts that a person put into quarantine.
+    /// Accounts quarantined by hand.
     pub(super) by_hand: BTreeSet<i64>,
-    /// Accounts that a person took out of it.
+    /// Accounts whose quarantine was lifted by hand.
     pub(super) lifted: BTreeSet<i64>,
     pub(super) shards: Vec<validating::ToValidate>,
     pub(super) comparisons: Vec<audit::ToCompare>,
-    /// Decisions that were looked at.
+    /// Decisions that were checked.
     pub(super) decided: BTreeMap<i64, String>,
     nets: u64,
 }
@@ -84,7 +84,7 @@ impl World {
         &self.labs[0]
     }
 
-    /// What there is in the end, and how often.
+    /// The occurrences of states and events.
     pub(super) async fn seen(&self) -> BTreeMap<String, i64> {
         let query = "SELECT 'shard ' || state AS what, COUNT(*) FROM shards GROUP BY state
                      UNION ALL SELECT 'comparison ' || state, COUNT(*) FROM comparisons GROUP BY state
@@ -110,14 +110,14 @@ impl World {
         }
     }
 
-    /// Lets everything happen; then the storm is over, and what is left is done.
+    /// Runs all steps (the storm), then the rest in calm.
     pub(super) async fn live(&mut self, steps: &[Step], stride: usize) {
         let mut steps = steps.iter();
         let mut passed = 0;
         while let Some(step) = steps.next() {
             let coordinator = (step.how >> 60) as usize % 2;
             let first = self.prepare(step).await;
-            // Whoever restarts or changes the clock does it alone.
+            // A restart or a change of the clock runs alone.
             let second = if step.together && first.is_some() { steps.next() } else { None };
             let other = match second {
                 Some(step) => self.prepare(step).await.map(|call| (step, call)),
@@ -150,7 +150,7 @@ impl World {
         self.calm_down().await;
     }
 
-    /// What is asked of a coordinator in this step; none if nothing is.
+    /// Prepares a step; returns its request to a coordinator, if any.
     async fn prepare(&mut self, step: &Step) -> Option<Call> {
         let Step { what, who, how, .. } = *step;
         let index = who as usize % self.machines.len();
@@ -179,7 +179,7 @@ impl World {
             What::TakeShards => Some(Call::TakeShards { most: 1 + (how % 4) as i64 }),
             What::Judge => {
                 let task = self.shards.get(how as usize % self.shards.len().max(1))?.clone();
-                // More audits than in life.
+                // More audits than in operation.
                 let draw = if how >> 16 & 1 == 0 { EVERYBODY } else { draw(how, 2) };
                 Some(Call::Judge { task, draw })
             }
@@ -233,7 +233,7 @@ impl World {
         }
     }
 
-    /// What an answer changes. Some are never heard.
+    /// Applies a response; some are lost.
     async fn hear(&mut self, step: &Step, call: Call, reply: Reply) {
         let index = step.who as usize % self.machines.len();
         let is_lost = draw(step.how, 3).is_multiple_of(4);
@@ -253,7 +253,7 @@ impl World {
             },
             (Call::TakeShards { .. }, Reply::Shards(tasks)) if !is_lost => self.shards.extend(tasks),
             (Call::TakeComparisons { .. }, Reply::Comparisons(tasks)) if !is_lost => self.comparisons.extend(tasks),
-            // Now and then a verdict is given twice.
+            // Some verdicts are reported twice.
             (Call::Judge { task, .. }, _) if !is_lost => self.shards.retain(|other| other.shard != task.shard),
             (Call::Compared { task }, _) if !is_lost => {
                 self.comparisons.retain(|other| other.comparison != task.comparison);
@@ -269,7 +269,7 @@ impl World {
         answer: coordinator::store::Outcome<Work>,
         is_lost: bool,
     ) {
-        // A machine may have asked twice at the same time: another question than the one that waits for its answer.
+        // With two concurrent requests, the response may belong to another one than the unanswered.
         let before = self.machines[index].unanswered.take_if(|(asked, _)| *asked == nonce);
         let lease = match answer {
             Ok(Work::Games(lease)) => lease,
