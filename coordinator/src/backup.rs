@@ -19,7 +19,7 @@ use sqlx::{
 
 use crate::{
     objects::{Kind, ObjectError, Objects},
-    store::{self, Database, Dialect, Failure, Outcome, Store as _},
+    store::{self, Database, Dialect, Store as _, StoreError},
 };
 
 /// All tables, each after those it references.
@@ -52,11 +52,11 @@ pub const TABLES: [&str; 25] = [
 ];
 
 /// Tables that older backups lack, with the schema version that introduced them.
-const LATER: [(&str, i64); 1] = [("figures", 3)];
+const ADDED_TABLES: [(&str, i64); 1] = [("figures", 3)];
 
 /// The schema version that introduced the column `distrusted`. For older backups it is derived from
 /// the states of the account and its shards.
-const DISTRUST: i64 = 5;
+const DISTRUST_SCHEMA: i64 = 5;
 
 /// The file with the schema version of a backup.
 const ABOUT: &str = "backup.json";
@@ -78,7 +78,7 @@ pub enum BackupError {
     #[error("the backup is of schema {found}; this program knows up to {known}: restore it with a newer one")]
     TooNew { found: i64, known: i64 },
     #[error(transparent)]
-    Store(#[from] Failure),
+    Store(#[from] StoreError),
     #[error(transparent)]
     Objects(#[from] ObjectError),
 }
@@ -186,7 +186,7 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
         let file = match fs::File::open(&path) {
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
-                    && LATER.iter().any(|&(later, since)| later == table && schema < since) =>
+                    && ADDED_TABLES.iter().any(|&(later, since)| later == table && schema < since) =>
             {
                 continue;
             }
@@ -229,10 +229,10 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
                     insert(connection.raw(), table, row).await?;
                 }
                 if dialect == Dialect::Postgres {
-                    go_on_numbering(connection.raw(), table).await?;
+                    continue_ids(connection.raw(), table).await?;
                 }
             }
-            if schema < DISTRUST {
+            if schema < DISTRUST_SCHEMA {
                 let query = "UPDATE accounts SET distrusted = 1 WHERE state = 'quarantined'
                              OR EXISTS (SELECT 1 FROM shards WHERE shards.account = accounts.id
                                         AND shards.state = 'quarantined')";
@@ -244,13 +244,13 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
     if restored.await? { Ok(summary) } else { Err(BackupError::NotEmpty) }
 }
 
-async fn rows_of(connection: &mut AnyConnection, table: &str) -> Outcome<Vec<Map<String, Value>>> {
+async fn rows_of(connection: &mut AnyConnection, table: &str) -> Result<Vec<Map<String, Value>>, StoreError> {
     let query = format!("SELECT * FROM {table} ORDER BY 1");
     let rows = sqlx::query(AssertSqlSafe(query)).fetch_all(connection).await?;
     rows.iter().map(to_json).collect()
 }
 
-fn to_json(row: &AnyRow) -> Outcome<Map<String, Value>> {
+fn to_json(row: &AnyRow) -> Result<Map<String, Value>, StoreError> {
     let mut object = Map::new();
     for column in row.columns() {
         let place = column.ordinal();
@@ -263,7 +263,7 @@ fn to_json(row: &AnyRow) -> Outcome<Map<String, Value>> {
             }
             AnyTypeInfoKind::Text => json!(row.try_get::<String, _>(place)?),
             AnyTypeInfoKind::Blob => json!({ "bytes": row.try_get::<Vec<u8>, _>(place)? }),
-            _ => return Err(Failure::Broken(format!("a column of the type {}", raw.type_info().name()))),
+            _ => return Err(StoreError::Corrupt(format!("a column of the type {}", raw.type_info().name()))),
         };
         object.insert(column.name().to_owned(), value);
     }
@@ -283,20 +283,20 @@ fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
     found.into_iter().filter_map(|(kind, hash)| Some((kind, hash?))).collect()
 }
 
-async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Outcome<()> {
+async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Result<(), StoreError> {
     // NULL is written literally: a bound parameter would need a type.
-    let mut places = Vec::new();
+    let mut parameters = Vec::new();
     let mut bound = Vec::new();
     for value in row.values() {
         if value.is_null() {
-            places.push("NULL".to_owned());
+            parameters.push("NULL".to_owned());
         } else {
             bound.push(value);
-            places.push(format!("${}", bound.len()));
+            parameters.push(format!("${}", bound.len()));
         }
     }
     let columns = row.keys().cloned().collect::<Vec<_>>().join(", ");
-    let query = format!("INSERT INTO {table} ({columns}) VALUES ({})", places.join(", "));
+    let query = format!("INSERT INTO {table} ({columns}) VALUES ({})", parameters.join(", "));
     let mut query = sqlx::query(AssertSqlSafe(query));
     for value in bound {
         query = match value {
@@ -304,7 +304,7 @@ async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, V
             Value::String(text) => query.bind(text.clone()),
             other => {
                 let bytes: Vec<u8> = serde_json::from_value(other["bytes"].clone())
-                    .map_err(|error| Failure::Broken(format!("bytes that are none: {error}")))?;
+                    .map_err(|error| StoreError::Corrupt(format!("bytes that are none: {error}")))?;
                 query.bind(bytes)
             }
         };
@@ -314,7 +314,7 @@ async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, V
 }
 
 /// Continues the id sequence after the restored rows.
-async fn go_on_numbering(connection: &mut AnyConnection, table: &str) -> Outcome<()> {
+async fn continue_ids(connection: &mut AnyConnection, table: &str) -> Result<(), StoreError> {
     let query = "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = $1 AND is_identity = 'YES'";
     let numbered: i64 = sqlx::query_scalar(query).bind(table.to_owned()).fetch_one(&mut *connection).await?;
     if numbered > 0 {

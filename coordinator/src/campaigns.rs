@@ -26,8 +26,8 @@ use sqlx::Row as _;
 
 use crate::{
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
 /// A campaign's row.
@@ -66,12 +66,17 @@ pub struct CampaignRow {
 /// # Errors
 ///
 /// If the name is taken, or a net or book that it names does not exist.
-pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: Option<i64>) -> Outcome<i64> {
-    let campaign = Campaign::from_text(text).map_err(|error| Failure::refused(Code::Invalid, error.to_string()))?;
+pub async fn create(
+    connection: &mut Connection<'_>,
+    now: Time,
+    text: &str,
+    by: Option<i64>,
+) -> Result<i64, StoreError> {
+    let campaign = Campaign::from_text(text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
     let query = "SELECT COUNT(*) FROM campaigns WHERE name = $1";
     let taken: i64 = sqlx::query_scalar(query).bind(campaign.name.clone()).fetch_one(connection.raw()).await?;
     if taken > 0 {
-        return Err(Failure::refused(Code::Conflict, format!("there is a campaign {} already", campaign.name)));
+        return Err(StoreError::rejected(Code::Conflict, format!("there is a campaign {} already", campaign.name)));
     }
     if let Some(net) = campaign.champion {
         nets::must_exist(connection, net).await?;
@@ -87,7 +92,7 @@ pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: 
     let id: i64 = query.bind(by).bind(now.0).fetch_one(connection.raw()).await?;
     let subject = format!("campaign:{}", campaign.name);
     let text = format!("campaign {} began", campaign.name);
-    note(connection, now, Event { kind: "campaign_created", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "campaign_created", account: by, subject, text }).await?;
     Ok(id)
 }
 
@@ -96,7 +101,7 @@ pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: 
 /// # Errors
 ///
 /// If the database fails.
-pub async fn running(connection: &mut Connection<'_>) -> Outcome<Vec<i64>> {
+pub async fn running(connection: &mut Connection<'_>) -> Result<Vec<i64>, StoreError> {
     let query = "SELECT id FROM campaigns WHERE state = 'running' ORDER BY id";
     Ok(sqlx::query_scalar(query).fetch_all(connection.raw()).await?)
 }
@@ -106,10 +111,10 @@ pub async fn running(connection: &mut Connection<'_>) -> Outcome<Vec<i64>> {
 /// # Errors
 ///
 /// If there is none.
-pub async fn by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64> {
+pub async fn by_name(connection: &mut Connection<'_>, name: &str) -> Result<i64, StoreError> {
     let query = "SELECT id FROM campaigns WHERE name = $1";
     let id: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
-    id.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no campaign {name}")))
+    id.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {name}")))
 }
 
 const COLUMNS: &str = "SELECT id, text, state, reason, phase, generation, champion, candidates, wanted_positions,
@@ -120,10 +125,10 @@ const COLUMNS: &str = "SELECT id, text, state, reason, phase, generation, champi
 /// # Errors
 ///
 /// If there is none.
-pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Outcome<CampaignRow> {
-    let query = connection.locking(COLUMNS);
+pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRow, StoreError> {
+    let query = connection.for_update(COLUMNS);
     let row = sqlx::query(query).bind(id).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no campaign {id}")))?;
+    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {id}")))?;
     read_row(&row)
 }
 
@@ -132,16 +137,16 @@ pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Outcome<CampaignR
 /// # Errors
 ///
 /// If there is none.
-pub async fn read(connection: &mut Connection<'_>, id: i64) -> Outcome<CampaignRow> {
+pub async fn read(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRow, StoreError> {
     let row = sqlx::query(COLUMNS).bind(id).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no campaign {id}")))?;
+    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {id}")))?;
     read_row(&row)
 }
 
-fn read_row(row: &sqlx::any::AnyRow) -> Outcome<CampaignRow> {
+fn read_row(row: &sqlx::any::AnyRow) -> Result<CampaignRow, StoreError> {
     let text: String = row.try_get("text")?;
     let campaign =
-        Campaign::from_text(&text).map_err(|error| Failure::Broken(format!("a campaign that is none: {error}")))?;
+        Campaign::from_text(&text).map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))?;
     let champion: Option<String> = row.try_get("champion")?;
     Ok(CampaignRow {
         id: row.try_get("id")?,
@@ -150,7 +155,7 @@ fn read_row(row: &sqlx::any::AnyRow) -> Outcome<CampaignRow> {
         reason: row.try_get("reason")?,
         phase: row.try_get("phase")?,
         generation: row.try_get("generation")?,
-        champion: champion.map(|net| net.parse()).transpose().map_err(|_| Failure::Broken("no hash".to_owned()))?,
+        champion: champion.map(|net| net.parse()).transpose().map_err(|_| StoreError::Corrupt("no hash".to_owned()))?,
         candidates: row.try_get("candidates")?,
         wanted_positions: row.try_get("wanted_positions")?,
         selfplay: row.try_get("selfplay")?,
@@ -191,14 +196,14 @@ pub async fn command(
     command: Command,
     changed: Option<i64>,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let row = lock(connection, id).await?;
     if changed.is_some_and(|changed| changed != row.changed) {
-        return Err(Failure::refused(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
+        return Err(StoreError::rejected(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
     }
     let cannot = || {
         let detail = format!("the campaign is {} and {}: it cannot do that now", row.state, row.phase);
-        Failure::refused(Code::Conflict, detail)
+        StoreError::rejected(Code::Conflict, detail)
     };
     let state = match (command, row.state.as_str()) {
         (Command::Pause, "running") | (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
@@ -227,16 +232,16 @@ pub async fn command(
         }
         // The next tick reopens the jobs.
         Command::Resume => {}
-        Command::Pause => steps::rest(connection, now, &row, "paused").await?,
+        Command::Pause => steps::set_jobs_state(connection, now, &row, "paused").await?,
         Command::Stop => {
-            steps::rest(connection, now, &row, "closed").await?;
+            steps::set_jobs_state(connection, now, &row, "closed").await?;
             trainings::end_all(connection, id, "the campaign was stopped").await?;
-            nets::give_up_candidates(connection, id).await?;
+            nets::reject_candidates(connection, id).await?;
         }
     }
     let subject = format!("campaign:{}", row.campaign.name);
     let text = format!("{command:?}").to_lowercase();
-    note(connection, now, Event { kind: "campaign_command", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "campaign_command", account: by, subject, text }).await?;
     Ok(())
 }
 
@@ -245,7 +250,12 @@ pub async fn command(
 /// # Errors
 ///
 /// If the database fails.
-pub async fn drive(connection: &mut Connection<'_>, now: Time, id: i64, bench_signature: u64) -> Outcome<bool> {
+pub async fn drive(
+    connection: &mut Connection<'_>,
+    now: Time,
+    id: i64,
+    bench_signature: u64,
+) -> Result<bool, StoreError> {
     drive_with(connection, now, id, bench_signature, None).await
 }
 
@@ -255,7 +265,7 @@ pub async fn drive(connection: &mut Connection<'_>, now: Time, id: i64, bench_si
 /// # Errors
 ///
 /// If the database fails.
-pub async fn count(connection: &mut Connection<'_>, id: i64) -> Outcome<Counts> {
+pub async fn count(connection: &mut Connection<'_>, id: i64) -> Result<Counts, StoreError> {
     let row = read(connection, id).await?;
     steps::count(connection, &row).await
 }
@@ -272,7 +282,7 @@ pub async fn drive_with(
     id: i64,
     bench_signature: u64,
     counts: Option<Counts>,
-) -> Outcome<bool> {
+) -> Result<bool, StoreError> {
     let row = lock(connection, id).await?;
     if row.state != "running" {
         return Ok(false);

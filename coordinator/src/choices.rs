@@ -7,16 +7,16 @@ use protocol::api::problem::Code;
 
 use crate::{
     clock::Time,
-    events::{Event, note},
+    events::{Event, record_event},
     people,
     service::Settings,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// The key of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Who may register.
+    /// The registration policy.
     Registration,
     /// Retention in days of games that no published net was trained on; 0: unlimited.
     KeepDays,
@@ -39,7 +39,7 @@ impl Key {
     }
 
     /// The name in the database; a prefix separates it from the coordinator's internal settings.
-    const fn place(self) -> &'static str {
+    const fn stored_name(self) -> &'static str {
         match self {
             Self::Registration => "chosen.registration",
             Self::KeepDays => "chosen.keep_days",
@@ -107,13 +107,13 @@ pub struct Choices {
 impl Choices {
     /// The values given at the start.
     #[must_use]
-    pub fn of(started: &Settings) -> Self {
-        let registration = match (started.invitation_only, started.approval) {
+    pub fn of(defaults: &Settings) -> Self {
+        let registration = match (defaults.invitation_only, defaults.approval) {
             (true, _) => Registration::Invitation,
             (false, true) => Registration::Approval,
             (false, false) => Registration::Open,
         };
-        Self { registration, keep_days: started.keep_days, audit_percent: 0 }
+        Self { registration, keep_days: defaults.keep_days, audit_percent: 0 }
     }
 
     /// Returns a value as text.
@@ -133,11 +133,11 @@ impl Choices {
                 Some(registration) => self.registration = registration,
                 None => return false,
             },
-            Key::KeepDays => match whole(value, 36_500) {
+            Key::KeepDays => match parse_up_to(value, 36_500) {
                 Some(days) => self.keep_days = Some(days).filter(|days| *days > 0),
                 None => return false,
             },
-            Key::AuditPercent => match whole(value, 100) {
+            Key::AuditPercent => match parse_up_to(value, 100) {
                 Some(percent) => self.audit_percent = percent,
                 None => return false,
             },
@@ -152,8 +152,8 @@ impl fmt::Display for Key {
     }
 }
 
-fn whole(text: &str, most: u32) -> Option<u32> {
-    text.parse().ok().filter(|number| *number <= most)
+fn parse_up_to(text: &str, max: u32) -> Option<u32> {
+    text.parse().ok().filter(|number| *number <= max)
 }
 
 /// Returns the current values.
@@ -161,10 +161,10 @@ fn whole(text: &str, most: u32) -> Option<u32> {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn choices(connection: &mut Connection<'_>, started: &Settings) -> Outcome<Choices> {
-    let mut choices = Choices::of(started);
+pub async fn choices(connection: &mut Connection<'_>, defaults: &Settings) -> Result<Choices, StoreError> {
+    let mut choices = Choices::of(defaults);
     for key in Key::ALL {
-        if let Some(value) = people::setting(connection, key.place()).await? {
+        if let Some(value) = people::setting(connection, key.stored_name()).await? {
             choices.set(key, &value);
         }
     }
@@ -176,9 +176,9 @@ pub async fn choices(connection: &mut Connection<'_>, started: &Settings) -> Out
 /// # Errors
 ///
 /// If the database fails.
-pub async fn audit_percent(connection: &mut Connection<'_>) -> Outcome<u64> {
-    let chosen = people::setting(connection, Key::AuditPercent.place()).await?;
-    Ok(chosen.and_then(|value| whole(&value, 100)).unwrap_or(0).into())
+pub async fn audit_percent(connection: &mut Connection<'_>) -> Result<u64, StoreError> {
+    let chosen = people::setting(connection, Key::AuditPercent.stored_name()).await?;
+    Ok(chosen.and_then(|value| parse_up_to(&value, 100)).unwrap_or(0).into())
 }
 
 /// Changes a setting.
@@ -189,11 +189,11 @@ pub async fn audit_percent(connection: &mut Connection<'_>) -> Outcome<u64> {
 pub async fn choose(
     connection: &mut Connection<'_>,
     now: Time,
-    started: &Settings,
+    defaults: &Settings,
     (key, value): (Key, &str),
     by: Option<i64>,
-) -> Outcome<()> {
-    let before = choices(connection, started).await?;
+) -> Result<(), StoreError> {
+    let before = choices(connection, defaults).await?;
     let mut after = before;
     if !after.set(key, value.trim()) {
         let detail = match key {
@@ -201,14 +201,14 @@ pub async fn choose(
             Key::KeepDays => "keep_days is a whole number from 0 to 36500",
             Key::AuditPercent => "audit_percent is a whole number from 0 to 100",
         };
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     if after == before {
         return Ok(());
     }
-    people::set_setting(connection, key.place(), &after.value(key)).await?;
+    people::set_setting(connection, key.stored_name(), &after.value(key)).await?;
     let text = format!("{key} is now {}, before {}", after.value(key), before.value(key));
     let subject = format!("setting:{key}");
-    note(connection, now, Event { kind: "settings_changed", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "settings_changed", account: by, subject, text }).await?;
     Ok(())
 }

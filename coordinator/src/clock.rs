@@ -62,7 +62,7 @@ impl Clock {
 
     /// A clock that moves only by [`Self::advance`].
     #[must_use]
-    pub fn standing(time: Time) -> Self {
+    pub fn manual(time: Time) -> Self {
         Self::Set(Arc::new(AtomicI64::new(time.0)))
     }
 
@@ -70,10 +70,10 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> Time {
         match self {
-            Self::System => of_the_machine(),
+            Self::System => system_now(),
             Self::Ahead(file) => {
                 let ahead = fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
-                of_the_machine().after(ahead.unwrap_or(0))
+                system_now().after(ahead.unwrap_or(0))
             }
             Self::Set(time) => Time(time.load(Ordering::SeqCst)),
         }
@@ -94,7 +94,7 @@ impl Clock {
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the one place that asks")]
-fn of_the_machine() -> Time {
+fn system_now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Time(since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
 }

@@ -11,11 +11,11 @@ use dataset::Digest;
 use crate::{
     campaigns::{self, matches},
     clock::{DAY, HOUR},
-    events::{Event, note},
+    events::{Event, record_event},
     objects::Kind,
     people, retention,
     service::Service,
-    store::{Failure, Outcome},
+    store::StoreError,
     work::{leases, validating},
 };
 
@@ -23,28 +23,28 @@ use crate::{
 const TICK: Duration = Duration::from_secs(1);
 
 /// The pause after a slow tick, as a multiple of its duration.
-const REST: u32 = 4;
+const IDLE_FACTOR: u32 = 4;
 
 /// Maximum pause between ticks.
-const MOST_PAUSE: Duration = Duration::from_secs(15);
+const MAX_PAUSE: Duration = Duration::from_secs(15);
 
 /// The setting that holds the last state of the disk.
-const DISK: &str = "disk";
+const DISK_SETTING: &str = "disk";
 
 /// Ticks between sweeps of orphan objects.
-const SWEEP_EVERY: u64 = 3_600;
+const TICKS_PER_SWEEP: u64 = 3_600;
 
 /// Runs ticks until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
-    for tick in 0_u64.. {
+    for number in 0_u64.. {
         let began = tokio::time::Instant::now();
-        if let Err(error) = step(&service).await {
-            tracing::error!(%error, "a step failed");
+        if let Err(error) = tick(&service).await {
+            tracing::error!(%error, "a scheduler tick failed");
         }
-        let pause = TICK.max(began.elapsed() * REST).min(MOST_PAUSE);
-        if tick % SWEEP_EVERY == SWEEP_EVERY - 1 {
+        let pause = TICK.max(began.elapsed() * IDLE_FACTOR).min(MAX_PAUSE);
+        if number % TICKS_PER_SWEEP == TICKS_PER_SWEEP - 1 {
             if let Err(error) = expire(&service).await {
-                tracing::error!(%error, "nothing expired");
+                tracing::error!(%error, "retention failed");
             }
             if let Err(error) = sweep(&service).await {
                 tracing::error!(%error, "sweeping failed");
@@ -62,7 +62,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 /// # Errors
 ///
 /// If the database fails.
-pub async fn step(service: &Service) -> Outcome<u64> {
+pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now();
     set_policy(service).await?;
     service.write(move |mut connection| Box::pin(async move { leases::expire(&mut connection, now).await })).await?;
@@ -74,15 +74,15 @@ pub async fn step(service: &Service) -> Outcome<u64> {
         let counts =
             service.read(move |mut connection| Box::pin(async move { campaigns::count(&mut connection, id).await }));
         let counts = counts.await?;
-        let went = service
+        let advanced = service
             .write(move |mut connection| {
                 Box::pin(async move { campaigns::drive_with(&mut connection, now, id, signature, Some(counts)).await })
             })
             .await;
-        match went {
-            Ok(went) => steps += u64::from(went),
+        match advanced {
+            Ok(advanced) => steps += u64::from(advanced),
             // One failing campaign must not block the others.
-            Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot go on"),
+            Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot advance"),
         }
     }
     service
@@ -97,20 +97,20 @@ pub async fn step(service: &Service) -> Outcome<u64> {
 }
 
 /// Updates whether self-play games are granted.
-async fn set_policy(service: &Service) -> Outcome<()> {
+async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, disk) = service
         .read(|mut connection| {
             Box::pin(async move {
                 let backlog = validating::backlog(&mut connection).await?;
-                Ok((backlog, people::setting(&mut connection, DISK).await?))
+                Ok((backlog, people::setting(&mut connection, DISK_SETTING).await?))
             })
         })
         .await?;
-    let least = service.settings.least_free_bytes;
+    let min_free = service.settings.least_free_bytes;
     let free = service.free_bytes();
-    let is_low = free.is_some_and(|free| free < least);
+    let is_low = free.is_some_and(|free| free < min_free);
     if is_low != (disk.as_deref() == Some("low")) && free.is_some() {
-        note_disk(service, is_low, free.unwrap_or_default() >> 20).await?;
+        record_disk(service, is_low, free.unwrap_or_default() >> 20).await?;
     }
     let no_selfplay = match free {
         Some(free) if is_low => {
@@ -129,7 +129,7 @@ async fn set_policy(service: &Service) -> Outcome<()> {
 }
 
 /// Records a change of the disk's state; once, even with several coordinators.
-async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outcome<()> {
+async fn record_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Result<(), StoreError> {
     let now = service.clock.now();
     let value = if is_low { "low" } else { "well" };
     service
@@ -137,9 +137,10 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
             Box::pin(async move {
                 let c = &mut connection;
                 let query = "INSERT INTO settings (name, value) VALUES ($1, 'unknown') ON CONFLICT (name) DO NOTHING";
-                sqlx::query(query).bind(DISK).execute(c.raw()).await?;
+                sqlx::query(query).bind(DISK_SETTING).execute(c.raw()).await?;
                 let query = "UPDATE settings SET value = $2 WHERE name = $1 AND value <> $2";
-                let changed = sqlx::query(query).bind(DISK).bind(value).execute(c.raw()).await?.rows_affected() > 0;
+                let changed =
+                    sqlx::query(query).bind(DISK_SETTING).bind(value).execute(c.raw()).await?.rows_affected() > 0;
                 if changed {
                     let text = if is_low {
                         format!(
@@ -148,8 +149,12 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
                     } else {
                         format!("the disk has room again: {free_mebibytes} MiB are free")
                     };
-                    note(c, now, Event { kind: "disk", account: None, subject: "coordinator".to_owned(), text })
-                        .await?;
+                    record_event(
+                        c,
+                        now,
+                        Event { kind: "disk", account: None, subject: "coordinator".to_owned(), text },
+                    )
+                    .await?;
                 }
                 Ok(())
             })
@@ -163,7 +168,7 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
 /// # Errors
 ///
 /// If the database fails.
-pub async fn expire(service: &Service) -> Outcome<u64> {
+pub async fn expire(service: &Service) -> Result<u64, StoreError> {
     let Some(days) = service.choices().await?.keep_days else { return Ok(0) };
     let before = service.clock.now().after(-i64::from(days) * DAY);
     let pinned =
@@ -194,9 +199,9 @@ pub async fn expire(service: &Service) -> Outcome<u64> {
 /// # Errors
 ///
 /// If the database or the objects fail.
-pub async fn sweep(service: &Service) -> Outcome<u64> {
+pub async fn sweep(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now().0;
-    let failed = |error| Failure::Broken(format!("objects that cannot be swept: {error}"));
+    let failed = |error| StoreError::Corrupt(format!("objects that cannot be swept: {error}"));
     let mut swept = 0;
     for kind in Kind::ALL {
         for hash in service.objects.aside_before(kind, now - HOUR).await.map_err(failed)? {
@@ -217,7 +222,7 @@ pub async fn sweep(service: &Service) -> Outcome<u64> {
 }
 
 /// Whether a row references the object.
-async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Outcome<bool> {
+async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Result<bool, StoreError> {
     let query = match kind {
         Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",
         Kind::Net => {

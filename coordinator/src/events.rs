@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     clock::Time,
     sentences,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// An event to record.
@@ -28,8 +28,8 @@ pub struct Event<'a> {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn note(connection: &mut Connection<'_>, now: Time, event: Event<'_>) -> Outcome<i64> {
-    note_with(connection, now, event, &Option::<()>::None).await
+pub async fn record_event(connection: &mut Connection<'_>, now: Time, event: Event<'_>) -> Result<i64, StoreError> {
+    record_event_with(connection, now, event, &Option::<()>::None).await
 }
 
 /// [`record_event`] with structured data.
@@ -37,15 +37,15 @@ pub async fn note(connection: &mut Connection<'_>, now: Time, event: Event<'_>) 
 /// # Errors
 ///
 /// If the database fails.
-pub async fn note_with(
+pub async fn record_event_with(
     connection: &mut Connection<'_>,
     now: Time,
     event: Event<'_>,
     data: &(impl Serialize + Sync),
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     debug_assert!(
         sentences::is_known(event.kind, &event.text),
-        "pages cannot tell in Chinese: {} {:?}",
+        "there is no Chinese translation: {} {:?}",
         event.kind,
         event.text
     );

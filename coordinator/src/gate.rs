@@ -65,15 +65,15 @@ pub fn undecided(test: &Sprt, counts: Pentanomial) -> Result<Verdict, NoSolution
     Ok(Verdict { pairs: counts.pairs(), counts, llr, bounds, decision: Decision::Continue })
 }
 
-/// Returns the LLR after batches of these pairs, thinned to about `most` points and the last. Only
+/// Returns the LLR after batches of these pairs, thinned to about `max_points` and the last. Only
 /// these points are computed, since each is costly.
 ///
 /// # Errors
 ///
 /// As [`judge`].
-pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], most: usize) -> Result<Vec<(u64, f64)>, NoSolution> {
+pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], max_points: usize) -> Result<Vec<(u64, f64)>, NoSolution> {
     let batches = pairs.chunks_exact(batch_pairs.max(1) as usize);
-    let (step, last) = (batches.len().div_ceil(most.max(1)).max(1), batches.len().saturating_sub(1));
+    let (step, last) = (batches.len().div_ceil(max_points.max(1)).max(1), batches.len().saturating_sub(1));
     let (mut counts, mut done, mut curve) = (Pentanomial::default(), 0, Vec::new());
     for (place, batch) in batches.enumerate() {
         for &pair in batch {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_stands_whatever_comes_later() {
+    fn the_first_decision_is_final() {
         let mut pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(40);
         let early = judge(&test(), 8, &pairs).unwrap();
         assert_eq!(early.decision, Decision::AcceptH1);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_batch_is_not_looked_at() {
+    fn an_unfinished_batch_is_ignored() {
         let pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(2);
         let whole = judge(&test(), 8, &pairs).unwrap();
         assert_eq!((whole.pairs, whole.decision), (16, Decision::Continue));

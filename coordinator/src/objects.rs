@@ -188,7 +188,7 @@ impl Objects {
     /// If it does not exist.
     pub async fn get(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
         match self.store.get(&Self::path(kind, hash)).await {
-            Err(object_store::Error::NotFound { .. }) => self.bring_back(kind, hash).await,
+            Err(object_store::Error::NotFound { .. }) => self.restore(kind, hash).await,
             found => Ok(found?.bytes().await?),
         }
     }
@@ -203,7 +203,7 @@ impl Objects {
         let options = GetOptions { range, ..GetOptions::default() };
         let mut found = self.store.get_opts(&path, options.clone()).await;
         if let Err(object_store::Error::NotFound { .. }) = found {
-            self.bring_back(kind, hash).await?;
+            self.restore(kind, hash).await?;
             found = self.store.get_opts(&path, options).await;
         }
         match found {
@@ -226,7 +226,7 @@ impl Objects {
     /// If it does not exist.
     pub async fn length(&self, kind: Kind, hash: Digest) -> Result<u64, ObjectError> {
         match self.store.head(&Self::path(kind, hash)).await {
-            Err(object_store::Error::NotFound { .. }) => Ok(self.bring_back(kind, hash).await?.len() as u64),
+            Err(object_store::Error::NotFound { .. }) => Ok(self.restore(kind, hash).await?.len() as u64),
             found => Ok(found?.size),
         }
     }
@@ -252,7 +252,7 @@ impl Objects {
     /// # Errors
     ///
     /// If it was not set aside, or the store fails.
-    pub async fn bring_back(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
+    pub async fn restore(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
         let bytes = self.store.get(&Self::aside(kind, hash)).await?.bytes().await?;
         self.store.put(&Self::path(kind, hash), bytes.clone().into()).await?;
         Ok(bytes)

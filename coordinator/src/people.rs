@@ -17,15 +17,15 @@ use protocol::{
 
 use crate::{
     clock::{DAY, SECOND, Time},
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
 /// Prefix of tokens, by which people and secret scanners recognise them.
 pub const TOKEN_PREFIX: &str = "chuhe_";
 
 /// Resolution of a token's last use, in milliseconds.
-pub const USE_NOTED_EVERY: i64 = 60 * SECOND;
+pub const USE_RESOLUTION_MS: i64 = 60 * SECOND;
 
 /// An authenticated account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Identity {
     /// The token's id.
     pub token: i64,
     /// Whether the last use is due to be recorded.
-    pub note_use: bool,
+    pub record_use: bool,
 }
 
 /// Returns a random secret of 32 characters with 5 bits each, easy to type.
@@ -47,10 +47,10 @@ pub struct Identity {
 /// # Errors
 ///
 /// If the system has no random numbers.
-pub fn secret(prefix: &str) -> Outcome<String> {
+pub fn secret(prefix: &str) -> Result<String, StoreError> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| StoreError::Corrupt(format!("no random numbers: {error}")))?;
     Ok(bytes
         .iter()
         .fold(prefix.to_owned(), |text, byte| text + &char::from(LETTERS[usize::from(byte % 32)]).to_string()))
@@ -74,22 +74,26 @@ pub async fn create_account(
     role: Role,
     state: &str,
     by: Option<i64>,
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     if !is_name(name) {
         let detail = format!("{name:?} is no name: 1 to 64 letters, digits, `.`, `_` or `-`, first a letter or digit");
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let query = "SELECT COUNT(*) FROM accounts WHERE LOWER(name) = LOWER($1)";
     let taken: i64 = sqlx::query_scalar(query).bind(name.to_owned()).fetch_one(connection.raw()).await?;
     if taken > 0 {
-        return Err(Failure::refused(Code::Conflict, format!("there is an account {name} already")));
+        return Err(StoreError::rejected(Code::Conflict, format!("there is an account {name} already")));
     }
     let query = "INSERT INTO accounts (name, role, state, created) VALUES ($1, $2, $3, $4) RETURNING id";
     let query = sqlx::query_scalar(query).bind(name.to_owned()).bind(role.name()).bind(state.to_owned()).bind(now.0);
     let account: i64 = query.fetch_one(connection.raw()).await?;
     let text = format!("account {name} ({role}, {state})");
-    note(connection, now, Event { kind: "account_created", account: by, subject: format!("account:{account}"), text })
-        .await?;
+    record_event(
+        connection,
+        now,
+        Event { kind: "account_created", account: by, subject: format!("account:{account}"), text },
+    )
+    .await?;
     Ok(account)
 }
 
@@ -98,17 +102,17 @@ pub async fn create_account(
 /// # Errors
 ///
 /// If there is no account of that name.
-pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64> {
+pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Result<i64, StoreError> {
     let query = "SELECT id FROM accounts WHERE LOWER(name) = LOWER($1)";
     let account: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
-    account.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no account {name}")))
+    account.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no account {name}")))
 }
 
 /// Maximum valid tokens of an account.
-const MOST_TOKENS: i64 = 200;
+const MAX_TOKENS: i64 = 200;
 
 /// Maximum length of a token's name, in characters.
-const MOST_NAME: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 /// Creates a token and returns its secret, which is not stored.
 ///
@@ -122,25 +126,25 @@ pub async fn create_token(
     name: &str,
     role: Option<Role>,
     expires: Option<Time>,
-) -> Outcome<String> {
+) -> Result<String, StoreError> {
     let query = "SELECT role FROM accounts WHERE id = $1";
     let own: String = sqlx::query_scalar(query).bind(account).fetch_one(connection.raw()).await?;
-    let own: Role = own.parse().map_err(|_| Failure::Broken(format!("the role {own}")))?;
+    let own: Role = own.parse().map_err(|_| StoreError::Corrupt(format!("the role {own}")))?;
     let role = role.unwrap_or(own);
     if role > own {
         let detail = format!("the account is a {own}; its tokens cannot be a {role}'s");
-        return Err(Failure::refused(Code::Forbidden, detail));
+        return Err(StoreError::rejected(Code::Forbidden, detail));
     }
-    if name.chars().count() > MOST_NAME {
-        let detail = format!("a token's name has at most {MOST_NAME} characters");
-        return Err(Failure::refused(Code::Invalid, detail));
+    if name.chars().count() > MAX_NAME_CHARS {
+        let detail = format!("a token's name has at most {MAX_NAME_CHARS} characters");
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let query =
         "SELECT COUNT(*) FROM tokens WHERE account = $1 AND revoked IS NULL AND (expires IS NULL OR expires > $2)";
     let live: i64 = sqlx::query_scalar(query).bind(account).bind(now.0).fetch_one(connection.raw()).await?;
-    if live >= MOST_TOKENS {
-        let detail = format!("an account has at most {MOST_TOKENS} tokens: revoke those that are not used");
-        return Err(Failure::refused(Code::Quota, detail));
+    if live >= MAX_TOKENS {
+        let detail = format!("an account has at most {MAX_TOKENS} tokens: revoke those that are not used");
+        return Err(StoreError::rejected(Code::Quota, detail));
     }
     let secret = secret(TOKEN_PREFIX)?;
     let query = "INSERT INTO tokens (account, name, prefix, hash, role, created, expires)
@@ -150,7 +154,7 @@ pub async fn create_token(
     query.execute(connection.raw()).await?;
     let text = format!("token {}… ({name}, {role})", &secret[..12]);
     let subject = format!("account:{account}");
-    note(connection, now, Event { kind: "token_created", account: Some(account), subject, text }).await?;
+    record_event(connection, now, Event { kind: "token_created", account: Some(account), subject, text }).await?;
     Ok(secret)
 }
 
@@ -159,13 +163,13 @@ pub async fn create_token(
 /// # Errors
 ///
 /// If it is unknown, expired or revoked, or its account is blocked.
-pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &str) -> Outcome<Identity> {
+pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &str) -> Result<Identity, StoreError> {
     let query = "SELECT tokens.id, tokens.account, accounts.name, tokens.role, accounts.role, accounts.state,
                         accounts.message, tokens.expires, tokens.revoked, tokens.last_used
                  FROM tokens JOIN accounts ON accounts.id = tokens.account WHERE tokens.hash = $1";
     type Row = (i64, i64, String, String, String, String, Option<String>, Option<i64>, Option<i64>, Option<i64>);
     let row: Option<Row> = sqlx::query_as(query).bind(hash_of(token)).fetch_optional(connection.raw()).await?;
-    let bad = |detail: &str| Failure::refused(Code::BadToken, detail);
+    let bad = |detail: &str| StoreError::rejected(Code::BadToken, detail);
     let Some((token, account, name, role, own, state, message, expires, revoked, last_used)) = row else {
         return Err(bad("the token is not known here"));
     };
@@ -177,15 +181,15 @@ pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &st
     }
     match state.as_str() {
         "active" | "quarantined" => {}
-        "pending" => return Err(Failure::refused(Code::Blocked, "the account waits for approval")),
+        "pending" => return Err(StoreError::rejected(Code::Blocked, "the account waits for approval")),
         other => {
             let detail = message.unwrap_or_else(|| format!("the account is {other}"));
-            return Err(Failure::refused(Code::Blocked, detail));
+            return Err(StoreError::rejected(Code::Blocked, detail));
         }
     }
-    let parse = |text: &str| text.parse::<Role>().map_err(|_| Failure::Broken(format!("the role {text}")));
-    let note_use = last_used.is_none_or(|used| now.0 - used >= USE_NOTED_EVERY);
-    Ok(Identity { account, name, role: parse(&role)?.min(parse(&own)?), token, note_use })
+    let parse = |text: &str| text.parse::<Role>().map_err(|_| StoreError::Corrupt(format!("the role {text}")));
+    let record_use = last_used.is_none_or(|used| now.0 - used >= USE_RESOLUTION_MS);
+    Ok(Identity { account, name, role: parse(&role)?.min(parse(&own)?), token, record_use })
 }
 
 /// Records the use of a token.
@@ -193,7 +197,7 @@ pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &st
 /// # Errors
 ///
 /// If the database fails.
-pub async fn note_use(connection: &mut Connection<'_>, now: Time, token: i64) -> Outcome<()> {
+pub async fn record_use(connection: &mut Connection<'_>, now: Time, token: i64) -> Result<(), StoreError> {
     let query = "UPDATE tokens SET last_used = $2 WHERE id = $1";
     sqlx::query(query).bind(token).bind(now.0).execute(connection.raw()).await?;
     Ok(())
@@ -204,14 +208,20 @@ pub async fn note_use(connection: &mut Connection<'_>, now: Time, token: i64) ->
 /// # Errors
 ///
 /// If the account has no such token.
-pub async fn revoke_token(connection: &mut Connection<'_>, now: Time, account: Option<i64>, token: i64) -> Outcome<()> {
+pub async fn revoke_token(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: Option<i64>,
+    token: i64,
+) -> Result<(), StoreError> {
     let query = "UPDATE tokens SET revoked = $3 WHERE id = $1 AND ($2 < 0 OR account = $2) AND revoked IS NULL";
     let query = sqlx::query(query).bind(token).bind(account.unwrap_or(-1)).bind(now.0);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no token {token} to revoke")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no token {token} to revoke")));
     }
     let subject = format!("token:{token}");
-    note(connection, now, Event { kind: "token_revoked", account, subject, text: "revoked".to_owned() }).await?;
+    record_event(connection, now, Event { kind: "token_revoked", account, subject, text: "revoked".to_owned() })
+        .await?;
     Ok(())
 }
 
@@ -228,14 +238,17 @@ pub async fn set_account(
     change: (&str, &str),
     message: Option<&str>,
     by: Option<i64>,
-) -> Outcome<()> {
-    let query = connection.locking("SELECT state FROM accounts WHERE id = $1");
+) -> Result<(), StoreError> {
+    let query = connection.for_update("SELECT state FROM accounts WHERE id = $1");
     let state: Option<String> = sqlx::query_scalar(query).bind(account).fetch_optional(connection.raw()).await?;
     match state.as_deref() {
-        None => return Err(Failure::refused(Code::NotFound, format!("there is no account {account}"))),
-        Some("deleted") => return Err(Failure::refused(Code::Conflict, "the account was deleted")),
+        None => return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}"))),
+        Some("deleted") => return Err(StoreError::rejected(Code::Conflict, "the account was deleted")),
         Some("quarantined") if change.0 != "role" => {
-            return Err(Failure::refused(Code::Conflict, "the account is in quarantine: that must be lifted first"));
+            return Err(StoreError::rejected(
+                Code::Conflict,
+                "the account is in quarantine: that must be lifted first",
+            ));
         }
         Some(_) => {}
     }
@@ -247,8 +260,12 @@ pub async fn set_account(
     query.execute(connection.raw()).await?;
     let text =
         format!("{} is now {}{}", change.0, change.1, message.map(|text| format!(": {text}")).unwrap_or_default());
-    note(connection, now, Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text })
-        .await?;
+    record_event(
+        connection,
+        now,
+        Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text },
+    )
+    .await?;
     Ok(())
 }
 
@@ -257,13 +274,18 @@ pub async fn set_account(
 /// # Errors
 ///
 /// If there is none.
-pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account: i64, by: Option<i64>) -> Outcome<()> {
+pub async fn delete_account(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    by: Option<i64>,
+) -> Result<(), StoreError> {
     // Unique: a chosen name has no colon.
-    let nobody = format!("deleted:{account}");
+    let anonymous = format!("deleted:{account}");
     let query = "UPDATE accounts SET name = $2, state = 'deleted', message = NULL, password = NULL WHERE id = $1";
-    let query = sqlx::query(query).bind(account).bind(nobody);
+    let query = sqlx::query(query).bind(account).bind(anonymous);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}")));
     }
     let query = "UPDATE tokens SET revoked = $2, name = 'deleted' WHERE account = $1";
     sqlx::query(query).bind(account).bind(now.0).execute(connection.raw()).await?;
@@ -281,12 +303,13 @@ pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account:
     let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL
                  WHERE subject = $1 AND kind NOT IN ('quarantine', 'quarantine_lifted', 'account_changed')";
     sqlx::query(query).bind(subject.clone()).execute(connection.raw()).await?;
-    note(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() }).await?;
+    record_event(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() })
+        .await?;
     Ok(())
 }
 
 /// Maximum threads of a worker.
-pub const MOST_THREADS: u32 = 4_096;
+pub const MAX_THREADS: u32 = 4_096;
 
 /// Registers a worker, or updates a known one; returns its id.
 ///
@@ -298,22 +321,22 @@ pub async fn register_worker(
     now: Time,
     account: i64,
     machine: &Machine,
-) -> Outcome<i64> {
-    const MOST: i64 = 1_000;
+) -> Result<i64, StoreError> {
+    const MAX_WORKERS: i64 = 1_000;
     if !is_name(&machine.name) {
         let detail = format!("{:?} is no name of a worker", machine.name);
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
-    if !(1..=MOST_THREADS).contains(&machine.threads) {
-        let detail = format!("a worker has 1 to {MOST_THREADS} threads, not {}", machine.threads);
-        return Err(Failure::refused(Code::Invalid, detail));
+    if !(1..=MAX_THREADS).contains(&machine.threads) {
+        let detail = format!("a worker has 1 to {MAX_THREADS} threads, not {}", machine.threads);
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let short = |text: &str| text.chars().filter(|c| !c.is_control()).take(100).collect::<String>();
     let query = "SELECT COUNT(*) FROM workers WHERE account = $1 AND name <> $2";
     let query = sqlx::query_scalar(query).bind(account).bind(machine.name.clone());
     let others: i64 = query.fetch_one(connection.raw()).await?;
-    if others >= MOST {
-        return Err(Failure::refused(Code::Quota, format!("an account has at most {MOST} workers")));
+    if others >= MAX_WORKERS {
+        return Err(StoreError::rejected(Code::Quota, format!("an account has at most {MAX_WORKERS} workers")));
     }
     let query = "INSERT INTO workers (account, name, version, bench_signature, threads, memory_mebibytes, system,
                                       instruction_set, created, last_seen)
@@ -329,19 +352,24 @@ pub async fn register_worker(
 }
 
 /// Maximum failure reports kept per account; older ones are deleted.
-const MOST_FAILURES: i64 = 500;
+const MAX_FAILURE_REPORTS: i64 = 500;
 
 /// Records a worker's failure report.
 ///
 /// # Errors
 ///
 /// If the worker is not the account's.
-pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account: i64, report: &Report) -> Outcome<()> {
+pub async fn report_failure(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    report: &Report,
+) -> Result<(), StoreError> {
     if let Some(worker) = report.worker {
         let query = "SELECT COUNT(*) FROM workers WHERE id = $1 AND account = $2";
         let own: i64 = sqlx::query_scalar(query).bind(worker).bind(account).fetch_one(connection.raw()).await?;
         if own == 0 {
-            return Err(Failure::refused(Code::NotFound, format!("the account has no worker {worker}")));
+            return Err(StoreError::rejected(Code::NotFound, format!("the account has no worker {worker}")));
         }
     }
     let detail: String = report.detail.chars().take(4_000).collect();
@@ -351,7 +379,7 @@ pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account:
     // Bounds the storage; old reports are of no use.
     let query = "DELETE FROM failures WHERE account = $1 AND id <=
                  (SELECT id FROM failures WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
-    sqlx::query(query).bind(account).bind(MOST_FAILURES).execute(connection.raw()).await?;
+    sqlx::query(query).bind(account).bind(MAX_FAILURE_REPORTS).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -360,7 +388,11 @@ pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account:
 /// # Errors
 ///
 /// If the database fails.
-pub async fn contribution(connection: &mut Connection<'_>, account: i64, since_day: i64) -> Outcome<Contribution> {
+pub async fn contribution(
+    connection: &mut Connection<'_>,
+    account: i64,
+    since_day: i64,
+) -> Result<Contribution, StoreError> {
     let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT), CAST(COALESCE(SUM(positions), 0) AS BIGINT)
                  FROM contributions WHERE account = $1 AND day >= $2";
     let query = sqlx::query_as(query).bind(account).bind(since_day);
@@ -373,7 +405,7 @@ pub async fn contribution(connection: &mut Connection<'_>, account: i64, since_d
 /// # Errors
 ///
 /// If the database fails.
-pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Outcome<Option<u64>> {
+pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Result<Option<u64>, StoreError> {
     let own = contribution(connection, account, i64::MIN).await?;
     if own.games == 0 {
         return Ok(None);
@@ -389,7 +421,7 @@ pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Outcome<Opti
 /// # Errors
 ///
 /// If the database fails.
-pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Outcome<Option<String>> {
+pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Result<Option<String>, StoreError> {
     let query = "SELECT value FROM settings WHERE name = $1";
     Ok(sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
 }
@@ -399,7 +431,7 @@ pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Outcome<Opt
 /// # Errors
 ///
 /// If the database fails.
-pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &str) -> Outcome<()> {
+pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &str) -> Result<(), StoreError> {
     let query =
         "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     sqlx::query(query).bind(name.to_owned()).bind(value.to_owned()).execute(connection.raw()).await?;
@@ -411,13 +443,14 @@ pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &st
 /// # Errors
 ///
 /// If the database fails.
-pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: Role) -> Outcome<String> {
+pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: Role) -> Result<String, StoreError> {
     let secret = secret("invitation_")?;
     let query = "INSERT INTO invitations (hash, role, created_by, created, expires) VALUES ($1, $2, $3, $4, $5)";
     let query = sqlx::query(query).bind(hash_of(&secret)).bind(role.name()).bind(by).bind(now.0);
     query.bind(now.after(7 * DAY).0).execute(connection.raw()).await?;
     let text = format!("an invitation for a {role}");
-    note(connection, now, Event { kind: "invited", account: Some(by), subject: format!("account:{by}"), text }).await?;
+    record_event(connection, now, Event { kind: "invited", account: Some(by), subject: format!("account:{by}"), text })
+        .await?;
     Ok(secret)
 }
 
@@ -426,13 +459,18 @@ pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: R
 /// # Errors
 ///
 /// If it is invalid, expired or used.
-pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: &str, account: i64) -> Outcome<Role> {
+pub async fn use_invitation(
+    connection: &mut Connection<'_>,
+    now: Time,
+    secret: &str,
+    account: i64,
+) -> Result<Role, StoreError> {
     let query =
         "UPDATE invitations SET used_by = $2 WHERE hash = $1 AND used_by IS NULL AND expires > $3 RETURNING role";
     let query = sqlx::query_scalar(query).bind(hash_of(secret)).bind(account).bind(now.0);
     let role: Option<String> = query.fetch_optional(connection.raw()).await?;
-    let role = role.ok_or_else(|| Failure::refused(Code::Forbidden, "the invitation is not valid, or was used"))?;
-    role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))
+    let role = role.ok_or_else(|| StoreError::rejected(Code::Forbidden, "the invitation is not valid, or was used"))?;
+    role.parse().map_err(|_| StoreError::Corrupt(format!("the role {role}")))
 }
 
 /// Registers an account for a person: a volunteer, or with the role of the invitation.
@@ -446,7 +484,7 @@ pub async fn register(
     name: &str,
     state: &str,
     invitation: Option<&str>,
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     let account = create_account(connection, now, name, Role::Volunteer, state, None).await?;
     if let Some(invitation) = invitation {
         let role = use_invitation(connection, now, invitation, account).await?;
@@ -466,15 +504,15 @@ pub async fn block_worker(
     worker: i64,
     message: Option<&str>,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "UPDATE workers SET blocked = $2 WHERE id = $1";
     let query = sqlx::query(query).bind(worker).bind(message.map(ToOwned::to_owned));
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no worker {worker}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no worker {worker}")));
     }
     let text = message.map_or_else(|| "may play again".to_owned(), |message| format!("blocked: {message}"));
     let subject = format!("worker:{worker}");
-    note(connection, now, Event { kind: "worker_blocked", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "worker_blocked", account: by, subject, text }).await?;
     Ok(())
 }
 
@@ -489,14 +527,14 @@ pub async fn trust_worker(
     worker: i64,
     trusted: bool,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "UPDATE workers SET trusted = $2 WHERE id = $1";
     let query = sqlx::query(query).bind(worker).bind(i64::from(trusted));
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no worker {worker}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no worker {worker}")));
     }
     let text = if trusted { "is trusted" } else { "is not trusted" }.to_owned();
     let subject = format!("worker:{worker}");
-    note(connection, now, Event { kind: "worker_trusted", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "worker_trusted", account: by, subject, text }).await?;
     Ok(())
 }

@@ -16,14 +16,14 @@ use stats::Pentanomial;
 use crate::{
     campaigns::{self, CampaignRow, matches, nets},
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
 pub use strength::{Score, Strength, strengths};
 
 /// Default number of pairs between two nets.
-pub const USUAL_PAIRS: u32 = 200;
+pub const DEFAULT_PAIRS: u32 = 200;
 
 /// The parameters of a round robin.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +38,12 @@ pub struct Plan {
 type Player = Option<Digest>;
 
 /// Returns the champions of a campaign in the order of promotion, beginning with the initial one.
-async fn players(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<Vec<Player>> {
+async fn players(connection: &mut Connection<'_>, row: &CampaignRow) -> Result<Vec<Player>, StoreError> {
     let query = "SELECT net FROM promotions WHERE campaign = $1 AND kind <> 'rollback' ORDER BY id";
     let promoted: Vec<Option<String>> = sqlx::query_scalar(query).bind(row.id).fetch_all(connection.raw()).await?;
     let mut players = vec![row.campaign.champion];
     for net in promoted.into_iter().flatten() {
-        let net = net.parse().map_err(|_| Failure::Broken(format!("a promotion of {net}, which is no hash")))?;
+        let net = net.parse().map_err(|_| StoreError::Corrupt(format!("a promotion of {net}, which is no hash")))?;
         if !players.contains(&Some(net)) {
             players.push(Some(net));
         }
@@ -56,7 +56,11 @@ fn text(player: Player) -> Option<String> {
 }
 
 /// Returns the rating jobs between two players, each with whether `one` is its first player.
-async fn jobs_between(connection: &mut Connection<'_>, one: Player, other: Player) -> Outcome<Vec<(i64, bool)>> {
+async fn jobs_between(
+    connection: &mut Connection<'_>,
+    one: Player,
+    other: Player,
+) -> Result<Vec<(i64, bool)>, StoreError> {
     let query = "SELECT id, CASE WHEN COALESCE(net, '') = $1 THEN 1 ELSE 0 END FROM jobs WHERE kind = 'rating'
                  AND ((COALESCE(net, '') = $1 AND COALESCE(opponent, '') = $2)
                       OR (COALESCE(net, '') = $2 AND COALESCE(opponent, '') = $1)) ORDER BY id";
@@ -78,9 +82,9 @@ pub async fn begin(
     plan: Plan,
     bench_signature: u64,
     by: Option<i64>,
-) -> Outcome<Vec<i64>> {
+) -> Result<Vec<i64>, StoreError> {
     if !(1..=100_000).contains(&plan.pairs) || plan.nodes.is_some_and(|nodes| !(1..=1_000_000_000).contains(&nodes)) {
-        return Err(Failure::refused(
+        return Err(StoreError::rejected(
             Code::Invalid,
             "nets play 1 to 100,000 pairs, of 1 to 1,000,000,000 nodes a move",
         ));
@@ -88,7 +92,7 @@ pub async fn begin(
     let row = campaigns::lock(connection, campaign).await?;
     let players = players(connection, &row).await?;
     if players.len() < 2 {
-        return Err(Failure::refused(Code::Conflict, "no net of the campaign was promoted yet"));
+        return Err(StoreError::rejected(Code::Conflict, "no net of the campaign was promoted yet"));
     }
     let gate = row.campaign.gate;
     let gate =
@@ -108,7 +112,7 @@ pub async fn begin(
     }
     let subject = format!("campaign:{}", row.campaign.name);
     let text = format!("{} matches between its champions", jobs.len());
-    note(connection, now, Event { kind: "rating", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "rating", account: by, subject, text }).await?;
     Ok(jobs)
 }
 
@@ -117,7 +121,7 @@ pub async fn begin(
 /// # Errors
 ///
 /// If there is no such campaign.
-pub async fn history(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Value> {
+pub async fn history(connection: &mut Connection<'_>, campaign: i64) -> Result<Value, StoreError> {
     let row = campaigns::read(connection, campaign).await?;
     let players = players(connection, &row).await?;
     let (mut scores, mut pairings) = (Vec::new(), Vec::new());

@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::{
     clock::Time,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Maximum shards marked per transaction.
-const TOGETHER: i64 = 200;
+const MAX_BATCH: i64 = 200;
 
 /// Returns the hashes of all shards in manifests of nets that are published, in training or in
 /// their gate.
@@ -24,7 +24,7 @@ const TOGETHER: i64 = 200;
 /// # Errors
 ///
 /// If the database fails.
-pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>> {
+pub async fn pinned(connection: &mut Connection<'_>) -> Result<BTreeSet<String>, StoreError> {
     let query = "SELECT trainings.manifests FROM trainings LEFT JOIN nets ON nets.hash = trainings.candidate
                  WHERE trainings.state IN ('open', 'leased')
                  OR nets.state IN ('candidate', 'promoted', 'disputed', 'rolled_back') ORDER BY trainings.id";
@@ -32,7 +32,7 @@ pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>
     let mut names = BTreeSet::new();
     for manifests in manifests {
         let list: Vec<Value> = serde_json::from_str(&manifests)
-            .map_err(|error| Failure::Broken(format!("a training's manifests that are none: {error}")))?;
+            .map_err(|error| StoreError::Corrupt(format!("a training's manifests that are none: {error}")))?;
         names.extend(list.iter().filter_map(|named| named["sha256"].as_str().map(ToOwned::to_owned)));
     }
     let mut shards = BTreeSet::new();
@@ -40,7 +40,7 @@ pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>
         let query = "SELECT text FROM manifests WHERE hash = $1";
         let text: String = sqlx::query_scalar(query).bind(name.clone()).fetch_one(connection.raw()).await?;
         let manifest = Manifest::from_text(&text)
-            .map_err(|error| Failure::Broken(format!("a manifest {name} that is none: {error}")))?;
+            .map_err(|error| StoreError::Corrupt(format!("a manifest {name} that is none: {error}")))?;
         shards.extend(manifest.shards.into_iter().map(|entry| entry.sha256));
     }
     Ok(shards)
@@ -58,7 +58,7 @@ pub async fn expire(
     before: Time,
     pinned: &BTreeSet<String>,
     after: i64,
-) -> Outcome<(u64, Option<i64>)> {
+) -> Result<(u64, Option<i64>), StoreError> {
     let query = "SELECT shards.id, shards.hash FROM shards JOIN jobs ON jobs.id = shards.job
                  LEFT JOIN campaigns ON campaigns.id = jobs.campaign
                  WHERE shards.id > $1 AND shards.object = 'present' AND shards.received < $2
@@ -68,9 +68,9 @@ pub async fn expire(
                  AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state IN ('waiting', 'different')
                                  AND (left_shard = shards.id OR right_shard = shards.id))
                  ORDER BY shards.id LIMIT $3";
-    let query = sqlx::query_as(query).bind(after).bind(before.0).bind(TOGETHER);
+    let query = sqlx::query_as(query).bind(after).bind(before.0).bind(MAX_BATCH);
     let rows: Vec<(i64, String)> = query.fetch_all(connection.raw()).await?;
-    let next = (rows.len() as i64 == TOGETHER).then(|| rows.last().map(|row| row.0)).flatten();
+    let next = (rows.len() as i64 == MAX_BATCH).then(|| rows.last().map(|row| row.0)).flatten();
     let mut expired = 0;
     for (shard, hash) in rows {
         if pinned.contains(&hash) || is_in_window(connection, shard).await? {
@@ -83,7 +83,7 @@ pub async fn expire(
 }
 
 /// Whether the next training of its campaign uses the shard.
-async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
+async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Result<bool, StoreError> {
     let query = "SELECT jobs.kind, jobs.generation, campaigns.generation, campaigns.state, campaigns.text
                  FROM shards JOIN jobs ON jobs.id = shards.job JOIN campaigns ON campaigns.id = jobs.campaign
                  WHERE shards.id = $1";
@@ -94,6 +94,6 @@ async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Outcome<bo
         return Ok(false);
     }
     let campaign = protocol::campaign::Campaign::from_text(&text)
-        .map_err(|error| Failure::Broken(format!("a campaign that is none: {error}")))?;
+        .map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))?;
     Ok(generation > newest - i64::from(campaign.generation.window))
 }

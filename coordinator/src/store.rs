@@ -12,7 +12,7 @@
 //! each within its own savepoint.
 
 mod error;
-mod group;
+mod group_commit;
 mod schema;
 
 use std::{
@@ -29,28 +29,25 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
-pub use error::{Failure, StoreError};
+pub use error::{OpenError, StoreError};
 pub use schema::VERSION as SCHEMA;
 
 use crate::clock::{Clock, Time};
-use group::Writer;
+use group_commit::Writer;
 
 /// Maximum difference between the clocks of the coordinator and its database, in milliseconds.
-const MOST_SKEW: i64 = 2_000;
+const MAX_CLOCK_SKEW_MS: i64 = 2_000;
 
 /// Settings of the `SQLite` connection that writes. The busy timeout comes first, because other
 /// coordinators may be writing.
-const WRITING: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+const WRITE_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                        PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;";
 
 /// Settings of the `SQLite` connections that read.
-const READING: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
-
-/// The result of an operation.
-pub type Outcome<T> = Result<T, Failure>;
+const READ_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
 
 /// A running operation.
-pub type Operation<'c, T> = BoxFuture<'c, Outcome<T>>;
+pub type Operation<'c, T> = BoxFuture<'c, Result<T, StoreError>>;
 
 /// The kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +80,7 @@ impl Connection<'_> {
     /// locked row stay possible, so shards can be written while their campaign's row is locked.
     /// `SQLite` has a single writer and needs no lock.
     #[must_use]
-    pub fn locking(&self, query: &'static str) -> AssertSqlSafe<String> {
+    pub fn for_update(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
             Dialect::Postgres => format!("{query} FOR NO KEY UPDATE"),
@@ -93,7 +90,7 @@ impl Connection<'_> {
     /// `SELECT … FOR SHARE`: keeps the rows unchanged until this transaction ends; others may share
     /// them.
     #[must_use]
-    pub fn sharing(&self, query: &'static str) -> AssertSqlSafe<String> {
+    pub fn for_share(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
             Dialect::Postgres => format!("{query} FOR SHARE"),
@@ -103,7 +100,7 @@ impl Connection<'_> {
     /// `SELECT … FOR NO KEY UPDATE SKIP LOCKED`: locks rows of `table` and skips those locked
     /// elsewhere.
     #[must_use]
-    pub fn taking(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
+    pub fn skip_locked(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
             Dialect::Postgres => format!("{query} FOR NO KEY UPDATE OF {table} SKIP LOCKED"),
@@ -114,13 +111,13 @@ impl Connection<'_> {
 /// Access to the database.
 pub trait Store: Clone + Send + Sync + 'static {
     /// Runs an operation as one transaction that may write. On `Ok` its writes are durable.
-    fn write<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
+    fn write<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
 
     /// Runs an operation that only reads, on a snapshot.
-    fn read<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
+    fn read<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
@@ -146,7 +143,7 @@ impl Database {
     /// # Errors
     ///
     /// If it cannot be reached, is newer than this program, or its clock is not the given one.
-    pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, StoreError> {
+    pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, OpenError> {
         let store = Self::connect(address).await?;
         if let Some(clock) = clock {
             // Only after connecting: a slow connection must not look like clock skew.
@@ -156,37 +153,37 @@ impl Database {
         Ok(store)
     }
 
-    async fn connect(address: &str) -> Result<Self, StoreError> {
+    async fn connect(address: &str) -> Result<Self, OpenError> {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(sqlx::any::install_default_drivers);
-        let unreachable = |source| StoreError::Unreachable { address: hidden(address), source };
+        let unreachable = |source| OpenError::Unreachable { address: hidden(address), source };
         if let Some(file) = address.strip_prefix("sqlite:") {
             let file = file.strip_prefix("//").unwrap_or(file);
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
             // Pragmas cannot be part of the address, so each connection sets them.
-            let pool = |most, settings: &'static str| {
-                AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30)).after_connect(
+            let pool = |max, settings: &'static str| {
+                AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30)).after_connect(
                     move |connection, _| {
                         Box::pin(async move { sqlx::raw_sql(settings).execute(connection).await.map(drop) })
                     },
                 )
             };
-            let one = pool(1, WRITING).connect_with(options.clone()).await.map_err(unreachable)?;
-            let pool = pool(4, READING).connect_with(options).await.map_err(unreachable)?;
+            let one = pool(1, WRITE_PRAGMAS).connect_with(options.clone()).await.map_err(unreachable)?;
+            let pool = pool(4, READ_PRAGMAS).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Sqlite);
             let folder = Path::new(file).parent().map(|folder| Path::new(".").join(folder));
             return Ok(Self { dialect: Dialect::Sqlite, pool, writer, folder });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
-            let pool = |most| AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30));
+            let pool = |max| AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30));
             let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
             let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Postgres);
             return Ok(Self { dialect: Dialect::Postgres, pool, writer, folder: None });
         }
-        Err(StoreError::Address(hidden(address)))
+        Err(OpenError::Address(hidden(address)))
     }
 
     /// Returns the kind of database.
@@ -201,15 +198,15 @@ impl Database {
         self.folder.as_deref()
     }
 
-    async fn check_clock(&self, now: Time) -> Result<(), StoreError> {
+    async fn check_clock(&self, now: Time) -> Result<(), OpenError> {
         let query = match self.dialect {
             Dialect::Sqlite => "SELECT CAST(unixepoch('subsec') * 1000 AS BIGINT)",
             Dialect::Postgres => "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
         };
-        let row: AnyRow = sqlx::query(query).fetch_one(&self.pool).await.map_err(StoreError::Database)?;
-        let theirs: i64 = row.try_get(0).map_err(StoreError::Database)?;
+        let row: AnyRow = sqlx::query(query).fetch_one(&self.pool).await.map_err(OpenError::Database)?;
+        let theirs: i64 = row.try_get(0).map_err(OpenError::Database)?;
         let apart = theirs - now.0;
-        if apart.abs() > MOST_SKEW { Err(StoreError::Clock { apart }) } else { Ok(()) }
+        if apart.abs() > MAX_CLOCK_SKEW_MS { Err(OpenError::Clock { apart }) } else { Ok(()) }
     }
 
     /// Waits for queued writes and closes all connections.
@@ -220,7 +217,7 @@ impl Database {
 }
 
 impl Store for Database {
-    async fn write<T, F>(&self, operation: F) -> Outcome<T>
+    async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
@@ -228,7 +225,7 @@ impl Store for Database {
         self.writer.write(operation).await
     }
 
-    async fn read<T, F>(&self, operation: F) -> Outcome<T>
+    async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,

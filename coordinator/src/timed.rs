@@ -13,8 +13,8 @@ use xiangqi::rules::RuleSet;
 use crate::{
     campaigns::{matches, nets},
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
     work::counting,
 };
 
@@ -34,27 +34,27 @@ pub struct Plan {
     /// The clock of both sides.
     pub clock: Clock,
     /// Number of pairs.
-    #[serde(default = "usual::pairs")]
+    #[serde(default = "defaults::pairs")]
     pub pairs: u32,
     /// The rulebook.
     #[serde(default, with = "dataset::as_text")]
     pub rules: RuleSet,
     /// Size of each player's transposition table, in mebibytes.
-    #[serde(default = "usual::hash")]
+    #[serde(default = "defaults::hash")]
     pub hash_mebibytes: u32,
     /// The opening policy.
-    #[serde(default = "usual::openings")]
+    #[serde(default = "defaults::openings")]
     pub openings: OpeningPolicy,
     /// The number of plies after which a game is drawn.
-    #[serde(default = "usual::ply_cap")]
+    #[serde(default = "defaults::ply_cap")]
     pub ply_cap: u32,
     /// The seed of the openings.
-    #[serde(default = "usual::seed")]
+    #[serde(default = "defaults::seed")]
     pub seed: u64,
 }
 
 /// Defaults of [`Plan`].
-pub mod usual {
+pub mod defaults {
     use super::{EvaluationFilter, OpeningPolicy};
 
     /// Number of pairs.
@@ -137,8 +137,8 @@ pub async fn begin(
     plan: &Plan,
     bench_signature: u64,
     by: Option<i64>,
-) -> Outcome<i64> {
-    let invalid = |detail: &str| Err(Failure::refused(Code::Invalid, detail));
+) -> Result<i64, StoreError> {
+    let invalid = |detail: &str| Err(StoreError::rejected(Code::Invalid, detail));
     let header = plan.header(bench_signature);
     if let Err(error) = Header::from_bytes(&header.to_bytes()) {
         return invalid(&error.to_string());
@@ -159,13 +159,13 @@ pub async fn begin(
     let job = matches::create(connection, now, KIND, &header, &plan.gate()).await?;
     let text =
         format!("{} pairs under the clock {}; nobody can prove them, and nobody is promoted", plan.pairs, plan.clock);
-    note(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
+    record_event(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
     Ok(job)
 }
 
 /// The result of a timed match.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Result {
+pub struct TimedResult {
     /// The clock of both sides.
     pub clock: Clock,
     /// Always true: the games are not reproducible.
@@ -186,9 +186,9 @@ pub(crate) async fn result(
     job: i64,
     header: &Header,
     counts: Pentanomial,
-) -> Outcome<Option<Result>> {
+) -> Result<Option<TimedResult>, StoreError> {
     let Some(clock) = header.clock else { return Ok(None) };
     let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
     let time_losses = counting::time_losses(connection, job).await?;
-    Ok(Some(Result { clock, unprovable: true, elo, time_losses }))
+    Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

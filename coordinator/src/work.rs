@@ -30,13 +30,13 @@ mod totals;
 use dataset::{Header, Time};
 use sqlx::Row as _;
 
-use crate::store::{Connection, Failure, Outcome};
+use crate::store::{Connection, StoreError};
 
 /// Maximum games per lease.
-const MOST_GAMES: i64 = 4_096;
+const MAX_GAMES_PER_LEASE: i64 = 4_096;
 
 /// Assumed moves per game before any was measured.
-pub(crate) const USUAL_MOVES: i64 = 100;
+pub(crate) const DEFAULT_MOVES_PER_GAME: i64 = 100;
 
 /// A job's header and progress.
 #[derive(Clone, Debug)]
@@ -58,9 +58,9 @@ impl JobRow {
 }
 
 /// Locks a job until the transaction ends.
-pub(crate) async fn lock_job(connection: &mut Connection<'_>, job: i64) -> Outcome<JobRow> {
+pub(crate) async fn lock_job(connection: &mut Connection<'_>, job: i64) -> Result<JobRow, StoreError> {
     let query =
-        connection.locking("SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1");
+        connection.for_update("SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1");
     let row = sqlx::query(query).bind(job).fetch_one(connection.raw()).await?;
     let header: String = row.try_get("header")?;
     Ok(JobRow {
@@ -74,8 +74,8 @@ pub(crate) async fn lock_job(connection: &mut Connection<'_>, job: i64) -> Outco
 }
 
 /// Parses a job's header.
-pub(crate) fn header_of(text: &str) -> Outcome<Header> {
-    serde_json::from_str(text).map_err(|error| Failure::Broken(format!("a header that is none: {error}")))
+pub(crate) fn header_of(text: &str) -> Result<Header, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Corrupt(format!("a header that is none: {error}")))
 }
 
 /// Cost of a position: nodes, or under a clock milliseconds of a thread. A soft limit adds a third,
@@ -85,7 +85,7 @@ pub(crate) fn cost_per_position(header: &Header) -> i64 {
         Some(Time::Move { milliseconds }) => i64::from(milliseconds).max(1),
         // Each move uses a part of both sides' base time.
         Some(Time::Game { base_milliseconds, increment_milliseconds }) => {
-            (i64::from(increment_milliseconds) + 2 * i64::from(base_milliseconds) / USUAL_MOVES).max(1)
+            (i64::from(increment_milliseconds) + 2 * i64::from(base_milliseconds) / DEFAULT_MOVES_PER_GAME).max(1)
         }
         None => nodes_per_position(header),
     }

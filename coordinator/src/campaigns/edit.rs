@@ -5,8 +5,8 @@ use protocol::{api::problem::Code, campaign::Campaign};
 use super::{lock, nets};
 use crate::{
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
 /// Changes a campaign's text: description, priority, generations, gate and recipe, unless a running
@@ -23,23 +23,23 @@ pub async fn edit(
     text: &str,
     changed: i64,
     by: Option<i64>,
-) -> Outcome<()> {
-    let new = Campaign::from_text(text).map_err(|error| Failure::refused(Code::Invalid, error.to_string()))?;
+) -> Result<(), StoreError> {
+    let new = Campaign::from_text(text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
     let row = lock(connection, id).await?;
     if changed != row.changed {
-        return Err(Failure::refused(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
+        return Err(StoreError::rejected(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
     }
     if matches!(row.state.as_str(), "stopped" | "complete") {
-        return Err(Failure::refused(Code::Conflict, format!("the campaign is {}", row.state)));
+        return Err(StoreError::rejected(Code::Conflict, format!("the campaign is {}", row.state)));
     }
     if let Some(key) = fixed(&row.campaign, &new) {
-        return Err(Failure::refused(Code::Invalid, format!("`{key}` cannot be changed: begin another campaign")));
+        return Err(StoreError::rejected(Code::Invalid, format!("`{key}` cannot be changed: begin another campaign")));
     }
     if row.phase == "gating" && new.gate != row.campaign.gate {
-        return Err(Failure::refused(Code::Conflict, "`gate` cannot be changed while its match is played"));
+        return Err(StoreError::rejected(Code::Conflict, "`gate` cannot be changed while its match is played"));
     }
     if row.phase == "training" && new.recipe != row.campaign.recipe {
-        return Err(Failure::refused(Code::Conflict, "`recipe` cannot be changed while a net is trained"));
+        return Err(StoreError::rejected(Code::Conflict, "`recipe` cannot be changed while a net is trained"));
     }
     if let Some(book) = new.gate.book {
         nets::book_must_exist(connection, book).await?;
@@ -51,7 +51,7 @@ pub async fn edit(
     sqlx::query(query).bind(id).bind(i64::from(new.priority)).execute(connection.raw()).await?;
     let subject = format!("campaign:{}", new.name);
     let text = "its text was changed".to_owned();
-    note(connection, now, Event { kind: "campaign_edited", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "campaign_edited", account: by, subject, text }).await?;
     Ok(())
 }
 

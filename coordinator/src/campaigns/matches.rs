@@ -8,9 +8,9 @@ use stats::{Decision, Hypotheses, Pentanomial, Sprt};
 use super::{nets, steps};
 use crate::{
     clock::Time,
-    events::{Event, note_with},
+    events::{Event, record_event_with},
     gate::{self, Verdict},
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
     timed,
     work::{counting, header_of, lock_job},
 };
@@ -27,21 +27,26 @@ pub async fn create(
     kind: &str,
     header: &Header,
     gate: &Gate,
-) -> Outcome<i64> {
-    let text = serde_json::to_string(gate).map_err(|error| Failure::Broken(error.to_string()))?;
+) -> Result<i64, StoreError> {
+    let text = serde_json::to_string(gate).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let limit = i64::from(gate.most_pairs) * 2;
     steps::create_job(connection, now, None, kind, header, Some(text), Some(limit)).await
 }
 
-pub(super) async fn set_state(connection: &mut Connection<'_>, now: Time, job: i64, state: &str) -> Outcome<()> {
+pub(super) async fn set_state(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    state: &str,
+) -> Result<(), StoreError> {
     let query = "UPDATE jobs SET state = $2, closed = CASE WHEN $2 = 'closed' THEN $3 ELSE NULL END
                  WHERE id = $1 AND state <> $2";
     sqlx::query(query).bind(job).bind(state.to_owned()).bind(now.0).execute(connection.raw()).await?;
     Ok(())
 }
 
-pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &Verdict) -> Outcome<()> {
-    let text = serde_json::to_string(verdict).map_err(|error| Failure::Broken(error.to_string()))?;
+pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &Verdict) -> Result<(), StoreError> {
+    let text = serde_json::to_string(verdict).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let query = "UPDATE jobs SET decision = $2 WHERE id = $1";
     sqlx::query(query).bind(job).bind(text).execute(connection.raw()).await?;
     Ok(())
@@ -54,7 +59,7 @@ pub(super) async fn missing_audits(
     job: i64,
     verdict: &Verdict,
     percent: u32,
-) -> Outcome<Option<i64>> {
+) -> Result<Option<i64>, StoreError> {
     let below = verdict.pairs as i64 * 2;
     let audited = counting::audited(connection, job, below).await?;
     let needed = (audited.games * i64::from(percent) + 99) / 100;
@@ -92,7 +97,7 @@ pub struct Standing {
     pub batch_pairs: u32,
     /// The result under a clock. The test then decides nothing, and the counts cover all pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timed: Option<timed::Result>,
+    pub timed: Option<timed::TimedResult>,
 }
 
 /// Returns the SPRT of a gate.
@@ -100,10 +105,10 @@ pub struct Standing {
 /// # Errors
 ///
 /// If the gate's parameters are invalid.
-pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
-    let broken = |error: stats::SprtError| Failure::Broken(format!("a gate that is none: {error}"));
-    let hypotheses = Hypotheses::new(gate.elo0, gate.elo1).map_err(broken)?;
-    Sprt::new(gate.model, hypotheses).with_error_rates(gate.alpha, gate.beta).map_err(broken)
+pub fn test_of(gate: &Gate) -> Result<Sprt, StoreError> {
+    let corrupt = |error: stats::SprtError| StoreError::Corrupt(format!("a gate that is none: {error}"));
+    let hypotheses = Hypotheses::new(gate.elo0, gate.elo1).map_err(corrupt)?;
+    Sprt::new(gate.model, hypotheses).with_error_rates(gate.alpha, gate.beta).map_err(corrupt)
 }
 
 /// Returns the standing of a match.
@@ -111,7 +116,7 @@ pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
 /// # Errors
 ///
 /// If the job is no match.
-pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Standing> {
+pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Result<Standing, StoreError> {
     Ok(standing_and_pairs(connection, job).await?.0)
 }
 
@@ -120,20 +125,23 @@ pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Stan
 /// # Errors
 ///
 /// If the job is no match.
-pub(crate) async fn standing_and_pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<(Standing, Vec<u8>)> {
+pub(crate) async fn standing_and_pairs(
+    connection: &mut Connection<'_>,
+    job: i64,
+) -> Result<(Standing, Vec<u8>), StoreError> {
     let query = "SELECT gate, header FROM jobs WHERE id = $1";
     let (gate, header): (Option<String>, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
     let header = header_of(&header)?;
     let gate: Gate = gate
         .and_then(|text| serde_json::from_str(&text).ok())
-        .ok_or_else(|| Failure::Broken(format!("job {job}, which is no match")))?;
+        .ok_or_else(|| StoreError::Corrupt(format!("job {job}, which is no match")))?;
     let test = test_of(&gate)?;
     let pairs = counting::pairs(connection, job).await?;
     let counts = gate::counts(&pairs);
     let timed = timed::result(connection, job, &header, counts).await?;
     let verdict =
         if timed.is_some() { gate::undecided(&test, counts) } else { gate::judge(&test, gate.batch_pairs, &pairs) };
-    let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
+    let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
     let standing = Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs, timed };
     Ok((standing, pairs))
 }
@@ -143,7 +151,7 @@ pub(crate) async fn standing_and_pairs(connection: &mut Connection<'_>, job: i64
 /// # Errors
 ///
 /// If the database fails.
-pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Outcome<Pentanomial> {
+pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Result<Pentanomial, StoreError> {
     Ok(gate::counts(&counting::pairs(connection, job).await?))
 }
 
@@ -153,7 +161,7 @@ pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Outcome<Pentan
 /// # Errors
 ///
 /// If the database fails.
-pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Result<u64, StoreError> {
     // Oldest recheck first, so matches that wait for games do not delay the others.
     let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT 50";
     let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
@@ -182,21 +190,21 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
         sqlx::query(query).bind(job).bind(i64::from(has_gap)).bind(now.0).execute(connection.raw()).await?;
         set_state(connection, now, job, if plays { "open" } else { "closed" }).await?;
         if let Some(net) = net {
-            doubt(connection, now, job, &net, decided.decision, &standing).await?;
+            update_net(connection, now, job, &net, decided.decision, &standing).await?;
         }
     }
     Ok(jobs.len() as u64)
 }
 
 /// Updates the state of a net whose gate was rechecked.
-async fn doubt(
+async fn update_net(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     net: &str,
     decided: Decision,
     standing: &Standing,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let (decision, pairs) = (standing.verdict.decision, standing.pairs);
     let name = nets::name_of_text(connection, net).await?;
     let subject = format!("net:{net}");
@@ -211,11 +219,12 @@ async fn doubt(
         let query = sqlx::query(query).bind(net.to_owned()).bind(from).bind(to).bind(why.clone());
         if query.execute(connection.raw()).await?.rows_affected() > 0 {
             let text = why.map_or_else(|| format!("{name}: its gate stands again"), |why| format!("{name}: {why}"));
-            note_with(connection, now, Event { kind: to, account: None, subject, text }, &data).await?;
+            record_event_with(connection, now, Event { kind: to, account: None, subject, text }, &data).await?;
         }
     } else if decision == Decision::AcceptH1 {
         let text = format!("{name} was rejected, and {pairs} pairs of its gate say now that it is stronger");
-        note_with(connection, now, Event { kind: "gate_reversed", account: None, subject, text }, &data).await?;
+        record_event_with(connection, now, Event { kind: "gate_reversed", account: None, subject, text }, &data)
+            .await?;
     }
     Ok(())
 }
@@ -225,7 +234,7 @@ async fn doubt(
 /// # Errors
 ///
 /// If the database fails.
-pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Result<u64, StoreError> {
     let query = "SELECT id, kind, game_limit FROM jobs
                  WHERE campaign IS NULL AND decision IS NULL AND state = 'open' AND gate IS NOT NULL ORDER BY id LIMIT 100";
     let jobs: Vec<(i64, String, Option<i64>)> = sqlx::query_as(query).fetch_all(connection.raw()).await?;

@@ -6,11 +6,11 @@ use protocol::api::work::Role;
 use super::{hash_of, secret};
 use crate::{
     clock::{DAY, Time},
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Lifetime of a session.
-pub const LASTS: i64 = 14 * DAY;
+pub const LIFETIME_MS: i64 = 14 * DAY;
 
 /// A signed-in person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub struct Session {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn begin(connection: &mut Connection<'_>, now: Time, account: i64) -> Outcome<String> {
+pub async fn begin(connection: &mut Connection<'_>, now: Time, account: i64) -> Result<String, StoreError> {
     sqlx::query("DELETE FROM sessions WHERE expires <= $1").bind(now.0).execute(connection.raw()).await?;
     let (cookie, form) = (secret("")?, secret("")?);
     let query = "INSERT INTO sessions (hash, account, csrf, created, expires) VALUES ($1, $2, $3, $4, $5)";
     let query = sqlx::query(query).bind(hash_of(&cookie)).bind(account).bind(form).bind(now.0);
-    query.bind(now.after(LASTS).0).execute(connection.raw()).await?;
+    query.bind(now.after(LIFETIME_MS).0).execute(connection.raw()).await?;
     Ok(cookie)
 }
 
@@ -44,14 +44,14 @@ pub async fn begin(connection: &mut Connection<'_>, now: Time, account: i64) -> 
 /// # Errors
 ///
 /// If the database fails.
-pub async fn find(connection: &mut Connection<'_>, now: Time, cookie: &str) -> Outcome<Option<Session>> {
+pub async fn find(connection: &mut Connection<'_>, now: Time, cookie: &str) -> Result<Option<Session>, StoreError> {
     let query = "SELECT sessions.account, accounts.name, accounts.role, sessions.csrf
                  FROM sessions JOIN accounts ON accounts.id = sessions.account
                  WHERE sessions.hash = $1 AND sessions.expires > $2 AND accounts.state IN ('active', 'quarantined')";
     let query = sqlx::query_as(query).bind(hash_of(cookie)).bind(now.0);
     let row: Option<(i64, String, String, String)> = query.fetch_optional(connection.raw()).await?;
     row.map(|(account, name, role, form)| {
-        let role = role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))?;
+        let role = role.parse().map_err(|_| StoreError::Corrupt(format!("the role {role}")))?;
         Ok(Session { account, name, role, form })
     })
     .transpose()
@@ -62,7 +62,7 @@ pub async fn find(connection: &mut Connection<'_>, now: Time, cookie: &str) -> O
 /// # Errors
 ///
 /// If the database fails.
-pub async fn end(connection: &mut Connection<'_>, cookie: &str) -> Outcome<()> {
+pub async fn end(connection: &mut Connection<'_>, cookie: &str) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM sessions WHERE hash = $1").bind(hash_of(cookie)).execute(connection.raw()).await?;
     Ok(())
 }

@@ -25,7 +25,7 @@ mod tests {
     use super::rounds;
 
     #[test]
-    fn everybody_meets_everybody_once_and_nobody_twice_in_a_round() {
+    fn each_pair_meets_once_and_each_player_once_in_a_round() {
         for players in 0..12 {
             let rounds = rounds(players);
             assert!(rounds.len() < players.max(1) + players % 2, "{players}");

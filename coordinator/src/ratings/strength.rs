@@ -28,10 +28,10 @@ pub struct Strength {
 }
 
 /// Maximum iterations of the fit.
-const MOST_STEPS: u32 = 10_000;
+const MAX_STEPS: u32 = 10_000;
 
 /// Prior: this many drawn games between any two that met keep a perfect score finite.
-const DRAWN_BESIDES: f64 = 1.0;
+const PRIOR_DRAWS: f64 = 1.0;
 
 /// Fits the strengths; the first player has 0, and so has one without games, which has no error.
 #[must_use]
@@ -40,9 +40,9 @@ pub fn strengths(players: usize, scores: &[Score]) -> Vec<Strength> {
     let mut games = vec![0; players];
     let mut met = vec![Vec::new(); players];
     for score in scores {
-        let count = score.games as f64 + DRAWN_BESIDES;
-        points[score.one] += score.points + DRAWN_BESIDES / 2.0;
-        points[score.other] += score.games as f64 - score.points + DRAWN_BESIDES / 2.0;
+        let count = score.games as f64 + PRIOR_DRAWS;
+        points[score.one] += score.points + PRIOR_DRAWS / 2.0;
+        points[score.other] += score.games as f64 - score.points + PRIOR_DRAWS / 2.0;
         for (one, other) in [(score.one, score.other), (score.other, score.one)] {
             met[one].push((other, count));
             games[one] += score.games;
@@ -51,7 +51,7 @@ pub fn strengths(players: usize, scores: &[Score]) -> Vec<Strength> {
     // Minorize–maximize (Hunter 2004, MM algorithms for generalized Bradley-Terry models): each
     // step increases the likelihood.
     let mut gamma = vec![1.0_f64; players];
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let mut change = 0.0_f64;
         for one in 0..players {
             let expected: f64 = met[one].iter().map(|&(other, count)| count / (gamma[one] + gamma[other])).sum();
@@ -93,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_others_says_something_of_those_who_never_met() {
+    fn strengths_link_players_that_never_met() {
         let found = strengths(4, &[score(1, 0, 6_000.0), score(2, 1, 6_000.0)]);
         assert!((found[2].elo - 2.0 * found[1].elo).abs() < 0.01 && found[1].elo > 70.0, "{found:?}");
         assert_eq!((found[3].elo, found[3].error, found[3].games), (0.0, None, 0));
     }
 
     #[test]
-    fn who_won_everything_is_strong_and_not_infinitely_so() {
+    fn a_perfect_score_gives_a_finite_strength() {
         let found = strengths(2, &[Score { one: 1, other: 0, games: 20, points: 20.0 }]);
         assert!((200.0..1_000.0).contains(&found[1].elo), "{found:?}");
     }

@@ -5,7 +5,7 @@ use protocol::api::problem::{Code, Problem};
 /// An error in opening the database.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
-pub enum StoreError {
+pub enum OpenError {
     #[error("`{0}` is no address of a database: give sqlite:FILE or postgres://USER@HOST/NAME")]
     Address(String),
     #[error("the database {address} cannot be opened: {source}")]
@@ -20,10 +20,10 @@ pub enum StoreError {
 
 /// An error of an operation.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum StoreError {
     /// The request is not allowed.
     #[error(transparent)]
-    Refused(#[from] Problem),
+    Rejected(#[from] Problem),
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
@@ -32,14 +32,14 @@ pub enum Failure {
     Busy,
     /// The stored data is inconsistent.
     #[error("the database holds {0}")]
-    Broken(String),
+    Corrupt(String),
 }
 
-impl Failure {
+impl StoreError {
     /// A problem for the caller.
     #[must_use]
-    pub fn refused(code: Code, detail: impl Into<String>) -> Self {
-        Self::Refused(Problem::new(code, detail))
+    pub fn rejected(code: Code, detail: impl Into<String>) -> Self {
+        Self::Rejected(Problem::new(code, detail))
     }
 
     /// Whether an immediate retry may succeed: serialization failure, deadlock or unique violation.

@@ -6,21 +6,21 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{Client, redirect::Policy};
 use sha2::Sha256;
 
-use super::{Due, hidden, note_attempt, take};
+use super::{Due, claim, origin, record_attempt};
 use crate::{
     clock::{Clock, Time},
     service::Service,
-    store::{Database, Outcome, Store as _},
+    store::{Database, Store as _, StoreError},
 };
 
 /// Interval between checks for due deliveries.
 const TICK: Duration = Duration::from_secs(2);
 
 /// Timeout of a request.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum simultaneous posts.
-const TOGETHER: i64 = 16;
+const MAX_BATCH: i64 = 16;
 
 /// The HTTP client of webhooks.
 #[derive(Clone, Debug)]
@@ -34,11 +34,11 @@ impl Sender {
     /// # Errors
     ///
     /// If the system's certificates cannot be loaded.
-    pub fn new(patience: Duration) -> Result<Self, reqwest::Error> {
+    pub fn new(timeout: Duration) -> Result<Self, reqwest::Error> {
         // rustls needs a crypto provider; an already installed one is no error.
         drop(rustls::crypto::ring::default_provider().install_default());
         // No redirects: deliveries go to the configured address only.
-        let client = Client::builder().redirect(Policy::none()).timeout(patience).connect_timeout(patience);
+        let client = Client::builder().redirect(Policy::none()).timeout(timeout).connect_timeout(timeout);
         let client = client.user_agent(concat!("chuhe-coordinator/", env!("CARGO_PKG_VERSION"))).build()?;
         Ok(Self { client })
     }
@@ -49,11 +49,11 @@ impl Sender {
         let request = request.header("chuhe-event", &due.kind).header("chuhe-delivery", due.delivery);
         let request = request.header("chuhe-signature", signature(&due.secret, seconds, &due.body));
         match request.body(due.body.clone()).send().await {
-            Ok(answer) if answer.status().is_success() => Ok(()),
-            Ok(answer) => Err(format!("it was answered {}", answer.status())),
+            Ok(response) if response.status().is_success() => Ok(()),
+            Ok(response) => Err(format!("the response was {}", response.status())),
             // The error's text may contain the address.
-            Err(error) if error.is_timeout() => Err("there was no answer in time".to_owned()),
-            Err(error) if error.is_connect() => Err("nobody is there".to_owned()),
+            Err(error) if error.is_timeout() => Err("the request timed out".to_owned()),
+            Err(error) if error.is_connect() => Err("the connection was refused".to_owned()),
             Err(_) => Err("the connection broke off".to_owned()),
         }
     }
@@ -83,7 +83,7 @@ pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcome<(usize, usize)> {
+pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Result<(usize, usize), StoreError> {
     let now = clock.now();
     let any = store.read(move |mut connection| {
         Box::pin(async move {
@@ -97,40 +97,42 @@ pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcom
     if !any.await? {
         return Ok((0, 0));
     }
-    let due =
-        store.write(move |mut connection| Box::pin(async move { take(&mut connection, now, TOGETHER).await })).await?;
+    let due = store
+        .write(move |mut connection| Box::pin(async move { claim(&mut connection, now, MAX_BATCH).await }))
+        .await?;
     let posts = due.iter().map(|due| async {
         let result = sender.post(now, due).await;
         if let Err(why) = &result {
-            tracing::warn!(delivery = due.delivery, to = hidden(&due.address), why, "a webhook was not told");
+            tracing::warn!(delivery = due.delivery, to = origin(&due.address), why, "a webhook delivery failed");
         }
         (due.delivery, result.is_ok())
     });
     let results = futures_util::future::join_all(posts).await;
     let now = clock.now();
-    for &(delivery, is_told) in &results {
+    for &(delivery, is_delivered) in &results {
         store
             .write(move |mut connection| {
-                Box::pin(async move { note_attempt(&mut connection, now, delivery, is_told).await })
+                Box::pin(async move { record_attempt(&mut connection, now, delivery, is_delivered).await })
             })
             .await?;
     }
-    Ok((results.len(), results.iter().filter(|(_, is_told)| *is_told).count()))
+    Ok((results.len(), results.iter().filter(|(_, is_delivered)| *is_delivered).count()))
 }
 
 /// Delivers until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
-    let sender = match Sender::new(PATIENCE) {
+    let sender = match Sender::new(REQUEST_TIMEOUT) {
         Ok(sender) => sender,
-        Err(error) => return tracing::error!(%error, "no webhook can be told of anything"),
+        Err(error) => return tracing::error!(%error, "webhooks are disabled: there is no HTTP client"),
     };
     loop {
-        let told = deliver(&service.store, &service.clock, &sender).await;
-        if let Err(error) = &told {
-            tracing::error!(%error, "webhooks cannot be looked after");
+        let delivered = deliver(&service.store, &service.clock, &sender).await;
+        if let Err(error) = &delivered {
+            tracing::error!(%error, "webhook deliveries failed");
         }
         // A full batch: more may be due.
-        let pause = if matches!(told, Ok((found, _)) if found as i64 == TOGETHER) { Duration::ZERO } else { TICK };
+        let pause =
+            if matches!(delivered, Ok((found, _)) if found as i64 == MAX_BATCH) { Duration::ZERO } else { TICK };
         tokio::select! {
             () = tokio::time::sleep(pause) => if *stop.borrow() { break },
             changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
@@ -144,7 +146,7 @@ mod tests {
 
     /// Reference: `printf '1700000000.{}' | openssl dgst -sha256 -hmac webhook_secret`.
     #[test]
-    fn others_sign_the_same() {
+    fn a_signature_matches_openssl() {
         assert_eq!(signature("webhook_secret", 1_700_000_000, "{}"), EXPECTED);
     }
 

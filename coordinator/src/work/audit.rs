@@ -6,24 +6,24 @@ use sqlx::AssertSqlSafe;
 
 use crate::{
     clock::{DAY, Time},
-    events::{Event, note},
-    store::{Connection, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
-use super::{MOST_GAMES, lock_job, quarantine, segments, totals};
+use super::{MAX_GAMES_PER_LEASE, lock_job, quarantine, segments, totals};
 
 /// Audit rate in tenths of a per cent, by the account's clean games so far.
-const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
+const AUDIT_RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
 
 /// One in this many requests of an eligible auditor is answered with an audit. So the first request
 /// after an upload does not predict its auditor.
-const ONE_IN: u64 = 2;
+const AUDIT_ODDS: u64 = 2;
 
 /// Draws whether a shard is audited.
 #[must_use]
-pub fn is_wanted(clean_games: i64, least_percent: u64, draw: u64) -> bool {
-    let rate = RATES.iter().rev().find(|(from, _)| clean_games >= *from).map_or(200, |&(_, rate)| rate);
-    draw % 1_000 < rate.max(least_percent * 10)
+pub fn is_wanted(clean_games: i64, min_percent: u64, draw: u64) -> bool {
+    let rate = AUDIT_RATES.iter().rev().find(|(from, _)| clean_games >= *from).map_or(200, |&(_, rate)| rate);
+    draw % 1_000 < rate.max(min_percent * 10)
 }
 
 /// A worker that may audit.
@@ -36,7 +36,7 @@ pub(super) struct Auditor {
 
 /// A shard that waits for an audit.
 #[derive(sqlx::FromRow)]
-pub(super) struct Wanted {
+pub(super) struct WantedAudit {
     pub(super) shard: i64,
     pub(super) job: i64,
     pub(super) first: i64,
@@ -45,13 +45,13 @@ pub(super) struct Wanted {
 
 /// Finds a shard to audit. It belongs to another account, and to a younger one, unless the auditor
 /// is trusted or no older account was active in the last day with the right engine.
-pub(super) async fn wanted_from(
+pub(super) async fn find_wanted(
     connection: &mut Connection<'_>,
     now: Time,
     auditor: &Auditor,
     draw: u64,
-) -> Outcome<Option<Wanted>> {
-    if !draw.is_multiple_of(ONE_IN) {
+) -> Result<Option<WantedAudit>, StoreError> {
+    if !draw.is_multiple_of(AUDIT_ODDS) {
         return Ok(None);
     }
     let query = "SELECT shards.id AS shard, shards.job AS job, shards.first AS first, shards.games AS games
@@ -70,7 +70,7 @@ pub(super) async fn wanted_from(
 }
 
 /// Marks the audit as leased; false if it is no longer wanted.
-pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
+pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Result<bool, StoreError> {
     let query = "UPDATE shards SET audit = 'leased' WHERE id = $1 AND audit = 'wanted' AND state = 'validated'";
     Ok(sqlx::query(query).bind(shard).execute(connection.raw()).await?.rows_affected() == 1)
 }
@@ -78,7 +78,7 @@ pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> 
 /// Reopens audits and disputes whose lease has ended without anything left to compare. A lease ends
 /// in many ways: expiry, release, rejection of its games, quarantine. The query therefore reads the
 /// state and not the cause.
-pub(super) async fn offer_again(connection: &mut Connection<'_>) -> Outcome<()> {
+pub(super) async fn reopen_abandoned(connection: &mut Connection<'_>) -> Result<(), StoreError> {
     let query = "UPDATE shards SET audit = 'wanted' WHERE audit = 'leased'
                  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.audited = shards.id AND leases.state = 'active')
                  AND NOT EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state IN ('waiting', 'different')
@@ -106,7 +106,7 @@ pub(super) async fn open_dispute(
     connection: &mut Connection<'_>,
     account: i64,
     bench_signature: i64,
-) -> Outcome<Option<Dispute>> {
+) -> Result<Option<Dispute>, StoreError> {
     let query = "SELECT comparisons.id, comparisons.job, comparisons.game
                  FROM comparisons JOIN jobs ON jobs.id = comparisons.job
                  WHERE comparisons.state = 'different' AND comparisons.settled_by IS NULL AND jobs.bench_signature = $2
@@ -115,13 +115,17 @@ pub(super) async fn open_dispute(
                                  AND shards.first <= comparisons.game AND shards.first > comparisons.game - $3
                                  AND shards.first + shards.games > comparisons.game AND shards.state <> 'rejected')
                  ORDER BY comparisons.id LIMIT 1";
-    let query = sqlx::query_as(query).bind(account).bind(bench_signature).bind(MOST_GAMES);
+    let query = sqlx::query_as(query).bind(account).bind(bench_signature).bind(MAX_GAMES_PER_LEASE);
     let row: Option<(i64, i64, i64)> = query.fetch_optional(connection.raw()).await?;
     Ok(row.map(|(comparison, job, game)| Dispute { comparison, job, game }))
 }
 
 /// Assigns the dispute to a lease; false if it is no longer open.
-pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i64, token: &str) -> Outcome<bool> {
+pub(super) async fn mark_settling(
+    connection: &mut Connection<'_>,
+    comparison: i64,
+    token: &str,
+) -> Result<bool, StoreError> {
     let query = "UPDATE comparisons SET settled_by = (SELECT id FROM leases WHERE token = $2)
                  WHERE id = $1 AND state = 'different' AND settled_by IS NULL";
     let query = sqlx::query(query).bind(comparison).bind(token.to_owned());
@@ -130,13 +134,13 @@ pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i
 
 /// Queues the common games of two shards for comparison, if both files still exist. Games under a
 /// clock are not reproducible: there the first upload is believed.
-pub(super) async fn compare(
+pub(super) async fn queue_comparison(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     shards: (i64, i64),
     games: Range<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     if games.is_empty() || shards.0 == shards.1 {
         return Ok(());
     }
@@ -171,8 +175,13 @@ pub struct ToCompare {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: Time) -> Outcome<Vec<ToCompare>> {
-    let query = connection.taking(
+pub async fn claim(
+    connection: &mut Connection<'_>,
+    now: Time,
+    limit: i64,
+    until: Time,
+) -> Result<Vec<ToCompare>, StoreError> {
+    let query = connection.skip_locked(
         "SELECT comparisons.id AS comparison, l.hash AS left, r.hash AS right,
                 comparisons.first AS first, comparisons.games AS games
          FROM comparisons JOIN shards AS l ON l.id = comparisons.left_shard
@@ -182,7 +191,7 @@ pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: 
          ORDER BY comparisons.id LIMIT $2",
         "comparisons",
     );
-    let rows: Vec<ToCompare> = sqlx::query_as(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
+    let rows: Vec<ToCompare> = sqlx::query_as(query).bind(now.0).bind(limit).fetch_all(connection.raw()).await?;
     for row in &rows {
         let query = "UPDATE comparisons SET claimed_until = $2 WHERE id = $1";
         sqlx::query(query).bind(row.comparison).bind(until.0).execute(connection.raw()).await?;
@@ -207,7 +216,7 @@ struct Side {
     trusted: i64,
 }
 
-async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
+async fn side(connection: &mut Connection<'_>, shard: i64) -> Result<Side, StoreError> {
     let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted
                  FROM shards JOIN workers ON workers.id = shards.worker WHERE shards.id = $1";
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
@@ -218,12 +227,12 @@ async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn compared(
+pub async fn record_comparison(
     connection: &mut Connection<'_>,
     now: Time,
     comparison: i64,
     differs: Option<u64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let job: i64 = sqlx::query_scalar("SELECT job FROM comparisons WHERE id = $1")
         .bind(comparison)
         .fetch_one(connection.raw())
@@ -241,25 +250,25 @@ pub async fn compared(
     query.execute(connection.raw()).await?;
     if differs.is_none() {
         for shard in [&left, &right] {
-            weigh_for(connection, shard).await?;
+            apply_audit(connection, shard).await?;
         }
     } else if left.trusted == right.trusted {
         for shard in [&left, &right] {
-            dispute(connection, shard.id).await?;
+            mark_disputed(connection, shard.id).await?;
         }
         let text = format!("two workers played game {} differently", differs.unwrap_or_default());
         let subject = format!("job:{}", row.job);
-        note(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
+        record_event(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
     } else {
         // The trusted worker's result is authoritative.
-        let liar = if left.trusted == 0 { &left } else { &right };
-        settled(connection, comparison).await?;
+        let outvoted = if left.trusted == 0 { &left } else { &right };
+        mark_settled(connection, comparison).await?;
         let text = format!(
             "game {} of job {} came out otherwise when a trusted worker played it",
             differs.unwrap_or_default(),
             row.job
         );
-        quarantine::found_wrong(connection, now, liar.account, liar.id, &text).await?;
+        quarantine::quarantine_for_shard(connection, now, outvoted.account, outvoted.id, &text).await?;
     }
     settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
@@ -270,7 +279,7 @@ pub async fn compared(
 /// Only the assigned auditor, a settling lease or a trusted worker counts. Otherwise two accounts
 /// of one owner could confirm each other with unrequested games. An auditor's own upload gains
 /// nothing from an audit, since its worker may have recognised it.
-async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range<i64>>> {
+async fn verified_ranges(connection: &mut Connection<'_>, shard: i64) -> Result<Vec<Range<i64>>, StoreError> {
     let query = "SELECT comparisons.first, comparisons.games FROM comparisons
                  JOIN shards AS own ON own.id = $1
                  JOIN shards AS other ON other.id = CASE WHEN left_shard = $1 THEN right_shard ELSE left_shard END
@@ -281,28 +290,28 @@ async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range
                  AND comparisons.state = 'equal' AND (left_shard = $1 OR right_shard = $1)
                  AND confirming.id <> own.account AND confirming.distrusted = 0 ORDER BY comparisons.first";
     let ranges: Vec<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_all(connection.raw()).await?;
-    let mut shown: Vec<Range<i64>> = Vec::new();
+    let mut verified: Vec<Range<i64>> = Vec::new();
     for (first, games) in ranges {
-        match shown.last_mut() {
+        match verified.last_mut() {
             Some(last) if first <= last.end => last.end = last.end.max(first + games),
-            _ => shown.push(first..first + games),
+            _ => verified.push(first..first + games),
         }
     }
-    Ok(shown)
+    Ok(verified)
 }
 
 /// Draws a range of a shard with at least one unverified game.
-pub(super) async fn part(
+pub(super) async fn draw_range(
     connection: &mut Connection<'_>,
-    wanted: &Wanted,
+    wanted: &WantedAudit,
     games: i64,
     unit: i64,
     draw: u64,
-) -> Outcome<Range<i64>> {
+) -> Result<Range<i64>, StoreError> {
     let end = wanted.first + wanted.games;
-    let shown = shown(connection, wanted.shard).await?;
-    let is_shown = |game: &i64| shown.iter().any(|range| range.contains(game));
-    let open: Vec<i64> = (wanted.first..end).step_by(unit as usize).filter(|game| !is_shown(game)).collect();
+    let verified = verified_ranges(connection, wanted.shard).await?;
+    let is_verified = |game: &i64| verified.iter().any(|range| range.contains(game));
+    let open: Vec<i64> = (wanted.first..end).step_by(unit as usize).filter(|game| !is_verified(game)).collect();
     let pick = |of: i64, draw: u64| (draw % of.max(1) as u64) as i64;
     // The game's place within the range is random too, within the shard.
     let game = open.get(pick(open.len() as i64, draw) as usize).copied().unwrap_or(wanted.first);
@@ -312,40 +321,41 @@ pub(super) async fn part(
 }
 
 /// Minimum games of a shard to audit: a tenth.
-pub(super) const fn least_part(games: i64) -> i64 {
+pub(super) const fn min_audit_games(games: i64) -> i64 {
     games / 10
 }
 
 /// Recomputes the verified games of a shard. Returns the change and whether the shard is verified
 /// enough. A requested second audit stays open until the count grows, even if it is enough already.
-async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, bool)> {
-    let shown: i64 = shown(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
+async fn recompute_audit(connection: &mut Connection<'_>, shard: i64) -> Result<(i64, bool), StoreError> {
+    let verified: i64 =
+        verified_ranges(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
     let query = "SELECT games, audited_games FROM shards WHERE id = $1";
     let (games, before): (i64, i64) = sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?;
-    let is_enough = shown > 0 && shown >= least_part(games);
+    let is_enough = verified > 0 && verified >= min_audit_games(games);
     let query = "UPDATE shards SET audited_games = $2,
                  audit = CASE WHEN audit = 'none' THEN 'none' WHEN $3 = 1 THEN 'clean'
                               WHEN audit = 'clean' AND $4 = 0 THEN 'wanted' ELSE audit END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard).bind(shown).bind(i64::from(is_enough && shown > before));
+    let query = sqlx::query(query).bind(shard).bind(verified).bind(i64::from(is_enough && verified > before));
     query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
-    Ok((shown - before, is_enough))
+    Ok((verified - before, is_enough))
 }
 
 /// Runs [`recompute_audit`] and updates the account.
-async fn weigh_for(connection: &mut Connection<'_>, shard: &Side) -> Outcome<()> {
-    let (more, is_enough) = weigh(connection, shard.id).await?;
-    if more < 0 {
-        return add_up(connection, shard.account).await;
+async fn apply_audit(connection: &mut Connection<'_>, shard: &Side) -> Result<(), StoreError> {
+    let (change, is_enough) = recompute_audit(connection, shard.id).await?;
+    if change < 0 {
+        return recompute_account(connection, shard.account).await;
     }
     let query = "UPDATE accounts SET clean_games = clean_games + $2,
                  clean_until = CASE WHEN $4 = 1 AND clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard.account).bind(more).bind(shard.id);
+    let query = sqlx::query(query).bind(shard.account).bind(change).bind(shard.id);
     query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
     Ok(())
 }
 
 /// Recomputes an account's clean games from its shards.
-async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
+async fn recompute_account(connection: &mut Connection<'_>, account: i64) -> Result<(), StoreError> {
     let query = "UPDATE accounts SET
                  clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE account = $1),
                  clean_until = COALESCE((SELECT MAX(id) FROM shards
@@ -356,7 +366,7 @@ async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
 }
 
 /// The shards found equal to those of an account.
-const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
+const CONFIRMED_BY: &str = "(SELECT right_shard FROM shards AS theirs
                          JOIN comparisons ON left_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal'
                          UNION SELECT left_shard FROM shards AS theirs
                          JOIN comparisons ON right_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal')";
@@ -364,25 +374,29 @@ const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
 /// Recomputes the audits that an account confirmed, after its standing changed. So accounts that
 /// confirm each other's wrong games fall together. Returns the confirmed accounts and whether each
 /// is distrusted.
-pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, i64)>> {
-    let query = AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {EQUAL_TO} ORDER BY id"));
+pub(super) async fn reverify_dependents(
+    connection: &mut Connection<'_>,
+    by: i64,
+) -> Result<Vec<(i64, i64)>, StoreError> {
+    let query =
+        AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {CONFIRMED_BY} ORDER BY id"));
     let shards: Vec<i64> = sqlx::query_scalar(query).bind(by).fetch_all(connection.raw()).await?;
     for shard in shards {
-        weigh(connection, shard).await?;
+        recompute_audit(connection, shard).await?;
     }
     let query = AssertSqlSafe(format!(
         "SELECT id, distrusted FROM accounts
-         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN {EQUAL_TO}) ORDER BY id"
+         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN {CONFIRMED_BY}) ORDER BY id"
     ));
     let confirmed: Vec<(i64, i64)> = sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?;
     for &(account, _) in &confirmed {
-        add_up(connection, account).await?;
+        recompute_account(connection, account).await?;
     }
     Ok(confirmed)
 }
 
 /// Withholds a shard's games until its dispute is settled.
-async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+async fn mark_disputed(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'disputed' WHERE id = $1 AND state = 'validated'";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
@@ -396,7 +410,7 @@ pub(super) async fn settle_disputes(
     now: Time,
     job: i64,
     games: Range<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "SELECT id, left_shard, right_shard, game FROM comparisons
                  WHERE job = $1 AND state = 'different' AND first < $3 AND first + games > $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(job).bind(games.start).bind(games.end);
@@ -413,15 +427,15 @@ pub(super) async fn settle_disputes(
         if !all_judged {
             continue;
         }
-        settled(connection, comparison).await?;
+        mark_settled(connection, comparison).await?;
         for shard in [left, right] {
-            release(connection, job, shard).await?;
+            release_dispute(connection, job, shard).await?;
         }
     }
     Ok(())
 }
 
-async fn settled(connection: &mut Connection<'_>, comparison: i64) -> Outcome<()> {
+async fn mark_settled(connection: &mut Connection<'_>, comparison: i64) -> Result<(), StoreError> {
     let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
     sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
     Ok(())
@@ -429,7 +443,7 @@ async fn settled(connection: &mut Connection<'_>, comparison: i64) -> Outcome<()
 
 /// Whether a shard's version of this game is decided: the shard is out, or a trusted worker got the
 /// same result.
-async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Outcome<bool> {
+async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Result<bool, StoreError> {
     let query = "SELECT COUNT(*) FROM shards WHERE id = $1 AND (state IN ('rejected', 'quarantined') OR EXISTS
                  (SELECT 1 FROM comparisons
                   JOIN shards AS t ON t.id = CASE left_shard WHEN $1 THEN right_shard ELSE left_shard END
@@ -448,7 +462,7 @@ async fn compare_with_trusted(
     job: i64,
     shard: i64,
     game: i64,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "SELECT theirs.id, theirs.first, theirs.games, own.first, own.games
                  FROM shards AS theirs JOIN workers ON workers.id = theirs.worker JOIN shards AS own ON own.id = $2
                  WHERE theirs.job = $1 AND theirs.id <> $2 AND workers.trusted = 1 AND theirs.first <= $3
@@ -458,17 +472,17 @@ async fn compare_with_trusted(
                                  AND ((left_shard = theirs.id AND right_shard = $2)
                                       OR (left_shard = $2 AND right_shard = theirs.id)))
                  ORDER BY theirs.id LIMIT 1";
-    let query = sqlx::query_as(query).bind(job).bind(shard).bind(game).bind(MOST_GAMES);
+    let query = sqlx::query_as(query).bind(job).bind(shard).bind(game).bind(MAX_GAMES_PER_LEASE);
     let found: Option<(i64, i64, i64, i64, i64)> = query.fetch_optional(connection.raw()).await?;
     if let Some((theirs, their_first, their_games, first, games)) = found {
         let common = their_first.max(first)..(their_first + their_games).min(first + games);
-        compare(connection, now, job, (theirs, shard), common).await?;
+        queue_comparison(connection, now, job, (theirs, shard), common).await?;
     }
     Ok(())
 }
 
 /// Returns an undisputed shard to the pool; it takes over those of its games that no shard holds.
-async fn release(connection: &mut Connection<'_>, job: i64, shard: i64) -> Outcome<()> {
+async fn release_dispute(connection: &mut Connection<'_>, job: i64, shard: i64) -> Result<(), StoreError> {
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'validated' WHERE id = $1 AND state = 'disputed' AND NOT EXISTS
                  (SELECT 1 FROM comparisons WHERE state = 'different' AND (left_shard = $1 OR right_shard = $1))

@@ -1,6 +1,6 @@
 //! Counted games: those held by a validated shard.
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
 /// Counted games and positions of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
@@ -16,7 +16,7 @@ pub struct Tally {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Outcome<Tally> {
+pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Result<Tally, StoreError> {
     let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
                         CAST(COALESCE(SUM(shards.positions * segments.games / shards.games), 0) AS BIGINT) AS positions
                  FROM segments JOIN shards ON shards.id = segments.shard
@@ -29,7 +29,7 @@ pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Outcome<Tally> 
 /// # Errors
 ///
 /// If the database fails.
-pub async fn on_their_way(connection: &mut Connection<'_>, job: i64) -> Outcome<i64> {
+pub async fn pending_games(connection: &mut Connection<'_>, job: i64) -> Result<i64, StoreError> {
     let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT)
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 AND (segments.state <> 'held' OR shards.state = 'received')";
@@ -42,11 +42,11 @@ pub async fn on_their_way(connection: &mut Connection<'_>, job: i64) -> Outcome<
 /// # Errors
 ///
 /// If the database fails.
-pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<u8>> {
+pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Result<Vec<u8>, StoreError> {
     let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.pairs
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 ORDER BY segments.first";
-    of_pairs(connection, job, query).await
+    read_pairs(connection, job, query).await
 }
 
 /// Returns in how many games of these pairs the candidate and its opponent lost on time.
@@ -54,16 +54,16 @@ pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<u8>
 /// # Errors
 ///
 /// If the database fails.
-pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: i64) -> Outcome<[u64; 2]> {
+pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: i64) -> Result<[u64; 2], StoreError> {
     let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.time_losses
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 ORDER BY segments.first";
-    let all = of_pairs(connection, job, query).await?;
+    let all = read_pairs(connection, job, query).await?;
     Ok(all.into_iter().map(u64::from).fold([0, 0], |[own, other], pair| [own + pair % 3, other + pair / 3]))
 }
 
 /// Reads one byte per pair, up to the first pair that does not count.
-async fn of_pairs(connection: &mut Connection<'_>, job: i64, query: &'static str) -> Outcome<Vec<u8>> {
+async fn read_pairs(connection: &mut Connection<'_>, job: i64, query: &'static str) -> Result<Vec<u8>, StoreError> {
     type Row = (i64, i64, Option<i64>, Option<String>, Option<Vec<u8>>);
     let rows: Vec<Row> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
     let mut all = Vec::new();
@@ -92,7 +92,7 @@ pub struct Audited {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn audited(connection: &mut Connection<'_>, job: i64, below: i64) -> Outcome<Audited> {
+pub async fn audited(connection: &mut Connection<'_>, job: i64, below: i64) -> Result<Audited, StoreError> {
     // A shard that holds its games in several pieces has its verified games counted once.
     let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
                         CAST(COALESCE(SUM(CASE WHEN audited < games THEN audited ELSE games END), 0) AS BIGINT) AS clean,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
 /// Positions by score and by number of pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,12 @@ impl Figures {
 }
 
 /// Adds a shard's figures to its job's, or subtracts them. The caller has locked the job.
-pub(super) async fn count(connection: &mut Connection<'_>, job: i64, of_shard: &str, sign: i64) -> Outcome<()> {
+pub(super) async fn add_to_job(
+    connection: &mut Connection<'_>,
+    job: i64,
+    of_shard: &str,
+    sign: i64,
+) -> Result<(), StoreError> {
     let query = "SELECT figures FROM figures WHERE job = $1";
     let known: Option<String> = sqlx::query_scalar(query).bind(job).fetch_optional(connection.raw()).await?;
     let mut figures = known.map_or_else(Figures::default, |text| Figures::from_text(&text));
@@ -75,7 +80,7 @@ pub(super) async fn count(connection: &mut Connection<'_>, job: i64, of_shard: &
 /// # Errors
 ///
 /// If the database fails.
-pub async fn of_selfplay(connection: &mut Connection<'_>) -> Outcome<Figures> {
+pub async fn of_selfplay(connection: &mut Connection<'_>) -> Result<Figures, StoreError> {
     let query = "SELECT figures.figures FROM figures JOIN jobs ON jobs.id = figures.job WHERE jobs.kind = 'selfplay'";
     let jobs: Vec<String> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     let mut all = Figures::default();
@@ -90,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_can_be_taken_away() {
+    fn added_figures_can_be_subtracted() {
         let one = Figures { scores: vec![1, 2], pieces: vec![0, 0, 3], unscored: 1, repeated: 2 };
         let mut all = Figures::default();
         all.add(&one, 1);

@@ -3,10 +3,14 @@
 use dataset::Digest;
 use protocol::api::work::Notice;
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
 /// Acknowledges the notices of these shards.
-pub(super) async fn heard(connection: &mut Connection<'_>, worker: i64, shards: &[Digest]) -> Outcome<()> {
+pub(super) async fn acknowledge(
+    connection: &mut Connection<'_>,
+    worker: i64,
+    shards: &[Digest],
+) -> Result<(), StoreError> {
     for shard in shards {
         let query = "UPDATE shards SET told = 1 WHERE worker = $1 AND hash = $2 AND state = 'rejected' AND told = 0";
         sqlx::query(query).bind(worker).bind(shard.to_string()).execute(connection.raw()).await?;
@@ -19,7 +23,7 @@ pub(super) async fn heard(connection: &mut Connection<'_>, worker: i64, shards: 
 /// # Errors
 ///
 /// If the database fails.
-pub async fn waiting(connection: &mut Connection<'_>, worker: i64) -> Outcome<Vec<Notice>> {
+pub async fn unacknowledged(connection: &mut Connection<'_>, worker: i64) -> Result<Vec<Notice>, StoreError> {
     let query = "SELECT hash, code, detail FROM shards
                  WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT 20";
     type Row = (String, Option<String>, Option<String>);

@@ -10,7 +10,7 @@ use protocol::api::{problem::Code, work::ReceiptStatus};
 use super::{audit, leases, segments, totals};
 use crate::{
     clock::Time,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// The terms for an upload.
@@ -34,23 +34,23 @@ pub async fn expectation(
     account: i64,
     token: &str,
     first: u64,
-) -> Outcome<Expectation> {
+) -> Result<Expectation, StoreError> {
     let query = "SELECT leases.account, leases.first, leases.games, jobs.header
                  FROM leases JOIN jobs ON jobs.id = leases.job WHERE leases.token = $1";
     type Row = (i64, i64, i64, String);
     let row: Option<Row> = sqlx::query_as(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
     let Some((owner, lease_first, games, header)) = row else {
-        return Err(Failure::refused(Code::NotFound, "there is no such lease"));
+        return Err(StoreError::rejected(Code::NotFound, "there is no such lease"));
     };
     if owner != account {
-        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+        return Err(StoreError::rejected(Code::Foreign, "the lease belongs to another account"));
     }
     let header = super::header_of(&header)?;
     let unit = if header.opponent.is_some() { 2 } else { 1 };
     let all = lease_first as u64..(lease_first + games) as u64;
     if !all.contains(&first) || !(first - all.start).is_multiple_of(unit) {
         let detail = format!("the lease has the games {} to {}; none begins at {first}", all.start, all.end - 1);
-        return Err(Failure::refused(Code::WrongGames, detail));
+        return Err(StoreError::rejected(Code::WrongGames, detail));
     }
     Ok(Expectation { header, games: first..all.end, unit })
 }
@@ -60,7 +60,7 @@ pub async fn expectation(
 /// # Errors
 ///
 /// If the database fails.
-pub async fn is_known(connection: &mut Connection<'_>, hash: Digest) -> Outcome<bool> {
+pub async fn is_known(connection: &mut Connection<'_>, hash: Digest) -> Result<bool, StoreError> {
     let query = "SELECT COUNT(*) FROM shards WHERE hash = $1";
     let known: i64 = sqlx::query_scalar(query).bind(hash.to_string()).fetch_one(connection.raw()).await?;
     Ok(known > 0)
@@ -90,21 +90,21 @@ pub struct Upload {
 /// # Errors
 ///
 /// If there is no such lease, it is another account's, or the games are not its.
-pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload) -> Outcome<ReceiptStatus> {
+pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload) -> Result<ReceiptStatus, StoreError> {
     let (lease, job) = leases::lock(connection, upload.account, &upload.token).await?;
     let games = upload.first as i64..(upload.first + upload.games) as i64;
     if games.is_empty() || games.start < lease.first || games.end > lease.first + lease.games {
-        return Err(Failure::refused(Code::WrongGames, "the games are not the lease's"));
+        return Err(StoreError::rejected(Code::WrongGames, "the games are not the lease's"));
     }
     if (games.start - lease.first) % job.unit() != 0 || (games.end - games.start) % job.unit() != 0 {
-        return Err(Failure::refused(Code::WrongGames, "games that belong together were taken apart"));
+        return Err(StoreError::rejected(Code::WrongGames, "games that belong together were taken apart"));
     }
     if job.header.clock.is_some() {
         let query = "SELECT trusted FROM workers WHERE id = $1";
         let trusted: i64 = sqlx::query_scalar(query).bind(lease.worker).fetch_one(connection.raw()).await?;
         if trusted == 0 {
             let detail = "games under a clock are taken from trusted workers alone, and this one is trusted no more";
-            return Err(Failure::refused(Code::Forbidden, detail));
+            return Err(StoreError::rejected(Code::Forbidden, detail));
         }
     }
     let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
@@ -122,7 +122,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     let shard: i64 = query.fetch_one(connection.raw()).await?;
 
     // The shared lock orders this upload and a concurrent quarantine: one sees the other.
-    let query = connection.sharing("SELECT state FROM accounts WHERE id = $1");
+    let query = connection.for_share("SELECT state FROM accounts WHERE id = $1");
     let account: String = sqlx::query_scalar(query).bind(lease.account).fetch_one(connection.raw()).await?;
     if account == "quarantined" {
         // Kept, in case the quarantine is lifted.
@@ -130,7 +130,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;
         totals::enter(connection, shard).await?;
     } else {
-        take_in(connection, now, &lease, shard, games.clone()).await?;
+        hold_and_compare(connection, now, &lease, shard, games.clone()).await?;
     }
 
     let finished = games.end - lease.first;
@@ -142,7 +142,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     }
     let is_done = lease.state == "active"
         && if lease.kind == "fresh" {
-            !segments::any_left(connection, lease.id).await?
+            !segments::any_undelivered(connection, lease.id).await?
         } else {
             games.end == lease.first + lease.games
         };
@@ -156,13 +156,13 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
 }
 
 /// Assigns the unheld games to the shard and compares the others with their holders.
-async fn take_in(
+async fn hold_and_compare(
     connection: &mut Connection<'_>,
     now: Time,
     lease: &leases::LeaseRow,
     shard: i64,
     games: std::ops::Range<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     // An audited or disputed shard is compared in all common games, whichever shard holds them.
     let query = "SELECT id, first, games FROM shards WHERE id = $1 AND state IN ('validated', 'disputed')
                  UNION SELECT shards.id, shards.first, shards.games FROM shards JOIN comparisons
@@ -172,11 +172,11 @@ async fn take_in(
     let named: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
     for &(other, first, count) in &named {
         let common = first.max(games.start)..(first + count).min(games.end);
-        audit::compare(connection, now, lease.job, (other, shard), common).await?;
+        audit::queue_comparison(connection, now, lease.job, (other, shard), common).await?;
     }
     for (holder, common) in segments::hold(connection, lease.job, games, shard).await? {
         if named.iter().all(|(other, ..)| *other != holder) {
-            audit::compare(connection, now, lease.job, (holder, shard), common).await?;
+            audit::queue_comparison(connection, now, lease.job, (holder, shard), common).await?;
         }
     }
     Ok(())

@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 use super::figures;
 use crate::{
     clock::DAY,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Removes a shard from the totals before a change.
-pub(super) async fn leave(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+pub(super) async fn leave(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     count(connection, shard, -1).await
 }
 
 /// Adds a shard to the totals after a change.
-pub(super) async fn enter(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+pub(super) async fn enter(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     count(connection, shard, 1).await
 }
 
-async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcome<()> {
+async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Result<(), StoreError> {
     #[derive(sqlx::FromRow)]
     struct Shard {
         job: i64,
@@ -50,7 +50,7 @@ async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcom
         return Ok(());
     }
     if let Some(of_shard) = shard.figures {
-        figures::count(connection, shard.job, &of_shard, sign).await?;
+        figures::add_to_job(connection, shard.job, &of_shard, sign).await?;
     }
     for (kind, text) in [("outcome", shard.outcomes), ("reason", shard.reasons)] {
         let labels: BTreeMap<String, i64> = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
