@@ -1,6 +1,6 @@
 //! The object store: one suite, on a folder and on a real S3 server.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use coordinator::objects::{Kind, ObjectError, Objects, Read};
 use dataset::Digest;
@@ -84,7 +84,7 @@ async fn an_s3_server() {
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
+fn an_invalid_address_is_rejected() {
     for address in ["", "s3://", "http://x", "gs://x"] {
         assert!(matches!(Objects::open(address), Err(ObjectError::Address(_))), "{address}");
     }

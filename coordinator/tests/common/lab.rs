@@ -14,16 +14,16 @@ use coordinator::{
     },
     clock::{Clock, Time},
     people,
-    store::{Database, Outcome, Store as _},
+    store::{Database, Store as _, StoreError},
     work::{
         audit,
         figures::Figures,
         leases, leasing,
-        leasing::{Asker, Policy},
+        leasing::{Caller, Policy},
         receiving,
         receiving::Upload,
         validating,
-        validating::Sound,
+        validating::ValidationReport,
     },
 };
 use dataset::{
@@ -45,10 +45,10 @@ pub const SIGNATURE: u64 = 4_242;
 pub const POSITIONS: u64 = 100;
 
 /// A draw that selects neither a shard for an audit nor a worker as an auditor.
-pub const NOBODY: u64 = 999;
+pub const NO_AUDIT: u64 = 999;
 
 /// A draw that selects both.
-pub const EVERYBODY: u64 = 0;
+pub const ALL_AUDITS: u64 = 0;
 
 /// A small campaign; its gate is decided after a few dozen pairs.
 pub const CAMPAIGN: &str = include_str!("campaign.toml");
@@ -67,7 +67,7 @@ pub struct Object {
     pub first: u64,
     pub games: Vec<Game>,
     /// Whether its replay succeeds.
-    pub is_sound: bool,
+    pub is_valid: bool,
 }
 
 impl Object {
@@ -75,7 +75,7 @@ impl Object {
     pub fn hash(&self) -> Digest {
         let mut bytes = [self.seed.to_le_bytes(), self.first.to_le_bytes()].concat();
         bytes.extend(self.games.iter().flat_map(|game| game.to_le_bytes()));
-        bytes.push(u8::from(self.is_sound));
+        bytes.push(u8::from(self.is_valid));
         Digest::of(&bytes)
     }
 
@@ -111,7 +111,7 @@ macro_rules! op {
 }
 
 /// A request for this many games.
-pub fn question(worker: i64, nonce: &str, games: u32) -> Ask {
+pub fn lease_request(worker: i64, nonce: &str, games: u32) -> Ask {
     Ask {
         worker,
         nonce: nonce.to_owned(),
@@ -128,7 +128,7 @@ impl Lab {
     pub async fn open(address: &str) -> Self {
         let store = Database::open(address, None).await.expect("the database can be opened");
         let address = address.to_owned();
-        Self { address, store, clock: Clock::standing(Time(1_000_000_000_000)), objects: Objects::default() }
+        Self { address, store, clock: Clock::manual(Time(1_000_000_000_000)), objects: Objects::default() }
     }
 
     /// The current time.
@@ -222,21 +222,21 @@ impl Lab {
         // Workers start with a new net a few milliseconds apart.
         self.clock.advance(1_000);
         let now = self.now();
-        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can go on") {}
+        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can advance") {}
         self.clock.advance(1_000);
     }
 
     /// Requests this many games.
-    pub async fn ask(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Outcome<Work> {
+    pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
         let (now, policy) = (self.now(), Policy::default());
-        let asker = Asker { account: player.account, draw };
-        let ask = question(player.worker, nonce, games);
-        op!(self.write, [ask, policy], |c| leasing::ask(&mut c, now, asker, &ask, &policy))
+        let caller = Caller { account: player.account, draw };
+        let ask = lease_request(player.worker, nonce, games);
+        op!(self.write, [ask, policy], |c| leasing::acquire(&mut c, now, caller, &ask, &policy))
     }
 
     /// Leases this many games.
     pub async fn lease(&self, player: Player, nonce: &str, games: u32) -> Lease {
-        match self.ask(player, nonce, games, NOBODY | 1).await.expect("it may play") {
+        match self.request(player, nonce, games, NO_AUDIT | 1).await.expect("it may play") {
             Work::Games(lease) => lease,
             Work::Wait { reason, .. } => panic!("no games for {nonce}: {reason}"),
         }
@@ -244,7 +244,7 @@ impl Lab {
 
     /// Leases an audit, if there is one.
     pub async fn audit(&self, player: Player, nonce: &str) -> Option<Lease> {
-        match self.ask(player, nonce, 1_000, EVERYBODY).await.expect("it may play") {
+        match self.request(player, nonce, 1_000, ALL_AUDITS).await.expect("it may play") {
             Work::Games(lease) => Some(lease),
             Work::Wait { .. } => None,
         }
@@ -258,9 +258,9 @@ impl Lab {
     }
 
     /// Releases the games of a lease from this one.
-    pub async fn give_back(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
+    pub async fn release(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
         let token = token.to_owned();
-        op!(self.write, [token], |c| leases::give_back(&mut c, player.account, &token, from)).map_err(code)
+        op!(self.write, [token], |c| leases::release(&mut c, player.account, &token, from)).map_err(code)
     }
 
     /// Ends expired leases.
@@ -272,19 +272,19 @@ impl Lab {
     /// The shard of these games of a lease, as an honest machine plays them.
     pub fn played(&self, lease: &Lease, games: Range<u64>) -> Object {
         let all = games.clone().map(|number| truth::game(&lease.terms, number)).collect();
-        Object { seed: lease.terms.seed, first: games.start, games: all, is_sound: true }
+        Object { seed: lease.terms.seed, first: games.start, games: all, is_valid: true }
     }
 
     /// The same with one wrong game.
-    pub fn with_lie(&self, lease: &Lease, games: Range<u64>, about: u64, salt: u64) -> Object {
+    pub fn with_wrong_game(&self, lease: &Lease, games: Range<u64>, about: u64, salt: u64) -> Object {
         let mut object = self.played(lease, games);
-        object.games[(about - object.first) as usize] = truth::lie(&lease.terms, about, salt);
+        object.games[(about - object.first) as usize] = truth::wrong_game(&lease.terms, about, salt);
         object
     }
 
     /// Uploads a shard.
     pub async fn upload(&self, player: Player, token: &str, object: &Object) -> Result<ReceiptStatus, Code> {
-        self.objects.lock().expect("nobody panics with it").insert(object.hash(), object.clone());
+        self.objects.lock().expect("no thread panics while holding it").insert(object.hash(), object.clone());
         let now = self.now();
         let upload = Upload {
             token: token.to_owned(),
@@ -306,8 +306,8 @@ impl Lab {
     }
 
     /// Replays a shard; none if it is invalid.
-    pub fn replay(&self, hash: &Digest, header: &Header) -> Option<Sound> {
-        let objects = self.objects.lock().expect("nobody panics with it");
+    pub fn replay(&self, hash: &Digest, header: &Header) -> Option<ValidationReport> {
+        let objects = self.objects.lock().expect("no thread panics while holding it");
         let object = objects.get(hash).expect("what was accepted is there");
         let games = object.games.len() as u64;
         let entry = Entry {
@@ -330,7 +330,7 @@ impl Lab {
             },
             scale_tenths: None,
         };
-        object.is_sound.then(|| Sound {
+        object.is_valid.then(|| ValidationReport {
             positions: games * POSITIONS,
             outcomes: "{}".to_owned(),
             reasons: "{}".to_owned(),
@@ -342,10 +342,10 @@ impl Lab {
     }
 
     /// Records the verdict on a shard.
-    pub async fn judge_shard(&self, shard: i64, sound: Option<Sound>, draw: u64) {
+    pub async fn judge_shard(&self, shard: i64, report: Option<ValidationReport>, draw: u64) {
         let now = self.now();
-        let done = match sound {
-            Some(sound) => op!(self.write, [sound], |c| validating::accept(&mut c, now, shard, &sound, draw)),
+        let done = match report {
+            Some(report) => op!(self.write, [report], |c| validating::accept(&mut c, now, shard, &report, draw)),
             None => op!(self.write, [], |c| validating::reject(&mut c, now, shard, Code::IllegalMove, "no move")),
         };
         done.expect("a verdict can be given");
@@ -355,7 +355,7 @@ impl Lab {
     pub async fn validate(&self, draw: u64) {
         let now = self.now();
         let until = now.after(60_000);
-        let taken = op!(self.write, [], |c| validating::take(&mut c, now, 1_000, until));
+        let taken = op!(self.write, [], |c| validating::claim(&mut c, now, 1_000, until));
         for task in taken.expect("tasks can be taken") {
             self.judge_shard(task.shard, self.replay(&task.hash, &task.header), draw).await;
         }
@@ -363,7 +363,7 @@ impl Lab {
 
     /// Returns the first game that differs.
     pub fn difference(&self, task: &audit::ToCompare) -> Option<u64> {
-        let objects = self.objects.lock().expect("nobody panics with it");
+        let objects = self.objects.lock().expect("no thread panics while holding it");
         let [left, right] = [&task.left, &task.right].map(|hash| &objects[&hash.parse().expect("it is a hash")]);
         let numbers = task.first as u64..(task.first + task.games) as u64;
         numbers
@@ -375,10 +375,10 @@ impl Lab {
     pub async fn compare(&self) -> usize {
         let now = self.now();
         let until = now.after(60_000);
-        let tasks = op!(self.write, [], |c| audit::take(&mut c, now, 1_000, until)).expect("tasks can be taken");
+        let tasks = op!(self.write, [], |c| audit::claim(&mut c, now, 1_000, until)).expect("tasks can be taken");
         for task in &tasks {
             let (differs, comparison) = (self.difference(task), task.comparison);
-            let done = op!(self.write, [], |c| audit::compared(&mut c, now, comparison, differs));
+            let done = op!(self.write, [], |c| audit::record_comparison(&mut c, now, comparison, differs));
             done.expect("a comparison can be noted");
         }
         tasks.len()
@@ -386,9 +386,9 @@ impl Lab {
 }
 
 /// The code of a rejected request.
-pub fn code(failure: coordinator::store::Failure) -> Code {
+pub fn code(failure: StoreError) -> Code {
     match failure {
-        coordinator::store::Failure::Refused(problem) => problem.code,
+        StoreError::Rejected(problem) => problem.code,
         other => panic!("{other:?}"),
     }
 }
@@ -431,13 +431,13 @@ impl Lab {
     pub async fn play(&self, player: Player, leases: u32) {
         for number in 0..leases {
             let nonce = format!("{}-{number}", truth::mix(self.now().0 as u64, player.worker as u64));
-            match self.ask(player, &nonce, 16, NOBODY).await.expect("it may play") {
+            match self.request(player, &nonce, 16, NO_AUDIT).await.expect("it may play") {
                 Work::Games(lease) => self.deliver(player, &lease).await,
                 Work::Wait { .. } => break,
             };
         }
         self.clock.advance(1);
-        self.validate(NOBODY).await;
+        self.validate(NO_AUDIT).await;
     }
 }
 

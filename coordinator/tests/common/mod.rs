@@ -17,7 +17,7 @@ pub fn folder() -> TempDir {
         builder.prefix("chuhe-");
         builder
     };
-    builder().tempdir_in(memory).or_else(|_| builder().tempdir()).expect("there is room for a folder")
+    builder().tempdir_in(memory).or_else(|_| builder().tempdir()).expect("a temporary folder can be created")
 }
 
 /// Runs a future to completion.

@@ -50,11 +50,11 @@ impl Server {
     fn with(settings: &str) -> Self {
         let programs = programs().unwrap_or_else(|| {
             panic!(
-                "PostgreSQL is not installed (on Debian: apt-get install postgresql); CHUHE_SKIP_POSTGRES=1 passes by"
+                "PostgreSQL is not installed (on Debian: apt-get install postgresql); CHUHE_SKIP_POSTGRES=1 skips its tests"
             )
         });
         let folder = super::folder();
-        let user = somebody_else();
+        let user = unprivileged_user();
         if let Some((user, group)) = user {
             chown(folder.path(), Some(user), Some(group)).expect("root can give folders away");
         }
@@ -93,8 +93,8 @@ impl Server {
     async fn execute(&self, query: String) {
         sqlx::any::install_default_drivers();
         let mut connection = AnyConnection::connect(&self.address("postgres")).await.expect("the server answers");
-        sqlx::raw_sql(AssertSqlSafe(query)).execute(&mut connection).await.expect("the server obeys");
-        connection.close().await.expect("the server listens");
+        sqlx::raw_sql(AssertSqlSafe(query)).execute(&mut connection).await.expect("the server executes it");
+        connection.close().await.expect("the connection closes");
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
@@ -104,13 +104,14 @@ impl Server {
             command.uid(user).gid(group);
         }
         // To files: the server started by `pg_ctl` would keep a pipe open.
-        let said = self.folder.path().join("said");
-        let file = fs::File::create(&said).expect("the folder can be written");
+        let output = self.folder.path().join("output");
+        let file = fs::File::create(&output).expect("the folder can be written");
         let copy = file.try_clone().expect("a file can be held twice");
         let status = command.stdout(file).stderr(copy).status().expect("the program runs");
-        let said =
-            || [said.clone(), self.folder.path().join("log")].map(|file| fs::read_to_string(file).unwrap_or_default());
-        assert!(status.success(), "PostgreSQL's {program} failed: {:?}", said());
+        let output = || {
+            [output.clone(), self.folder.path().join("log")].map(|file| fs::read_to_string(file).unwrap_or_default())
+        };
+        assert!(status.success(), "PostgreSQL's {program} failed: {:?}", output());
     }
 }
 
@@ -133,7 +134,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// The user and group under which root runs the server.
-fn somebody_else() -> Option<(u32, u32)> {
+fn unprivileged_user() -> Option<(u32, u32)> {
     let own = Command::new("id").arg("-u").output().ok()?;
     if own.stdout.trim_ascii() != b"0" {
         return None;

@@ -31,7 +31,7 @@ pub fn game(terms: &Header, number: u64) -> Game {
 }
 
 /// A wrong game; equal salts give equal wrong games.
-pub fn lie(terms: &Header, number: u64, salt: u64) -> Game {
+pub fn wrong_game(terms: &Header, number: u64, salt: u64) -> Game {
     let drawn = mix(game(terms, number), salt);
     drawn & !0xff | RESULTS[salt as usize % 3][(drawn >> 40) as usize % 8]
 }

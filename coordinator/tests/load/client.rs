@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    exchange::{self, Question},
+    exchange::{self, Request},
     plan::{Kind, Plan, draw},
     shard,
 };
@@ -28,11 +28,11 @@ pub(crate) struct Seen {
     /// Response times by call, in microseconds from when the request was due.
     pub(crate) took: BTreeMap<String, Vec<u32>>,
     /// Rejections with a time to retry, by call and status.
-    pub(crate) refused: BTreeMap<String, u64>,
+    pub(crate) rejected: BTreeMap<String, u64>,
     /// Other failures, by call and cause.
     pub(crate) wrong: BTreeMap<String, u64>,
     /// Acknowledged uploads: the lease and the shard.
-    pub(crate) thanked: Vec<(String, String)>,
+    pub(crate) acknowledged: Vec<(String, String)>,
     /// Seconds of processor time.
     pub(crate) cpu: f64,
 }
@@ -143,7 +143,7 @@ impl Client {
         if let Some(answer) = self.ask("upload", worker, due, "PUT", &place, &headers, &bytes).await {
             let receipt: Receipt = serde_json::from_slice(&answer).unwrap();
             assert_eq!(receipt.shard.to_string(), hash);
-            self.seen.borrow_mut().thanked.push((lease.token.clone(), hash));
+            self.seen.borrow_mut().acknowledged.push((lease.token.clone(), hash));
         }
     }
 
@@ -151,9 +151,9 @@ impl Client {
         *which(&mut self.seen.borrow_mut()).entry(what).or_default() += 1;
     }
 
-    /// Sends a request when due, and retries as told by the server, until a 2xx response; none if
+    /// Sends a request when due, and retries as the server says, until a 2xx response; none if
     /// there is none.
-    #[allow(clippy::too_many_arguments, reason = "a question has so many parts")]
+    #[allow(clippy::too_many_arguments, reason = "a request has many parts")]
     async fn ask(
         &self,
         what: &str,
@@ -170,9 +170,9 @@ impl Client {
         let mut all = vec![(VERSION_HEADER, env!("CARGO_PKG_VERSION"))];
         all.extend(headers);
         let from: SocketAddr = self.plan.from[worker % self.plan.from.len()];
-        let question = Question { method, path, token: &self.plan.workers[worker].1, headers: &all, body };
+        let request = Request { method, path, token: &self.plan.workers[worker].1, headers: &all, body };
         for _ in 0..1_000 {
-            let wait = match exchange::ask(self.plan.server, from, &question).await {
+            let wait = match exchange::ask(self.plan.server, from, &request).await {
                 Ok(answer) if (200..300).contains(&answer.status) => {
                     if (load.warm_up..=load.warm_up + load.measured).contains(&due) {
                         let took = due_at.elapsed().as_micros() as u32;
@@ -182,7 +182,7 @@ impl Client {
                 }
                 Ok(answer) => match (answer.status, answer.retry_after) {
                     (408 | 429 | 500..600, Some(seconds)) => {
-                        self.count(|seen| &mut seen.refused, format!("{what}: {}", answer.status));
+                        self.count(|seen| &mut seen.rejected, format!("{what}: {}", answer.status));
                         seconds
                     }
                     (status, _) => {

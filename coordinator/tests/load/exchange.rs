@@ -9,7 +9,7 @@ use tokio::{
 };
 
 /// Total timeout of an exchange.
-const PATIENCE: Duration = Duration::from_mins(2);
+const EXCHANGE_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A response.
 pub(crate) struct Answer {
@@ -20,7 +20,7 @@ pub(crate) struct Answer {
 }
 
 /// A request.
-pub(crate) struct Question<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
     pub(crate) token: &'a str,
@@ -29,19 +29,19 @@ pub(crate) struct Question<'a> {
 }
 
 /// Sends a request and reads the whole response.
-pub(crate) async fn ask(server: SocketAddr, from: SocketAddr, question: &Question<'_>) -> Result<Answer, String> {
-    match timeout(PATIENCE, exchange(server, from, question)).await {
+pub(crate) async fn ask(server: SocketAddr, from: SocketAddr, request: &Request<'_>) -> Result<Answer, String> {
+    match timeout(EXCHANGE_TIMEOUT, exchange(server, from, request)).await {
         Ok(done) => done.map_err(|error| format!("{}", error.kind())),
         Err(_) => Err("no answer within two minutes".to_owned()),
     }
 }
 
-async fn exchange(server: SocketAddr, from: SocketAddr, question: &Question<'_>) -> std::io::Result<Answer> {
+async fn exchange(server: SocketAddr, from: SocketAddr, request: &Request<'_>) -> std::io::Result<Answer> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(from)?;
     let mut stream = socket.connect(server).await?;
     stream.set_nodelay(true)?;
-    let Question { method, path, token, headers, body } = question;
+    let Request { method, path, token, headers, body } = request;
     let mut head = format!(
         "{method} {path} HTTP/1.1\r\nhost: {server}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\
          content-length: {}\r\n",

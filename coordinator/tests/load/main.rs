@@ -7,9 +7,9 @@
 //!
 //! Tests assert counts only. `scripts/bench-coordinator` runs the ignored ones, which measure.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what was seen is worth a line")]
-#![allow(clippy::disallowed_methods, reason = "how long it took is what is asked")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![allow(clippy::print_stdout, reason = "measurements are printed")]
+#![allow(clippy::disallowed_methods, reason = "response times are measured")]
 
 mod client;
 mod exchange;
@@ -34,8 +34,8 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn number(name: &str, usual: u64) -> u64 {
-    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
 /// A client process, started by the other tests.
@@ -47,7 +47,7 @@ fn client_process() {
 
 /// A few seconds of two hundred workers with short jobs, at the rates of twenty thousand.
 #[test]
-fn what_was_thanked_for_is_there() {
+fn acknowledged_uploads_exist() {
     let load = Load {
         kind: Kind::Steady,
         workers: 200,
@@ -60,17 +60,17 @@ fn what_was_thanked_for_is_there() {
     let outcome = Scene::on_sqlite().run(&load);
     println!("{outcome}");
     outcome.assert_nothing_is_lost();
-    assert!(outcome.thanked() >= load.workers as usize, "{outcome}");
+    assert!(outcome.acknowledged() >= load.workers as usize, "{outcome}");
 }
 
 /// A tenth of the storm, at its rate.
 #[test]
-fn a_storm_is_answered_or_refused() {
+fn a_storm_is_answered_or_rejected() {
     let load = Load::storm(2_000, Duration::from_secs(6), 20_000);
     let outcome = Scene::on_sqlite().run(&load);
     println!("{outcome}");
     outcome.assert_nothing_is_lost();
-    assert!(outcome.thanked() > 0, "{outcome}");
+    assert!(outcome.acknowledged() > 0, "{outcome}");
 }
 
 /// The steady load of the table in docs/OPERATIONS.md.

@@ -111,7 +111,7 @@ impl Scene {
         let seen: Vec<Seen> = clients
             .into_iter()
             .map(|(mut client, report): (Child, PathBuf)| {
-                assert!(client.wait().unwrap().success(), "those who ask have failed");
+                assert!(client.wait().unwrap().success(), "a client process has failed");
                 serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap()
             })
             .collect();

@@ -118,7 +118,7 @@ async fn no_secret_is_in_the_log() {
     program::prepare(&place);
     let password = "correct-horse-battery";
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["admin", "user", "password", "ann"]).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{password}\n").as_bytes()).unwrap();
@@ -127,19 +127,19 @@ async fn no_secret_is_in_the_log() {
     let token = admin(&place, &["token", "create", "ann"]);
 
     let hook = "http://127.0.0.1:9/services/behind-the-host";
-    let told = admin(&place, &["webhook", "add", hook]);
-    let (_, hook_secret) = told.split_once("secret").unwrap();
+    let added = admin(&place, &["webhook", "add", hook]);
+    let (_, hook_secret) = added.split_once("secret").unwrap();
     let hook_secret = hook_secret.trim_matches(|sign: char| !sign.is_ascii_alphanumeric()).to_owned();
 
-    let heard = Arc::new(Mutex::new(String::new()));
-    let hear = Arc::clone(&heard);
+    let log = Arc::new(Mutex::new(String::new()));
+    let sink = Arc::clone(&log);
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.arg("serve").env("CHUHE_LOG", "trace");
     let (mut process, port) = started::serve(&mut command, move |line| {
-        let mut heard = hear.lock().unwrap();
-        heard.push_str(&line);
-        heard.push('\n');
+        let mut log = sink.lock().unwrap();
+        log.push_str(&line);
+        log.push('\n');
     });
     let visitor = Visitor { client: Client::builder().redirect(Policy::none()).build().unwrap(), port };
 
@@ -172,7 +172,7 @@ async fn no_secret_is_in_the_log() {
     let quarantined = visitor.post("/api/v1/accounts/carl/quarantine", &token, &quarantine).await;
     assert!(quarantined.status().is_success(), "{:?}", quarantined.text().await);
     // An invalid token, a token shown once, an invitation.
-    let stranger = "chuhe_notatokenofanybody";
+    let stranger = "chuhe_notatokenofthisserver";
     assert_eq!(visitor.post(path::WORKERS, stranger, &machine("two")).await.status().as_u16(), 401);
     let made: Value = read(visitor.post("/api/v1/tokens", &token, &json!({ "name": "more" })).await).await;
     let made = made["token"].as_str().unwrap().to_owned();
@@ -191,27 +191,27 @@ async fn no_secret_is_in_the_log() {
     let page = visitor.page("/en/me", &format!("chuhe_session={session}")).await;
     assert!(page.status().is_success());
 
-    let is_heard = |what: &str| heard.lock().unwrap().contains(what);
-    while !is_heard("127.0.0.1:9") {
+    let is_logged = |what: &str| log.lock().unwrap().contains(what);
+    while !is_logged("127.0.0.1:9") {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Command::new("kill").arg(process.id().to_string()).status().unwrap();
     process.wait().unwrap();
     // The reading thread ends with the pipe.
-    while Arc::strong_count(&heard) > 1 {
+    while Arc::strong_count(&log) > 1 {
         tokio::task::yield_now().await;
     }
-    let heard = heard.lock().unwrap().clone();
-    assert!(heard.contains("DEBUG") && heard.contains("SELECT"), "it says much: {} bytes", heard.len());
+    let log = log.lock().unwrap().clone();
+    assert!(log.contains("DEBUG") && log.contains("SELECT"), "the log is complete: {} bytes", log.len());
     for line in ["/leases/…/games/", "/trainings/…/net"] {
-        assert!(heard.contains(line), "what took long is said, without the secret in {line}");
+        assert!(log.contains(line), "the slow request is logged, without the secret in {line}");
     }
     let own = [token.as_str(), &lease.token, stranger, &made, &invitation, &registered, &training, &hook_secret];
     let own = own.into_iter().chain(["behind-the-host"]);
     let secrets = own.chain([wrong, password, &session, &form_cookie, &form]);
     for secret in secrets {
         assert!(secret.len() > 12, "{secret}");
-        let line = heard.lines().find(|line| line.contains(secret));
+        let line = log.lines().find(|line| line.contains(secret));
         assert_eq!(line, None, "{secret} is in the log");
     }
 }

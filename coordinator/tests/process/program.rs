@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// Adds the options of this place to a command.
-    pub(crate) fn tell(&self, command: &mut Command) {
+    pub(crate) fn add_options(&self, command: &mut Command) {
         command.arg("--data").arg(&self.folder).args(["--database", &self.database, "--objects", &self.objects]);
         command.envs(self.environment.iter().cloned());
     }
@@ -59,7 +59,7 @@ impl Place {
 /// Runs an `admin` command and returns its output.
 pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     let output = command.arg("admin").args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -88,7 +88,7 @@ pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
     if let Some((_, arguments)) = by.split_first() {
         command.args(arguments).arg(own);
     }
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["serve", "--rate", "100000", "--burst", "100000"]).env("CHUHE_LOG", "info");
     started::serve(&mut command, drop)
 }

@@ -59,7 +59,7 @@ async fn upload(folder: &Path, port: u16, token: &str) -> Digest {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thank_you_comes_after_the_syncs() {
+async fn an_acknowledgement_comes_after_the_syncs() {
     if !can_watch("the syncs before an answer") {
         return;
     }

@@ -87,12 +87,12 @@ impl Player {
 fn validator(place: &Place) -> Child {
     let own = env!("CARGO_BIN_EXE_chuhe-coordinator").to_owned();
     let mut command = Command::new(std::env::var("CHUHE_COORDINATOR").unwrap_or(own));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["validate", "--threads", "1"]).env("CHUHE_LOG", "warn").spawn().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[allow(clippy::disallowed_methods, reason = "how long it took is told, and decides nothing")]
+#[allow(clippy::disallowed_methods, reason = "the time taken is reported, and decides nothing")]
 async fn others_validate_what_waits() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let folder = tempfile::tempdir().unwrap();
@@ -105,7 +105,7 @@ async fn others_validate_what_waits() {
     let leases = std::env::var("CHUHE_BACKLOG").map_or(6, |text| text.parse().unwrap());
 
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["serve", "--validators", "0"]);
     let (mut process, port) = started::serve(&mut command, drop);
     Player { client: Client::new(), port, token }.work(leases).await;

@@ -37,10 +37,10 @@ const STEPS: usize = 240;
 const STRIDE: usize = 10;
 
 /// The number of sequences from which every kind of event must occur.
-const OFTEN: u64 = 50;
+const MIN_SEQUENCES: u64 = 50;
 
 /// Maximum attempts to shorten a failing sequence.
-const MOST_TRIALS: usize = 60;
+const MAX_TRIALS: usize = 60;
 
 /// The databases of sequences: each begins as a copy of an empty one.
 enum Place {
@@ -140,9 +140,9 @@ fn show(place: &Place, seed: u64) -> Seen {
         Err(why) => why,
     };
     let (mut trials, mut size) = (0, steps.len() / 2);
-    while size > 0 && trials < MOST_TRIALS {
+    while size > 0 && trials < MAX_TRIALS {
         let mut from = 0;
-        while from < steps.len() && trials < MOST_TRIALS {
+        while from < steps.len() && trials < MAX_TRIALS {
             let mut fewer = steps.clone();
             fewer.drain(from..(from + size).min(steps.len()));
             trials += 1;
@@ -195,7 +195,7 @@ fn show_all(place: &Place, usual: u64) {
         "shard without games",
     ];
     for what in must_happen {
-        assert!(count < OFTEN || seen.contains_key(what), "nowhere in {count} sequences was there: {what}");
+        assert!(count < MIN_SEQUENCES || seen.contains_key(what), "nowhere in {count} sequences was there: {what}");
     }
 }
 

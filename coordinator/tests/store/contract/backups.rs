@@ -12,8 +12,8 @@ use super::cases;
 use crate::common::{folder, lab::Lab};
 
 cases! {
-    what_is_saved_goes_into_either_database
-    what_is_older_lacks_what_came_later
+    a_backup_is_restored_into_either_database
+    an_older_backup_lacks_later_tables
 }
 
 /// All lines of all tables of a backup, in no particular order.
@@ -34,7 +34,7 @@ async fn filled(lab: &Lab) {
     super::disputes::quarantine(lab, ann).await;
 }
 
-async fn what_is_saved_goes_into_either_database(lab: Lab) {
+async fn a_backup_is_restored_into_either_database(lab: Lab) {
     filled(&lab).await;
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
@@ -59,7 +59,7 @@ async fn what_is_saved_goes_into_either_database(lab: Lab) {
     file.close().await;
 }
 
-async fn what_is_older_lacks_what_came_later(lab: Lab) {
+async fn an_older_backup_lacks_later_tables(lab: Lab) {
     filled(&lab).await;
     let folder = folder();
     let at = |name: &str| folder.path().join(name);

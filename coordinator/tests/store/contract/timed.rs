@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     common::{
-        lab::{EVERYBODY, Lab, NOBODY, SIGNATURE, code},
+        lab::{ALL_AUDITS, Lab, NO_AUDIT, SIGNATURE, code},
         truth,
     },
     op,
@@ -22,10 +22,10 @@ use crate::{
 
 cases! {
     only_trusted_workers_play_under_a_clock
-    the_first_who_brings_them_is_believed
+    the_first_timed_upload_is_believed
     a_timed_match_is_counted_and_decides_nothing
-    whoever_is_trusted_no_more_brings_nothing
-    plans_that_none_can_be_are_refused
+    a_worker_without_trust_uploads_no_timed_games
+    invalid_plans_are_rejected
 }
 
 /// A plan of this many pairs, whose games take a thread a second.
@@ -45,7 +45,7 @@ async fn begin(lab: &Lab, plan: Plan) -> Result<i64, Code> {
 async fn only_trusted_workers_play_under_a_clock(lab: Lab) {
     let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
     let job = begin(&lab, plan(10)).await.unwrap();
-    match lab.ask(new, "1", 4, NOBODY).await.unwrap() {
+    match lab.request(new, "1", 4, NO_AUDIT).await.unwrap() {
         Work::Wait { reason, .. } => assert_eq!(reason, "there is nothing to play at the moment"),
         Work::Games(lease) => panic!("a stranger plays under a clock: {lease:?}"),
     }
@@ -58,13 +58,13 @@ async fn only_trusted_workers_play_under_a_clock(lab: Lab) {
     let of_new = format!("SELECT COUNT(*) FROM leases WHERE worker = {} AND job <> {selfplay}", new.worker);
     assert_eq!(lab.value::<i64>(&of_new).await, 0);
     // Released timed games are not granted to it either.
-    lab.give_back(judge, &lease.token, 0).await.unwrap();
+    lab.release(judge, &lease.token, 0).await.unwrap();
     assert_eq!(lab.lease(new, "3", 4).await.terms.clock, None);
     assert_eq!(lab.value::<i64>(&format!("SELECT COUNT(*) FROM leases WHERE job = {job}")).await, 1);
 }
 
 /// The same timed games differ between two honest workers; neither is wrong.
-async fn the_first_who_brings_them_is_believed(lab: Lab) {
+async fn the_first_timed_upload_is_believed(lab: Lab) {
     let (one, other) = (lab.judge("one").await, lab.judge("other").await);
     let job = begin(&lab, plan(2)).await.unwrap();
     let late = lab.lease(one, "1", 4).await;
@@ -73,10 +73,10 @@ async fn the_first_who_brings_them_is_believed(lab: Lab) {
     let lease = lab.lease(other, "1", 4).await;
     assert_eq!(lease.numbers(), late.numbers());
     lab.deliver(other, &lease).await;
-    let others = lab.with_lie(&late, late.numbers(), 0, 1);
+    let others = lab.with_wrong_game(&late, late.numbers(), 0, 1);
     assert_ne!(others.games, lab.played(&late, late.numbers()).games);
     lab.upload(one, &late.token, &others).await.unwrap();
-    lab.validate(EVERYBODY).await;
+    lab.validate(ALL_AUDITS).await;
     assert_eq!(lab.compare().await, 0);
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons").await, []);
     let all = lab.rows::<(String, String)>("SELECT state, audit FROM shards").await;
@@ -86,7 +86,7 @@ async fn the_first_who_brings_them_is_believed(lab: Lab) {
     // Nor are they sampled for an audit when the worker is no longer trusted.
     lab.execute("UPDATE shards SET state = 'received', validated = NULL, claimed_until = 0").await;
     lab.execute("UPDATE workers SET trusted = 0").await;
-    lab.validate(EVERYBODY).await;
+    lab.validate(ALL_AUDITS).await;
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards WHERE audit <> 'none'").await, 0);
     // Not even if an audit is marked as wanted.
     lab.execute(&format!("UPDATE shards SET audit = 'wanted' WHERE job = {job}")).await;
@@ -136,7 +136,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     }
 }
 
-async fn whoever_is_trusted_no_more_brings_nothing(lab: Lab) {
+async fn a_worker_without_trust_uploads_no_timed_games(lab: Lab) {
     let (judge, second) = (lab.judge("judge").await, lab.judge("second").await);
     begin(&lab, plan(2)).await.unwrap();
     let lease = lab.lease(judge, "1", 4).await;
@@ -148,7 +148,7 @@ async fn whoever_is_trusted_no_more_brings_nothing(lab: Lab) {
     assert_eq!(lab.lease(second, "1", 4).await.numbers(), lease.numbers());
 }
 
-async fn plans_that_none_can_be_are_refused(lab: Lab) {
+async fn invalid_plans_are_rejected(lab: Lab) {
     let timed = |time| Plan { clock: Clock { time, grace_milliseconds: 0 }, ..plan(1) };
     let invalid = [
         timed(Time::Move { milliseconds: 0 }),
@@ -162,10 +162,10 @@ async fn plans_that_none_can_be_are_refused(lab: Lab) {
     for bad in invalid {
         assert_eq!(begin(&lab, bad).await, Err(Code::Invalid), "{bad:?}");
     }
-    let hash = Some(Digest::of(b"nobody has it"));
+    let hash = Some(Digest::of(b"no such net"));
     assert_eq!(begin(&lab, Plan { a: hash, ..plan(1) }).await, Err(Code::NotFound));
     assert_eq!(begin(&lab, Plan { b: hash, ..plan(1) }).await, Err(Code::NotFound));
-    let openings = dataset::OpeningPolicy { book: hash, ..timed::usual::openings() };
+    let openings = dataset::OpeningPolicy { book: hash, ..timed::defaults::openings() };
     assert_eq!(begin(&lab, Plan { openings, ..plan(1) }).await, Err(Code::NotFound));
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM jobs").await, []);
 }

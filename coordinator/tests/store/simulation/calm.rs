@@ -12,7 +12,7 @@ use super::{
     machines::{Held, draw, true_pairs},
     world::World,
 };
-use crate::common::{lab::EVERYBODY, truth::mix};
+use crate::common::{lab::ALL_AUDITS, truth::mix};
 
 /// Maximum rounds.
 const ROUNDS: u64 = 60;
@@ -36,15 +36,15 @@ impl World {
             lab.clock.advance(if round == 0 { 40 * 24 * 3_600_000 } else { 3_600_000 });
             Call::Expire.ask(&lab).await;
             for &index in &honest {
-                self.deliver_and_go_on(index, round).await;
+                self.deliver_and_play(index, round).await;
             }
             // In every other world all shards are audited.
-            lab.validate(if self.seed.is_multiple_of(2) { EVERYBODY } else { draw(self.seed, round) }).await;
+            lab.validate(if self.seed.is_multiple_of(2) { ALL_AUDITS } else { draw(self.seed, round) }).await;
             while lab.compare().await > 0 {}
             for call in [Call::Drive { campaign }, Call::Recheck, Call::Conclude] {
                 let decides = !matches!(call, Call::Recheck);
                 call.ask(&lab).await;
-                self.look_at_decisions(decides).await;
+                self.check_decisions(decides).await;
             }
             if round < ROUNDS / 2 {
                 let net = Digest::of(&mix(self.seed, 1_000 + round).to_le_bytes());
@@ -62,14 +62,14 @@ impl World {
     }
 
     /// Uploads what a machine has, plays its leases, and leases more.
-    async fn deliver_and_go_on(&mut self, index: usize, round: u64) {
+    async fn deliver_and_play(&mut self, index: usize, round: u64) {
         let lab = self.lab().clone();
         let (player, how) = (self.machines[index].player, draw(self.seed, round * 100 + index as u64));
         for games in [0, 12, 12] {
             if games > 0 {
                 let nonce = format!("calm-{round}-{index}-{}", lab.now().0);
                 lab.clock.advance(1);
-                match lab.ask(player, &nonce, games, how).await.expect("an honest machine may play") {
+                match lab.request(player, &nonce, games, how).await.expect("an honest machine may play") {
                     Work::Games(lease) => {
                         self.machines[index].leases.push(Held { next: lease.terms.first_game, lease });
                     }
@@ -81,7 +81,7 @@ impl World {
             }
             for (token, object) in std::mem::take(&mut self.machines[index].outbox) {
                 let answer = lab.upload(player, &token, &object).await;
-                assert!(answer.is_ok(), "an honest upload was refused: {answer:?}");
+                assert!(answer.is_ok(), "an honest upload was rejected: {answer:?}");
                 self.accepted.insert((token, object.hash()), (index, object));
             }
         }
@@ -119,7 +119,7 @@ impl World {
             let job = picture.jobs.iter().find(|job| job.id == segment.job).expect("it is there");
             assert!(job.kind == "selfplay" || job.state != "open" || segment.state == "held", "{segment:?} of {job:?}");
         }
-        self.what_the_honest_brought_counts(picture);
+        self.games_of_honest_accounts_count(picture);
         for job in &picture.jobs {
             if job.gate.is_some() && job.state == "closed" && job.game_limit == Some(24) {
                 self.assert_verdict(picture, job.id);
@@ -138,7 +138,7 @@ impl World {
     }
 
     /// Checks that all games of honest accounts count, whichever shard holds them.
-    fn what_the_honest_brought_counts(&self, picture: &Picture) {
+    fn games_of_honest_accounts_count(&self, picture: &Picture) {
         for shard in picture.shards.values() {
             let own = self.machines.iter().find(|machine| machine.player.account == shard.account);
             if !own.is_some_and(super::machines::Machine::is_honest) {

@@ -119,12 +119,12 @@ impl World {
         segments_are_what_they_say(&picture);
         self.nothing_accepted_is_lost(&picture);
         disputes_wait(&picture);
-        what_is_there_is_held_or_compared(&picture);
+        valid_games_are_held_or_compared(&picture);
         self.comparisons_are_true(&picture);
         self.no_honest_account_is_found_wrong().await;
-        self.what_counts_is_what_is_held(&picture).await;
+        self.counted_games_are_held_games(&picture).await;
         self.credit_is_given_once(&picture).await;
-        self.audits_show_what_others_got(&picture).await;
+        self.verified_games_match_confirmations(&picture).await;
     }
 
     fn nothing_accepted_is_lost(&self, picture: &Picture) {
@@ -157,7 +157,7 @@ impl World {
     }
 
     fn games_of(&self, shard: &ShardRow, numbers: std::ops::Range<i64>) -> Vec<truth::Game> {
-        let objects = self.lab().objects.lock().expect("nobody panics with it");
+        let objects = self.lab().objects.lock().expect("no thread panics while holding it");
         let object = &objects[&shard.hash.parse().expect("it was written so")];
         let from = (numbers.start - shard.first) as usize;
         object.games[from..from + (numbers.end - numbers.start) as usize].to_vec()
@@ -172,7 +172,7 @@ impl World {
         }
     }
 
-    async fn what_counts_is_what_is_held(&self, picture: &Picture) {
+    async fn counted_games_are_held_games(&self, picture: &Picture) {
         let lab = self.lab();
         for job in &picture.jobs {
             let id = job.id;
@@ -214,7 +214,7 @@ impl World {
 
     /// Verified games are those reproduced on request by an account in good standing. An account's
     /// clean games are the sum over its shards.
-    async fn audits_show_what_others_got(&self, picture: &Picture) {
+    async fn verified_games_match_confirmations(&self, picture: &Picture) {
         let lab = self.lab();
         let found: Vec<(i64,)> = lab.rows("SELECT id FROM accounts WHERE distrusted = 1").await;
         let distrusted: BTreeSet<i64> = found.into_iter().map(|(account,)| account).collect();
@@ -228,15 +228,15 @@ impl World {
                     _ => continue,
                 };
                 let lease = &picture.leases[&other.lease];
-                let is_asked =
+                let is_requested =
                     lease.audited == Some(shard.id) || lease.kind == "settle" || judges.contains(&(other.account,));
-                if is_asked && other.account != shard.account && !distrusted.contains(&other.account) {
+                if is_requested && other.account != shard.account && !distrusted.contains(&other.account) {
                     games.extend(row.first..row.first + row.games);
                 }
             }
-            let shown = games.len() as i64;
-            let is_enough = shown > 0 && shown >= shard.games / 10;
-            assert_eq!(shard.audited_games, shown, "{shard:?}");
+            let verified = games.len() as i64;
+            let is_enough = verified > 0 && verified >= shard.games / 10;
+            assert_eq!(shard.audited_games, verified, "{shard:?}");
             match shard.audit.as_str() {
                 "clean" => assert!(is_enough, "{shard:?}"),
                 // A gate may want a further audit of a clean shard.
@@ -254,14 +254,14 @@ impl World {
         }
         let query = "SELECT id, clean_games, clean_until FROM accounts";
         for (account, clean, until) in lab.rows::<(i64, i64, i64)>(query).await {
-            let shown = accounts.get(&account).copied().unwrap_or_default();
-            assert_eq!((clean, until), shown, "the account {account}");
+            let verified = accounts.get(&account).copied().unwrap_or_default();
+            assert_eq!((clean, until), verified, "the account {account}");
         }
     }
 
     /// Every decision equals the verdict on the games counted at that time. `alone`: no concurrent
     /// operation.
-    pub(super) async fn look_at_decisions(&mut self, alone: bool) {
+    pub(super) async fn check_decisions(&mut self, alone: bool) {
         let query = "SELECT id, decision FROM jobs WHERE decision IS NOT NULL";
         let decided: BTreeMap<i64, String> = self.lab().rows::<(i64, String)>(query).await.into_iter().collect();
         if decided == self.decided {
@@ -336,7 +336,7 @@ fn segments_are_what_they_say(picture: &Picture) {
 
 /// A valid game is not played again, and games held by another shard were compared: the first
 /// upload holds a game, and later ones audit it.
-fn what_is_there_is_held_or_compared(picture: &Picture) {
+fn valid_games_are_held_or_compared(picture: &Picture) {
     for shard in picture.shards.values().filter(|shard| shard.state == "validated") {
         let own = shard.numbers();
         let common = |first: i64, games: i64| own.start.max(first)..own.end.min(first + games);
@@ -351,7 +351,7 @@ fn what_is_there_is_held_or_compared(picture: &Picture) {
             for game in common(segment.first, segment.games) {
                 assert_eq!(segment.state, "held", "game {game} of {shard:?} is to be played again: {segment:?}");
                 let is_compared = compared.iter().any(|games| games.contains(&game));
-                assert!(is_compared, "game {game} of {shard:?} is held by another and was compared with nobody's");
+                assert!(is_compared, "game {game} of {shard:?} is held by another and was not compared");
             }
         }
     }

@@ -15,7 +15,7 @@ pub(super) enum Character {
     /// Honest, and marked as trusted.
     Trusted,
     /// It falsifies a game in some shards; equal salts give equal wrong games.
-    Liar { salt: u64 },
+    Cheater { salt: u64 },
 }
 
 /// A lease as its machine knows it.
@@ -36,25 +36,25 @@ pub(super) struct Machine {
     pub(super) outbox: Vec<(String, Object)>,
     /// The nonce of the request without a response, and the lease it missed.
     pub(super) unanswered: Option<(String, Option<Lease>)>,
-    questions: u32,
+    requests: u32,
 }
 
 impl Machine {
     pub(super) const fn new(player: Player, character: Character) -> Self {
-        Self { player, character, leases: Vec::new(), outbox: Vec::new(), unanswered: None, questions: 0 }
+        Self { player, character, leases: Vec::new(), outbox: Vec::new(), unanswered: None, requests: 0 }
     }
 
     pub(super) const fn is_honest(&self) -> bool {
-        !matches!(self.character, Character::Liar { .. })
+        !matches!(self.character, Character::Cheater { .. })
     }
 
     /// The nonce of the next request: the unanswered one, or a new one.
-    pub(super) fn question(&mut self) -> String {
+    pub(super) fn next_nonce(&mut self) -> String {
         if let Some((nonce, _)) = &self.unanswered {
             return nonce.clone();
         }
-        self.questions += 1;
-        format!("q{}", self.questions)
+        self.requests += 1;
+        format!("q{}", self.requests)
     }
 
     /// Plays some games of a lease into the outbox.
@@ -75,12 +75,12 @@ impl Machine {
         }
         held.next = games.end;
         let mut object = lab.played(&held.lease, games.clone());
-        if let Character::Liar { salt } = self.character {
+        if let Character::Cheater { salt } = self.character {
             if how >> 20 & 1 == 0 {
                 let about = games.start + (how >> 24) % (games.end - games.start);
-                object = lab.with_lie(&held.lease, games, about, salt);
+                object = lab.with_wrong_game(&held.lease, games, about, salt);
             }
-            object.is_sound = how >> 32 & 7 != 0;
+            object.is_valid = how >> 32 & 7 != 0;
         }
         self.outbox.push((held.lease.token.clone(), object));
         if held.next == end {
@@ -126,16 +126,16 @@ impl Machine {
 pub(super) async fn all(lab: &Lab, seed: u64) -> Vec<Machine> {
     let salt = |number: u64| if seed.is_multiple_of(2) { 1 } else { 1 + number };
     // Every third world has honest machines only.
-    let liar = |number: u64| {
-        if seed.is_multiple_of(3) { Character::Honest } else { Character::Liar { salt: salt(number) } }
+    let cheater = |number: u64| {
+        if seed.is_multiple_of(3) { Character::Honest } else { Character::Cheater { salt: salt(number) } }
     };
     let mut machines = Vec::new();
     for (name, character) in [
         ("first-judge", Character::Trusted),
         ("old", Character::Honest),
-        ("old-liar", liar(1)),
+        ("old-cheater", cheater(1)),
         ("new", Character::Honest),
-        ("new-liar", liar(2)),
+        ("new-cheater", cheater(2)),
         ("second-judge", Character::Trusted),
     ] {
         let player = if character == Character::Trusted { lab.judge(name).await } else { lab.player(name).await };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coordinator::{
     campaigns::{self, Command, matches},
-    store::Database,
+    store::{Database, StoreError},
     work::{audit, validating},
 };
 use dataset::Digest;
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     common::{
-        lab::{CAMPAIGN, EVERYBODY, Lab, Object, SIGNATURE},
+        lab::{ALL_AUDITS, CAMPAIGN, Lab, Object, SIGNATURE},
         truth::mix,
     },
     op,
@@ -130,7 +130,7 @@ impl World {
                     let decides = matches!(call, Call::Drive { .. } | Call::Conclude);
                     let reply = call.clone().ask(&labs[coordinator]).await;
                     self.hear(step, call, reply).await;
-                    self.look_at_decisions(decides).await;
+                    self.check_decisions(decides).await;
                 }
                 (None, Some(_)) => unreachable!("nothing is done together with nothing"),
                 (Some(one), Some((then, two))) => {
@@ -138,7 +138,7 @@ impl World {
                         tokio::join!(one.clone().ask(&labs[coordinator]), two.clone().ask(&labs[1 - coordinator]));
                     self.hear(step, one, left).await;
                     self.hear(then, two, right).await;
-                    self.look_at_decisions(false).await;
+                    self.check_decisions(false).await;
                 }
             }
             passed += 1;
@@ -159,7 +159,7 @@ impl World {
         let player = machine.player;
         match what {
             What::Ask => {
-                let (nonce, games) = (machine.question(), 1 + (how % 9) as u32);
+                let (nonce, games) = (machine.next_nonce(), 1 + (how % 9) as u32);
                 Some(Call::Ask { player, nonce, games, draw: draw(how, 1) })
             }
             What::Play => {
@@ -180,7 +180,7 @@ impl World {
             What::Judge => {
                 let task = self.shards.get(how as usize % self.shards.len().max(1))?.clone();
                 // More audits than in operation.
-                let draw = if how >> 16 & 1 == 0 { EVERYBODY } else { draw(how, 2) };
+                let draw = if how >> 16 & 1 == 0 { ALL_AUDITS } else { draw(how, 2) };
                 Some(Call::Judge { task, draw })
             }
             What::TakeComparisons => Some(Call::TakeComparisons { most: 1 + (how % 4) as i64 }),
@@ -240,7 +240,7 @@ impl World {
         match (call, reply) {
             (Call::Ask { nonce, .. }, Reply::Work(answer)) => self.hear_work(index, nonce, answer, is_lost).await,
             (Call::Upload { token, object, .. }, Reply::Receipt(answer)) => {
-                assert!(answer.is_ok(), "an upload of machine {index} was refused: {answer:?}");
+                assert!(answer.is_ok(), "an upload of machine {index} was rejected: {answer:?}");
                 self.accepted.insert((token.clone(), object.hash()), (index, object.clone()));
                 if !is_lost {
                     self.machines[index].outbox.retain(|waiting| *waiting != (token.clone(), object.clone()));
@@ -249,7 +249,7 @@ impl World {
             (Call::Renew { token, .. }, Reply::Renewed(answer)) => match answer {
                 Ok(_) | Err(Code::NoProgress) => {}
                 Err(Code::LeaseLost) => self.machines[index].leases.retain(|held| held.lease.token != token),
-                Err(other) => panic!("a renewal was refused: {other}"),
+                Err(other) => panic!("a renewal was rejected: {other}"),
             },
             (Call::TakeShards { .. }, Reply::Shards(tasks)) if !is_lost => self.shards.extend(tasks),
             (Call::TakeComparisons { .. }, Reply::Comparisons(tasks)) if !is_lost => self.comparisons.extend(tasks),
@@ -262,13 +262,7 @@ impl World {
         }
     }
 
-    async fn hear_work(
-        &mut self,
-        index: usize,
-        nonce: String,
-        answer: coordinator::store::Outcome<Work>,
-        is_lost: bool,
-    ) {
+    async fn hear_work(&mut self, index: usize, nonce: String, answer: Result<Work, StoreError>, is_lost: bool) {
         // With two concurrent requests, the response may belong to another one than the unanswered.
         let before = self.machines[index].unanswered.take_if(|(asked, _)| *asked == nonce);
         let lease = match answer {
@@ -284,7 +278,7 @@ impl World {
         {
             let query = format!("SELECT state FROM leases WHERE token = '{}'", unheard.token);
             let state: String = self.lab().value(&query).await;
-            assert_ne!(state, "active", "the same question had two answers");
+            assert_ne!(state, "active", "the same nonce had two leases");
         }
         let unit = if lease.terms.opponent.is_some() { 2 } else { 1 };
         assert!(lease.games > 0 && lease.games % unit == 0 && lease.terms.first_game % unit == 0, "{lease:?}");
