@@ -1,7 +1,7 @@
-//! Backups: everything a coordinator has, in a folder, taken while it runs; and a coordinator made from one.
+//! Backups of a running coordinator into a folder, and restores into an empty one.
 //!
-//! A backup is a file of lines of JSON for each table, and the objects that they name. It belongs to neither database:
-//! what was taken from one can be restored into the other.
+//! A backup has a JSON Lines file per table, and the objects that the rows name. The format is
+//! independent of the database: a backup of one kind can be restored into the other.
 
 use std::{
     fmt::Write as _,
@@ -19,10 +19,10 @@ use sqlx::{
 
 use crate::{
     objects::{Kind, ObjectError, Objects},
-    store::{self, Database, Dialect, Failure, Outcome, Store as _},
+    store::{self, Database, Dialect, Store as _, StoreError},
 };
 
-/// Every table; each after those that its rows refer to.
+/// All tables, each after those it references.
 pub const TABLES: [&str; 25] = [
     "accounts",
     "invitations",
@@ -51,16 +51,17 @@ pub const TABLES: [&str; 25] = [
     "deliveries",
 ];
 
-/// Tables that backups of older programs lack, and since which schema they are there.
-const LATER: [(&str, i64); 1] = [("figures", 3)];
+/// Tables that older backups lack, with the schema version that introduced them.
+const ADDED_TABLES: [(&str, i64); 1] = [("figures", 3)];
 
-/// Since this schema it is said of an account whether it was found wrong; before, its state and its shards say so.
-const DISTRUST: i64 = 5;
+/// The schema version that introduced the column `distrusted`. For older backups it is derived from
+/// the states of the account and its shards.
+const DISTRUST_SCHEMA: i64 = 5;
 
-/// The file that says of which schema a backup is.
+/// The file with the schema version of a backup.
 const ABOUT: &str = "backup.json";
 
-/// Why there is no backup, or nothing was restored.
+/// An error in a backup or restore.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum BackupError {
@@ -77,29 +78,29 @@ pub enum BackupError {
     #[error("the backup is of schema {found}; this program knows up to {known}: restore it with a newer one")]
     TooNew { found: i64, known: i64 },
     #[error(transparent)]
-    Store(#[from] Failure),
+    Store(#[from] StoreError),
     #[error(transparent)]
     Objects(#[from] ObjectError),
 }
 
-/// What a backup has.
+/// The contents of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
-    /// Rows of all tables.
+    /// Number of rows in all tables.
     pub rows: u64,
-    /// Objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Objects that a row names and that are gone.
+    /// Number of referenced objects that do not exist.
     pub missing: u64,
-    /// Objects that have other bytes than their names say: they are left out.
+    /// Number of objects left out because their bytes do not match their hash.
     pub damaged: u64,
 }
 
-/// Writes a backup into a folder that is not there yet.
+/// Writes a backup into a new folder.
 ///
 /// # Errors
 ///
-/// If it is there, or something cannot be read or written.
+/// If the folder exists, or something cannot be read or written.
 pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
     if folder.exists() {
         return Err(BackupError::There(folder.to_owned()));
@@ -109,7 +110,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
         move |source| BackupError::File { path, source }
     };
     fs::create_dir_all(folder).map_err(failed(folder))?;
-    // All tables as they are at one moment.
+    // One snapshot for all tables.
     let tables = store.read(|mut connection| {
         Box::pin(async move {
             if connection.dialect() == Dialect::Postgres {
@@ -155,7 +156,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
     Ok(summary)
 }
 
-/// Of which schema a backup is. The first programs did not say.
+/// Returns the schema version of a backup; the first versions did not record it.
 fn schema_of(folder: &Path) -> Result<i64, BackupError> {
     let path = folder.join(ABOUT);
     let text = match fs::read_to_string(&path) {
@@ -167,11 +168,12 @@ fn schema_of(folder: &Path) -> Result<i64, BackupError> {
     about.ok_or(BackupError::Line { path, line: 1, message })
 }
 
-/// Makes an empty database and a store of objects what they were when a backup was taken.
+/// Restores a backup into an empty database and an object store.
 ///
 /// # Errors
 ///
-/// If the database is not empty, or something cannot be read or written; then nothing is in the database.
+/// If the database is not empty, or something cannot be read or written; the database then stays
+/// empty.
 pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Result<Summary, BackupError> {
     let mut summary = Summary::default();
     let mut tables = Vec::new();
@@ -184,7 +186,7 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
         let file = match fs::File::open(&path) {
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
-                    && LATER.iter().any(|&(later, since)| later == table && schema < since) =>
+                    && ADDED_TABLES.iter().any(|&(later, since)| later == table && schema < since) =>
             {
                 continue;
             }
@@ -227,10 +229,10 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
                     insert(connection.raw(), table, row).await?;
                 }
                 if dialect == Dialect::Postgres {
-                    go_on_numbering(connection.raw(), table).await?;
+                    continue_ids(connection.raw(), table).await?;
                 }
             }
-            if schema < DISTRUST {
+            if schema < DISTRUST_SCHEMA {
                 let query = "UPDATE accounts SET distrusted = 1 WHERE state = 'quarantined'
                              OR EXISTS (SELECT 1 FROM shards WHERE shards.account = accounts.id
                                         AND shards.state = 'quarantined')";
@@ -242,13 +244,13 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
     if restored.await? { Ok(summary) } else { Err(BackupError::NotEmpty) }
 }
 
-async fn rows_of(connection: &mut AnyConnection, table: &str) -> Outcome<Vec<Map<String, Value>>> {
+async fn rows_of(connection: &mut AnyConnection, table: &str) -> Result<Vec<Map<String, Value>>, StoreError> {
     let query = format!("SELECT * FROM {table} ORDER BY 1");
     let rows = sqlx::query(AssertSqlSafe(query)).fetch_all(connection).await?;
     rows.iter().map(to_json).collect()
 }
 
-fn to_json(row: &AnyRow) -> Outcome<Map<String, Value>> {
+fn to_json(row: &AnyRow) -> Result<Map<String, Value>, StoreError> {
     let mut object = Map::new();
     for column in row.columns() {
         let place = column.ordinal();
@@ -261,14 +263,14 @@ fn to_json(row: &AnyRow) -> Outcome<Map<String, Value>> {
             }
             AnyTypeInfoKind::Text => json!(row.try_get::<String, _>(place)?),
             AnyTypeInfoKind::Blob => json!({ "bytes": row.try_get::<Vec<u8>, _>(place)? }),
-            _ => return Err(Failure::Broken(format!("a column of the type {}", raw.type_info().name()))),
+            _ => return Err(StoreError::Corrupt(format!("a column of the type {}", raw.type_info().name()))),
         };
         object.insert(column.name().to_owned(), value);
     }
     Ok(object)
 }
 
-/// The objects that a row names.
+/// Returns the objects that a row references.
 fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
     let hash = |column: &str| row.get(column).and_then(Value::as_str).and_then(|hash| hash.parse().ok());
     let found = match table {
@@ -281,20 +283,20 @@ fn objects_of(table: &str, row: &Map<String, Value>) -> Vec<(Kind, Digest)> {
     found.into_iter().filter_map(|(kind, hash)| Some((kind, hash?))).collect()
 }
 
-async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Outcome<()> {
-    // What is nothing is written as such: a database asks of which type it is, and nothing has none.
-    let mut places = Vec::new();
+async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, Value>) -> Result<(), StoreError> {
+    // NULL is written literally: a bound parameter would need a type.
+    let mut parameters = Vec::new();
     let mut bound = Vec::new();
     for value in row.values() {
         if value.is_null() {
-            places.push("NULL".to_owned());
+            parameters.push("NULL".to_owned());
         } else {
             bound.push(value);
-            places.push(format!("${}", bound.len()));
+            parameters.push(format!("${}", bound.len()));
         }
     }
     let columns = row.keys().cloned().collect::<Vec<_>>().join(", ");
-    let query = format!("INSERT INTO {table} ({columns}) VALUES ({})", places.join(", "));
+    let query = format!("INSERT INTO {table} ({columns}) VALUES ({})", parameters.join(", "));
     let mut query = sqlx::query(AssertSqlSafe(query));
     for value in bound {
         query = match value {
@@ -302,7 +304,7 @@ async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, V
             Value::String(text) => query.bind(text.clone()),
             other => {
                 let bytes: Vec<u8> = serde_json::from_value(other["bytes"].clone())
-                    .map_err(|error| Failure::Broken(format!("bytes that are none: {error}")))?;
+                    .map_err(|error| StoreError::Corrupt(format!("bytes that are none: {error}")))?;
                 query.bind(bytes)
             }
         };
@@ -311,8 +313,8 @@ async fn insert(connection: &mut AnyConnection, table: &str, row: &Map<String, V
     Ok(())
 }
 
-/// New rows get numbers behind those that were restored.
-async fn go_on_numbering(connection: &mut AnyConnection, table: &str) -> Outcome<()> {
+/// Continues the id sequence after the restored rows.
+async fn continue_ids(connection: &mut AnyConnection, table: &str) -> Result<(), StoreError> {
     let query = "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = $1 AND is_identity = 'YES'";
     let numbered: i64 = sqlx::query_scalar(query).bind(table.to_owned()).fetch_one(&mut *connection).await?;
     if numbered > 0 {

@@ -1,4 +1,4 @@
-//! Campaigns: generation after generation, from games to a promoted net.
+//! Campaigns: the loop of generations, from games to a promoted net.
 //!
 //! ```text
 //! collecting ──▶ training ──▶ gating ──▶ promoted: the next generation
@@ -6,8 +6,9 @@
 //!     └────── rejected: more games, another candidate ─┘
 //! ```
 //!
-//! Where a campaign stands is in its row. [`drive`] takes it one step on, if it can be, in one transaction that holds
-//! the row: any coordinator may call it at any time, and a crash between two steps costs nothing.
+//! State machine: the state is the campaign's row. [`drive`] advances it by at most one step, in
+//! one transaction that locks the row. Any coordinator may call it at any time, and a crash between
+//! two steps loses nothing.
 
 pub mod matches;
 pub mod nets;
@@ -25,52 +26,57 @@ use sqlx::Row as _;
 
 use crate::{
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
 /// A campaign's row.
 #[derive(Clone, Debug)]
 pub struct CampaignRow {
-    /// Its number.
+    /// Its id.
     pub id: i64,
-    /// What it does.
+    /// Its parsed text.
     pub campaign: Campaign,
-    /// Whether it does anything: running, paused, stuck, stopped, complete.
+    /// Its state: running, paused, stuck, stopped or complete.
     pub state: String,
-    /// Why it waits for a person.
+    /// The reason why it waits, for people.
     pub reason: Option<String>,
-    /// What it does now: collecting, training, gating.
+    /// Its phase: collecting, training or gating.
     pub phase: String,
-    /// The generation whose games are played now.
+    /// The generation being played.
     pub generation: i64,
-    /// The net that plays; the plain evaluation if none.
+    /// The champion's net; the plain evaluation if none.
     pub champion: Option<Digest>,
-    /// How many candidates of this generation were rejected.
+    /// Number of rejected candidates of this generation.
     pub candidates: i64,
-    /// How many positions a candidate is trained from.
+    /// Positions required before a candidate is trained.
     pub wanted_positions: i64,
-    /// The job that plays for this generation.
+    /// The generation's self-play job.
     pub selfplay: Option<i64>,
-    /// The training of the candidate.
+    /// The candidate's training.
     pub training: Option<i64>,
-    /// Its match.
+    /// The candidate's gate match.
     pub gate: Option<i64>,
-    /// Counts changes.
+    /// Version of the row, for optimistic locking.
     pub changed: i64,
 }
 
-/// A new campaign, which begins at once.
+/// Creates a running campaign and returns its id.
 ///
 /// # Errors
 ///
-/// If there is one of that name, or a net or book that it names is not here.
-pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: Option<i64>) -> Outcome<i64> {
-    let campaign = Campaign::from_text(text).map_err(|error| Failure::refused(Code::Invalid, error.to_string()))?;
+/// If the name is taken, or a net or book that it names does not exist.
+pub async fn create(
+    connection: &mut Connection<'_>,
+    now: Time,
+    text: &str,
+    by: Option<i64>,
+) -> Result<i64, StoreError> {
+    let campaign = Campaign::from_text(text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
     let query = "SELECT COUNT(*) FROM campaigns WHERE name = $1";
     let taken: i64 = sqlx::query_scalar(query).bind(campaign.name.clone()).fetch_one(connection.raw()).await?;
     if taken > 0 {
-        return Err(Failure::refused(Code::Conflict, format!("there is a campaign {} already", campaign.name)));
+        return Err(StoreError::rejected(Code::Conflict, format!("there is a campaign {} already", campaign.name)));
     }
     if let Some(net) = campaign.champion {
         nets::must_exist(connection, net).await?;
@@ -86,61 +92,61 @@ pub async fn create(connection: &mut Connection<'_>, now: Time, text: &str, by: 
     let id: i64 = query.bind(by).bind(now.0).fetch_one(connection.raw()).await?;
     let subject = format!("campaign:{}", campaign.name);
     let text = format!("campaign {} began", campaign.name);
-    note(connection, now, Event { kind: "campaign_created", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "campaign_created", account: by, subject, text }).await?;
     Ok(id)
 }
 
-/// The numbers of all campaigns that may go on.
+/// Returns the ids of the running campaigns.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn running(connection: &mut Connection<'_>) -> Outcome<Vec<i64>> {
+pub async fn running(connection: &mut Connection<'_>) -> Result<Vec<i64>, StoreError> {
     let query = "SELECT id FROM campaigns WHERE state = 'running' ORDER BY id";
     Ok(sqlx::query_scalar(query).fetch_all(connection.raw()).await?)
 }
 
-/// A campaign by its name.
+/// Finds a campaign by its name.
 ///
 /// # Errors
 ///
 /// If there is none.
-pub async fn by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64> {
+pub async fn by_name(connection: &mut Connection<'_>, name: &str) -> Result<i64, StoreError> {
     let query = "SELECT id FROM campaigns WHERE name = $1";
     let id: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
-    id.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no campaign {name}")))
+    id.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {name}")))
 }
 
 const COLUMNS: &str = "SELECT id, text, state, reason, phase, generation, champion, candidates, wanted_positions,
                               selfplay, training, gate, changed FROM campaigns WHERE id = $1";
 
-/// A campaign, which nobody else changes until the transaction ends.
+/// Locks a campaign until the transaction ends.
 ///
 /// # Errors
 ///
 /// If there is none.
-pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Outcome<CampaignRow> {
-    let query = connection.locking(COLUMNS);
+pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRow, StoreError> {
+    let query = connection.for_update(COLUMNS);
     let row = sqlx::query(query).bind(id).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no campaign {id}")))?;
+    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {id}")))?;
     read_row(&row)
 }
 
-/// A campaign.
+/// Reads a campaign.
 ///
 /// # Errors
 ///
 /// If there is none.
-pub async fn read(connection: &mut Connection<'_>, id: i64) -> Outcome<CampaignRow> {
+pub async fn read(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRow, StoreError> {
     let row = sqlx::query(COLUMNS).bind(id).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no campaign {id}")))?;
+    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {id}")))?;
     read_row(&row)
 }
 
-fn read_row(row: &sqlx::any::AnyRow) -> Outcome<CampaignRow> {
+fn read_row(row: &sqlx::any::AnyRow) -> Result<CampaignRow, StoreError> {
     let text: String = row.try_get("text")?;
     let campaign =
-        Campaign::from_text(&text).map_err(|error| Failure::Broken(format!("a campaign that is none: {error}")))?;
+        Campaign::from_text(&text).map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))?;
     let champion: Option<String> = row.try_get("champion")?;
     Ok(CampaignRow {
         id: row.try_get("id")?,
@@ -149,7 +155,7 @@ fn read_row(row: &sqlx::any::AnyRow) -> Outcome<CampaignRow> {
         reason: row.try_get("reason")?,
         phase: row.try_get("phase")?,
         generation: row.try_get("generation")?,
-        champion: champion.map(|net| net.parse()).transpose().map_err(|_| Failure::Broken("no hash".to_owned()))?,
+        champion: champion.map(|net| net.parse()).transpose().map_err(|_| StoreError::Corrupt("no hash".to_owned()))?,
         candidates: row.try_get("candidates")?,
         wanted_positions: row.try_get("wanted_positions")?,
         selfplay: row.try_get("selfplay")?,
@@ -159,29 +165,30 @@ fn read_row(row: &sqlx::any::AnyRow) -> Outcome<CampaignRow> {
     })
 }
 
-/// What a person can tell a campaign to do.
+/// A command to a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// No new games.
+    /// Grant no new games.
     Pause,
-    /// Go on; also where it got stuck.
+    /// Continue, also from stuck.
     Resume,
-    /// For good.
+    /// End the campaign for good.
     Stop,
-    /// Train a net from what there is.
+    /// Train a net from the games so far.
     Train,
-    /// Give the candidate up.
+    /// Reject the candidate.
     Reject,
-    /// Promote the candidate whatever the gate says.
+    /// Promote the candidate whatever the gate decides.
     Promote,
 }
 
-/// Tells a campaign to do something. `changed` is what the person saw: who saw something older is refused.
+/// Executes a command. Optimistic locking: it fails if the campaign is newer than the version
+/// `changed`.
 ///
 /// # Errors
 ///
-/// If it cannot do that now, or has changed.
+/// If the state does not allow it, or the campaign has changed.
 pub async fn command(
     connection: &mut Connection<'_>,
     now: Time,
@@ -189,24 +196,24 @@ pub async fn command(
     command: Command,
     changed: Option<i64>,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let row = lock(connection, id).await?;
     if changed.is_some_and(|changed| changed != row.changed) {
-        return Err(Failure::refused(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
+        return Err(StoreError::rejected(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
     }
     let cannot = || {
         let detail = format!("the campaign is {} and {}: it cannot do that now", row.state, row.phase);
-        Failure::refused(Code::Conflict, detail)
+        StoreError::rejected(Code::Conflict, detail)
     };
     let state = match (command, row.state.as_str()) {
         (Command::Pause, "running") | (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
-        // Whoever takes a step by hand has done what a campaign that is stuck waits for.
+        // A manual step also resolves what a stuck campaign waits for.
         (Command::Resume, "paused" | "stuck")
         | (Command::Train | Command::Reject | Command::Promote, "running" | "stuck") => "running",
         (Command::Stop, "running" | "paused" | "stuck") => "stopped",
         _ => return Err(cannot()),
     };
-    // Before the step, which may end elsewhere: stuck, or complete.
+    // Before the step, which may end as stuck or complete.
     let query = "UPDATE campaigns SET state = $2, reason = NULL, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(id).bind(state.to_owned()).execute(connection.raw()).await?;
     match command {
@@ -217,48 +224,54 @@ pub async fn command(
         Command::Promote if row.phase == "gating" => steps::promote(connection, now, &row, by).await?,
         Command::Train | Command::Reject | Command::Promote => return Err(cannot()),
         Command::Resume if row.state == "stuck" => {
-            // Whoever resumes wants it to try again.
+            // Resuming retries the generation with a new count of candidates.
             let query = "UPDATE campaigns SET candidates = 0, training = CASE phase WHEN 'training' THEN NULL
                          ELSE training END, phase = CASE phase WHEN 'training' THEN 'collecting' ELSE phase END
                          WHERE id = $1";
             sqlx::query(query).bind(id).execute(connection.raw()).await?;
         }
-        // What is open again after that, the campaign's next step says.
+        // The next tick reopens the jobs.
         Command::Resume => {}
-        Command::Pause => steps::rest(connection, now, &row, "paused").await?,
+        Command::Pause => steps::set_jobs_state(connection, now, &row, "paused").await?,
         Command::Stop => {
-            steps::rest(connection, now, &row, "closed").await?;
+            steps::set_jobs_state(connection, now, &row, "closed").await?;
             trainings::end_all(connection, id, "the campaign was stopped").await?;
-            nets::give_up_candidates(connection, id).await?;
+            nets::reject_candidates(connection, id).await?;
         }
     }
     let subject = format!("campaign:{}", row.campaign.name);
     let text = format!("{command:?}").to_lowercase();
-    note(connection, now, Event { kind: "campaign_command", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "campaign_command", account: by, subject, text }).await?;
     Ok(())
 }
 
-/// Takes a campaign a step on, if it can be; whether it was.
+/// Advances a campaign by a step, if one is due; returns whether it did.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn drive(connection: &mut Connection<'_>, now: Time, id: i64, bench_signature: u64) -> Outcome<bool> {
+pub async fn drive(
+    connection: &mut Connection<'_>,
+    now: Time,
+    id: i64,
+    bench_signature: u64,
+) -> Result<bool, StoreError> {
     drive_with(connection, now, id, bench_signature, None).await
 }
 
-/// What the generation of a campaign has, for [`drive_with`]: to count many uploads takes a while, in which nobody else
-/// should have to wait before he may write.
+/// Counts a generation for [`drive_with`], outside of the writing transaction: counting many
+/// uploads takes a while and would block other writes.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn count(connection: &mut Connection<'_>, id: i64) -> Outcome<Counts> {
+pub async fn count(connection: &mut Connection<'_>, id: i64) -> Result<Counts, StoreError> {
     let row = read(connection, id).await?;
     steps::count(connection, &row).await
 }
 
-/// [`drive`] with what was counted just before. Were games taken away since, a net may be trained from a few too few.
+/// [`drive`] with recent counts. If games were withdrawn meanwhile, a net may be trained from
+/// slightly too few.
 ///
 /// # Errors
 ///
@@ -269,7 +282,7 @@ pub async fn drive_with(
     id: i64,
     bench_signature: u64,
     counts: Option<Counts>,
-) -> Outcome<bool> {
+) -> Result<bool, StoreError> {
     let row = lock(connection, id).await?;
     if row.state != "running" {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! What administrators choose while it runs. Choices are kept in the database, so they hold for every coordinator on it,
-//! and go before what it was started with; every change is an event.
+//! Settings that administrators change at run time. They are stored in the database, so they apply
+//! to all its coordinators and override the command line. Each change is an event.
 
 use std::{fmt, str::FromStr};
 
@@ -7,28 +7,28 @@ use protocol::api::problem::Code;
 
 use crate::{
     clock::Time,
-    events::{Event, note},
+    events::{Event, record_event},
     people,
     service::Settings,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// What may be chosen.
+/// The key of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Who may register.
+    /// The registration policy.
     Registration,
-    /// After how many days the files of games go that no published net learned from; 0: never.
+    /// Retention in days of games that no published net was trained on; 0: unlimited.
     KeepDays,
-    /// How many of an account's games are played again at least, in per cent, however many were found clean.
+    /// Minimum audit rate in per cent, however many clean games an account has.
     AuditPercent,
 }
 
 impl Key {
-    /// All of them.
+    /// All keys.
     pub const ALL: [Self; 3] = [Self::Registration, Self::AuditPercent, Self::KeepDays];
 
-    /// Its word.
+    /// The key's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,8 +38,8 @@ impl Key {
         }
     }
 
-    /// Where it is kept: other settings are the coordinator's own notes.
-    const fn place(self) -> &'static str {
+    /// The name in the database; a prefix separates it from the coordinator's internal settings.
+    const fn stored_name(self) -> &'static str {
         match self {
             Self::Registration => "chosen.registration",
             Self::KeepDays => "chosen.keep_days",
@@ -48,7 +48,7 @@ impl Key {
     }
 }
 
-/// There is no such thing to choose.
+/// The error of an unknown key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no such setting")]
 pub struct NoSuchKey;
@@ -61,22 +61,22 @@ impl FromStr for Key {
     }
 }
 
-/// Who may register.
+/// The registration policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registration {
-    /// Everybody.
+    /// Anyone.
     Open,
-    /// Everybody, and then waits until a maintainer approves; who was invited does not.
+    /// Anyone, subject to a maintainer's approval unless invited.
     Approval,
-    /// Who was invited.
+    /// Invited people only.
     Invitation,
 }
 
 impl Registration {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Self; 3] = [Self::Open, Self::Approval, Self::Invitation];
 
-    /// Its word.
+    /// The policy's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,37 +86,37 @@ impl Registration {
         }
     }
 
-    /// The state in which an account begins.
+    /// The initial state of an account.
     #[must_use]
     pub const fn first_state(self, is_invited: bool) -> &'static str {
         if matches!(self, Self::Approval) && !is_invited { "pending" } else { "active" }
     }
 }
 
-/// All that was chosen, or said when it was started.
+/// The values of all settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choices {
-    /// Who may register.
+    /// The registration policy.
     pub registration: Registration,
-    /// After how many days games expire; none: never.
+    /// Retention of games in days; none: unlimited.
     pub keep_days: Option<u32>,
-    /// How many of an account's games are played again at least, in per cent.
+    /// Minimum audit rate in per cent.
     pub audit_percent: u32,
 }
 
 impl Choices {
-    /// What was said when it was started.
+    /// The values given at the start.
     #[must_use]
-    pub fn of(started: &Settings) -> Self {
-        let registration = match (started.invitation_only, started.approval) {
+    pub fn of(defaults: &Settings) -> Self {
+        let registration = match (defaults.invitation_only, defaults.approval) {
             (true, _) => Registration::Invitation,
             (false, true) => Registration::Approval,
             (false, false) => Registration::Open,
         };
-        Self { registration, keep_days: started.keep_days, audit_percent: 0 }
+        Self { registration, keep_days: defaults.keep_days, audit_percent: 0 }
     }
 
-    /// A choice as text.
+    /// Returns a value as text.
     #[must_use]
     pub fn value(&self, key: Key) -> String {
         match key {
@@ -126,18 +126,18 @@ impl Choices {
         }
     }
 
-    /// Takes a choice over from text; whether that is one.
+    /// Sets a value from text; returns whether it is valid.
     fn set(&mut self, key: Key, value: &str) -> bool {
         match key {
             Key::Registration => match Registration::ALL.into_iter().find(|it| it.name() == value) {
                 Some(registration) => self.registration = registration,
                 None => return false,
             },
-            Key::KeepDays => match whole(value, 36_500) {
+            Key::KeepDays => match parse_up_to(value, 36_500) {
                 Some(days) => self.keep_days = Some(days).filter(|days| *days > 0),
                 None => return false,
             },
-            Key::AuditPercent => match whole(value, 100) {
+            Key::AuditPercent => match parse_up_to(value, 100) {
                 Some(percent) => self.audit_percent = percent,
                 None => return false,
             },
@@ -152,48 +152,48 @@ impl fmt::Display for Key {
     }
 }
 
-fn whole(text: &str, most: u32) -> Option<u32> {
-    text.parse().ok().filter(|number| *number <= most)
+fn parse_up_to(text: &str, max: u32) -> Option<u32> {
+    text.parse().ok().filter(|number| *number <= max)
 }
 
-/// What holds now.
+/// Returns the current values.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn choices(connection: &mut Connection<'_>, started: &Settings) -> Outcome<Choices> {
-    let mut choices = Choices::of(started);
+pub async fn choices(connection: &mut Connection<'_>, defaults: &Settings) -> Result<Choices, StoreError> {
+    let mut choices = Choices::of(defaults);
     for key in Key::ALL {
-        if let Some(value) = people::setting(connection, key.place()).await? {
+        if let Some(value) = people::setting(connection, key.stored_name()).await? {
             choices.set(key, &value);
         }
     }
     Ok(choices)
 }
 
-/// How many of an account's games are played again at least.
+/// Returns the minimum audit rate in per cent.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn audit_percent(connection: &mut Connection<'_>) -> Outcome<u64> {
-    let chosen = people::setting(connection, Key::AuditPercent.place()).await?;
-    Ok(chosen.and_then(|value| whole(&value, 100)).unwrap_or(0).into())
+pub async fn audit_percent(connection: &mut Connection<'_>) -> Result<u64, StoreError> {
+    let chosen = people::setting(connection, Key::AuditPercent.stored_name()).await?;
+    Ok(chosen.and_then(|value| parse_up_to(&value, 100)).unwrap_or(0).into())
 }
 
-/// Chooses.
+/// Changes a setting.
 ///
 /// # Errors
 ///
-/// If that cannot be chosen.
+/// If the value is invalid.
 pub async fn choose(
     connection: &mut Connection<'_>,
     now: Time,
-    started: &Settings,
+    defaults: &Settings,
     (key, value): (Key, &str),
     by: Option<i64>,
-) -> Outcome<()> {
-    let before = choices(connection, started).await?;
+) -> Result<(), StoreError> {
+    let before = choices(connection, defaults).await?;
     let mut after = before;
     if !after.set(key, value.trim()) {
         let detail = match key {
@@ -201,14 +201,14 @@ pub async fn choose(
             Key::KeepDays => "keep_days is a whole number from 0 to 36500",
             Key::AuditPercent => "audit_percent is a whole number from 0 to 100",
         };
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     if after == before {
         return Ok(());
     }
-    people::set_setting(connection, key.place(), &after.value(key)).await?;
+    people::set_setting(connection, key.stored_name(), &after.value(key)).await?;
     let text = format!("{key} is now {}, before {}", after.value(key), before.value(key));
     let subject = format!("setting:{key}");
-    note(connection, now, Event { kind: "settings_changed", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "settings_changed", account: by, subject, text }).await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The time. Nothing asks a database or a processor for it but what is here, so that tests can say it.
+//! The clock. All time is read here, so that tests can control it.
 
 use std::{
     env, fs,
@@ -14,21 +14,21 @@ use std::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub i64);
 
-/// A second.
+/// One second in milliseconds.
 pub const SECOND: i64 = 1_000;
-/// An hour.
+/// One hour in milliseconds.
 pub const HOUR: i64 = 3_600 * SECOND;
-/// A day.
+/// One day in milliseconds.
 pub const DAY: i64 = 24 * HOUR;
 
 impl Time {
-    /// So many milliseconds later.
+    /// Adds milliseconds.
     #[must_use]
     pub const fn after(self, milliseconds: i64) -> Self {
         Self(self.0.saturating_add(milliseconds))
     }
 
-    /// The number of the day.
+    /// Days since 1970.
     #[must_use]
     pub const fn day(self) -> i64 {
         self.0.div_euclid(DAY)
@@ -41,51 +41,51 @@ impl Time {
     }
 }
 
-/// Who says what time it is.
+/// A source of the time.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The machine.
+    /// The system clock.
     System,
-    /// The machine, ahead of its time by as many milliseconds as the file says.
+    /// The system clock plus the milliseconds in this file.
     Ahead(PathBuf),
-    /// A test.
+    /// A test's clock.
     Set(Arc<AtomicI64>),
 }
 
 impl Clock {
-    /// The machine's; in a program built for tests, ahead of it by what the file says that `CHUHE_TEST_CLOCK` names.
+    /// The system clock. Debug builds add the offset in the file that `CHUHE_TEST_CLOCK` names.
     #[must_use]
     pub fn of_this_process() -> Self {
         let file = if cfg!(debug_assertions) { env::var_os("CHUHE_TEST_CLOCK") } else { None };
         file.map_or(Self::System, |file| Self::Ahead(file.into()))
     }
 
-    /// A clock that stands until it is set.
+    /// A clock that moves only by [`Self::advance`].
     #[must_use]
-    pub fn standing(time: Time) -> Self {
+    pub fn manual(time: Time) -> Self {
         Self::Set(Arc::new(AtomicI64::new(time.0)))
     }
 
-    /// The time.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Time {
         match self {
-            Self::System => of_the_machine(),
+            Self::System => system_now(),
             Self::Ahead(file) => {
                 let ahead = fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
-                of_the_machine().after(ahead.unwrap_or(0))
+                system_now().after(ahead.unwrap_or(0))
             }
             Self::Set(time) => Time(time.load(Ordering::SeqCst)),
         }
     }
 
-    /// What a database's clock is held against: the machine's, and no test's.
+    /// The clock to compare with the database's: the system clock only.
     #[must_use]
     pub fn to_compare(&self) -> Option<&Self> {
         Some(self).filter(|clock| matches!(clock, Self::System))
     }
 
-    /// Moves a clock that stands; the others go on as they do.
+    /// Moves a test's clock; does nothing to the others.
     pub fn advance(&self, milliseconds: i64) {
         if let Self::Set(time) = self {
             time.fetch_add(milliseconds, Ordering::SeqCst);
@@ -94,7 +94,7 @@ impl Clock {
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the one place that asks")]
-fn of_the_machine() -> Time {
+fn system_now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Time(since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
 }

@@ -1,7 +1,8 @@
-//! What happens without anybody asking: leases end, campaigns go on, matches are decided, orphans are swept.
+//! Scheduler of background work: lease expiry, campaign steps, match decisions, retention and the
+//! sweep of orphan objects.
 //!
-//! Every coordinator on a database does all of it. Each step is one transaction on locked rows, so that two who do the
-//! same do it once.
+//! Every coordinator on a database runs it. Each step is one transaction on locked rows, so
+//! concurrent runs take effect once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,40 +11,40 @@ use dataset::Digest;
 use crate::{
     campaigns::{self, matches},
     clock::{DAY, HOUR},
-    events::{Event, note},
+    events::{Event, record_event},
     objects::Kind,
     people, retention,
     service::Service,
-    store::{Failure, Outcome},
+    store::StoreError,
     work::{leases, validating},
 };
 
-/// How often campaigns are looked at.
+/// Minimum pause between ticks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A look that takes long is taken less often: the pause is so many times as long.
-const REST: u32 = 4;
+/// The pause after a slow tick, as a multiple of its duration.
+const IDLE_FACTOR: u32 = 4;
 
-/// No pause is longer.
-const MOST_PAUSE: Duration = Duration::from_secs(15);
+/// Maximum pause between ticks.
+const MAX_PAUSE: Duration = Duration::from_secs(15);
 
-/// The setting that says how the disk was when somebody looked last.
-const DISK: &str = "disk";
+/// The setting that holds the last state of the disk.
+const DISK_SETTING: &str = "disk";
 
-/// Every so many ticks objects without a name are looked for.
-const SWEEP_EVERY: u64 = 3_600;
+/// Ticks between sweeps of orphan objects.
+const TICKS_PER_SWEEP: u64 = 3_600;
 
-/// Goes on until it is told to stop.
+/// Runs ticks until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
-    for tick in 0_u64.. {
+    for number in 0_u64.. {
         let began = tokio::time::Instant::now();
-        if let Err(error) = step(&service).await {
-            tracing::error!(%error, "a step failed");
+        if let Err(error) = tick(&service).await {
+            tracing::error!(%error, "a scheduler tick failed");
         }
-        let pause = TICK.max(began.elapsed() * REST).min(MOST_PAUSE);
-        if tick % SWEEP_EVERY == SWEEP_EVERY - 1 {
+        let pause = TICK.max(began.elapsed() * IDLE_FACTOR).min(MAX_PAUSE);
+        if number % TICKS_PER_SWEEP == TICKS_PER_SWEEP - 1 {
             if let Err(error) = expire(&service).await {
-                tracing::error!(%error, "nothing expired");
+                tracing::error!(%error, "retention failed");
             }
             if let Err(error) = sweep(&service).await {
                 tracing::error!(%error, "sweeping failed");
@@ -56,12 +57,12 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
     }
 }
 
-/// Does once what there is to do; how many campaigns went a step on.
+/// Runs one tick; returns the number of campaign steps.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn step(service: &Service) -> Outcome<u64> {
+pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now();
     set_policy(service).await?;
     service.write(move |mut connection| Box::pin(async move { leases::expire(&mut connection, now).await })).await?;
@@ -73,15 +74,15 @@ pub async fn step(service: &Service) -> Outcome<u64> {
         let counts =
             service.read(move |mut connection| Box::pin(async move { campaigns::count(&mut connection, id).await }));
         let counts = counts.await?;
-        let went = service
+        let advanced = service
             .write(move |mut connection| {
                 Box::pin(async move { campaigns::drive_with(&mut connection, now, id, signature, Some(counts)).await })
             })
             .await;
-        match went {
-            Ok(went) => steps += u64::from(went),
-            // One campaign that cannot go on is no reason for the others to wait.
-            Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot go on"),
+        match advanced {
+            Ok(advanced) => steps += u64::from(advanced),
+            // One failing campaign must not block the others.
+            Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot advance"),
         }
     }
     service
@@ -95,21 +96,21 @@ pub async fn step(service: &Service) -> Outcome<u64> {
     Ok(steps)
 }
 
-/// Decides whether new games for training are handed out.
-async fn set_policy(service: &Service) -> Outcome<()> {
+/// Updates whether self-play games are granted.
+async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, disk) = service
         .read(|mut connection| {
             Box::pin(async move {
                 let backlog = validating::backlog(&mut connection).await?;
-                Ok((backlog, people::setting(&mut connection, DISK).await?))
+                Ok((backlog, people::setting(&mut connection, DISK_SETTING).await?))
             })
         })
         .await?;
-    let least = service.settings.least_free_bytes;
+    let min_free = service.settings.least_free_bytes;
     let free = service.free_bytes();
-    let is_low = free.is_some_and(|free| free < least);
+    let is_low = free.is_some_and(|free| free < min_free);
     if is_low != (disk.as_deref() == Some("low")) && free.is_some() {
-        note_disk(service, is_low, free.unwrap_or_default() >> 20).await?;
+        record_disk(service, is_low, free.unwrap_or_default() >> 20).await?;
     }
     let no_selfplay = match free {
         Some(free) if is_low => {
@@ -127,8 +128,8 @@ async fn set_policy(service: &Service) -> Outcome<()> {
     Ok(())
 }
 
-/// Notes that the disk is nearly full, or is not any more: once, whoever sees it.
-async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outcome<()> {
+/// Records a change of the disk's state; once, even with several coordinators.
+async fn record_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Result<(), StoreError> {
     let now = service.clock.now();
     let value = if is_low { "low" } else { "well" };
     service
@@ -136,9 +137,10 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
             Box::pin(async move {
                 let c = &mut connection;
                 let query = "INSERT INTO settings (name, value) VALUES ($1, 'unknown') ON CONFLICT (name) DO NOTHING";
-                sqlx::query(query).bind(DISK).execute(c.raw()).await?;
+                sqlx::query(query).bind(DISK_SETTING).execute(c.raw()).await?;
                 let query = "UPDATE settings SET value = $2 WHERE name = $1 AND value <> $2";
-                let changed = sqlx::query(query).bind(DISK).bind(value).execute(c.raw()).await?.rows_affected() > 0;
+                let changed =
+                    sqlx::query(query).bind(DISK_SETTING).bind(value).execute(c.raw()).await?.rows_affected() > 0;
                 if changed {
                     let text = if is_low {
                         format!(
@@ -147,8 +149,12 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
                     } else {
                         format!("the disk has room again: {free_mebibytes} MiB are free")
                     };
-                    note(c, now, Event { kind: "disk", account: None, subject: "coordinator".to_owned(), text })
-                        .await?;
+                    record_event(
+                        c,
+                        now,
+                        Event { kind: "disk", account: None, subject: "coordinator".to_owned(), text },
+                    )
+                    .await?;
                 }
                 Ok(())
             })
@@ -156,12 +162,13 @@ async fn note_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Outc
         .await
 }
 
-/// Lets games expire that are old enough, if any are to; how many uploads that were. Their objects the next sweep takes.
+/// Expires games beyond the retention, if one is set; returns the number of uploads. The next sweep
+/// deletes their objects.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn expire(service: &Service) -> Outcome<u64> {
+pub async fn expire(service: &Service) -> Result<u64, StoreError> {
     let Some(days) = service.choices().await?.keep_days else { return Ok(0) };
     let before = service.clock.now().after(-i64::from(days) * DAY);
     let pinned =
@@ -184,21 +191,22 @@ pub async fn expire(service: &Service) -> Outcome<u64> {
     Ok(expired)
 }
 
-/// Sets objects aside that nobody names, and deletes those that were set aside an hour ago and have no name still: those
-/// that were put but never noted, because whoever put them was killed in between, and those that expired. Whoever puts one
-/// of them again at that moment, and names it, loses nothing. How many were set aside.
+/// Sweeps orphan objects in two phases. Unreferenced objects are set aside, and deleted an hour
+/// later if still unreferenced. Orphans come from expired games and from crashes between storing an
+/// object and recording it. A concurrent upload of the same object restores it. Returns the number
+/// set aside.
 ///
 /// # Errors
 ///
 /// If the database or the objects fail.
-pub async fn sweep(service: &Service) -> Outcome<u64> {
+pub async fn sweep(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now().0;
-    let failed = |error| Failure::Broken(format!("objects that cannot be swept: {error}"));
+    let failed = |error| StoreError::Corrupt(format!("objects that cannot be swept: {error}"));
     let mut swept = 0;
     for kind in Kind::ALL {
         for hash in service.objects.aside_before(kind, now - HOUR).await.map_err(failed)? {
             if is_named(service, kind, hash).await? {
-                // Its length is asked for, and whoever asks brings it back.
+                // Reading the length restores an object that was set aside.
                 service.objects.length(kind, hash).await.map_err(failed)?;
             }
             service.objects.forget(kind, hash).await.map_err(failed)?;
@@ -213,8 +221,8 @@ pub async fn sweep(service: &Service) -> Outcome<u64> {
     Ok(swept)
 }
 
-/// Whether there is something that needs the object.
-async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Outcome<bool> {
+/// Whether a row references the object.
+async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Result<bool, StoreError> {
     let query = match kind {
         Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",
         Kind::Net => {

@@ -1,49 +1,51 @@
-//! What happened, for people: every administrative act, every promotion, rejection, quarantine and failure.
+//! The log of events for people: administrative actions, promotions, rejections, quarantines,
+//! failures.
 
 use serde::Serialize;
 
 use crate::{
     clock::Time,
     sentences,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// Something that happened.
+/// An event to record.
 #[derive(Clone, Debug)]
 pub struct Event<'a> {
-    /// Its kind: a word that never changes.
+    /// Its kind: a stable identifier.
     pub kind: &'a str,
-    /// Who did it; the coordinator itself if none.
+    /// The acting account; the coordinator itself if none.
     pub account: Option<i64>,
-    /// What it happened to, as `net:<hash>` or `campaign:<name>`.
+    /// Its subject, as `net:<hash>` or `campaign:<name>`.
     pub subject: String,
-    /// One sentence for people, which `sentences` knows in Chinese.
+    /// One sentence for people, with a translation in `sentences`.
     pub text: String,
 }
 
-/// Takes note of an event, in the transaction that makes it happen; and of who is to be told.
+/// Records an event in the transaction that causes it, with its deliveries to webhooks
+/// (transactional outbox).
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn note(connection: &mut Connection<'_>, now: Time, event: Event<'_>) -> Outcome<i64> {
-    note_with(connection, now, event, &Option::<()>::None).await
+pub async fn record_event(connection: &mut Connection<'_>, now: Time, event: Event<'_>) -> Result<i64, StoreError> {
+    record_event_with(connection, now, event, &Option::<()>::None).await
 }
 
-/// [`note`], with facts for programs.
+/// [`record_event`] with structured data.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn note_with(
+pub async fn record_event_with(
     connection: &mut Connection<'_>,
     now: Time,
     event: Event<'_>,
     data: &(impl Serialize + Sync),
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     debug_assert!(
         sentences::is_known(event.kind, &event.text),
-        "pages cannot tell in Chinese: {} {:?}",
+        "there is no Chinese translation: {} {:?}",
         event.kind,
         event.text
     );

@@ -1,28 +1,28 @@
-//! The gate: whether a match says that a candidate is stronger.
+//! The gate: a sequential probability ratio test (SPRT) of a candidate.
 //!
-//! A decision is a function of the test, the size of its batches and the results of the pairs in the order of their
-//! numbers. Who played them, and when they came, changes nothing: the test is asked after every whole batch of the
-//! longest prefix without a gap, and its first answer stands.
+//! A decision is a function of the test, its batch size and the results of the pairs in the order
+//! of their numbers. Players and order of arrival do not matter. The test looks after every whole
+//! batch of the prefix without a gap, and its first decision is final.
 
 use serde::{Deserialize, Serialize};
 use stats::{Decision, NoSolution, Overshoot, PairResult, Pentanomial, Sprt};
 
-/// What a match says.
+/// The verdict of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// How many pairs were looked at.
+    /// Number of evaluated pairs.
     pub pairs: u64,
-    /// What they brought the candidate.
+    /// Their results for the candidate.
     pub counts: Pentanomial,
-    /// The log-likelihood ratio after them.
+    /// Their log-likelihood ratio (LLR).
     pub llr: f64,
-    /// What must be reached below and above, corrected for overshoot.
+    /// Lower and upper bound of the LLR, corrected for overshoot.
     pub bounds: (f64, f64),
-    /// What is decided.
+    /// The decision.
     pub decision: Decision,
 }
 
-/// Judges a match.
+/// Runs the SPRT over the pairs of a match.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn judge(test: &Sprt, batch_pairs: u32, pairs: &[u8]) -> Result<Verdict, NoS
     Ok(verdict)
 }
 
-/// What all pairs of a match say that nobody asks to decide anything.
+/// Evaluates all pairs of a match without a decision.
 ///
 /// # Errors
 ///
@@ -65,15 +65,15 @@ pub fn undecided(test: &Sprt, counts: Pentanomial) -> Result<Verdict, NoSolution
     Ok(Verdict { pairs: counts.pairs(), counts, llr, bounds, decision: Decision::Continue })
 }
 
-/// The log-likelihood ratio after every batch of these pairs: their curve, of so many points or one more, the last among
-/// them. No other point is calculated: each takes its time.
+/// Returns the LLR after batches of these pairs, thinned to about `max_points` and the last. Only
+/// these points are computed, since each is costly.
 ///
 /// # Errors
 ///
 /// As [`judge`].
-pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], most: usize) -> Result<Vec<(u64, f64)>, NoSolution> {
+pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], max_points: usize) -> Result<Vec<(u64, f64)>, NoSolution> {
     let batches = pairs.chunks_exact(batch_pairs.max(1) as usize);
-    let (step, last) = (batches.len().div_ceil(most.max(1)).max(1), batches.len().saturating_sub(1));
+    let (step, last) = (batches.len().div_ceil(max_points.max(1)).max(1), batches.len().saturating_sub(1));
     let (mut counts, mut done, mut curve) = (Pentanomial::default(), 0, Vec::new());
     for (place, batch) in batches.enumerate() {
         for &pair in batch {
@@ -87,7 +87,7 @@ pub fn curve(test: &Sprt, batch_pairs: u32, pairs: &[u8], most: usize) -> Result
     Ok(curve)
 }
 
-/// What pairs brought, all of them.
+/// Counts the results of pairs.
 #[must_use]
 pub fn counts(pairs: &[u8]) -> Pentanomial {
     let mut counts = Pentanomial::default();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_stands_whatever_comes_later() {
+    fn the_first_decision_is_final() {
         let mut pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(40);
         let early = judge(&test(), 8, &pairs).unwrap();
         assert_eq!(early.decision, Decision::AcceptH1);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_batch_is_not_looked_at() {
+    fn an_unfinished_batch_is_ignored() {
         let pairs = [2, 3, 3, 4, 2, 3, 2, 3].repeat(2);
         let whole = judge(&test(), 8, &pairs).unwrap();
         assert_eq!((whole.pairs, whole.decision), (16, Decision::Continue));

@@ -1,10 +1,10 @@
-//! Games, nets, books and pictures as objects: a folder, or an S3-compatible store.
+//! Object store for shards, nets, books and plots: a folder, or an S3-compatible service.
 //!
-//! An object is named by the SHA-256 of its bytes, so it never changes, and whoever puts it twice changes nothing. When
-//! [`Objects::put`] returns, the bytes are on the disk, or where the store of objects promises to keep them.
+//! Objects are content-addressed: the name is the SHA-256 of the bytes. So they are immutable, and
+//! storing one is idempotent. They are durable when [`Objects::put`] returns.
 //!
-//! Nothing is deleted at once. What nobody names is set aside first, and comes back by itself when somebody reads it:
-//! whoever put it again may just be about to name it.
+//! Deletion has two phases. Unreferenced objects are set aside first, and restored when read: a
+//! concurrent upload may be about to reference the object.
 
 use std::{fmt, ops::Range, path::PathBuf, sync::Arc, time::Duration};
 
@@ -19,27 +19,27 @@ use object_store::{
     prefix::PrefixStore,
 };
 
-/// The folder of what was set aside.
+/// The folder of objects set aside.
 const ASIDE: &str = "aside";
 
-/// What is kept.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// Games.
+    /// A shard of games.
     Shard,
     /// A net.
     Net,
-    /// Positions to begin from.
+    /// An opening book.
     Book,
-    /// A picture of a training.
+    /// The plot of a training's losses.
     Curves,
 }
 
 impl Kind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Shard, Self::Net, Self::Book, Self::Curves];
 
-    /// The folder.
+    /// The folder of this kind.
     #[must_use]
     pub const fn folder(self) -> &'static str {
         match self {
@@ -51,19 +51,19 @@ impl Kind {
     }
 }
 
-/// Why an object is not there, or was not kept.
+/// An error of the object store.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// It is not there.
+    /// The object does not exist.
     #[error("there is no such object")]
     Missing,
-    /// No such bytes of it.
+    /// The requested range is outside the object.
     #[error("the object has {length} bytes")]
     Range {
-        /// Its length.
+        /// The object's length.
         length: u64,
     },
-    /// The address is none.
+    /// The address is invalid.
     #[error("`{0}` is no address of a store of objects: give a folder or s3://BUCKET/PREFIX")]
     Address(String),
     /// The store failed.
@@ -80,7 +80,7 @@ impl From<object_store::Error> for ObjectError {
     }
 }
 
-/// A store of objects.
+/// An object store.
 #[derive(Clone)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
@@ -93,24 +93,25 @@ impl fmt::Debug for Objects {
     }
 }
 
-/// An object as it is read.
+/// An object being read.
 pub struct Read {
-    /// The bytes that were asked for, piece by piece: whoever takes them slowly keeps no more than a piece in memory.
+    /// The requested bytes as a stream, so that a slow reader holds one piece in memory.
     pub pieces: BoxStream<'static, object_store::Result<Bytes>>,
-    /// Which they are.
+    /// The range of these bytes.
     pub range: Range<u64>,
-    /// How long the object is.
+    /// The object's length.
     pub length: u64,
 }
 
 impl Objects {
-    /// Opens a folder, which is made if it is not there, or an S3-compatible store: `s3://BUCKET/PREFIX`, with
-    /// credentials and endpoint from the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`,
-    /// `AWS_ENDPOINT`, `AWS_ALLOW_HTTP`).
+    /// Opens a folder, which is created if necessary, or an S3-compatible service:
+    /// `s3://BUCKET/PREFIX`. Credentials and endpoint come from the environment
+    /// (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT`,
+    /// `AWS_ALLOW_HTTP`).
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If the address is invalid or the folder cannot be created.
     pub fn open(address: &str) -> Result<Self, ObjectError> {
         Self::open_with(address, std::env::vars())
     }
@@ -119,13 +120,13 @@ impl Objects {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// As [`open`](Self::open).
     pub fn open_with(
         address: &str,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ObjectError> {
         if let Some(rest) = address.strip_prefix("s3://") {
-            // There is no TLS without somebody who computes; a second one to say so is no error.
+            // rustls needs a crypto provider; an already installed one is no error.
             drop(rustls::crypto::ring::default_provider().install_default());
             let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
             if bucket.is_empty() {
@@ -164,45 +165,45 @@ impl Objects {
         Path::from_iter([kind.folder(), &name[..2], &name])
     }
 
-    /// Where it lies when it was set aside.
+    /// The path of an object set aside.
     fn aside(kind: Kind, hash: Digest) -> Path {
         Path::from_iter([ASIDE, kind.folder(), &hash.to_string()])
     }
 
-    /// Keeps bytes; they are named by their hash, which is returned.
+    /// Stores bytes and returns their hash.
     ///
     /// # Errors
     ///
-    /// If they could not be kept.
+    /// If the store fails.
     pub async fn put(&self, kind: Kind, bytes: Bytes) -> Result<Digest, ObjectError> {
         let hash = Digest::of(&bytes);
         self.store.put(&Self::path(kind, hash), bytes.into()).await?;
         Ok(hash)
     }
 
-    /// All bytes of an object.
+    /// Returns all bytes of an object.
     ///
     /// # Errors
     ///
-    /// If it is not there.
+    /// If it does not exist.
     pub async fn get(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
         match self.store.get(&Self::path(kind, hash)).await {
-            Err(object_store::Error::NotFound { .. }) => self.bring_back(kind, hash).await,
+            Err(object_store::Error::NotFound { .. }) => self.restore(kind, hash).await,
             found => Ok(found?.bytes().await?),
         }
     }
 
-    /// Some bytes of an object.
+    /// Reads a range of an object.
     ///
     /// # Errors
     ///
-    /// If it is not there, or has none of these bytes.
+    /// If it does not exist, or the range is outside.
     pub async fn read(&self, kind: Kind, hash: Digest, range: Option<GetRange>) -> Result<Read, ObjectError> {
         let path = Self::path(kind, hash);
         let options = GetOptions { range, ..GetOptions::default() };
         let mut found = self.store.get_opts(&path, options.clone()).await;
         if let Err(object_store::Error::NotFound { .. }) = found {
-            self.bring_back(kind, hash).await?;
+            self.restore(kind, hash).await?;
             found = self.store.get_opts(&path, options).await;
         }
         match found {
@@ -218,26 +219,26 @@ impl Objects {
         }
     }
 
-    /// The length of an object.
+    /// Returns the length of an object.
     ///
     /// # Errors
     ///
-    /// If it is not there.
+    /// If it does not exist.
     pub async fn length(&self, kind: Kind, hash: Digest) -> Result<u64, ObjectError> {
         match self.store.head(&Self::path(kind, hash)).await {
-            Err(object_store::Error::NotFound { .. }) => Ok(self.bring_back(kind, hash).await?.len() as u64),
+            Err(object_store::Error::NotFound { .. }) => Ok(self.restore(kind, hash).await?.len() as u64),
             found => Ok(found?.size),
         }
     }
 
-    /// Sets an object aside: it is found no more unless somebody asks for it.
+    /// Sets an object aside; reading it restores it.
     ///
     /// # Errors
     ///
-    /// If the store fails; that it is not there is no failure.
+    /// If the store fails; a missing object is no error.
     pub async fn set_aside(&self, kind: Kind, hash: Digest) -> Result<(), ObjectError> {
         let path = Self::path(kind, hash);
-        // It gets its time anew, from which it is known how long it lies there.
+        // Copied, not moved: the new time of modification tells how long it has been aside.
         match self.store.get(&path).await {
             Ok(found) => drop(self.store.put(&Self::aside(kind, hash), found.bytes().await?.into()).await?),
             Err(object_store::Error::NotFound { .. }) => return Ok(()),
@@ -246,22 +247,22 @@ impl Objects {
         self.delete(&path).await
     }
 
-    /// Puts what was set aside where it was.
+    /// Restores an object that was set aside.
     ///
     /// # Errors
     ///
     /// If it was not set aside, or the store fails.
-    pub async fn bring_back(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
+    pub async fn restore(&self, kind: Kind, hash: Digest) -> Result<Bytes, ObjectError> {
         let bytes = self.store.get(&Self::aside(kind, hash)).await?.bytes().await?;
         self.store.put(&Self::path(kind, hash), bytes.clone().into()).await?;
         Ok(bytes)
     }
 
-    /// Forgets what was set aside.
+    /// Deletes an object that was set aside.
     ///
     /// # Errors
     ///
-    /// If the store fails; that it is not there is no failure.
+    /// If the store fails; a missing object is no error.
     pub async fn forget(&self, kind: Kind, hash: Digest) -> Result<(), ObjectError> {
         self.delete(&Self::aside(kind, hash)).await
     }
@@ -273,7 +274,7 @@ impl Objects {
         }
     }
 
-    /// The hashes of all objects of a kind that were put before a time (milliseconds since 1970).
+    /// Returns the hashes of the objects of a kind stored before a time (milliseconds since 1970).
     ///
     /// # Errors
     ///
@@ -282,7 +283,7 @@ impl Objects {
         self.in_folder(&Path::from(kind.folder()), time).await
     }
 
-    /// The hashes of all objects of a kind that were set aside before a time.
+    /// Returns the hashes of the objects of a kind set aside before a time.
     ///
     /// # Errors
     ///
@@ -298,7 +299,7 @@ impl Objects {
         Ok(named.try_collect::<Vec<Option<Digest>>>().await?.into_iter().flatten().collect())
     }
 
-    /// The folder that they are in; none if they are elsewhere.
+    /// Returns the folder of the store; none for a service.
     #[must_use]
     pub fn folder(&self) -> Option<&std::path::Path> {
         self.folder.as_deref()

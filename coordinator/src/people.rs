@@ -1,7 +1,7 @@
-//! Accounts, tokens, invitations, machines.
+//! Accounts, tokens, invitations and workers.
 //!
-//! A token is shown once and kept as its SHA-256: it is random, so nothing slower is needed. Passwords are for pages
-//! only, and kept by argon2id.
+//! A token is shown once and stored as its SHA-256: it is random, so no slower hash is needed.
+//! Passwords are for the pages only and stored by argon2id.
 
 pub mod passwords;
 pub mod sessions;
@@ -17,56 +17,56 @@ use protocol::{
 
 use crate::{
     clock::{DAY, SECOND, Time},
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
-/// How tokens begin, so that people and programs that look for lost secrets recognise them.
+/// Prefix of tokens, by which people and secret scanners recognise them.
 pub const TOKEN_PREFIX: &str = "chuhe_";
 
-/// A token's last use is noted to so many milliseconds.
-pub const USE_NOTED_EVERY: i64 = 60 * SECOND;
+/// Resolution of a token's last use, in milliseconds.
+pub const USE_RESOLUTION_MS: i64 = 60 * SECOND;
 
-/// Who asks.
+/// An authenticated account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The account.
     pub account: i64,
     /// Its name.
     pub name: String,
-    /// What the token allows.
+    /// The role of its token.
     pub role: Role,
-    /// The token.
+    /// The token's id.
     pub token: i64,
-    /// Whether its use is to be noted.
-    pub note_use: bool,
+    /// Whether the last use is due to be recorded.
+    pub record_use: bool,
 }
 
-/// Something random that can be typed: 32 characters of 5 bits.
+/// Returns a random secret of 32 characters with 5 bits each, easy to type.
 ///
 /// # Errors
 ///
 /// If the system has no random numbers.
-pub fn secret(prefix: &str) -> Outcome<String> {
+pub fn secret(prefix: &str) -> Result<String, StoreError> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| StoreError::Corrupt(format!("no random numbers: {error}")))?;
     Ok(bytes
         .iter()
         .fold(prefix.to_owned(), |text, byte| text + &char::from(LETTERS[usize::from(byte % 32)]).to_string()))
 }
 
-/// The SHA-256 of a secret, by which it is found.
+/// Returns the SHA-256 of a secret, by which it is looked up.
 #[must_use]
 pub fn hash_of(secret: &str) -> String {
     Digest::of(secret.as_bytes()).to_string()
 }
 
-/// A new account.
+/// Creates an account and returns its id.
 ///
 /// # Errors
 ///
-/// If the name is none, or taken.
+/// If the name is invalid or taken.
 pub async fn create_account(
     connection: &mut Connection<'_>,
     now: Time,
@@ -74,47 +74,51 @@ pub async fn create_account(
     role: Role,
     state: &str,
     by: Option<i64>,
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     if !is_name(name) {
         let detail = format!("{name:?} is no name: 1 to 64 letters, digits, `.`, `_` or `-`, first a letter or digit");
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let query = "SELECT COUNT(*) FROM accounts WHERE LOWER(name) = LOWER($1)";
     let taken: i64 = sqlx::query_scalar(query).bind(name.to_owned()).fetch_one(connection.raw()).await?;
     if taken > 0 {
-        return Err(Failure::refused(Code::Conflict, format!("there is an account {name} already")));
+        return Err(StoreError::rejected(Code::Conflict, format!("there is an account {name} already")));
     }
     let query = "INSERT INTO accounts (name, role, state, created) VALUES ($1, $2, $3, $4) RETURNING id";
     let query = sqlx::query_scalar(query).bind(name.to_owned()).bind(role.name()).bind(state.to_owned()).bind(now.0);
     let account: i64 = query.fetch_one(connection.raw()).await?;
     let text = format!("account {name} ({role}, {state})");
-    note(connection, now, Event { kind: "account_created", account: by, subject: format!("account:{account}"), text })
-        .await?;
+    record_event(
+        connection,
+        now,
+        Event { kind: "account_created", account: by, subject: format!("account:{account}"), text },
+    )
+    .await?;
     Ok(account)
 }
 
-/// The number of an account.
+/// Returns the id of an account.
 ///
 /// # Errors
 ///
-/// If there is none of that name.
-pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Outcome<i64> {
+/// If there is no account of that name.
+pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Result<i64, StoreError> {
     let query = "SELECT id FROM accounts WHERE LOWER(name) = LOWER($1)";
     let account: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
-    account.ok_or_else(|| Failure::refused(Code::NotFound, format!("there is no account {name}")))
+    account.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no account {name}")))
 }
 
-/// An account has no more tokens that are good.
-const MOST_TOKENS: i64 = 200;
+/// Maximum valid tokens of an account.
+const MAX_TOKENS: i64 = 200;
 
-/// No token has a longer name.
-const MOST_NAME: usize = 100;
+/// Maximum length of a token's name, in characters.
+const MAX_NAME_CHARS: usize = 100;
 
-/// A new token, which is returned once and never again.
+/// Creates a token and returns its secret, which is not stored.
 ///
 /// # Errors
 ///
-/// If it would allow more than the account may do.
+/// If its role exceeds the account's.
 pub async fn create_token(
     connection: &mut Connection<'_>,
     now: Time,
@@ -122,25 +126,25 @@ pub async fn create_token(
     name: &str,
     role: Option<Role>,
     expires: Option<Time>,
-) -> Outcome<String> {
+) -> Result<String, StoreError> {
     let query = "SELECT role FROM accounts WHERE id = $1";
     let own: String = sqlx::query_scalar(query).bind(account).fetch_one(connection.raw()).await?;
-    let own: Role = own.parse().map_err(|_| Failure::Broken(format!("the role {own}")))?;
+    let own: Role = own.parse().map_err(|_| StoreError::Corrupt(format!("the role {own}")))?;
     let role = role.unwrap_or(own);
     if role > own {
         let detail = format!("the account is a {own}; its tokens cannot be a {role}'s");
-        return Err(Failure::refused(Code::Forbidden, detail));
+        return Err(StoreError::rejected(Code::Forbidden, detail));
     }
-    if name.chars().count() > MOST_NAME {
-        let detail = format!("a token's name has at most {MOST_NAME} characters");
-        return Err(Failure::refused(Code::Invalid, detail));
+    if name.chars().count() > MAX_NAME_CHARS {
+        let detail = format!("a token's name has at most {MAX_NAME_CHARS} characters");
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let query =
         "SELECT COUNT(*) FROM tokens WHERE account = $1 AND revoked IS NULL AND (expires IS NULL OR expires > $2)";
     let live: i64 = sqlx::query_scalar(query).bind(account).bind(now.0).fetch_one(connection.raw()).await?;
-    if live >= MOST_TOKENS {
-        let detail = format!("an account has at most {MOST_TOKENS} tokens: revoke those that are not used");
-        return Err(Failure::refused(Code::Quota, detail));
+    if live >= MAX_TOKENS {
+        let detail = format!("an account has at most {MAX_TOKENS} tokens: revoke those that are not used");
+        return Err(StoreError::rejected(Code::Quota, detail));
     }
     let secret = secret(TOKEN_PREFIX)?;
     let query = "INSERT INTO tokens (account, name, prefix, hash, role, created, expires)
@@ -150,22 +154,22 @@ pub async fn create_token(
     query.execute(connection.raw()).await?;
     let text = format!("token {}… ({name}, {role})", &secret[..12]);
     let subject = format!("account:{account}");
-    note(connection, now, Event { kind: "token_created", account: Some(account), subject, text }).await?;
+    record_event(connection, now, Event { kind: "token_created", account: Some(account), subject, text }).await?;
     Ok(secret)
 }
 
-/// Whose token it is.
+/// Authenticates a token.
 ///
 /// # Errors
 ///
-/// If it is nobody's, expired, revoked, or its account may do nothing.
-pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &str) -> Outcome<Identity> {
+/// If it is unknown, expired or revoked, or its account is blocked.
+pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &str) -> Result<Identity, StoreError> {
     let query = "SELECT tokens.id, tokens.account, accounts.name, tokens.role, accounts.role, accounts.state,
                         accounts.message, tokens.expires, tokens.revoked, tokens.last_used
                  FROM tokens JOIN accounts ON accounts.id = tokens.account WHERE tokens.hash = $1";
     type Row = (i64, i64, String, String, String, String, Option<String>, Option<i64>, Option<i64>, Option<i64>);
     let row: Option<Row> = sqlx::query_as(query).bind(hash_of(token)).fetch_optional(connection.raw()).await?;
-    let bad = |detail: &str| Failure::refused(Code::BadToken, detail);
+    let bad = |detail: &str| StoreError::rejected(Code::BadToken, detail);
     let Some((token, account, name, role, own, state, message, expires, revoked, last_used)) = row else {
         return Err(bad("the token is not known here"));
     };
@@ -177,50 +181,56 @@ pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &st
     }
     match state.as_str() {
         "active" | "quarantined" => {}
-        "pending" => return Err(Failure::refused(Code::Blocked, "the account waits for approval")),
+        "pending" => return Err(StoreError::rejected(Code::Blocked, "the account waits for approval")),
         other => {
             let detail = message.unwrap_or_else(|| format!("the account is {other}"));
-            return Err(Failure::refused(Code::Blocked, detail));
+            return Err(StoreError::rejected(Code::Blocked, detail));
         }
     }
-    let parse = |text: &str| text.parse::<Role>().map_err(|_| Failure::Broken(format!("the role {text}")));
-    let note_use = last_used.is_none_or(|used| now.0 - used >= USE_NOTED_EVERY);
-    Ok(Identity { account, name, role: parse(&role)?.min(parse(&own)?), token, note_use })
+    let parse = |text: &str| text.parse::<Role>().map_err(|_| StoreError::Corrupt(format!("the role {text}")));
+    let record_use = last_used.is_none_or(|used| now.0 - used >= USE_RESOLUTION_MS);
+    Ok(Identity { account, name, role: parse(&role)?.min(parse(&own)?), token, record_use })
 }
 
-/// Notes that a token was used.
+/// Records the use of a token.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn note_use(connection: &mut Connection<'_>, now: Time, token: i64) -> Outcome<()> {
+pub async fn record_use(connection: &mut Connection<'_>, now: Time, token: i64) -> Result<(), StoreError> {
     let query = "UPDATE tokens SET last_used = $2 WHERE id = $1";
     sqlx::query(query).bind(token).bind(now.0).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Makes a token useless.
+/// Revokes a token.
 ///
 /// # Errors
 ///
 /// If the account has no such token.
-pub async fn revoke_token(connection: &mut Connection<'_>, now: Time, account: Option<i64>, token: i64) -> Outcome<()> {
+pub async fn revoke_token(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: Option<i64>,
+    token: i64,
+) -> Result<(), StoreError> {
     let query = "UPDATE tokens SET revoked = $3 WHERE id = $1 AND ($2 < 0 OR account = $2) AND revoked IS NULL";
     let query = sqlx::query(query).bind(token).bind(account.unwrap_or(-1)).bind(now.0);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no token {token} to revoke")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no token {token} to revoke")));
     }
     let subject = format!("token:{token}");
-    note(connection, now, Event { kind: "token_revoked", account, subject, text: "revoked".to_owned() }).await?;
+    record_event(connection, now, Event { kind: "token_revoked", account, subject, text: "revoked".to_owned() })
+        .await?;
     Ok(())
 }
 
-/// Changes what an account may do, or whether it may do anything.
+/// Changes an account's role or state.
 ///
 /// # Errors
 ///
-/// If there is none; or it is deleted, or in quarantine, which has its own end
-/// ([`lift`](crate::work::quarantine::lift)).
+/// If there is none; or it is deleted, or in quarantine, which only
+/// [`lift`](crate::work::quarantine::lift) ends.
 pub async fn set_account(
     connection: &mut Connection<'_>,
     now: Time,
@@ -228,14 +238,17 @@ pub async fn set_account(
     change: (&str, &str),
     message: Option<&str>,
     by: Option<i64>,
-) -> Outcome<()> {
-    let query = connection.locking("SELECT state FROM accounts WHERE id = $1");
+) -> Result<(), StoreError> {
+    let query = connection.for_update("SELECT state FROM accounts WHERE id = $1");
     let state: Option<String> = sqlx::query_scalar(query).bind(account).fetch_optional(connection.raw()).await?;
     match state.as_deref() {
-        None => return Err(Failure::refused(Code::NotFound, format!("there is no account {account}"))),
-        Some("deleted") => return Err(Failure::refused(Code::Conflict, "the account was deleted")),
+        None => return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}"))),
+        Some("deleted") => return Err(StoreError::rejected(Code::Conflict, "the account was deleted")),
         Some("quarantined") if change.0 != "role" => {
-            return Err(Failure::refused(Code::Conflict, "the account is in quarantine: that must be lifted first"));
+            return Err(StoreError::rejected(
+                Code::Conflict,
+                "the account is in quarantine: that must be lifted first",
+            ));
         }
         Some(_) => {}
     }
@@ -247,23 +260,32 @@ pub async fn set_account(
     query.execute(connection.raw()).await?;
     let text =
         format!("{} is now {}{}", change.0, change.1, message.map(|text| format!(": {text}")).unwrap_or_default());
-    note(connection, now, Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text })
-        .await?;
+    record_event(
+        connection,
+        now,
+        Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text },
+    )
+    .await?;
     Ok(())
 }
 
-/// Deletes an account: its games stay, and nobody can say whose they were.
+/// Deletes an account and anonymises its games, which stay.
 ///
 /// # Errors
 ///
 /// If there is none.
-pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account: i64, by: Option<i64>) -> Outcome<()> {
-    // No account or worker can be called so: a name has no colon.
-    let nobody = format!("deleted:{account}");
+pub async fn delete_account(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    by: Option<i64>,
+) -> Result<(), StoreError> {
+    // Unique: a chosen name has no colon.
+    let anonymous = format!("deleted:{account}");
     let query = "UPDATE accounts SET name = $2, state = 'deleted', message = NULL, password = NULL WHERE id = $1";
-    let query = sqlx::query(query).bind(account).bind(nobody);
+    let query = sqlx::query(query).bind(account).bind(anonymous);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}")));
     }
     let query = "UPDATE tokens SET revoked = $2, name = 'deleted' WHERE account = $1";
     sqlx::query(query).bind(account).bind(now.0).execute(connection.raw()).await?;
@@ -276,43 +298,45 @@ pub async fn delete_account(connection: &mut Connection<'_>, now: Time, account:
         sqlx::query(query).bind(account).execute(connection.raw()).await?;
     }
     let subject = format!("account:{account}");
-    // What others did to it stays: it names nobody now, and why games left the pool is not its own affair.
+    // Events of other accounts about it stay: they no longer name it, and the reasons for withdrawn
+    // games remain public.
     let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL
                  WHERE subject = $1 AND kind NOT IN ('quarantine', 'quarantine_lifted', 'account_changed')";
     sqlx::query(query).bind(subject.clone()).execute(connection.raw()).await?;
-    note(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() }).await?;
+    record_event(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() })
+        .await?;
     Ok(())
 }
 
-/// No worker has more threads.
-pub const MOST_THREADS: u32 = 4_096;
+/// Maximum threads of a worker.
+pub const MAX_THREADS: u32 = 4_096;
 
-/// A machine offers to play; it may be known already.
+/// Registers a worker, or updates a known one; returns its id.
 ///
 /// # Errors
 ///
-/// If its name is none.
+/// If its name or number of threads is invalid, or the account has too many workers.
 pub async fn register_worker(
     connection: &mut Connection<'_>,
     now: Time,
     account: i64,
     machine: &Machine,
-) -> Outcome<i64> {
-    const MOST: i64 = 1_000;
+) -> Result<i64, StoreError> {
+    const MAX_WORKERS: i64 = 1_000;
     if !is_name(&machine.name) {
         let detail = format!("{:?} is no name of a worker", machine.name);
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
-    if !(1..=MOST_THREADS).contains(&machine.threads) {
-        let detail = format!("a worker has 1 to {MOST_THREADS} threads, not {}", machine.threads);
-        return Err(Failure::refused(Code::Invalid, detail));
+    if !(1..=MAX_THREADS).contains(&machine.threads) {
+        let detail = format!("a worker has 1 to {MAX_THREADS} threads, not {}", machine.threads);
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let short = |text: &str| text.chars().filter(|c| !c.is_control()).take(100).collect::<String>();
     let query = "SELECT COUNT(*) FROM workers WHERE account = $1 AND name <> $2";
     let query = sqlx::query_scalar(query).bind(account).bind(machine.name.clone());
     let others: i64 = query.fetch_one(connection.raw()).await?;
-    if others >= MOST {
-        return Err(Failure::refused(Code::Quota, format!("an account has at most {MOST} workers")));
+    if others >= MAX_WORKERS {
+        return Err(StoreError::rejected(Code::Quota, format!("an account has at most {MAX_WORKERS} workers")));
     }
     let query = "INSERT INTO workers (account, name, version, bench_signature, threads, memory_mebibytes, system,
                                       instruction_set, created, last_seen)
@@ -327,39 +351,48 @@ pub async fn register_worker(
     Ok(query.bind(short(&machine.instruction_set)).bind(now.0).fetch_one(connection.raw()).await?)
 }
 
-/// So many reports of an account's workers are kept: the last.
-const MOST_FAILURES: i64 = 500;
+/// Maximum failure reports kept per account; older ones are deleted.
+const MAX_FAILURE_REPORTS: i64 = 500;
 
-/// A worker tells what went wrong.
+/// Records a worker's failure report.
 ///
 /// # Errors
 ///
 /// If the worker is not the account's.
-pub async fn report_failure(connection: &mut Connection<'_>, now: Time, account: i64, report: &Report) -> Outcome<()> {
+pub async fn report_failure(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    report: &Report,
+) -> Result<(), StoreError> {
     if let Some(worker) = report.worker {
         let query = "SELECT COUNT(*) FROM workers WHERE id = $1 AND account = $2";
         let own: i64 = sqlx::query_scalar(query).bind(worker).bind(account).fetch_one(connection.raw()).await?;
         if own == 0 {
-            return Err(Failure::refused(Code::NotFound, format!("the account has no worker {worker}")));
+            return Err(StoreError::rejected(Code::NotFound, format!("the account has no worker {worker}")));
         }
     }
     let detail: String = report.detail.chars().take(4_000).collect();
     let query = "INSERT INTO failures (account, worker, at, kind, version, detail) VALUES ($1, $2, $3, $4, $5, $6)";
     let query = sqlx::query(query).bind(account).bind(report.worker).bind(now.0).bind(report.kind.name());
     query.bind(report.version.chars().take(40).collect::<String>()).bind(detail).execute(connection.raw()).await?;
-    // Those of long ago help nobody, and who reports without end fills no disk.
+    // Bounds the storage; old reports are of no use.
     let query = "DELETE FROM failures WHERE account = $1 AND id <=
                  (SELECT id FROM failures WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
-    sqlx::query(query).bind(account).bind(MOST_FAILURES).execute(connection.raw()).await?;
+    sqlx::query(query).bind(account).bind(MAX_FAILURE_REPORTS).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// What an account contributed since a day: validated games.
+/// Returns an account's validated games since a day.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn contribution(connection: &mut Connection<'_>, account: i64, since_day: i64) -> Outcome<Contribution> {
+pub async fn contribution(
+    connection: &mut Connection<'_>,
+    account: i64,
+    since_day: i64,
+) -> Result<Contribution, StoreError> {
     let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT), CAST(COALESCE(SUM(positions), 0) AS BIGINT)
                  FROM contributions WHERE account = $1 AND day >= $2";
     let query = sqlx::query_as(query).bind(account).bind(since_day);
@@ -367,12 +400,12 @@ pub async fn contribution(connection: &mut Connection<'_>, account: i64, since_d
     Ok(Contribution { games: games as u64, positions: positions as u64 })
 }
 
-/// An account's place among all by validated games, from 1.
+/// Returns an account's rank by validated games, from 1.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Outcome<Option<u64>> {
+pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Result<Option<u64>, StoreError> {
     let own = contribution(connection, account, i64::MIN).await?;
     if own.games == 0 {
         return Ok(None);
@@ -383,12 +416,12 @@ pub async fn rank(connection: &mut Connection<'_>, account: i64) -> Outcome<Opti
     Ok(Some(better as u64 + 1))
 }
 
-/// A setting's value.
+/// Returns a setting's value.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Outcome<Option<String>> {
+pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Result<Option<String>, StoreError> {
     let query = "SELECT value FROM settings WHERE name = $1";
     Ok(sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
 }
@@ -398,54 +431,60 @@ pub async fn setting(connection: &mut Connection<'_>, name: &str) -> Outcome<Opt
 /// # Errors
 ///
 /// If the database fails.
-pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &str) -> Outcome<()> {
+pub async fn set_setting(connection: &mut Connection<'_>, name: &str, value: &str) -> Result<(), StoreError> {
     let query =
         "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     sqlx::query(query).bind(name.to_owned()).bind(value.to_owned()).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// A new invitation, good for a week.
+/// Creates an invitation, valid for a week, and returns its secret.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: Role) -> Outcome<String> {
+pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: Role) -> Result<String, StoreError> {
     let secret = secret("invitation_")?;
     let query = "INSERT INTO invitations (hash, role, created_by, created, expires) VALUES ($1, $2, $3, $4, $5)";
     let query = sqlx::query(query).bind(hash_of(&secret)).bind(role.name()).bind(by).bind(now.0);
     query.bind(now.after(7 * DAY).0).execute(connection.raw()).await?;
     let text = format!("an invitation for a {role}");
-    note(connection, now, Event { kind: "invited", account: Some(by), subject: format!("account:{by}"), text }).await?;
+    record_event(connection, now, Event { kind: "invited", account: Some(by), subject: format!("account:{by}"), text })
+        .await?;
     Ok(secret)
 }
 
-/// Uses an invitation up for a new account, and says what role it is for.
+/// Redeems an invitation for a new account and returns its role.
 ///
 /// # Errors
 ///
-/// If it is none, too old, or used.
-pub async fn use_invitation(connection: &mut Connection<'_>, now: Time, secret: &str, account: i64) -> Outcome<Role> {
+/// If it is invalid, expired or used.
+pub async fn use_invitation(
+    connection: &mut Connection<'_>,
+    now: Time,
+    secret: &str,
+    account: i64,
+) -> Result<Role, StoreError> {
     let query =
         "UPDATE invitations SET used_by = $2 WHERE hash = $1 AND used_by IS NULL AND expires > $3 RETURNING role";
     let query = sqlx::query_scalar(query).bind(hash_of(secret)).bind(account).bind(now.0);
     let role: Option<String> = query.fetch_optional(connection.raw()).await?;
-    let role = role.ok_or_else(|| Failure::refused(Code::Forbidden, "the invitation is not valid, or was used"))?;
-    role.parse().map_err(|_| Failure::Broken(format!("the role {role}")))
+    let role = role.ok_or_else(|| StoreError::rejected(Code::Forbidden, "the invitation is not valid, or was used"))?;
+    role.parse().map_err(|_| StoreError::Corrupt(format!("the role {role}")))
 }
 
-/// A new account that somebody makes for themselves: a volunteer, or whatever the invitation is for.
+/// Registers an account for a person: a volunteer, or with the role of the invitation.
 ///
 /// # Errors
 ///
-/// If the name is none or taken, or the invitation is not valid.
+/// If the name is invalid or taken, or the invitation is not valid.
 pub async fn register(
     connection: &mut Connection<'_>,
     now: Time,
     name: &str,
     state: &str,
     invitation: Option<&str>,
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     let account = create_account(connection, now, name, Role::Volunteer, state, None).await?;
     if let Some(invitation) = invitation {
         let role = use_invitation(connection, now, invitation, account).await?;
@@ -454,7 +493,7 @@ pub async fn register(
     Ok(account)
 }
 
-/// Blocks a worker with a message that it prints, or lets it play again.
+/// Blocks a worker with a message for its user, or unblocks it.
 ///
 /// # Errors
 ///
@@ -465,19 +504,19 @@ pub async fn block_worker(
     worker: i64,
     message: Option<&str>,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "UPDATE workers SET blocked = $2 WHERE id = $1";
     let query = sqlx::query(query).bind(worker).bind(message.map(ToOwned::to_owned));
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no worker {worker}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no worker {worker}")));
     }
     let text = message.map_or_else(|| "may play again".to_owned(), |message| format!("blocked: {message}"));
     let subject = format!("worker:{worker}");
-    note(connection, now, Event { kind: "worker_blocked", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "worker_blocked", account: by, subject, text }).await?;
     Ok(())
 }
 
-/// Says whether a worker's word settles disputes, and its games need no audit.
+/// Sets whether a worker is trusted: its results settle disputes, and its games need no audit.
 ///
 /// # Errors
 ///
@@ -488,14 +527,14 @@ pub async fn trust_worker(
     worker: i64,
     trusted: bool,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "UPDATE workers SET trusted = $2 WHERE id = $1";
     let query = sqlx::query(query).bind(worker).bind(i64::from(trusted));
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no worker {worker}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no worker {worker}")));
     }
     let text = if trusted { "is trusted" } else { "is not trusted" }.to_owned();
     let subject = format!("worker:{worker}");
-    note(connection, now, Event { kind: "worker_trusted", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "worker_trusted", account: by, subject, text }).await?;
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! How strong the nets of a campaign are: all that were promoted play against each other, and the strength of each is
-//! what explains the results of all.
+//! Ratings: all promoted nets of a campaign play a round robin, and their strengths are fitted to
+//! all results.
 //!
-//! A gate says that a net is stronger than the one before it, by how much it does not say well, for the match ends as
-//! soon as enough is known; and gains over the one before need not add up. So the champions meet in the order of Berger's
-//! tables, a fixed number of pairs each, in jobs of the kind `rating`, which decide nothing.
+//! A gate ends as soon as its test decides, so it measures the difference badly, and differences
+//! need not add up. Champions therefore meet in the order of Berger's tables, with a fixed number
+//! of pairs each. The jobs have the kind `rating` and decide nothing.
 
 mod berger;
 mod strength;
@@ -16,34 +16,34 @@ use stats::Pentanomial;
 use crate::{
     campaigns::{self, CampaignRow, matches, nets},
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
 pub use strength::{Score, Strength, strengths};
 
-/// How many pairs two nets play, if nothing is said.
-pub const USUAL_PAIRS: u32 = 200;
+/// Default number of pairs between two nets.
+pub const DEFAULT_PAIRS: u32 = 200;
 
-/// How nets meet.
+/// The parameters of a round robin.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// How many pairs of games two of them play.
+    /// Pairs between two nets.
     pub pairs: u32,
-    /// The nodes of a search; those of the campaign's gate if none.
+    /// Nodes per search; those of the campaign's gate if none.
     pub nodes: Option<u64>,
 }
 
 /// A player: a net, or the plain evaluation.
 type Player = Option<Digest>;
 
-/// Who was champion of a campaign, in the order of coming to it: the first is who began.
-async fn players(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<Vec<Player>> {
+/// Returns the champions of a campaign in the order of promotion, beginning with the initial one.
+async fn players(connection: &mut Connection<'_>, row: &CampaignRow) -> Result<Vec<Player>, StoreError> {
     let query = "SELECT net FROM promotions WHERE campaign = $1 AND kind <> 'rollback' ORDER BY id";
     let promoted: Vec<Option<String>> = sqlx::query_scalar(query).bind(row.id).fetch_all(connection.raw()).await?;
     let mut players = vec![row.campaign.champion];
     for net in promoted.into_iter().flatten() {
-        let net = net.parse().map_err(|_| Failure::Broken(format!("a promotion of {net}, which is no hash")))?;
+        let net = net.parse().map_err(|_| StoreError::Corrupt(format!("a promotion of {net}, which is no hash")))?;
         if !players.contains(&Some(net)) {
             players.push(Some(net));
         }
@@ -55,8 +55,12 @@ fn text(player: Player) -> Option<String> {
     player.map(|net| net.to_string())
 }
 
-/// The rating jobs between two players: their numbers, and whether the first of them is the one who is asked about.
-async fn jobs_between(connection: &mut Connection<'_>, one: Player, other: Player) -> Outcome<Vec<(i64, bool)>> {
+/// Returns the rating jobs between two players, each with whether `one` is its first player.
+async fn jobs_between(
+    connection: &mut Connection<'_>,
+    one: Player,
+    other: Player,
+) -> Result<Vec<(i64, bool)>, StoreError> {
     let query = "SELECT id, CASE WHEN COALESCE(net, '') = $1 THEN 1 ELSE 0 END FROM jobs WHERE kind = 'rating'
                  AND ((COALESCE(net, '') = $1 AND COALESCE(opponent, '') = $2)
                       OR (COALESCE(net, '') = $2 AND COALESCE(opponent, '') = $1)) ORDER BY id";
@@ -65,12 +69,12 @@ async fn jobs_between(connection: &mut Connection<'_>, one: Player, other: Playe
     Ok(rows.into_iter().map(|(job, first)| (job, first == 1)).collect())
 }
 
-/// Lets those champions of a campaign play against each other who have not yet. The jobs that were made, in the order of
-/// Berger's tables.
+/// Creates matches between the champions of a campaign that have not met. Returns the jobs in the
+/// order of Berger's tables.
 ///
 /// # Errors
 ///
-/// If there are no two champions, or the plan is none.
+/// If there are fewer than two champions, or the plan is invalid.
 pub async fn begin(
     connection: &mut Connection<'_>,
     now: Time,
@@ -78,9 +82,9 @@ pub async fn begin(
     plan: Plan,
     bench_signature: u64,
     by: Option<i64>,
-) -> Outcome<Vec<i64>> {
+) -> Result<Vec<i64>, StoreError> {
     if !(1..=100_000).contains(&plan.pairs) || plan.nodes.is_some_and(|nodes| !(1..=1_000_000_000).contains(&nodes)) {
-        return Err(Failure::refused(
+        return Err(StoreError::rejected(
             Code::Invalid,
             "nets play 1 to 100,000 pairs, of 1 to 1,000,000,000 nodes a move",
         ));
@@ -88,7 +92,7 @@ pub async fn begin(
     let row = campaigns::lock(connection, campaign).await?;
     let players = players(connection, &row).await?;
     if players.len() < 2 {
-        return Err(Failure::refused(Code::Conflict, "no net of the campaign was promoted yet"));
+        return Err(StoreError::rejected(Code::Conflict, "no net of the campaign was promoted yet"));
     }
     let gate = row.campaign.gate;
     let gate =
@@ -96,7 +100,7 @@ pub async fn begin(
     let seed = game_seed(row.campaign.seed, row.id as u64);
     let mut jobs = Vec::new();
     for (one, other) in berger::rounds(players.len()).into_iter().flatten() {
-        // The younger is the one who is asked about.
+        // The newer net is the first player.
         let (old, new) = (players[one.min(other)], players[one.max(other)]);
         if !jobs_between(connection, new, old).await?.is_empty() {
             continue;
@@ -108,16 +112,16 @@ pub async fn begin(
     }
     let subject = format!("campaign:{}", row.campaign.name);
     let text = format!("{} matches between its champions", jobs.len());
-    note(connection, now, Event { kind: "rating", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "rating", account: by, subject, text }).await?;
     Ok(jobs)
 }
 
-/// How strong the champions of a campaign are, as far as they have played: in the order of coming to it, the first at 0.
+/// Returns the strengths of a campaign's champions in the order of promotion, the first at 0.
 ///
 /// # Errors
 ///
 /// If there is no such campaign.
-pub async fn history(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Value> {
+pub async fn history(connection: &mut Connection<'_>, campaign: i64) -> Result<Value, StoreError> {
     let row = campaigns::read(connection, campaign).await?;
     let players = players(connection, &row).await?;
     let (mut scores, mut pairings) = (Vec::new(), Vec::new());

@@ -1,9 +1,9 @@
-//! What is kept: the games that published nets learned from, for ever; all others for as long as whoever runs the
-//! coordinator says.
+//! Retention: games that published nets were trained on are kept for ever, all others for the
+//! configured time.
 //!
-//! Only objects expire. A shard's row stays, with its hash, its counts and what was found out about it, so nothing that
-//! was counted changes. Rows are marked here, in a transaction; the objects that nobody names any more are deleted by the
-//! sweep ([`driver`](crate::driver::sweep)), which does the same for those that were never named.
+//! Only objects expire. A shard's row stays with its hash, counts and verdict, so no count changes.
+//! Rows are marked here in a transaction; the sweep ([`driver`](crate::driver::sweep)) deletes the
+//! unreferenced objects.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +12,19 @@ use serde_json::Value;
 
 use crate::{
     clock::Time,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// So many are marked in one transaction.
-const TOGETHER: i64 = 200;
+/// Maximum shards marked per transaction.
+const MAX_BATCH: i64 = 200;
 
-/// The hashes of all shards that a manifest names from which a published net was made, or may be: one that is being
-/// trained, or in its gate.
+/// Returns the hashes of all shards in manifests of nets that are published, in training or in
+/// their gate.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>> {
+pub async fn pinned(connection: &mut Connection<'_>) -> Result<BTreeSet<String>, StoreError> {
     let query = "SELECT trainings.manifests FROM trainings LEFT JOIN nets ON nets.hash = trainings.candidate
                  WHERE trainings.state IN ('open', 'leased')
                  OR nets.state IN ('candidate', 'promoted', 'disputed', 'rolled_back') ORDER BY trainings.id";
@@ -32,7 +32,7 @@ pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>
     let mut names = BTreeSet::new();
     for manifests in manifests {
         let list: Vec<Value> = serde_json::from_str(&manifests)
-            .map_err(|error| Failure::Broken(format!("a training's manifests that are none: {error}")))?;
+            .map_err(|error| StoreError::Corrupt(format!("a training's manifests that are none: {error}")))?;
         names.extend(list.iter().filter_map(|named| named["sha256"].as_str().map(ToOwned::to_owned)));
     }
     let mut shards = BTreeSet::new();
@@ -40,15 +40,15 @@ pub async fn pinned(connection: &mut Connection<'_>) -> Outcome<BTreeSet<String>
         let query = "SELECT text FROM manifests WHERE hash = $1";
         let text: String = sqlx::query_scalar(query).bind(name.clone()).fetch_one(connection.raw()).await?;
         let manifest = Manifest::from_text(&text)
-            .map_err(|error| Failure::Broken(format!("a manifest {name} that is none: {error}")))?;
+            .map_err(|error| StoreError::Corrupt(format!("a manifest {name} that is none: {error}")))?;
         shards.extend(manifest.shards.into_iter().map(|entry| entry.sha256));
     }
     Ok(shards)
 }
 
-/// Marks some shards as expired that came before a time, and are neither pinned nor needed: their job is closed, no
-/// later training will want them, and nothing is to be compared with them. `after` is the shard to go on behind. How
-/// many were marked, and behind which to go on; none if there are no more.
+/// Marks one batch of shards as expired. They were received before a time and are not pinned. Their
+/// job is closed, no later training needs them, and no comparison is pending. `after` is the
+/// cursor; returns the number marked and the next cursor, none at the end.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub async fn expire(
     before: Time,
     pinned: &BTreeSet<String>,
     after: i64,
-) -> Outcome<(u64, Option<i64>)> {
+) -> Result<(u64, Option<i64>), StoreError> {
     let query = "SELECT shards.id, shards.hash FROM shards JOIN jobs ON jobs.id = shards.job
                  LEFT JOIN campaigns ON campaigns.id = jobs.campaign
                  WHERE shards.id > $1 AND shards.object = 'present' AND shards.received < $2
@@ -68,9 +68,9 @@ pub async fn expire(
                  AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state IN ('waiting', 'different')
                                  AND (left_shard = shards.id OR right_shard = shards.id))
                  ORDER BY shards.id LIMIT $3";
-    let query = sqlx::query_as(query).bind(after).bind(before.0).bind(TOGETHER);
+    let query = sqlx::query_as(query).bind(after).bind(before.0).bind(MAX_BATCH);
     let rows: Vec<(i64, String)> = query.fetch_all(connection.raw()).await?;
-    let next = (rows.len() as i64 == TOGETHER).then(|| rows.last().map(|row| row.0)).flatten();
+    let next = (rows.len() as i64 == MAX_BATCH).then(|| rows.last().map(|row| row.0)).flatten();
     let mut expired = 0;
     for (shard, hash) in rows {
         if pinned.contains(&hash) || is_in_window(connection, shard).await? {
@@ -82,8 +82,8 @@ pub async fn expire(
     Ok((expired, next))
 }
 
-/// Whether the next net of its campaign will learn from it.
-async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
+/// Whether the next training of its campaign uses the shard.
+async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Result<bool, StoreError> {
     let query = "SELECT jobs.kind, jobs.generation, campaigns.generation, campaigns.state, campaigns.text
                  FROM shards JOIN jobs ON jobs.id = shards.job JOIN campaigns ON campaigns.id = jobs.campaign
                  WHERE shards.id = $1";
@@ -94,6 +94,6 @@ async fn is_in_window(connection: &mut Connection<'_>, shard: i64) -> Outcome<bo
         return Ok(false);
     }
     let campaign = protocol::campaign::Campaign::from_text(&text)
-        .map_err(|error| Failure::Broken(format!("a campaign that is none: {error}")))?;
+        .map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))?;
     Ok(generation > newest - i64::from(campaign.generation.window))
 }

@@ -1,17 +1,18 @@
 //! The database.
 //!
-//! One [`Store`], two databases: `SQLite` in a file, or `PostgreSQL` by its address. What is asked of them is the same
-//! text of SQL; where they differ ([`Connection::locking`], the types of columns) is said here and nowhere else.
+//! One [`Store`], two databases: `SQLite` in a file, or `PostgreSQL` by address. Both run the same
+//! SQL. The differences (row locks, see [`Connection::for_update`], and column types) are confined
+//! to this module.
 //!
-//! An operation is a function on a [`Connection`]. [`Store::write`] runs it as one transaction, which is committed,
-//! and on disk, when the call returns; if the operation fails, nothing of it happened. Operations may be run again
-//! when databases ask for it, so they do nothing but read and write the database.
+//! An operation is a function on a [`Connection`]. [`Store::write`] runs it as one transaction,
+//! which is durable when the call returns. A failed operation leaves nothing behind. Databases may
+//! ask for a retry, so operations do nothing but read and write the database.
 //!
-//! A commit costs a wait for the disk. So operations that wait at the same time are committed together, each within a
-//! savepoint of its own.
+//! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
+//! each within its own savepoint.
 
 mod error;
-mod group;
+mod group_commit;
 mod schema;
 
 use std::{
@@ -28,29 +29,27 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
-pub use error::{Failure, StoreError};
+pub use error::{OpenError, StoreError};
 pub use schema::VERSION as SCHEMA;
 
 use crate::clock::{Clock, Time};
-use group::Writer;
+use group_commit::Writer;
 
-/// How far the clocks of a coordinator and its database may be apart, in milliseconds.
-const MOST_SKEW: i64 = 2_000;
+/// Maximum difference between the clocks of the coordinator and its database, in milliseconds.
+const MAX_CLOCK_SKEW_MS: i64 = 2_000;
 
-/// What `SQLite` is told on the connection that writes. Other coordinators may be writing, so waiting comes first.
-const WRITING: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+/// Settings of the `SQLite` connection that writes. The busy timeout comes first, because other
+/// coordinators may be writing.
+const WRITE_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                        PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;";
 
-/// What it is told on those that read.
-const READING: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
+/// Settings of the `SQLite` connections that read.
+const READ_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
 
-/// What an operation gives back.
-pub type Outcome<T> = Result<T, Failure>;
+/// A running operation.
+pub type Operation<'c, T> = BoxFuture<'c, Result<T, StoreError>>;
 
-/// An operation under way.
-pub type Operation<'c, T> = BoxFuture<'c, Outcome<T>>;
-
-/// Which database it is.
+/// The kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `SQLite`.
@@ -59,47 +58,49 @@ pub enum Dialect {
     Postgres,
 }
 
-/// A connection in the middle of a transaction.
+/// A connection within a transaction.
 pub struct Connection<'t> {
     raw: &'t mut AnyConnection,
     dialect: Dialect,
 }
 
 impl Connection<'_> {
-    /// For `sqlx`.
+    /// The underlying `sqlx` connection.
     pub fn raw(&mut self) -> &mut AnyConnection {
         self.raw
     }
 
-    /// Which database it is.
+    /// Returns the kind of database.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// A query whose rows nobody else changes until this transaction ends. `SQLite` has one writer anyway. That others
-    /// refer to such a row is no change of it: whoever writes a row behind the job may look at its campaign, whatever
-    /// is done with that.
+    /// `SELECT … FOR NO KEY UPDATE`: locks the rows until this transaction ends. References to a
+    /// locked row stay possible, so shards can be written while their campaign's row is locked.
+    /// `SQLite` has a single writer and needs no lock.
     #[must_use]
-    pub fn locking(&self, query: &'static str) -> AssertSqlSafe<String> {
+    pub fn for_update(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
             Dialect::Postgres => format!("{query} FOR NO KEY UPDATE"),
         })
     }
 
-    /// A query whose rows nobody changes until this transaction ends, though others may hold them so as well.
+    /// `SELECT … FOR SHARE`: keeps the rows unchanged until this transaction ends; others may share
+    /// them.
     #[must_use]
-    pub fn sharing(&self, query: &'static str) -> AssertSqlSafe<String> {
+    pub fn for_share(&self, query: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
             Dialect::Postgres => format!("{query} FOR SHARE"),
         })
     }
 
-    /// A query that takes rows of this table, and passes over those which somebody else is changing.
+    /// `SELECT … FOR NO KEY UPDATE SKIP LOCKED`: locks rows of `table` and skips those locked
+    /// elsewhere.
     #[must_use]
-    pub fn taking(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
+    pub fn skip_locked(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
         AssertSqlSafe(match self.dialect {
             Dialect::Sqlite => query.to_owned(),
             Dialect::Postgres => format!("{query} FOR NO KEY UPDATE OF {table} SKIP LOCKED"),
@@ -107,108 +108,108 @@ impl Connection<'_> {
     }
 }
 
-/// The database, and how to work on it.
+/// Access to the database.
 pub trait Store: Clone + Send + Sync + 'static {
-    /// Runs an operation as one transaction that may write. When it returns `Ok`, what was written is on disk.
-    fn write<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
+    /// Runs an operation as one transaction that may write. On `Ok` its writes are durable.
+    fn write<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
 
-    /// Runs an operation that only reads, on what was committed before it began.
-    fn read<T, F>(&self, operation: F) -> impl Future<Output = Outcome<T>> + Send
+    /// Runs an operation that only reads, on a snapshot.
+    fn read<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
 }
 
-/// One of the databases.
+/// A pool of connections to one database.
 #[derive(Clone)]
 pub struct Database {
     dialect: Dialect,
-    /// Connections that read.
+    /// Connections for reading.
     pool: AnyPool,
-    /// The one that writes.
+    /// The single writer.
     writer: Writer,
-    /// The folder with its file, if it has one.
+    /// The folder of a database file; none for a server.
     folder: Option<PathBuf>,
 }
 
 impl Database {
-    /// Opens a database and brings its tables to this version.
+    /// Opens a database and migrates its tables to this version.
     ///
     /// `address` is `sqlite:FILE` or `postgres://…`.
     ///
     /// # Errors
     ///
-    /// If there is none, it is newer than this program, or its clock is not the one given.
-    pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, StoreError> {
+    /// If it cannot be reached, is newer than this program, or its clock is not the given one.
+    pub async fn open(address: &str, clock: Option<&Clock>) -> Result<Self, OpenError> {
         let store = Self::connect(address).await?;
         if let Some(clock) = clock {
-            // Asked only now: a database that is slow to reach is not one with another clock.
+            // Only after connecting: a slow connection must not look like clock skew.
             store.check_clock(clock.now()).await?;
         }
         schema::migrate(&store).await?;
         Ok(store)
     }
 
-    async fn connect(address: &str) -> Result<Self, StoreError> {
+    async fn connect(address: &str) -> Result<Self, OpenError> {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(sqlx::any::install_default_drivers);
-        let unreachable = |source| StoreError::Unreachable { address: hidden(address), source };
+        let unreachable = |source| OpenError::Unreachable { address: hidden(address), source };
         if let Some(file) = address.strip_prefix("sqlite:") {
             let file = file.strip_prefix("//").unwrap_or(file);
             let options = SqliteConnectOptions::new().filename(Path::new(file)).create_if_missing(true);
             let options = AnyConnectOptions::from_str(options.to_url_lossy().as_str()).map_err(unreachable)?;
-            // What an address cannot say is said on every connection.
-            let pool = |most, settings: &'static str| {
-                AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30)).after_connect(
+            // Pragmas cannot be part of the address, so each connection sets them.
+            let pool = |max, settings: &'static str| {
+                AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30)).after_connect(
                     move |connection, _| {
                         Box::pin(async move { sqlx::raw_sql(settings).execute(connection).await.map(drop) })
                     },
                 )
             };
-            let one = pool(1, WRITING).connect_with(options.clone()).await.map_err(unreachable)?;
-            let pool = pool(4, READING).connect_with(options).await.map_err(unreachable)?;
+            let one = pool(1, WRITE_PRAGMAS).connect_with(options.clone()).await.map_err(unreachable)?;
+            let pool = pool(4, READ_PRAGMAS).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Sqlite);
             let folder = Path::new(file).parent().map(|folder| Path::new(".").join(folder));
             return Ok(Self { dialect: Dialect::Sqlite, pool, writer, folder });
         }
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = AnyConnectOptions::from_str(address).map_err(unreachable)?;
-            let pool = |most| AnyPoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(30));
+            let pool = |max| AnyPoolOptions::new().max_connections(max).acquire_timeout(Duration::from_secs(30));
             let one = pool(1).connect_with(options.clone()).await.map_err(unreachable)?;
             let pool = pool(8).connect_with(options).await.map_err(unreachable)?;
             let writer = Writer::start(one, Dialect::Postgres);
             return Ok(Self { dialect: Dialect::Postgres, pool, writer, folder: None });
         }
-        Err(StoreError::Address(hidden(address)))
+        Err(OpenError::Address(hidden(address)))
     }
 
-    /// Which database it is.
+    /// Returns the kind of database.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The folder with its file; none if it is a server's.
+    /// Returns the folder of the database file; none for a server.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    async fn check_clock(&self, now: Time) -> Result<(), StoreError> {
+    async fn check_clock(&self, now: Time) -> Result<(), OpenError> {
         let query = match self.dialect {
             Dialect::Sqlite => "SELECT CAST(unixepoch('subsec') * 1000 AS BIGINT)",
             Dialect::Postgres => "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
         };
-        let row: AnyRow = sqlx::query(query).fetch_one(&self.pool).await.map_err(StoreError::Database)?;
-        let theirs: i64 = row.try_get(0).map_err(StoreError::Database)?;
+        let row: AnyRow = sqlx::query(query).fetch_one(&self.pool).await.map_err(OpenError::Database)?;
+        let theirs: i64 = row.try_get(0).map_err(OpenError::Database)?;
         let apart = theirs - now.0;
-        if apart.abs() > MOST_SKEW { Err(StoreError::Clock { apart }) } else { Ok(()) }
+        if apart.abs() > MAX_CLOCK_SKEW_MS { Err(OpenError::Clock { apart }) } else { Ok(()) }
     }
 
-    /// Waits for what is being written, and closes all connections.
+    /// Waits for queued writes and closes all connections.
     pub async fn close(&self) {
         self.writer.stop().await;
         self.pool.close().await;
@@ -216,7 +217,7 @@ impl Database {
 }
 
 impl Store for Database {
-    async fn write<T, F>(&self, operation: F) -> Outcome<T>
+    async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
@@ -224,25 +225,25 @@ impl Store for Database {
         self.writer.write(operation).await
     }
 
-    async fn read<T, F>(&self, operation: F) -> Outcome<T>
+    async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
     {
         let begin = match self.dialect {
             Dialect::Sqlite => "BEGIN",
-            // One picture of the database for all that the operation asks.
+            // One snapshot for all queries of the operation.
             Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         let mut transaction = self.pool.begin_with(begin).await?;
         let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
-        // There is nothing to keep; if this fails, the connection is at fault, and the next to have it finds out.
+        // Nothing to keep. If the rollback fails, the next user of the connection finds out.
         drop(transaction.rollback().await);
         result
     }
 }
 
-/// An address without the password in it.
+/// Removes the password from an address.
 fn hidden(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     match rest.rsplit_once('@') {

@@ -1,8 +1,8 @@
-//! Matches under a clock: how strong nets are where time counts, as people use them.
+//! Timed matches: the strength of nets under a clock, as people use them.
 //!
-//! Their games are functions of the machine that played them, so nobody can prove them: they are leased to trusted
-//! workers alone, never played again by others, and whatever shows them says so. All pairs are played; what comes of them
-//! decides nothing, promotes nobody, and no net learns from it.
+//! Their games depend on the machine and are `unprovable`. They are leased to trusted workers only,
+//! never audited, and marked wherever they are shown. All pairs are played. The result decides no
+//! gate, and no net is trained on the games.
 
 use dataset::{Clock, Digest, EvaluationFilter, GameSettings, Header, OpeningPolicy, Opponent};
 use protocol::{api::problem::Code, campaign::Gate};
@@ -13,75 +13,75 @@ use xiangqi::rules::RuleSet;
 use crate::{
     campaigns::{matches, nets},
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
     work::counting,
 };
 
-/// The word for these jobs.
+/// The kind of these jobs.
 pub const KIND: &str = "timed";
 
-/// Who plays, for how long, and from where.
+/// The parameters of a timed match.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The net that is asked about; none for the plain evaluation.
+    /// The net under test; none for the plain evaluation.
     #[serde(default)]
     pub a: Option<Digest>,
-    /// The one it is compared with; none for the plain evaluation.
+    /// The reference net; none for the plain evaluation.
     #[serde(default)]
     pub b: Option<Digest>,
-    /// What both may use.
+    /// The clock of both sides.
     pub clock: Clock,
-    /// How many pairs of games they play.
-    #[serde(default = "usual::pairs")]
+    /// Number of pairs.
+    #[serde(default = "defaults::pairs")]
     pub pairs: u32,
     /// The rulebook.
     #[serde(default, with = "dataset::as_text")]
     pub rules: RuleSet,
-    /// The size of each one's transposition table, in mebibytes.
-    #[serde(default = "usual::hash")]
+    /// Size of each player's transposition table, in mebibytes.
+    #[serde(default = "defaults::hash")]
     pub hash_mebibytes: u32,
-    /// From where games begin.
-    #[serde(default = "usual::openings")]
+    /// The opening policy.
+    #[serde(default = "defaults::openings")]
     pub openings: OpeningPolicy,
-    /// After how many plies a game is a draw.
-    #[serde(default = "usual::ply_cap")]
+    /// The number of plies after which a game is drawn.
+    #[serde(default = "defaults::ply_cap")]
     pub ply_cap: u32,
     /// The seed of the openings.
-    #[serde(default = "usual::seed")]
+    #[serde(default = "defaults::seed")]
     pub seed: u64,
 }
 
-/// What is meant where nothing is said.
-pub mod usual {
+/// Defaults of [`Plan`].
+pub mod defaults {
     use super::{EvaluationFilter, OpeningPolicy};
 
-    /// Pairs of games.
+    /// Number of pairs.
     #[must_use]
     pub const fn pairs() -> u32 {
         100
     }
 
-    /// Mebibytes of a table.
+    /// Mebibytes of a transposition table.
     #[must_use]
     pub const fn hash() -> u32 {
         64
     }
 
-    /// Openings as gates have them.
+    /// The openings of gates.
     #[must_use]
     pub const fn openings() -> OpeningPolicy {
         OpeningPolicy { book: None, plies: 8, filter: Some(EvaluationFilter { nodes: 1_000, bound: 150 }) }
     }
 
-    /// Plies of a game.
+    /// Maximum plies of a game.
     #[must_use]
     pub const fn ply_cap() -> u32 {
         400
     }
 
-    /// A seed.
+    /// Seed of the openings.
     #[must_use]
     pub const fn seed() -> u64 {
         1
@@ -109,7 +109,7 @@ impl Plan {
         }
     }
 
-    /// How it is counted: all of it, pair by pair.
+    /// A gate that counts all pairs.
     fn gate(&self) -> Gate {
         Gate {
             batch_pairs: 1,
@@ -126,19 +126,19 @@ impl Plan {
     }
 }
 
-/// Lets two nets play under a clock. The job's number.
+/// Creates a timed match and returns its job.
 ///
 /// # Errors
 ///
-/// If a value is not allowed, or a net or book is not here.
+/// If a value is invalid, or a net or book does not exist.
 pub async fn begin(
     connection: &mut Connection<'_>,
     now: Time,
     plan: &Plan,
     bench_signature: u64,
     by: Option<i64>,
-) -> Outcome<i64> {
-    let invalid = |detail: &str| Err(Failure::refused(Code::Invalid, detail));
+) -> Result<i64, StoreError> {
+    let invalid = |detail: &str| Err(StoreError::rejected(Code::Invalid, detail));
     let header = plan.header(bench_signature);
     if let Err(error) = Header::from_bytes(&header.to_bytes()) {
         return invalid(&error.to_string());
@@ -159,24 +159,24 @@ pub async fn begin(
     let job = matches::create(connection, now, KIND, &header, &plan.gate()).await?;
     let text =
         format!("{} pairs under the clock {}; nobody can prove them, and nobody is promoted", plan.pairs, plan.clock);
-    note(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
+    record_event(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
     Ok(job)
 }
 
-/// What came of a match under a clock.
+/// The result of a timed match.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Result {
-    /// What both may use.
+pub struct TimedResult {
+    /// The clock of both sides.
     pub clock: Clock,
-    /// Always: nobody can play these games again and get the same.
+    /// Always true: the games are not reproducible.
     pub unprovable: bool,
     /// Elo with its interval; none before the first pair.
     pub elo: Option<EloEstimate>,
-    /// In how many of the games the one who is asked about lost on time, and the other.
+    /// Losses on time of the net under test and of the reference.
     pub time_losses: [u64; 2],
 }
 
-/// What came of a match, of which these pairs count; none if no clock runs in it.
+/// Returns the result of a timed match with these counts; none for other matches.
 ///
 /// # Errors
 ///
@@ -186,9 +186,9 @@ pub(crate) async fn result(
     job: i64,
     header: &Header,
     counts: Pentanomial,
-) -> Outcome<Option<Result>> {
+) -> Result<Option<TimedResult>, StoreError> {
     let Some(clock) = header.clock else { return Ok(None) };
     let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
     let time_losses = counting::time_losses(connection, job).await?;
-    Ok(Some(Result { clock, unprovable: true, elo, time_losses }))
+    Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

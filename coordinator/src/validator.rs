@@ -1,5 +1,5 @@
-//! Validation as a service: takes shards from the database, plays their games again, and says what it found. In the
-//! coordinator itself, or in as many processes of its own as are wanted.
+//! Validator service: claims shards, replays their games and records verdicts. It runs in the
+//! coordinator or in any number of separate processes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,16 +16,16 @@ use xiangqi::{Fen, rules::RuleSet};
 use crate::{
     clock::{Clock, SECOND},
     objects::{Kind, ObjectError, Objects},
-    store::{Database, Failure, Store as _},
+    store::{Database, Store as _, StoreError},
     work::{
         audit::{self, ToCompare},
         figures::Figures,
-        validating::{self, Sound, ToValidate},
+        validating::{self, ToValidate, ValidationReport},
     },
 };
 
-/// For so long a shard is taken on; who takes longer is taken for dead.
-const PATIENCE: i64 = 300 * SECOND;
+/// Duration of a claim, in milliseconds; afterwards others may claim the shard.
+const CLAIM_MS: i64 = 300 * SECOND;
 
 /// A validator.
 #[derive(Clone)]
@@ -34,31 +34,31 @@ pub struct Validator {
     pub store: Database,
     /// The objects.
     pub objects: Objects,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// How many shards are played at the same time.
+    /// Maximum shards validated at the same time.
     pub threads: usize,
 }
 
-/// Why validation did not go on.
+/// An error of validation.
 #[derive(Debug, thiserror::Error)]
 pub enum ValidatorError {
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
-    Store(#[from] Failure),
-    /// The objects.
+    Store(#[from] StoreError),
+    /// The object store failed.
     #[error(transparent)]
     Objects(#[from] ObjectError),
-    /// A thread broke off.
+    /// A thread panicked.
     #[error("validation broke off: {0}")]
     Broken(#[from] tokio::task::JoinError),
 }
 
 impl Validator {
-    /// Validates until it is told to stop; sleeps while nothing waits.
+    /// Validates until stopped; sleeps while nothing is pending.
     pub async fn serve(self, mut stop: tokio::sync::watch::Receiver<bool>) {
         loop {
-            let pause = match self.round().await {
+            let pause = match self.run_batch().await {
                 Ok(0) => Duration::from_millis(300),
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
@@ -73,46 +73,46 @@ impl Validator {
         }
     }
 
-    /// Validates and compares what waits, as much as is taken on at once; how much it was.
+    /// Validates and compares one batch; returns its size.
     ///
     /// # Errors
     ///
     /// If the database or the objects fail.
-    pub async fn round(&self) -> Result<usize, ValidatorError> {
+    pub async fn run_batch(&self) -> Result<usize, ValidatorError> {
         let now = self.clock.now();
-        let most = self.threads.max(1) as i64;
-        let until = now.after(PATIENCE);
+        let limit = self.threads.max(1) as i64;
+        let until = now.after(CLAIM_MS);
         let shards = self
             .store
             .write(move |mut connection| {
-                Box::pin(async move { validating::take(&mut connection, now, most, until).await })
+                Box::pin(async move { validating::claim(&mut connection, now, limit, until).await })
             })
             .await?;
         let mut tasks = tokio::task::JoinSet::new();
         for shard in &shards {
             tasks.spawn(self.clone().validate(shard.clone()));
         }
-        // What goes wrong with one is no reason to leave the others: it is taken on again after a while.
-        let mut trouble = Ok(());
+        // A failed task must not stop the others: its claim expires and it is retried.
+        let mut outcome = Ok(());
         while let Some(done) = tasks.join_next().await {
             if let Err(error) = done.map_err(ValidatorError::from).and_then(|done| done) {
                 tracing::error!(%error, "an upload was not validated");
-                trouble = Err(error);
+                outcome = Err(error);
             }
         }
         let comparisons = self
             .store
             .write(move |mut connection| {
-                Box::pin(async move { audit::take(&mut connection, now, most * 4, until).await })
+                Box::pin(async move { audit::claim(&mut connection, now, limit * 4, until).await })
             })
             .await?;
         for comparison in &comparisons {
             if let Err(error) = self.compare(comparison).await {
                 tracing::error!(comparison = comparison.comparison, %error, "two uploads were not compared");
-                trouble = Err(error);
+                outcome = Err(error);
             }
         }
-        trouble.map(|()| shards.len() + comparisons.len())
+        outcome.map(|()| shards.len() + comparisons.len())
     }
 
     async fn validate(self, shard: ToValidate) -> Result<(), ValidatorError> {
@@ -148,7 +148,7 @@ impl Validator {
         let reasons: std::collections::BTreeMap<_, _> =
             proof.reasons.iter().map(|(reason, games)| (reason.name(), games)).collect();
         let outcomes = json!({ "red_wins": proof.red_wins, "black_wins": proof.black_wins, "draws": proof.draws });
-        let sound = Arc::new(Sound {
+        let report = Arc::new(ValidationReport {
             positions: proof.positions,
             outcomes: outcomes.to_string(),
             reasons: json!(reasons).to_string(),
@@ -161,8 +161,8 @@ impl Validator {
         let id = shard.shard;
         self.store
             .write(move |mut connection| {
-                let sound = Arc::clone(&sound);
-                Box::pin(async move { validating::accept(&mut connection, now, id, &sound, draw).await })
+                let report = Arc::clone(&report);
+                Box::pin(async move { validating::accept(&mut connection, now, id, &report, draw).await })
             })
             .await?;
         Ok(())
@@ -182,7 +182,8 @@ impl Validator {
 
     async fn book(&self, hash: Digest, rules: RuleSet) -> Result<Book, ValidatorError> {
         let bytes = self.objects.get(Kind::Book, hash).await?;
-        Book::from_bytes(&bytes, rules).map_err(|error| Failure::Broken(format!("a book that is none: {error}")).into())
+        Book::from_bytes(&bytes, rules)
+            .map_err(|error| StoreError::Corrupt(format!("a book that is none: {error}")).into())
     }
 
     async fn compare(&self, pair: &ToCompare) -> Result<(), ValidatorError> {
@@ -196,21 +197,21 @@ impl Validator {
             match spawn_blocking(move || delivery::compare(&left, &right, first..end)).await? {
                 Comparison::Equal => None,
                 Comparison::Differ { first_game } => Some(first_game),
-                // Both were sound when they were validated.
+                // Both were readable when validated, so one has been damaged since.
                 Comparison::Unreadable => Some(first),
             }
         };
         let (id, now) = (pair.comparison, self.clock.now());
         self.store
             .write(move |mut connection| {
-                Box::pin(async move { audit::compared(&mut connection, now, id, differs).await })
+                Box::pin(async move { audit::record_comparison(&mut connection, now, id, differs).await })
             })
             .await?;
         Ok(())
     }
 }
 
-/// Something that nobody can foresee.
+/// Returns an unpredictable random number.
 #[must_use]
 pub fn random() -> u64 {
     getrandom::u64().unwrap_or_default()

@@ -1,16 +1,17 @@
-//! Games to play, from the lease to the verdict.
+//! Work for workers, from lease to verdict.
 //!
-//! A job is a series of numbered games, each a function of the job's header and its number. Below the job's frontier
-//! every number lies in exactly one *segment*, which is open, leased, or held by a shard: that is how a game is counted
-//! once. A *lease* is a range of numbers for one worker; a *shard* is what came back, for all of the range or its
-//! beginning. Shards are received, then validated by replay; only what a validated shard holds counts.
+//! A job is a series of numbered games; each is a function of the job's header and its number.
+//! Below the job's frontier, every number lies in exactly one *segment*: open, leased, or held by a
+//! shard. So each game counts once. A *lease* is a range of numbers for one worker. A *shard* is
+//! the uploaded result for that range or its beginning. Shards are received, then validated by
+//! replay. Only games held by a validated shard count.
 //!
-//! Who comes late, or plays games that others have played too, is compared: equal games are an audit that costs
-//! nothing, different ones a *dispute*, in which a trusted worker plays them a third time. Who is found to be wrong is
-//! quarantined, and what it holds goes to others who played the same games, or is played again.
+//! Games that arrive twice are compared. Equal games are a free audit. Different ones are a
+//! *dispute*, which a trusted worker settles by playing them a third time. The outvoted account is
+//! quarantined. Its games pass to shards with the same numbers, or are played again.
 //!
-//! Everything here is a function on a connection in a transaction, and the time is said by whoever calls. Rows are
-//! locked in one order: the job, then what belongs to it.
+//! Every function here runs on a connection in a transaction; the caller supplies the time. Lock
+//! order: the job, then its rows.
 
 pub mod audit;
 pub mod counting;
@@ -29,15 +30,15 @@ mod totals;
 use dataset::{Header, Time};
 use sqlx::Row as _;
 
-use crate::store::{Connection, Failure, Outcome};
+use crate::store::{Connection, StoreError};
 
-/// No lease has more games.
-const MOST_GAMES: i64 = 4_096;
+/// Maximum games per lease.
+const MAX_GAMES_PER_LEASE: i64 = 4_096;
 
-/// How many moves a game has, as long as nothing is known.
-pub(crate) const USUAL_MOVES: i64 = 100;
+/// Assumed moves per game before any was measured.
+pub(crate) const DEFAULT_MOVES_PER_GAME: i64 = 100;
 
-/// What plays: its header, and what is known of the job.
+/// A job's header and progress.
 #[derive(Clone, Debug)]
 pub(crate) struct JobRow {
     pub(crate) id: i64,
@@ -45,21 +46,21 @@ pub(crate) struct JobRow {
     pub(crate) header: Header,
     pub(crate) game_limit: Option<i64>,
     pub(crate) frontier: i64,
-    /// What a game costs, as far as is known, in what [`cost_per_position`] says.
+    /// Estimated cost of a game, in the unit of [`cost_per_position`].
     pub(crate) nodes_per_game: i64,
 }
 
 impl JobRow {
-    /// Games that belong together: of a match, both of a pair.
+    /// Games that belong together: 2 in a match, where pairs share an opening.
     pub(crate) fn unit(&self) -> i64 {
         if self.header.opponent.is_some() { 2 } else { 1 }
     }
 }
 
-/// A job, which nobody else changes until the transaction ends.
-pub(crate) async fn lock_job(connection: &mut Connection<'_>, job: i64) -> Outcome<JobRow> {
+/// Locks a job until the transaction ends.
+pub(crate) async fn lock_job(connection: &mut Connection<'_>, job: i64) -> Result<JobRow, StoreError> {
     let query =
-        connection.locking("SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1");
+        connection.for_update("SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1");
     let row = sqlx::query(query).bind(job).fetch_one(connection.raw()).await?;
     let header: String = row.try_get("header")?;
     Ok(JobRow {
@@ -72,19 +73,19 @@ pub(crate) async fn lock_job(connection: &mut Connection<'_>, job: i64) -> Outco
     })
 }
 
-/// A job's header as the database holds it.
-pub(crate) fn header_of(text: &str) -> Outcome<Header> {
-    serde_json::from_str(text).map_err(|error| Failure::Broken(format!("a header that is none: {error}")))
+/// Parses a job's header.
+pub(crate) fn header_of(text: &str) -> Result<Header, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Corrupt(format!("a header that is none: {error}")))
 }
 
-/// What a position costs: nodes, of which after a soft limit an iteration is finished; under a clock, milliseconds of a
-/// thread.
+/// Cost of a position: nodes, or under a clock milliseconds of a thread. A soft limit adds a third,
+/// because the iteration is finished.
 pub(crate) fn cost_per_position(header: &Header) -> i64 {
     match header.clock.map(|clock| clock.time) {
         Some(Time::Move { milliseconds }) => i64::from(milliseconds).max(1),
-        // Of both sides' time at the start each move uses a part.
+        // Each move uses a part of both sides' base time.
         Some(Time::Game { base_milliseconds, increment_milliseconds }) => {
-            (i64::from(increment_milliseconds) + 2 * i64::from(base_milliseconds) / USUAL_MOVES).max(1)
+            (i64::from(increment_milliseconds) + 2 * i64::from(base_milliseconds) / DEFAULT_MOVES_PER_GAME).max(1)
         }
         None => nodes_per_position(header),
     }

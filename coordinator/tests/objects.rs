@@ -1,6 +1,6 @@
-//! The store of objects: one suite, on a folder and on a real S3 server.
+//! The object store: one suite, on a folder and on a real S3 server.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 use coordinator::objects::{Kind, ObjectError, Objects, Read};
 use dataset::Digest;
@@ -41,7 +41,7 @@ async fn suite(objects: Objects) {
     assert!(matches!(objects.length(Kind::Shard, other).await, Err(ObjectError::Missing)));
     assert_eq!(objects.older_than(Kind::Shard, i64::MAX).await.unwrap(), [hash]);
     assert!(objects.older_than(Kind::Shard, 0).await.unwrap().is_empty());
-    // Set aside, it is in no list, and comes back to whoever reads it.
+    // An object set aside is in no list, and is restored when read.
     for round in 0..3 {
         objects.set_aside(Kind::Shard, hash).await.unwrap();
         objects.set_aside(Kind::Shard, hash).await.unwrap();
@@ -84,7 +84,7 @@ async fn an_s3_server() {
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
+fn an_invalid_address_is_rejected() {
     for address in ["", "s3://", "http://x", "gs://x"] {
         assert!(matches!(Objects::open(address), Err(ObjectError::Address(_))), "{address}");
     }

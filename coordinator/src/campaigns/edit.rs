@@ -1,20 +1,21 @@
-//! What of a campaign may be changed while it runs.
+//! Edits of a running campaign.
 
 use protocol::{api::problem::Code, campaign::Campaign};
 
 use super::{lock, nets};
 use crate::{
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
-/// Changes a campaign's text. Its description, priority, generations, gate and recipe may change, as far as nothing is
-/// under way that was begun with them; what its games are a function of stays. `changed` is what the person saw.
+/// Changes a campaign's text: description, priority, generations, gate and recipe, unless a running
+/// step uses them. The parameters that determine games are fixed. Optimistic locking: `changed` is
+/// the version that was edited.
 ///
 /// # Errors
 ///
-/// If the text is no campaign, changes something else, or the campaign has changed or is over.
+/// If the text is invalid, changes a fixed key, or the campaign has changed or is over.
 pub async fn edit(
     connection: &mut Connection<'_>,
     now: Time,
@@ -22,23 +23,23 @@ pub async fn edit(
     text: &str,
     changed: i64,
     by: Option<i64>,
-) -> Outcome<()> {
-    let new = Campaign::from_text(text).map_err(|error| Failure::refused(Code::Invalid, error.to_string()))?;
+) -> Result<(), StoreError> {
+    let new = Campaign::from_text(text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
     let row = lock(connection, id).await?;
     if changed != row.changed {
-        return Err(Failure::refused(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
+        return Err(StoreError::rejected(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
     }
     if matches!(row.state.as_str(), "stopped" | "complete") {
-        return Err(Failure::refused(Code::Conflict, format!("the campaign is {}", row.state)));
+        return Err(StoreError::rejected(Code::Conflict, format!("the campaign is {}", row.state)));
     }
     if let Some(key) = fixed(&row.campaign, &new) {
-        return Err(Failure::refused(Code::Invalid, format!("`{key}` cannot be changed: begin another campaign")));
+        return Err(StoreError::rejected(Code::Invalid, format!("`{key}` cannot be changed: begin another campaign")));
     }
     if row.phase == "gating" && new.gate != row.campaign.gate {
-        return Err(Failure::refused(Code::Conflict, "`gate` cannot be changed while its match is played"));
+        return Err(StoreError::rejected(Code::Conflict, "`gate` cannot be changed while its match is played"));
     }
     if row.phase == "training" && new.recipe != row.campaign.recipe {
-        return Err(Failure::refused(Code::Conflict, "`recipe` cannot be changed while a net is trained"));
+        return Err(StoreError::rejected(Code::Conflict, "`recipe` cannot be changed while a net is trained"));
     }
     if let Some(book) = new.gate.book {
         nets::book_must_exist(connection, book).await?;
@@ -50,11 +51,11 @@ pub async fn edit(
     sqlx::query(query).bind(id).bind(i64::from(new.priority)).execute(connection.raw()).await?;
     let subject = format!("campaign:{}", new.name);
     let text = "its text was changed".to_owned();
-    note(connection, now, Event { kind: "campaign_edited", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "campaign_edited", account: by, subject, text }).await?;
     Ok(())
 }
 
-/// The first key that differs and may not.
+/// Returns the first fixed key that differs.
 fn fixed(old: &Campaign, new: &Campaign) -> Option<&'static str> {
     [
         ("name", old.name != new.name),

@@ -1,4 +1,4 @@
-//! Matches: how they stand, what was decided, and what a later quarantine makes of it.
+//! Matches: standing, decision, and rechecks after a quarantine.
 
 use dataset::Header;
 use protocol::campaign::Gate;
@@ -8,15 +8,15 @@ use stats::{Decision, Hypotheses, Pentanomial, Sprt};
 use super::{nets, steps};
 use crate::{
     clock::Time,
-    events::{Event, note_with},
+    events::{Event, record_event_with},
     gate::{self, Verdict},
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
     timed,
     work::{counting, header_of, lock_job},
 };
 
-/// A match between two nets, outside all campaigns. Of a `match` as many pairs are played as the test wants, of others
-/// (`rating`, `timed`) all.
+/// Creates a match between two nets outside all campaigns. A `match` ends with its test; other
+/// kinds (`rating`, `timed`) play all pairs.
 ///
 /// # Errors
 ///
@@ -27,33 +27,39 @@ pub async fn create(
     kind: &str,
     header: &Header,
     gate: &Gate,
-) -> Outcome<i64> {
-    let text = serde_json::to_string(gate).map_err(|error| Failure::Broken(error.to_string()))?;
+) -> Result<i64, StoreError> {
+    let text = serde_json::to_string(gate).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let limit = i64::from(gate.most_pairs) * 2;
     steps::create_job(connection, now, None, kind, header, Some(text), Some(limit)).await
 }
 
-pub(super) async fn set_state(connection: &mut Connection<'_>, now: Time, job: i64, state: &str) -> Outcome<()> {
+pub(super) async fn set_state(
+    connection: &mut Connection<'_>,
+    now: Time,
+    job: i64,
+    state: &str,
+) -> Result<(), StoreError> {
     let query = "UPDATE jobs SET state = $2, closed = CASE WHEN $2 = 'closed' THEN $3 ELSE NULL END
                  WHERE id = $1 AND state <> $2";
     sqlx::query(query).bind(job).bind(state.to_owned()).bind(now.0).execute(connection.raw()).await?;
     Ok(())
 }
 
-pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &Verdict) -> Outcome<()> {
-    let text = serde_json::to_string(verdict).map_err(|error| Failure::Broken(error.to_string()))?;
+pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &Verdict) -> Result<(), StoreError> {
+    let text = serde_json::to_string(verdict).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let query = "UPDATE jobs SET decision = $2 WHERE id = $1";
     sqlx::query(query).bind(job).bind(text).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// How many games of a passed gate are still to be audited; if none are on their way, more are chosen.
+/// Returns how many games of a passed gate still need an audit; requests more audits if none are
+/// under way.
 pub(super) async fn missing_audits(
     connection: &mut Connection<'_>,
     job: i64,
     verdict: &Verdict,
     percent: u32,
-) -> Outcome<Option<i64>> {
+) -> Result<Option<i64>, StoreError> {
     let below = verdict.pairs as i64 * 2;
     let audited = counting::audited(connection, job, below).await?;
     let needed = (audited.games * i64::from(percent) + 99) / 100;
@@ -64,8 +70,8 @@ pub(super) async fn missing_audits(
         return Ok(None);
     }
     if audited.waiting < missing && open == 0 {
-        // Which shards, nobody can foresee: their hashes hang on games that were not played yet. Of one that was
-        // audited in part, another part may be, when there is no other.
+        // The order by hash is unpredictable: it depends on games that were not played yet. A
+        // partly audited shard comes last, for an audit of another part.
         let query = "UPDATE shards SET audit = 'wanted' WHERE id = (
                          SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
                          JOIN workers ON workers.id = shards.worker
@@ -78,82 +84,85 @@ pub(super) async fn missing_audits(
     Ok(Some(missing.max(open)))
 }
 
-/// How a match stands.
+/// The standing of a match.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Standing {
-    /// What the test says so far.
+    /// The test's current verdict.
     pub verdict: Verdict,
-    /// How many pairs count, without a gap.
+    /// Number of counted pairs, without a gap.
     pub pairs: u64,
     /// The test.
     pub test: Sprt,
-    /// How often it is asked.
+    /// Number of pairs between two looks of the test.
     pub batch_pairs: u32,
-    /// Under a clock, what came of it; then the test decides nothing, and all pairs are in the counts.
+    /// The result under a clock. The test then decides nothing, and the counts cover all pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timed: Option<timed::Result>,
+    pub timed: Option<timed::TimedResult>,
 }
 
-/// The test of a gate.
+/// Returns the SPRT of a gate.
 ///
 /// # Errors
 ///
-/// If it is none.
-pub fn test_of(gate: &Gate) -> Outcome<Sprt> {
-    let broken = |error: stats::SprtError| Failure::Broken(format!("a gate that is none: {error}"));
-    let hypotheses = Hypotheses::new(gate.elo0, gate.elo1).map_err(broken)?;
-    Sprt::new(gate.model, hypotheses).with_error_rates(gate.alpha, gate.beta).map_err(broken)
+/// If the gate's parameters are invalid.
+pub fn test_of(gate: &Gate) -> Result<Sprt, StoreError> {
+    let corrupt = |error: stats::SprtError| StoreError::Corrupt(format!("a gate that is none: {error}"));
+    let hypotheses = Hypotheses::new(gate.elo0, gate.elo1).map_err(corrupt)?;
+    Sprt::new(gate.model, hypotheses).with_error_rates(gate.alpha, gate.beta).map_err(corrupt)
 }
 
-/// How a match stands.
+/// Returns the standing of a match.
 ///
 /// # Errors
 ///
-/// If it is none.
-pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Outcome<Standing> {
+/// If the job is no match.
+pub async fn standing(connection: &mut Connection<'_>, job: i64) -> Result<Standing, StoreError> {
     Ok(standing_and_pairs(connection, job).await?.0)
 }
 
-/// How a match stands, and the pairs that say so.
+/// Returns the standing of a match and its pairs.
 ///
 /// # Errors
 ///
-/// If it is none.
-pub(crate) async fn standing_and_pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<(Standing, Vec<u8>)> {
+/// If the job is no match.
+pub(crate) async fn standing_and_pairs(
+    connection: &mut Connection<'_>,
+    job: i64,
+) -> Result<(Standing, Vec<u8>), StoreError> {
     let query = "SELECT gate, header FROM jobs WHERE id = $1";
     let (gate, header): (Option<String>, String) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
     let header = header_of(&header)?;
     let gate: Gate = gate
         .and_then(|text| serde_json::from_str(&text).ok())
-        .ok_or_else(|| Failure::Broken(format!("job {job}, which is no match")))?;
+        .ok_or_else(|| StoreError::Corrupt(format!("job {job}, which is no match")))?;
     let test = test_of(&gate)?;
     let pairs = counting::pairs(connection, job).await?;
     let counts = gate::counts(&pairs);
     let timed = timed::result(connection, job, &header, counts).await?;
     let verdict =
         if timed.is_some() { gate::undecided(&test, counts) } else { gate::judge(&test, gate.batch_pairs, &pairs) };
-    let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
+    let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
     let standing = Standing { verdict, pairs: pairs.len() as u64, test, batch_pairs: gate.batch_pairs, timed };
     Ok((standing, pairs))
 }
 
-/// What all pairs of a match brought that count, without a gap: also those behind its decision.
+/// Returns the results of all counted pairs without a gap, including those after the decision.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Outcome<Pentanomial> {
+pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Result<Pentanomial, StoreError> {
     Ok(gate::counts(&counting::pairs(connection, job).await?))
 }
 
-/// Looks again at decided matches of which games went or came: a decision that does not stand any more is disputed,
-/// and the match goes on to fill the gap. How many there were.
+/// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
+/// and the match resumes to fill the gap. Returns the number of matches.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
-    // Those that wait for games to fill a gap were looked at already: they keep nobody else waiting.
+pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Result<u64, StoreError> {
+    // Oldest recheck first, so matches that wait for games do not delay the others.
     let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT 50";
     let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     for &job in &jobs {
@@ -166,7 +175,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
         let standing = standing(connection, job).await?;
         let is_out = game_limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
         let Some(campaign) = campaign else {
-            // Nothing hangs on it: it is decided anew.
+            // No net depends on it: it is decided anew.
             let stands = standing.verdict == decided && (is_out || kind == "match");
             let query =
                 "UPDATE jobs SET recheck = 0, decision = CASE WHEN $2 = 1 THEN decision ELSE NULL END WHERE id = $1";
@@ -181,21 +190,21 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Outcome<u64>
         sqlx::query(query).bind(job).bind(i64::from(has_gap)).bind(now.0).execute(connection.raw()).await?;
         set_state(connection, now, job, if plays { "open" } else { "closed" }).await?;
         if let Some(net) = net {
-            doubt(connection, now, job, &net, decided.decision, &standing).await?;
+            update_net(connection, now, job, &net, decided.decision, &standing).await?;
         }
     }
     Ok(jobs.len() as u64)
 }
 
-/// What it means for a net that its gate is looked at again.
-async fn doubt(
+/// Updates the state of a net whose gate was rechecked.
+async fn update_net(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     net: &str,
     decided: Decision,
     standing: &Standing,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let (decision, pairs) = (standing.verdict.decision, standing.pairs);
     let name = nets::name_of_text(connection, net).await?;
     let subject = format!("net:{net}");
@@ -210,21 +219,22 @@ async fn doubt(
         let query = sqlx::query(query).bind(net.to_owned()).bind(from).bind(to).bind(why.clone());
         if query.execute(connection.raw()).await?.rows_affected() > 0 {
             let text = why.map_or_else(|| format!("{name}: its gate stands again"), |why| format!("{name}: {why}"));
-            note_with(connection, now, Event { kind: to, account: None, subject, text }, &data).await?;
+            record_event_with(connection, now, Event { kind: to, account: None, subject, text }, &data).await?;
         }
     } else if decision == Decision::AcceptH1 {
         let text = format!("{name} was rejected, and {pairs} pairs of its gate say now that it is stronger");
-        note_with(connection, now, Event { kind: "gate_reversed", account: None, subject, text }, &data).await?;
+        record_event_with(connection, now, Event { kind: "gate_reversed", account: None, subject, text }, &data)
+            .await?;
     }
     Ok(())
 }
 
-/// Notes what was decided in matches outside of campaigns, and ends them.
+/// Decides and closes finished matches outside of campaigns.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Outcome<u64> {
+pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Result<u64, StoreError> {
     let query = "SELECT id, kind, game_limit FROM jobs
                  WHERE campaign IS NULL AND decision IS NULL AND state = 'open' AND gate IS NOT NULL ORDER BY id LIMIT 100";
     let jobs: Vec<(i64, String, Option<i64>)> = sqlx::query_as(query).fetch_all(connection.raw()).await?;

@@ -1,4 +1,4 @@
-//! Nets, books and training sets.
+//! Nets, opening books and training sets.
 
 use dataset::{
     Digest,
@@ -11,70 +11,70 @@ use serde_json::json;
 use super::{lock, matches, trainings};
 use crate::{
     clock::Time,
-    events::{Event, note_with},
-    store::{Connection, Failure, Outcome},
+    events::{Event, record_event_with},
+    store::{Connection, StoreError},
 };
 
-/// Refuses a net that is not here.
+/// Checks that a net exists.
 ///
 /// # Errors
 ///
-/// If it is not.
-pub async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Outcome<()> {
+/// If it does not.
+pub async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Result<(), StoreError> {
     let query = "SELECT COUNT(*) FROM nets WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(net.to_string()).fetch_one(connection.raw()).await?;
-    if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no net {net}"))) } else { Ok(()) }
+    if here == 0 { Err(StoreError::rejected(Code::NotFound, format!("there is no net {net}"))) } else { Ok(()) }
 }
 
-/// Refuses a book that is not here.
-pub(crate) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Outcome<()> {
+/// Checks that a book exists.
+pub(crate) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Result<(), StoreError> {
     let query = "SELECT COUNT(*) FROM books WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(book.to_string()).fetch_one(connection.raw()).await?;
-    if here == 0 { Err(Failure::refused(Code::NotFound, format!("there is no book {book}"))) } else { Ok(()) }
+    if here == 0 { Err(StoreError::rejected(Code::NotFound, format!("there is no book {book}"))) } else { Ok(()) }
 }
 
-/// What people call a net.
-pub(crate) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Outcome<String> {
+/// Returns a player's display name.
+pub(crate) async fn name_of(connection: &mut Connection<'_>, net: Option<Digest>) -> Result<String, StoreError> {
     match net {
         None => Ok("the plain evaluation".to_owned()),
         Some(net) => name_of_text(connection, &net.to_string()).await,
     }
 }
 
-/// What people call the net with this hash.
-pub(super) async fn name_of_text(connection: &mut Connection<'_>, net: &str) -> Outcome<String> {
+/// Returns the display name of the net with this hash.
+pub(super) async fn name_of_text(connection: &mut Connection<'_>, net: &str) -> Result<String, StoreError> {
     let query = "SELECT name FROM nets WHERE hash = $1";
     let name: Option<String> = sqlx::query_scalar(query).bind(net.to_owned()).fetch_optional(connection.raw()).await?;
     Ok(name.unwrap_or_else(|| net.chars().take(12).collect()))
 }
 
-/// A net, as it is noted.
+/// A net to add.
 #[derive(Clone, Debug)]
 pub struct NewNet {
-    /// The SHA-256 of its file, which is among the objects.
+    /// SHA-256 of its file, which is stored as an object.
     pub hash: Digest,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// `base` (uploaded by a person) or `candidate`.
     pub state: &'static str,
-    /// The length of its file.
+    /// Size of its file.
     pub bytes: u64,
-    /// Its architecture, for people.
+    /// Its architecture, as text for people.
     pub architecture: String,
-    /// What made it, if that is known.
+    /// Its training manifest, if known.
     pub manifest: Option<String>,
-    /// For which campaign and generation.
+    /// Its campaign and generation.
     pub campaign: Option<(i64, i64)>,
-    /// The champion that it was made to beat.
+    /// The champion it is to beat.
     pub parent: Option<String>,
 }
 
-/// Notes a net; one that is known stays as it is.
+/// Adds a net; an existing one stays as it is.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn add(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Outcome<()> {
+pub async fn add(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Result<(), StoreError> {
     let query =
         "INSERT INTO nets (hash, name, state, campaign, generation, parent, bytes, manifest, architecture, created)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING";
@@ -85,21 +85,24 @@ pub async fn add(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Ou
     Ok(())
 }
 
-/// Notes a candidate. One that was rejected may be one again, when the same games were learned from again.
+/// Adds a candidate. A rejected one may return, if training reproduces the same net.
 ///
 /// # Errors
 ///
-/// If the net is known, and not as a candidate.
-pub(super) async fn add_candidate(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Outcome<()> {
+/// If the net exists in another state.
+pub(super) async fn add_candidate(connection: &mut Connection<'_>, now: Time, net: &NewNet) -> Result<(), StoreError> {
     add(connection, now, net).await?;
     let query = "UPDATE nets SET state = 'candidate' WHERE hash = $1 AND state IN ('candidate', 'rejected')";
     if sqlx::query(query).bind(net.hash.to_string()).execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::Conflict, format!("the net {} is here already, as no candidate", net.hash)));
+        return Err(StoreError::rejected(
+            Code::Conflict,
+            format!("the net {} is here already, as no candidate", net.hash),
+        ));
     }
     Ok(())
 }
 
-/// Notes a book whose file is among the objects.
+/// Adds a book whose file is stored as an object.
 ///
 /// # Errors
 ///
@@ -111,7 +114,7 @@ pub async fn add_book(
     name: &str,
     bytes: u64,
     positions: u64,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "INSERT INTO books (hash, name, bytes, positions, created) VALUES ($1, $2, $3, $4, $5)
                  ON CONFLICT (hash) DO NOTHING";
     let query = sqlx::query(query).bind(hash.to_string()).bind(name.to_owned()).bind(bytes as i64);
@@ -119,15 +122,15 @@ pub async fn add_book(
     Ok(())
 }
 
-/// Freezes a training set: the games that count now in these generations, by shards of which all games count. There
-/// must be some.
+/// Freezes a training set: the shards of these generations of which all games count. There must be
+/// at least one.
 pub(super) async fn freeze(
     connection: &mut Connection<'_>,
     now: Time,
     campaign: i64,
     first: i64,
     last: i64,
-) -> Outcome<Digest> {
+) -> Result<Digest, StoreError> {
     let query = "SELECT shards.entry FROM shards JOIN jobs ON jobs.id = shards.job
                  WHERE jobs.campaign = $1 AND jobs.kind = 'selfplay' AND jobs.generation >= $2 AND jobs.generation <= $3
                  AND shards.state = 'validated' AND shards.object = 'present' AND shards.games =
@@ -137,9 +140,9 @@ pub(super) async fn freeze(
     let entries: Vec<Option<String>> = query.fetch_all(connection.raw()).await?;
     let entry = |text: Option<String>| serde_json::from_str::<Entry>(&text.unwrap_or_default());
     let shards = entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>();
-    let shards = shards.map_err(|error| Failure::Broken(format!("a shard's line that is none: {error}")))?;
+    let shards = shards.map_err(|error| StoreError::Corrupt(format!("a shard's line that is none: {error}")))?;
     if shards.is_empty() {
-        return Err(Failure::refused(Code::Conflict, "there are no games to learn from yet"));
+        return Err(StoreError::rejected(Code::Conflict, "there are no games to learn from yet"));
     }
     let (games, positions) =
         (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());
@@ -152,9 +155,9 @@ pub(super) async fn freeze(
     Ok(hash)
 }
 
-/// What a net is built like, in one line: nets of the same line are equally fast.
+/// Describes an architecture in one line; nets with the same line are equally fast.
 #[must_use]
-pub fn line_of(sizes: Sizes) -> String {
+pub fn architecture_line(sizes: Sizes) -> String {
     let inputs = match sizes.inputs() {
         Inputs::Kings => "",
         Inputs::KingsAttackers => "kings and attackers, ",
@@ -163,19 +166,19 @@ pub fn line_of(sizes: Sizes) -> String {
     format!("{inputs}{width}×2, {first}, {second}, {stacks} stacks")
 }
 
-/// No candidate of a campaign will be tested any more.
-pub(super) async fn give_up_candidates(connection: &mut Connection<'_>, campaign: i64) -> Outcome<()> {
+/// Rejects all candidates of a campaign.
+pub(super) async fn reject_candidates(connection: &mut Connection<'_>, campaign: i64) -> Result<(), StoreError> {
     let query = "UPDATE nets SET state = 'rejected' WHERE campaign = $1 AND state = 'candidate'";
     sqlx::query(query).bind(campaign).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Takes a promotion back: the champion before plays again, from the generation of the one that goes. Whoever looked says
-/// which net they saw as champion.
+/// Rolls back a promotion: the previous champion returns, in a new generation. Optimistic locking:
+/// `seen` is the champion that the caller saw.
 ///
 /// # Errors
 ///
-/// If the campaign's champion was not promoted, or is not the one that was seen.
+/// If the champion was not promoted, or is not the one in `seen`.
 pub async fn roll_back(
     connection: &mut Connection<'_>,
     now: Time,
@@ -183,14 +186,14 @@ pub async fn roll_back(
     seen: Option<&str>,
     by: Option<i64>,
     reason: &str,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let row = lock(connection, campaign).await?;
     let champion = row.champion.map(|net| net.to_string());
     if seen.is_some_and(|seen| champion.as_deref() != Some(seen)) {
         let detail = "the campaign has another champion meanwhile: look again";
-        return Err(Failure::refused(Code::PreconditionFailed, detail));
+        return Err(StoreError::rejected(Code::PreconditionFailed, detail));
     }
-    let nothing = || Failure::refused(Code::Conflict, "the campaign has no promotion to take back");
+    let nothing = || StoreError::rejected(Code::Conflict, "the campaign has no promotion to take back");
     let champion = champion.ok_or_else(nothing)?;
     let query = "SELECT previous FROM promotions WHERE campaign = $1 AND net = $2 AND kind <> 'rollback'
                  ORDER BY id DESC LIMIT 1";
@@ -203,8 +206,8 @@ pub async fn roll_back(
     let query = "UPDATE nets SET state = 'rolled_back' WHERE hash = $1";
     sqlx::query(query).bind(champion.clone()).execute(connection.raw()).await?;
     trainings::end_all(connection, campaign, "its champion was rolled back").await?;
-    give_up_candidates(connection, campaign).await?;
-    // A new generation: the games of the net that goes are not mixed with those of the one that comes back.
+    reject_candidates(connection, campaign).await?;
+    // A new generation, so that games of the two nets are not mixed.
     let query =
         "UPDATE campaigns SET champion = $2, generation = generation + 1, candidates = 0, wanted_positions = $3,
                  selfplay = NULL, training = NULL, gate = NULL, phase = 'collecting', phase_since = $4, reason = NULL,
@@ -218,6 +221,6 @@ pub async fn roll_back(
     let text = format!("{} was rolled back: {reason}", name_of_text(connection, &champion).await?);
     let subject = format!("campaign:{}", row.campaign.name);
     let data = json!({ "net": champion, "champion": previous });
-    note_with(connection, now, Event { kind: "rollback", account: by, subject, text }, &data).await?;
+    record_event_with(connection, now, Event { kind: "rollback", account: by, subject, text }, &data).await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The steps of a campaign. The campaign's row is locked by whoever calls.
+//! The steps of a campaign. The caller has locked the campaign's row.
 
 use dataset::{Digest, Header, random::game_seed};
 use protocol::api::problem::Code;
@@ -8,24 +8,24 @@ use stats::Decision;
 use super::{CampaignRow, matches, nets, trainings};
 use crate::{
     clock::{SECOND, Time},
-    events::{Event, note, note_with},
+    events::{Event, record_event, record_event_with},
     gate,
-    store::{Connection, Failure, Outcome},
-    work::{USUAL_MOVES, cost_per_position, counting},
+    store::{Connection, StoreError},
+    work::{DEFAULT_MOVES_PER_GAME, cost_per_position, counting},
 };
 
-/// A generation has so many games more than it is expected to need.
+/// Spare games beyond a generation's expected need.
 const SPARE_GAMES: i64 = 16;
 
-/// For every active worker, so many milliseconds later the last of them begins with a new net.
-const SPREAD_PER_WORKER: i64 = 20;
+/// Milliseconds per active worker over which the start with a new net is spread.
+const SPREAD_PER_WORKER_MS: i64 = 20;
 
-/// None begins later than this.
-const MOST_SPREAD: i64 = 600 * SECOND;
+/// Maximum spread of the start.
+const MAX_SPREAD_MS: i64 = 600 * SECOND;
 
-/// Matches and self-play draw from different seeds, and so does every generation.
-fn seed_for(row: &CampaignRow, what: u64) -> u64 {
-    game_seed(game_seed(row.campaign.seed, row.id as u64), (row.generation as u64) << 8 | what)
+/// Derives a separate seed for each generation, and for matches and self-play.
+fn seed_for(row: &CampaignRow, purpose: u64) -> u64 {
+    game_seed(game_seed(row.campaign.seed, row.id as u64), (row.generation as u64) << 8 | purpose)
 }
 
 pub(super) async fn step(
@@ -34,7 +34,7 @@ pub(super) async fn step(
     row: &CampaignRow,
     bench_signature: u64,
     counts: Counts,
-) -> Outcome<bool> {
+) -> Result<bool, StoreError> {
     let played = keep_playing(connection, now, row, bench_signature, counts).await?;
     let stepped = match row.phase.as_str() {
         "collecting" if played.is_full => {
@@ -48,26 +48,26 @@ pub(super) async fn step(
     Ok(stepped || played.changed)
 }
 
-/// What a generation has. It takes a look at every upload of it.
+/// Counts of a generation. Counting reads each of its uploads.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     pub(super) generation: i64,
     pub(super) selfplay: Option<i64>,
-    /// The positions that count.
+    /// Counted positions.
     positions: i64,
-    /// What the job that is played has.
+    /// The tally of the current self-play job.
     tally: counting::Tally,
-    /// The games of it that may still come to count.
-    coming: i64,
+    /// Its games that may still count.
+    pending: i64,
 }
 
-pub(super) async fn count(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<Counts> {
+pub(super) async fn count(connection: &mut Connection<'_>, row: &CampaignRow) -> Result<Counts, StoreError> {
     let mut counts = Counts {
         generation: row.generation,
         selfplay: row.selfplay,
         positions: 0,
         tally: counting::Tally::default(),
-        coming: 0,
+        pending: 0,
     };
     let query = "SELECT id FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay' ORDER BY id";
     let query = sqlx::query_scalar(query).bind(row.id).bind(row.generation);
@@ -77,7 +77,7 @@ pub(super) async fn count(connection: &mut Connection<'_>, row: &CampaignRow) ->
         counts.positions += tally.positions;
         if row.selfplay == Some(job) {
             counts.tally = tally;
-            counts.coming = counting::on_their_way(connection, job).await?;
+            counts.pending = counting::pending_games(connection, job).await?;
         }
     }
     Ok(counts)
@@ -88,17 +88,17 @@ struct Played {
     changed: bool,
 }
 
-/// Sees to it that the generation's games are played, and not too many of them.
+/// Opens, pauses or replaces the generation's self-play job, and limits its games.
 async fn keep_playing(
     connection: &mut Connection<'_>,
     now: Time,
     row: &CampaignRow,
     bench_signature: u64,
     counts: Counts,
-) -> Outcome<Played> {
+) -> Result<Played, StoreError> {
     let wanted = row.wanted_positions;
     let ahead = i128::from(wanted) * i128::from(row.campaign.generation.ahead_percent) / 100;
-    let most = wanted + ahead as i64;
+    let max_positions = wanted + ahead as i64;
     let positions = counts.positions;
     let is_full = positions >= wanted;
     let current: Option<(String, i64)> = match row.selfplay {
@@ -108,17 +108,18 @@ async fn keep_playing(
             sqlx::query_as(query).bind(job).fetch_optional(connection.raw()).await?
         }
     };
-    let state = if positions < most { "open" } else { "paused" };
+    let state = if positions < max_positions { "open" } else { "paused" };
     match (row.selfplay, current) {
         (Some(job), Some((now_state, signature))) if signature == bench_signature as i64 => {
             if now_state != state {
                 matches::set_state(connection, now, job, state).await?;
             }
-            limit_games(connection, job, most - positions, counts).await?;
+            limit_games(connection, job, max_positions - positions, counts).await?;
             Ok(Played { is_full, changed: now_state != state })
         }
         (previous, _) => {
-            // None yet, or one for another engine: its games stay, and the generation goes on with this engine's.
+            // None yet, or one for another engine: its games stay, and a job for this engine
+            // continues.
             if let Some(job) = previous {
                 matches::set_state(connection, now, job, "closed").await?;
             }
@@ -132,22 +133,27 @@ async fn keep_playing(
     }
 }
 
-/// Hands out no more games than bring so many more positions: the last lease of a generation is not longer than need be.
-async fn limit_games(connection: &mut Connection<'_>, job: i64, missing: i64, counts: Counts) -> Outcome<()> {
+/// Limits the job's games to the missing positions, so the last leases are not longer than needed.
+async fn limit_games(
+    connection: &mut Connection<'_>,
+    job: i64,
+    missing: i64,
+    counts: Counts,
+) -> Result<(), StoreError> {
     let tally = counts.tally;
-    let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { USUAL_MOVES };
+    let per_game = if tally.games > 0 { (tally.positions / tally.games).max(1) } else { DEFAULT_MOVES_PER_GAME };
     let games = missing.max(0) / per_game;
-    // A few too many are better than workers that wait until it is known that there were too few. What is in dispute is
-    // not counted upon: it may wait for long.
+    // A few spare games cost less than workers that wait. Disputed games are not relied on:
+    // settling may take long.
     let query = "SELECT frontier FROM jobs WHERE id = $1";
     let frontier: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
-    let limit = frontier + (games + games / 10 + SPARE_GAMES - counts.coming).max(0);
+    let limit = frontier + (games + games / 10 + SPARE_GAMES - counts.pending).max(0);
     let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
     sqlx::query(query).bind(job).bind(limit).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// A new job. `gate` says how a match is judged.
+/// Creates a job; `gate` holds the parameters of a match's test.
 pub(super) async fn create_job(
     connection: &mut Connection<'_>,
     now: Time,
@@ -156,8 +162,8 @@ pub(super) async fn create_job(
     header: &Header,
     gate: Option<String>,
     game_limit: Option<i64>,
-) -> Outcome<i64> {
-    let text = serde_json::to_string(header).map_err(|error| Failure::Broken(error.to_string()))?;
+) -> Result<i64, StoreError> {
+    let text = serde_json::to_string(header).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
     let active: i64 = sqlx::query_scalar(query).bind(now.0 - 3_600 * SECOND).fetch_one(connection.raw()).await?;
     let query = "INSERT INTO jobs (campaign, generation, kind, state, header, bench_signature, net, opponent, gate,
@@ -168,28 +174,32 @@ pub(super) async fn create_job(
     let query = query.bind(kind.to_owned()).bind(text).bind(header.bench_signature as i64);
     let query = query.bind(header.net.map(|net| net.to_string())).bind(opponent.map(|net| net.to_string()));
     let query = query.bind(gate).bind(row.map_or(50, |row| i64::from(row.campaign.priority))).bind(game_limit);
-    let query = query.bind(cost_per_position(header) * USUAL_MOVES);
-    // One worker has nobody to wait for.
-    let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER).min(MOST_SPREAD);
+    let query = query.bind(cost_per_position(header) * DEFAULT_MOVES_PER_GAME);
+    // A single worker starts at once.
+    let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER_MS).min(MAX_SPREAD_MS);
     Ok(query.bind(spread).bind(now.0).fetch_one(connection.raw()).await?)
 }
 
-/// Freezes a training set, and asks for a net.
-pub(super) async fn begin_training(connection: &mut Connection<'_>, now: Time, row: &CampaignRow) -> Outcome<()> {
+/// Freezes a training set and creates a training.
+pub(super) async fn begin_training(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+) -> Result<(), StoreError> {
     let first = (row.generation + 1 - i64::from(row.campaign.generation.window)).max(0);
     let manifest = nets::freeze(connection, now, row.id, first, row.generation).await?;
     let name = format!("{}-{}-{}", row.campaign.name, row.generation + 1, row.candidates + 1);
     let name: String = name.chars().rev().take(64).collect::<Vec<_>>().into_iter().rev().collect();
     let file = "games.json".to_owned();
     let recipe = row.campaign.recipe_for(&name, &[(file.clone(), 1)]);
-    let recipe = recipe.map_err(|error| Failure::Broken(format!("a recipe that is none: {error}")))?;
+    let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
     let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
     let training = trainings::create(connection, now, row, &recipe.to_text(), &manifests).await?;
     let query = "UPDATE campaigns SET phase = 'training', training = $2, phase_since = $3, changed = changed + 1
                  WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(training).bind(now.0).execute(connection.raw()).await?;
     let text = format!("generation {} is full: {name} is to be trained", row.generation);
-    note(connection, now, Event { kind: "training", account: None, subject: subject(row), text }).await?;
+    record_event(connection, now, Event { kind: "training", account: None, subject: subject(row), text }).await?;
     Ok(())
 }
 
@@ -202,7 +212,7 @@ async fn after_training(
     now: Time,
     row: &CampaignRow,
     bench_signature: u64,
-) -> Outcome<bool> {
+) -> Result<bool, StoreError> {
     let Some(training) = row.training else { return Ok(false) };
     trainings::expire(connection, now, training).await?;
     let query = "SELECT state, candidate, reason FROM trainings WHERE id = $1";
@@ -219,44 +229,48 @@ async fn after_training(
     }
     let candidate: Digest = candidate
         .and_then(|hash| hash.parse().ok())
-        .ok_or_else(|| Failure::Broken(format!("training {training} without its candidate")))?;
+        .ok_or_else(|| StoreError::Corrupt(format!("training {training} without its candidate")))?;
     begin_match(connection, now, row, candidate, bench_signature).await?;
     Ok(true)
 }
 
 /// Whether two nets have the same architecture; the plain evaluation has none.
-async fn is_like(connection: &mut Connection<'_>, candidate: Digest, champion: Option<Digest>) -> Outcome<bool> {
+async fn has_same_architecture(
+    connection: &mut Connection<'_>,
+    candidate: Digest,
+    champion: Option<Digest>,
+) -> Result<bool, StoreError> {
     let Some(champion) = champion else { return Ok(false) };
     let query = "SELECT COUNT(*) FROM nets AS own JOIN nets AS other ON own.architecture = other.architecture
                  WHERE own.hash = $1 AND other.hash = $2";
     let query = sqlx::query_scalar(query).bind(candidate.to_string()).bind(champion.to_string());
-    let like: i64 = query.fetch_one(connection.raw()).await?;
-    Ok(like > 0)
+    let found: i64 = query.fetch_one(connection.raw()).await?;
+    Ok(found > 0)
 }
 
-/// The candidate plays against the champion.
+/// Creates the gate match of a candidate against the champion.
 async fn begin_match(
     connection: &mut Connection<'_>,
     now: Time,
     row: &CampaignRow,
     candidate: Digest,
     bench_signature: u64,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let seed = seed_for(row, 1 | (row.candidates as u64 & 0x3f) << 1);
     let mut plan = row.campaign.clone();
-    if is_like(connection, candidate, row.champion).await? {
-        // Nets of the same shape are equally fast.
+    if has_same_architecture(connection, candidate, row.champion).await? {
+        // Nets of the same architecture are equally fast.
         plan.gate.candidate_nodes_percent = 100;
     }
     let header = plan.match_header(bench_signature, Some(candidate), row.champion, seed);
-    let gate = serde_json::to_string(&plan.gate).map_err(|error| Failure::Broken(error.to_string()))?;
+    let gate = serde_json::to_string(&plan.gate).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let limit = i64::from(row.campaign.gate.most_pairs) * 2;
     let job = create_job(connection, now, Some(row), "match", &header, Some(gate), Some(limit)).await?;
     let query =
         "UPDATE campaigns SET phase = 'gating', gate = $2, phase_since = $3, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(job).bind(now.0).execute(connection.raw()).await?;
     let text = format!("{} plays against the champion", nets::name_of(connection, Some(candidate)).await?);
-    note(connection, now, Event { kind: "gating", account: None, subject: subject(row), text }).await?;
+    record_event(connection, now, Event { kind: "gating", account: None, subject: subject(row), text }).await?;
     Ok(())
 }
 
@@ -265,23 +279,23 @@ async fn after_match(
     now: Time,
     row: &CampaignRow,
     bench_signature: u64,
-) -> Outcome<bool> {
+) -> Result<bool, StoreError> {
     let Some(job) = row.gate else { return Ok(false) };
     let query = "SELECT bench_signature FROM jobs WHERE id = $1";
     let signature: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
     if signature != bench_signature as i64 {
-        // Nobody has its engine any more, and games of two engines are no one match.
+        // The engine version has changed, and one match cannot mix two engines: start anew.
         matches::set_state(connection, now, job, "closed").await?;
         let candidate = candidate_of(connection, row).await?;
-        let candidate = candidate.parse().map_err(|_| Failure::Broken("a candidate without a hash".to_owned()))?;
+        let candidate = candidate.parse().map_err(|_| StoreError::Corrupt("a candidate without a hash".to_owned()))?;
         begin_match(connection, now, row, candidate, bench_signature).await?;
         return Ok(true);
     }
     let pairs = counting::pairs(connection, job).await?;
     let gate_plan = &row.campaign.gate;
-    let test = row.campaign.sprt().map_err(|error| Failure::Broken(error.to_string()))?;
+    let test = row.campaign.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let verdict = gate::judge(&test, gate_plan.batch_pairs, &pairs);
-    let verdict = verdict.map_err(|error| Failure::Broken(format!("a gate without solution: {error}")))?;
+    let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
     let is_out = verdict.decision == Decision::Continue && pairs.len() as u64 >= u64::from(gate_plan.most_pairs);
     if verdict.decision == Decision::Continue && !is_out {
         matches::set_state(connection, now, job, "open").await?;
@@ -305,20 +319,20 @@ async fn after_match(
     Ok(true)
 }
 
-async fn candidate_of(connection: &mut Connection<'_>, row: &CampaignRow) -> Outcome<String> {
+async fn candidate_of(connection: &mut Connection<'_>, row: &CampaignRow) -> Result<String, StoreError> {
     let query = "SELECT candidate FROM trainings WHERE id = $1";
     let query = sqlx::query_scalar(query).bind(row.training.unwrap_or(-1));
     let candidate: Option<Option<String>> = query.fetch_optional(connection.raw()).await?;
-    candidate.flatten().ok_or_else(|| Failure::refused(Code::Conflict, "the campaign has no candidate"))
+    candidate.flatten().ok_or_else(|| StoreError::rejected(Code::Conflict, "the campaign has no candidate"))
 }
 
-/// The candidate becomes the champion, and the next generation begins.
+/// Promotes the candidate and begins the next generation.
 pub(super) async fn promote(
     connection: &mut Connection<'_>,
     now: Time,
     row: &CampaignRow,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let candidate = candidate_of(connection, row).await?;
     let query = "UPDATE nets SET state = 'promoted', promoted = $2 WHERE hash = $1";
     sqlx::query(query).bind(candidate.clone()).bind(now.0).execute(connection.raw()).await?;
@@ -327,7 +341,7 @@ pub(super) async fn promote(
         "INSERT INTO promotions (campaign, net, previous, kind, account, job, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let query = sqlx::query(query).bind(row.id).bind(candidate.clone()).bind(row.champion.map(|net| net.to_string()));
     query.bind(kind).bind(by).bind(row.gate).bind(now.0).execute(connection.raw()).await?;
-    rest(connection, now, row, "closed").await?;
+    set_jobs_state(connection, now, row, "closed").await?;
     let generation = row.generation + 1;
     let is_last = row.campaign.generation.most.is_some_and(|most| generation >= i64::from(most));
     let query = "UPDATE campaigns SET champion = $2, generation = $3, candidates = 0, wanted_positions = $4,
@@ -339,12 +353,18 @@ pub(super) async fn promote(
     let text =
         format!("{} is the champion of generation {generation}", nets::name_of_text(connection, &candidate).await?);
     let data = json!({ "net": candidate, "campaign": row.campaign.name, "generation": generation });
-    note_with(connection, now, Event { kind: "promotion", account: by, subject: subject(row), text }, &data).await?;
+    record_event_with(connection, now, Event { kind: "promotion", account: by, subject: subject(row), text }, &data)
+        .await?;
     Ok(())
 }
 
-/// The candidate is given up; more games, and another.
-pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, why: &str) -> Outcome<()> {
+/// Rejects the candidate and requires more games for the next one.
+pub(super) async fn reject(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    why: &str,
+) -> Result<(), StoreError> {
     let candidate = candidate_of(connection, row).await?;
     let query = "UPDATE nets SET state = 'rejected' WHERE hash = $1 AND state = 'candidate'";
     sqlx::query(query).bind(candidate.clone()).execute(connection.raw()).await?;
@@ -359,7 +379,8 @@ pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &Cam
     sqlx::query(query).bind(row.id).bind(more).bind(now.0).execute(connection.raw()).await?;
     let text = format!("{} was rejected: {why}", nets::name_of_text(connection, &candidate).await?);
     let data = json!({ "net": candidate, "campaign": row.campaign.name });
-    note_with(connection, now, Event { kind: "rejection", account: None, subject: subject(row), text }, &data).await?;
+    record_event_with(connection, now, Event { kind: "rejection", account: None, subject: subject(row), text }, &data)
+        .await?;
     if row.candidates + 1 >= i64::from(plan.most_candidates) {
         let reason = format!("{} candidates of generation {} were rejected", row.candidates + 1, row.generation);
         stuck(connection, now, row, &reason).await?;
@@ -367,22 +388,27 @@ pub(super) async fn reject(connection: &mut Connection<'_>, now: Time, row: &Cam
     Ok(())
 }
 
-/// Nothing more is played for the campaign.
-pub(super) async fn rest(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, state: &str) -> Outcome<()> {
+/// Sets the state of the campaign's jobs.
+pub(super) async fn set_jobs_state(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    state: &str,
+) -> Result<(), StoreError> {
     for job in [row.selfplay, row.gate].into_iter().flatten() {
         matches::set_state(connection, now, job, state).await?;
     }
     Ok(())
 }
 
-/// The campaign waits for a person.
-async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Outcome<()> {
+/// Marks the campaign as stuck until a maintainer acts.
+async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Result<(), StoreError> {
     if let Some(job) = row.selfplay {
         matches::set_state(connection, now, job, "paused").await?;
     }
     let query = "UPDATE campaigns SET state = 'stuck', reason = $2, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(reason.to_owned()).execute(connection.raw()).await?;
     let text = format!("it waits for a maintainer: {reason}");
-    note(connection, now, Event { kind: "stall", account: None, subject: subject(row), text }).await?;
+    record_event(connection, now, Event { kind: "stall", account: None, subject: subject(row), text }).await?;
     Ok(())
 }

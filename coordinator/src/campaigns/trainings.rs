@@ -1,4 +1,4 @@
-//! Trainings: a frozen training set and a recipe, for a trainer that takes them on.
+//! Trainings: a frozen training set and a recipe, leased to a trainer.
 
 use dataset::Digest;
 use protocol::api::{
@@ -11,20 +11,20 @@ use sqlx::{FromRow as _, Row as _};
 use super::{CampaignRow, nets};
 use crate::{
     clock::{HOUR, SECOND, Time},
-    events::{Event, note},
+    events::{Event, record_event},
     people,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// A trainer that says nothing for so many seconds has lost its training.
-const PATIENCE: u32 = 900;
+/// A training's lease expires after this many seconds without a heartbeat.
+const LEASE_SECONDS: u32 = 900;
 
-/// So often a training is begun before somebody has to look.
-const MOST_ATTEMPTS: i64 = 10;
+/// Maximum attempts before a training fails.
+const MAX_ATTEMPTS: i64 = 10;
 
-/// A training that does not get further for so long is lost: before its first step and behind its last there is much to
-/// read and to write.
-const MOST_STANDING: i64 = 6 * HOUR;
+/// Maximum time without progress, long enough for the reading before the first step and the writing
+/// after the last.
+const MAX_STALL_MS: i64 = 6 * HOUR;
 
 pub(super) async fn create(
     connection: &mut Connection<'_>,
@@ -32,7 +32,7 @@ pub(super) async fn create(
     row: &CampaignRow,
     recipe: &str,
     manifests: &str,
-) -> Outcome<i64> {
+) -> Result<i64, StoreError> {
     let query = "INSERT INTO trainings (campaign, generation, state, recipe, manifests, champion, created)
                  VALUES ($1, $2, 'open', $3, $4, $5, $6) RETURNING id";
     let query = sqlx::query_scalar(query).bind(row.id).bind(row.generation + 1).bind(recipe.to_owned());
@@ -40,22 +40,27 @@ pub(super) async fn create(
     Ok(query.fetch_one(connection.raw()).await?)
 }
 
-/// A training whose trainer is gone is for others.
-pub(super) async fn expire(connection: &mut Connection<'_>, now: Time, training: i64) -> Outcome<()> {
+/// Lease expiry: reopens a training whose trainer is gone.
+pub(super) async fn expire(connection: &mut Connection<'_>, now: Time, training: i64) -> Result<(), StoreError> {
     let query = "UPDATE trainings SET state = CASE WHEN attempts >= $3 THEN 'failed' ELSE 'open' END,
                  reason = CASE WHEN attempts >= $3 THEN 'no trainer finished it' ELSE reason END, token = NULL
                  WHERE id = $1 AND state = 'leased' AND expires < $2";
-    sqlx::query(query).bind(training).bind(now.0).bind(MOST_ATTEMPTS).execute(connection.raw()).await?;
+    sqlx::query(query).bind(training).bind(now.0).bind(MAX_ATTEMPTS).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Answers a trainer that asks for a net to train. Who has one already gets the same again, with a new secret.
+/// Grants a training to a trainer; one it already holds is granted again with a new token.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, claim: &Claim) -> Outcome<Offer> {
-    let query = connection.taking(
+pub async fn claim(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    claim: &Claim,
+) -> Result<Offer, StoreError> {
+    let query = connection.skip_locked(
         "SELECT id FROM trainings
          WHERE (state = 'open' OR (state = 'leased' AND (expires < $1 OR (account = $2 AND trainer = $3))))
          AND attempts < $4
@@ -64,113 +69,117 @@ pub async fn claim(connection: &mut Connection<'_>, now: Time, account: i64, cla
          ORDER BY CASE WHEN account = $2 AND trainer = $3 THEN 0 ELSE 1 END, id LIMIT 1",
         "trainings",
     );
-    let query = sqlx::query_scalar(query).bind(now.0).bind(account).bind(claim.name.clone()).bind(MOST_ATTEMPTS);
+    let query = sqlx::query_scalar(query).bind(now.0).bind(account).bind(claim.name.clone()).bind(MAX_ATTEMPTS);
     let training: Option<i64> = query.fetch_optional(connection.raw()).await?;
     let Some(training) = training else {
         return Ok(Offer::Wait { seconds: 30, reason: "no net is to be trained at the moment".to_owned() });
     };
     let token = people::secret("")?;
-    // Who comes again and again without getting on in between tries as others do.
+    // A trainer that claims repeatedly without progress uses up attempts too.
     let query =
         "UPDATE trainings SET attempts = attempts + 1, state = 'leased', token = $2, account = $3, trainer = $4,
                  expires = $5, step = 0, moved = $6 WHERE id = $1";
     let query = sqlx::query(query).bind(training).bind(people::hash_of(&token)).bind(account);
-    let query = query.bind(claim.name.clone()).bind(now.after(i64::from(PATIENCE) * SECOND).0).bind(now.0);
+    let query = query.bind(claim.name.clone()).bind(now.after(i64::from(LEASE_SECONDS) * SECOND).0).bind(now.0);
     query.execute(connection.raw()).await?;
     let query = "SELECT campaigns.name, trainings.generation, trainings.recipe, trainings.manifests
                  FROM trainings JOIN campaigns ON campaigns.id = trainings.campaign WHERE trainings.id = $1";
     let (campaign, generation, recipe, manifests): (String, i64, String, String) =
         sqlx::query_as(query).bind(training).fetch_one(connection.raw()).await?;
-    let manifests = serde_json::from_str(&manifests).map_err(|error| Failure::Broken(error.to_string()))?;
+    let manifests = serde_json::from_str(&manifests).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let generation = generation as u32;
-    Ok(Offer::Train(Training { token, campaign, generation, recipe, manifests, seconds: PATIENCE }))
+    Ok(Offer::Train(Training { token, campaign, generation, recipe, manifests, seconds: LEASE_SECONDS }))
 }
 
-/// A training under way, and for whom.
+/// A leased training.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Taken {
-    /// Its number.
+pub struct LeasedTraining {
+    /// Its id.
     pub id: i64,
     /// The campaign.
     pub campaign: i64,
-    /// Of which generation its net will be.
+    /// The generation its net will have.
     pub generation: i64,
-    /// How.
+    /// Its recipe.
     pub recipe: String,
-    /// The champion that is to be beaten.
+    /// The champion to beat.
     pub champion: Option<String>,
-    /// What was uploaded.
+    /// Hash of the uploaded net.
     pub candidate: Option<String>,
 }
 
-/// The training with this secret.
+/// Returns the leased training with this token.
 ///
 /// # Errors
 ///
 /// If there is none, it is another account's, or it is over.
-pub async fn taken(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Taken> {
+pub async fn leased(connection: &mut Connection<'_>, account: i64, token: &str) -> Result<LeasedTraining, StoreError> {
     match by_token(connection, account, token).await? {
-        (taken, state) if state == "leased" => Ok(taken),
+        (leased, state) if state == "leased" => Ok(leased),
         _ => Err(lost()),
     }
 }
 
-fn lost() -> Failure {
-    Failure::refused(Code::LeaseLost, "the training is over, or with another trainer")
+fn lost() -> StoreError {
+    StoreError::rejected(Code::LeaseLost, "the training is over, or with another trainer")
 }
 
-/// The training with this secret, and whether it is over.
-async fn by_token(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<(Taken, String)> {
+/// Returns the training with this token and its state.
+async fn by_token(
+    connection: &mut Connection<'_>,
+    account: i64,
+    token: &str,
+) -> Result<(LeasedTraining, String), StoreError> {
     let query = "SELECT id, campaign, generation, recipe, champion, candidate, state, account
                  FROM trainings WHERE token = $1";
-    let query = sqlx::query(connection.locking(query)).bind(people::hash_of(token));
+    let query = sqlx::query(connection.for_update(query)).bind(people::hash_of(token));
     let row = query.fetch_optional(connection.raw()).await?.ok_or_else(lost)?;
     if row.try_get::<Option<i64>, _>("account")? != Some(account) {
-        return Err(Failure::refused(Code::Foreign, "the training belongs to another account"));
+        return Err(StoreError::rejected(Code::Foreign, "the training belongs to another account"));
     }
-    Ok((Taken::from_row(&row)?, row.try_get("state")?))
+    Ok((LeasedTraining::from_row(&row)?, row.try_get("state")?))
 }
 
-/// A training gets on: it lasts longer. One that gets further than any attempt before has tried once; one that stands
-/// where it is lasts for a while alone.
+/// Heartbeat: extends the lease of a training. Progress beyond any earlier attempt resets the
+/// attempts; without progress the lease ends in time.
 ///
 /// # Errors
 ///
-/// As [`taken`].
+/// As [`leased`].
 pub async fn progress(
     connection: &mut Connection<'_>,
     now: Time,
     account: i64,
     token: &str,
     progress: &Progress,
-) -> Outcome<Renewed> {
-    let training = taken(connection, account, token).await?;
-    let text = serde_json::to_string(progress).map_err(|error| Failure::Broken(error.to_string()))?;
+) -> Result<Renewed, StoreError> {
+    let training = leased(connection, account, token).await?;
+    let text = serde_json::to_string(progress).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let query = "SELECT furthest, step, moved FROM trainings WHERE id = $1";
     let query = sqlx::query_as(query).bind(training.id);
     let (furthest, before, moved): (i64, i64, i64) = query.fetch_one(connection.raw()).await?;
     let (step, steps) = (progress.step.min(i64::MAX as u64) as i64, progress.steps.min(i64::MAX as u64) as i64);
     if step > before {
-        // An attempt that breaks off where all do may be reported a little sooner or later.
+        // Tolerance of 1%: attempts that fail at the same step may report it slightly differently.
         let is_further = step > furthest + steps / 100;
         let query = "UPDATE trainings SET step = $2, moved = $3, furthest = CASE WHEN $4 = 1 THEN $2 ELSE furthest END,
                      attempts = CASE WHEN $4 = 1 THEN 1 ELSE attempts END WHERE id = $1";
         let query = sqlx::query(query).bind(training.id).bind(step).bind(now.0).bind(i64::from(is_further));
         query.execute(connection.raw()).await?;
-    } else if now.0 > moved + MOST_STANDING {
-        return Err(Failure::refused(Code::LeaseLost, "the training has not got on for too long"));
+    } else if now.0 > moved + MAX_STALL_MS {
+        return Err(StoreError::rejected(Code::LeaseLost, "the training has not got on for too long"));
     }
     let query = "UPDATE trainings SET progress = $2, expires = $3 WHERE id = $1";
-    let query = sqlx::query(query).bind(training.id).bind(text).bind(now.after(i64::from(PATIENCE) * SECOND).0);
+    let query = sqlx::query(query).bind(training.id).bind(text).bind(now.after(i64::from(LEASE_SECONDS) * SECOND).0);
     query.execute(connection.raw()).await?;
-    Ok(Renewed { seconds: PATIENCE })
+    Ok(Renewed { seconds: LEASE_SECONDS })
 }
 
-/// A candidate's net, or a picture of its losses, is among the objects.
+/// Records an uploaded net or plot of losses, which is stored as an object.
 ///
 /// # Errors
 ///
-/// As [`taken`].
+/// As [`leased`].
 pub async fn uploaded(
     connection: &mut Connection<'_>,
     now: Time,
@@ -178,32 +187,38 @@ pub async fn uploaded(
     token: &str,
     what: Uploaded,
     hash: Digest,
-) -> Outcome<()> {
-    let training = taken(connection, account, token).await?;
+) -> Result<(), StoreError> {
+    let training = leased(connection, account, token).await?;
     let query = match what {
         Uploaded::Net => "UPDATE trainings SET candidate = $2, expires = $3 WHERE id = $1",
         Uploaded::Curves => "UPDATE trainings SET curves = $2, expires = $3 WHERE id = $1",
     };
     let query = sqlx::query(query).bind(training.id).bind(hash.to_string());
-    query.bind(now.after(i64::from(PATIENCE) * SECOND).0).execute(connection.raw()).await?;
+    query.bind(now.after(i64::from(LEASE_SECONDS) * SECOND).0).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// What a trainer uploads.
+/// A file uploaded by a trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uploaded {
     /// The net.
     Net,
-    /// The picture.
+    /// The plot of losses.
     Curves,
 }
 
-/// Whether this training was handed in with this net before: its trainer did not hear the answer.
+/// Idempotent retry: whether this training was completed with this net before, and the response was
+/// lost.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn was_completed(connection: &mut Connection<'_>, account: i64, token: &str, net: Digest) -> Outcome<bool> {
+pub async fn was_completed(
+    connection: &mut Connection<'_>,
+    account: i64,
+    token: &str,
+    net: Digest,
+) -> Result<bool, StoreError> {
     let query =
         "SELECT COUNT(*) FROM trainings WHERE token = $1 AND account = $2 AND state = 'done' AND candidate = $3";
     let query = sqlx::query_scalar(query).bind(people::hash_of(token)).bind(account).bind(net.to_string());
@@ -211,69 +226,70 @@ pub async fn was_completed(connection: &mut Connection<'_>, account: i64, token:
     Ok(found > 0)
 }
 
-/// The candidate is there.
+/// Completes a training: its net becomes a candidate.
 ///
 /// # Errors
 ///
-/// As [`taken`]; or if a net of this name and content is not a candidate but known otherwise.
+/// As [`leased`]; or if the net exists and is no candidate.
 pub async fn complete(
     connection: &mut Connection<'_>,
     now: Time,
     account: i64,
     token: &str,
     net: &nets::NewNet,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let (training, state) = by_token(connection, account, token).await?;
     let is_this = training.candidate.as_deref() == Some(net.hash.to_string().as_str());
     match state.as_str() {
         "leased" => {}
-        // The answer to the same words was lost.
+        // Idempotent retry: the response was lost.
         "done" if is_this => return Ok(()),
         _ => return Err(lost()),
     }
     if !is_this {
-        return Err(Failure::refused(Code::Conflict, "the manifest is not that of the net that was uploaded"));
+        return Err(StoreError::rejected(Code::Conflict, "the manifest is not that of the net that was uploaded"));
     }
     if training.champion.as_deref() == Some(net.hash.to_string().as_str()) {
-        return Err(Failure::refused(Code::Conflict, "the net is the champion itself"));
+        return Err(StoreError::rejected(Code::Conflict, "the net is the champion itself"));
     }
     nets::add_candidate(connection, now, net).await?;
     let query = "UPDATE trainings SET state = 'done', finished = $2 WHERE id = $1";
     sqlx::query(query).bind(training.id).bind(now.0).execute(connection.raw()).await?;
     let text = format!("{} was trained", net.name);
     let subject = format!("net:{}", net.hash);
-    note(connection, now, Event { kind: "candidate", account: Some(account), subject, text }).await?;
+    record_event(connection, now, Event { kind: "candidate", account: Some(account), subject, text }).await?;
     Ok(())
 }
 
-/// Nobody waits for a campaign's nets any more.
-pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reason: &str) -> Outcome<()> {
+/// Fails all unfinished trainings of a campaign.
+pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reason: &str) -> Result<(), StoreError> {
     let query =
         "UPDATE trainings SET state = 'failed', reason = $2 WHERE campaign = $1 AND state IN ('open', 'leased')";
     sqlx::query(query).bind(campaign).bind(reason.to_owned()).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// A trainer cannot do it.
+/// Abandons a training that its trainer cannot finish.
 ///
 /// # Errors
 ///
-/// As [`taken`].
+/// As [`leased`].
 pub async fn abandon(
     connection: &mut Connection<'_>,
     now: Time,
     account: i64,
     token: &str,
     abandon: &Abandon,
-) -> Outcome<()> {
-    let training = taken(connection, account, token).await?;
+) -> Result<(), StoreError> {
+    let training = leased(connection, account, token).await?;
     let reason: String = abandon.reason.chars().take(1_000).collect();
     let state = if abandon.again { "open" } else { "failed" };
     let query = "UPDATE trainings SET state = CASE WHEN attempts >= $4 THEN 'failed' ELSE $2 END, reason = $3,
                  token = NULL WHERE id = $1";
-    let query = sqlx::query(query).bind(training.id).bind(state).bind(reason.clone()).bind(MOST_ATTEMPTS);
+    let query = sqlx::query(query).bind(training.id).bind(state).bind(reason.clone()).bind(MAX_ATTEMPTS);
     query.execute(connection.raw()).await?;
     let subject = format!("campaign:{}", training.campaign);
-    note(connection, now, Event { kind: "training_abandoned", account: Some(account), subject, text: reason }).await?;
+    record_event(connection, now, Event { kind: "training_abandoned", account: Some(account), subject, text: reason })
+        .await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Passwords: for pages only, kept by argon2id.
+//! Passwords, for the pages only, stored by argon2id.
 
 use std::sync::LazyLock;
 
@@ -7,82 +7,88 @@ use protocol::api::problem::Code;
 
 use crate::{
     clock::Time,
-    events::{Event, note},
+    events::{Event, record_event},
     people::secret,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// How many characters a password has, at least and at most: argon2 would take more, and a stranger's time is ours.
+/// Allowed characters of a password. The maximum bounds the time of hashing untrusted input.
 pub const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
 
-/// The hash of a password that nobody knows: who tries a name that is not here waits as long as for one that is.
-static NOBODYS: LazyLock<String> = LazyLock::new(|| {
-    let password = secret("").unwrap_or_else(|_| "a password that nobody knows".to_owned());
+/// A dummy hash, so that unknown names take as long to verify as known ones (timing side channel).
+static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| {
+    let password = secret("").unwrap_or_else(|_| "a dummy password".to_owned());
     hash(&password).unwrap_or_default()
 });
 
-/// A password as it is kept. It takes tens of milliseconds on purpose: not for threads that answer others.
+/// Hashes a password. This takes tens of milliseconds by design: not for async threads.
 ///
 /// # Errors
 ///
 /// If it is too short or too long.
-pub fn hash(password: &str) -> Outcome<String> {
+pub fn hash(password: &str) -> Result<String, StoreError> {
     if !LENGTH.contains(&password.chars().count()) {
         let detail = format!("a password has {} to {} characters", LENGTH.start(), LENGTH.end());
-        return Err(Failure::refused(Code::Invalid, detail));
+        return Err(StoreError::rejected(Code::Invalid, detail));
     }
     let hash: PasswordHash = Argon2::default()
         .hash_password(password.as_bytes())
-        .map_err(|error| Failure::Broken(format!("the password cannot be hashed: {error}")))?;
+        .map_err(|error| StoreError::Corrupt(format!("the password cannot be hashed: {error}")))?;
     Ok(hash.to_string())
 }
 
-/// Whether it is the password of this hash. Without a hash it never is, and takes as long.
+/// Verifies a password. Without a hash it always fails, in the same time.
 #[must_use]
 pub fn verify(password: &str, hash: Option<&str>) -> bool {
-    let known = hash.unwrap_or(&NOBODYS);
+    let known = hash.unwrap_or(&DUMMY_HASH);
     let is_right = Argon2::default().verify_password(password.as_bytes(), known).is_ok();
     is_right && hash.is_some()
 }
 
-/// An account's number, state, message and hash, by its name.
+/// Finds an account's credentials by its name.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn find(connection: &mut Connection<'_>, name: &str) -> Outcome<Option<Kept>> {
+pub async fn find(connection: &mut Connection<'_>, name: &str) -> Result<Option<Credentials>, StoreError> {
     let query = "SELECT id, state, message, password FROM accounts WHERE LOWER(name) = LOWER($1)";
     Ok(sqlx::query_as(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
 }
 
-/// What is needed to let somebody in.
+/// The data needed to sign in.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Kept {
+pub struct Credentials {
     /// The account.
     pub id: i64,
-    /// Whether it may do anything.
+    /// Its state.
     pub state: String,
-    /// Why not.
+    /// The message to a blocked account.
     pub message: Option<String>,
-    /// The password's hash, if one was set.
+    /// Hash of the password, if one was set.
     pub password: Option<String>,
 }
 
-/// Sets an account's password and ends its sessions: whoever knew the old one is out.
+/// Sets an account's password and ends its sessions.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn set(connection: &mut Connection<'_>, now: Time, account: i64, hash: &str, by: Option<i64>) -> Outcome<()> {
+pub async fn set(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    hash: &str,
+    by: Option<i64>,
+) -> Result<(), StoreError> {
     let query = "UPDATE accounts SET password = $2 WHERE id = $1 AND state <> 'deleted'";
     let query = sqlx::query(query).bind(account).bind(hash.to_owned());
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Failure::refused(Code::NotFound, format!("there is no account {account}")));
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}")));
     }
     sqlx::query("DELETE FROM sessions WHERE account = $1").bind(account).execute(connection.raw()).await?;
     let subject = format!("account:{account}");
     let text = "has a new password".to_owned();
-    note(connection, now, Event { kind: "password_set", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "password_set", account: by, subject, text }).await?;
     Ok(())
 }
 

@@ -1,8 +1,9 @@
-//! Berger's tables: who meets whom, round by round.
+//! Berger's tables: the schedule of a round robin.
 
-/// The rounds of so many players: in every round everybody meets one other, or rests if they are odd in number.
+/// Returns the rounds for this many players. Each player meets one other per round; an odd one has
+/// a bye.
 pub(super) fn rounds(players: usize) -> Vec<Vec<(usize, usize)>> {
-    // One seat stays, the others go round; an empty seat is a rest.
+    // Circle method: one seat is fixed, the others rotate; an empty seat is a bye.
     let seats = players + players % 2;
     if seats < 2 {
         return Vec::new();
@@ -24,7 +25,7 @@ mod tests {
     use super::rounds;
 
     #[test]
-    fn everybody_meets_everybody_once_and_nobody_twice_in_a_round() {
+    fn each_pair_meets_once_and_each_player_once_in_a_round() {
         for players in 0..12 {
             let rounds = rounds(players);
             assert!(rounds.len() < players.max(1) + players % 2, "{players}");

@@ -1,56 +1,57 @@
-//! The strengths that explain results best (Bradley and Terry's model; a draw is half a win and half a loss).
+//! Bradley–Terry strengths, fitted by maximum likelihood; a draw is half a win and half a loss.
 
 use std::f64::consts::LN_10;
 
-/// What one player got from another.
+/// The result between two players.
 #[derive(Clone, Copy, Debug)]
 pub struct Score {
-    /// Who got the points.
+    /// The scoring player.
     pub one: usize,
-    /// From whom.
+    /// The other player.
     pub other: usize,
-    /// In how many games.
+    /// Number of games.
     pub games: u64,
-    /// How many points.
+    /// Points of the scoring player.
     pub points: f64,
 }
 
-/// How strong a player is.
+/// The strength of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
-    /// Relative to the first player.
+    /// Elo relative to the first player.
     pub elo: f64,
-    /// The standard error if all others' strengths were known and games were won or lost: a little too much, for draws
-    /// and pairs make results steadier.
+    /// Standard error, given the others' strengths and games without draws. Slightly too large:
+    /// draws and pairs reduce the variance.
     pub error: Option<f64>,
-    /// In how many games it was seen.
+    /// Number of games.
     pub games: u64,
 }
 
-/// Results are found so often at most.
-const MOST_STEPS: u32 = 10_000;
+/// Maximum iterations of the fit.
+const MAX_STEPS: u32 = 10_000;
 
-/// Whoever won all games is not infinitely strong: every two who met have drawn as many games as this besides.
-const DRAWN_BESIDES: f64 = 1.0;
+/// Prior: this many drawn games between any two that met keep a perfect score finite.
+const PRIOR_DRAWS: f64 = 1.0;
 
-/// The strengths of so many players, the first of whom has 0. Who has met nobody has 0 too, and no error.
+/// Fits the strengths; the first player has 0, and so has one without games, which has no error.
 #[must_use]
 pub fn strengths(players: usize, scores: &[Score]) -> Vec<Strength> {
     let mut points = vec![0.0; players];
     let mut games = vec![0; players];
     let mut met = vec![Vec::new(); players];
     for score in scores {
-        let count = score.games as f64 + DRAWN_BESIDES;
-        points[score.one] += score.points + DRAWN_BESIDES / 2.0;
-        points[score.other] += score.games as f64 - score.points + DRAWN_BESIDES / 2.0;
+        let count = score.games as f64 + PRIOR_DRAWS;
+        points[score.one] += score.points + PRIOR_DRAWS / 2.0;
+        points[score.other] += score.games as f64 - score.points + PRIOR_DRAWS / 2.0;
         for (one, other) in [(score.one, score.other), (score.other, score.one)] {
             met[one].push((other, count));
             games[one] += score.games;
         }
     }
-    // Each step makes what was seen likelier (Hunter 2004, MM algorithms for generalized Bradley-Terry models).
+    // Minorize–maximize (Hunter 2004, MM algorithms for generalized Bradley-Terry models): each
+    // step increases the likelihood.
     let mut gamma = vec![1.0_f64; players];
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let mut change = 0.0_f64;
         for one in 0..players {
             let expected: f64 = met[one].iter().map(|&(other, count)| count / (gamma[one] + gamma[other])).sum();
@@ -92,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_others_says_something_of_those_who_never_met() {
+    fn strengths_link_players_that_never_met() {
         let found = strengths(4, &[score(1, 0, 6_000.0), score(2, 1, 6_000.0)]);
         assert!((found[2].elo - 2.0 * found[1].elo).abs() < 0.01 && found[1].elo > 70.0, "{found:?}");
         assert_eq!((found[3].elo, found[3].error, found[3].games), (0.0, None, 0));
     }
 
     #[test]
-    fn who_won_everything_is_strong_and_not_infinitely_so() {
+    fn a_perfect_score_gives_a_finite_strength() {
         let found = strengths(2, &[Score { one: 1, other: 0, games: 20, points: 20.0 }]);
         assert!((200.0..1_000.0).contains(&found[1].elo), "{found:?}");
     }

@@ -1,11 +1,11 @@
-//! Why an operation on the database did not happen.
+//! Errors of the store.
 
 use protocol::api::problem::{Code, Problem};
 
-/// Why there is no database to work on.
+/// An error in opening the database.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
-pub enum StoreError {
+pub enum OpenError {
     #[error("`{0}` is no address of a database: give sqlite:FILE or postgres://USER@HOST/NAME")]
     Address(String),
     #[error("the database {address} cannot be opened: {source}")]
@@ -18,31 +18,31 @@ pub enum StoreError {
     Database(sqlx::Error),
 }
 
-/// Why an operation did not happen.
+/// An error of an operation.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// It may not.
+pub enum StoreError {
+    /// The request is not allowed.
     #[error(transparent)]
-    Refused(#[from] Problem),
+    Rejected(#[from] Problem),
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
-    /// There is more to write than the database keeps up with.
+    /// The queue of writes is full.
     #[error("the database is busy")]
     Busy,
-    /// What the database holds does not hold together.
+    /// The stored data is inconsistent.
     #[error("the database holds {0}")]
-    Broken(String),
+    Corrupt(String),
 }
 
-impl Failure {
-    /// It may not happen.
+impl StoreError {
+    /// A problem for the caller.
     #[must_use]
-    pub fn refused(code: Code, detail: impl Into<String>) -> Self {
-        Self::Refused(Problem::new(code, detail))
+    pub fn rejected(code: Code, detail: impl Into<String>) -> Self {
+        Self::Rejected(Problem::new(code, detail))
     }
 
-    /// Whether it may happen if it is tried again at once: two operations were in each other's way.
+    /// Whether an immediate retry may succeed: serialization failure, deadlock or unique violation.
     #[must_use]
     pub fn is_collision(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };

@@ -1,4 +1,4 @@
-//! Posting what is due.
+//! Posts deliveries that are due.
 
 use std::time::Duration;
 
@@ -6,39 +6,39 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{Client, redirect::Policy};
 use sha2::Sha256;
 
-use super::{Due, hidden, note_attempt, take};
+use super::{Due, claim, origin, record_attempt};
 use crate::{
     clock::{Clock, Time},
     service::Service,
-    store::{Database, Outcome, Store as _},
+    store::{Database, Store as _, StoreError},
 };
 
-/// How often it is looked for what is due.
+/// Interval between checks for due deliveries.
 const TICK: Duration = Duration::from_secs(2);
 
-/// Whoever is told must have answered after so long.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout of a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// So many are told at the same time.
-const TOGETHER: i64 = 16;
+/// Maximum simultaneous posts.
+const MAX_BATCH: i64 = 16;
 
-/// What posts.
+/// The HTTP client of webhooks.
 #[derive(Clone, Debug)]
 pub struct Sender {
     client: Client,
 }
 
 impl Sender {
-    /// One that waits so long for an answer.
+    /// Creates a client with this timeout.
     ///
     /// # Errors
     ///
-    /// If the machine's certificates cannot be had.
-    pub fn new(patience: Duration) -> Result<Self, reqwest::Error> {
-        // There is no TLS without somebody who computes; a second one to say so is no error.
+    /// If the system's certificates cannot be loaded.
+    pub fn new(timeout: Duration) -> Result<Self, reqwest::Error> {
+        // rustls needs a crypto provider; an already installed one is no error.
         drop(rustls::crypto::ring::default_provider().install_default());
-        // What is posted is meant for the address that a person wrote down, and for no other.
-        let client = Client::builder().redirect(Policy::none()).timeout(patience).connect_timeout(patience);
+        // No redirects: deliveries go to the configured address only.
+        let client = Client::builder().redirect(Policy::none()).timeout(timeout).connect_timeout(timeout);
         let client = client.user_agent(concat!("chuhe-coordinator/", env!("CARGO_PKG_VERSION"))).build()?;
         Ok(Self { client })
     }
@@ -49,18 +49,18 @@ impl Sender {
         let request = request.header("chuhe-event", &due.kind).header("chuhe-delivery", due.delivery);
         let request = request.header("chuhe-signature", signature(&due.secret, seconds, &due.body));
         match request.body(due.body.clone()).send().await {
-            Ok(answer) if answer.status().is_success() => Ok(()),
-            Ok(answer) => Err(format!("it was answered {}", answer.status())),
-            // The words of the error may have the address in them.
-            Err(error) if error.is_timeout() => Err("there was no answer in time".to_owned()),
-            Err(error) if error.is_connect() => Err("nobody is there".to_owned()),
+            Ok(response) if response.status().is_success() => Ok(()),
+            Ok(response) => Err(format!("the response was {}", response.status())),
+            // The error's text may contain the address.
+            Err(error) if error.is_timeout() => Err("the request timed out".to_owned()),
+            Err(error) if error.is_connect() => Err("the connection was refused".to_owned()),
             Err(_) => Err("the connection broke off".to_owned()),
         }
     }
 }
 
-/// How a body is signed: `t=SECONDS,v1=HEX`, of which the second is the HMAC-SHA-256, by the webhook's secret, of the
-/// seconds since 1970, a full stop, and the body.
+/// Signs a body: `t=SECONDS,v1=HEX`, the HMAC-SHA-256 by the webhook's secret of the seconds since
+/// 1970, a full stop, and the body.
 ///
 /// # Panics
 ///
@@ -78,12 +78,12 @@ pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
     })
 }
 
-/// Posts what is due, once; how many deliveries that were, and how many were answered 2xx.
+/// Posts all due deliveries once. Returns their number and how many got a 2xx response.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcome<(usize, usize)> {
+pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Result<(usize, usize), StoreError> {
     let now = clock.now();
     let any = store.read(move |mut connection| {
         Box::pin(async move {
@@ -93,44 +93,46 @@ pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Outcom
             Ok(due > 0)
         })
     });
-    // Writing costs a wait for the disk, and mostly there is nothing to tell.
+    // A write waits for the disk, and mostly nothing is due.
     if !any.await? {
         return Ok((0, 0));
     }
-    let due =
-        store.write(move |mut connection| Box::pin(async move { take(&mut connection, now, TOGETHER).await })).await?;
+    let due = store
+        .write(move |mut connection| Box::pin(async move { claim(&mut connection, now, MAX_BATCH).await }))
+        .await?;
     let posts = due.iter().map(|due| async {
         let result = sender.post(now, due).await;
         if let Err(why) = &result {
-            tracing::warn!(delivery = due.delivery, to = hidden(&due.address), why, "a webhook was not told");
+            tracing::warn!(delivery = due.delivery, to = origin(&due.address), why, "a webhook delivery failed");
         }
         (due.delivery, result.is_ok())
     });
     let results = futures_util::future::join_all(posts).await;
     let now = clock.now();
-    for &(delivery, is_told) in &results {
+    for &(delivery, is_delivered) in &results {
         store
             .write(move |mut connection| {
-                Box::pin(async move { note_attempt(&mut connection, now, delivery, is_told).await })
+                Box::pin(async move { record_attempt(&mut connection, now, delivery, is_delivered).await })
             })
             .await?;
     }
-    Ok((results.len(), results.iter().filter(|(_, is_told)| *is_told).count()))
+    Ok((results.len(), results.iter().filter(|(_, is_delivered)| *is_delivered).count()))
 }
 
-/// Goes on until it is told to stop.
+/// Delivers until stopped.
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
-    let sender = match Sender::new(PATIENCE) {
+    let sender = match Sender::new(REQUEST_TIMEOUT) {
         Ok(sender) => sender,
-        Err(error) => return tracing::error!(%error, "no webhook can be told of anything"),
+        Err(error) => return tracing::error!(%error, "webhooks are disabled: there is no HTTP client"),
     };
     loop {
-        let told = deliver(&service.store, &service.clock, &sender).await;
-        if let Err(error) = &told {
-            tracing::error!(%error, "webhooks cannot be looked after");
+        let delivered = deliver(&service.store, &service.clock, &sender).await;
+        if let Err(error) = &delivered {
+            tracing::error!(%error, "webhook deliveries failed");
         }
-        // There may be more.
-        let pause = if matches!(told, Ok((found, _)) if found as i64 == TOGETHER) { Duration::ZERO } else { TICK };
+        // A full batch: more may be due.
+        let pause =
+            if matches!(delivered, Ok((found, _)) if found as i64 == MAX_BATCH) { Duration::ZERO } else { TICK };
         tokio::select! {
             () = tokio::time::sleep(pause) => if *stop.borrow() { break },
             changed = stop.changed() => if changed.is_err() || *stop.borrow() { break },
@@ -142,9 +144,9 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 mod tests {
     use super::signature;
 
-    /// As `printf '1700000000.{}' | openssl dgst -sha256 -hmac webhook_secret` says.
+    /// Reference: `printf '1700000000.{}' | openssl dgst -sha256 -hmac webhook_secret`.
     #[test]
-    fn others_sign_the_same() {
+    fn a_signature_matches_openssl() {
         assert_eq!(signature("webhook_secret", 1_700_000_000, "{}"), EXPECTED);
     }
 

@@ -1,4 +1,4 @@
-//! Audits: games that are played again by others, and what follows when they differ.
+//! Audits: games played again by other accounts, and disputes over differences.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use sqlx::AssertSqlSafe;
 
 use crate::{
     clock::{DAY, Time},
-    events::{Event, note},
-    store::{Connection, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
-use super::{MOST_GAMES, lock_job, quarantine, segments, totals};
+use super::{MAX_GAMES_PER_LEASE, lock_job, quarantine, segments, totals};
 
-/// How many of an account's games are played again, in tenths of a per cent, after so many clean games.
-const RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
+/// Audit rate in tenths of a per cent, by the account's clean games so far.
+const AUDIT_RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
 
-/// Of so many questions of those who may audit, one is answered with an audit, as long as any is wanted. So whoever
-/// asks first after a delivery is not its auditor for certain.
-const ONE_IN: u64 = 2;
+/// One in this many requests of an eligible auditor is answered with an audit. So the first request
+/// after an upload does not predict its auditor.
+const AUDIT_ODDS: u64 = 2;
 
-/// Whether a shard is to be played again, said by something random.
+/// Draws whether a shard is audited.
 #[must_use]
-pub fn is_wanted(clean_games: i64, least_percent: u64, draw: u64) -> bool {
-    let rate = RATES.iter().rev().find(|(from, _)| clean_games >= *from).map_or(200, |&(_, rate)| rate);
-    draw % 1_000 < rate.max(least_percent * 10)
+pub fn is_wanted(clean_games: i64, min_percent: u64, draw: u64) -> bool {
+    let rate = AUDIT_RATES.iter().rev().find(|(from, _)| clean_games >= *from).map_or(200, |&(_, rate)| rate);
+    draw % 1_000 < rate.max(min_percent * 10)
 }
 
-/// Who may play games again.
+/// A worker that may audit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Auditor {
     pub(super) account: i64,
@@ -34,24 +34,24 @@ pub(super) struct Auditor {
     pub(super) trusted: bool,
 }
 
-/// A shard that is to be played again.
+/// A shard that waits for an audit.
 #[derive(sqlx::FromRow)]
-pub(super) struct Wanted {
+pub(super) struct WantedAudit {
     pub(super) shard: i64,
     pub(super) job: i64,
     pub(super) first: i64,
     pub(super) games: i64,
 }
 
-/// A shard for this auditor: of another account, and of a younger one unless the auditor is trusted or nobody is
-/// older that was here in the last day with the right engine.
-pub(super) async fn wanted_from(
+/// Finds a shard to audit. It belongs to another account, and to a younger one, unless the auditor
+/// is trusted or no older account was active in the last day with the right engine.
+pub(super) async fn find_wanted(
     connection: &mut Connection<'_>,
     now: Time,
     auditor: &Auditor,
     draw: u64,
-) -> Outcome<Option<Wanted>> {
-    if !draw.is_multiple_of(ONE_IN) {
+) -> Result<Option<WantedAudit>, StoreError> {
+    if !draw.is_multiple_of(AUDIT_ODDS) {
         return Ok(None);
     }
     let query = "SELECT shards.id AS shard, shards.job AS job, shards.first AS first, shards.games AS games
@@ -69,16 +69,16 @@ pub(super) async fn wanted_from(
     Ok(query.fetch_optional(connection.raw()).await?)
 }
 
-/// Whether the shard was still to be had.
-pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Outcome<bool> {
+/// Marks the audit as leased; false if it is no longer wanted.
+pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> Result<bool, StoreError> {
     let query = "UPDATE shards SET audit = 'leased' WHERE id = $1 AND audit = 'wanted' AND state = 'validated'";
     Ok(sqlx::query(query).bind(shard).execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Audits and disputes that somebody took on and of which nothing will come are for others: the lease is over, and
-/// nothing that came of it waits to be compared. There are many ways to get there (it ran out, it was given back, its
-/// games were rejected, its account is in quarantine), so the state is looked at, not the way.
-pub(super) async fn offer_again(connection: &mut Connection<'_>) -> Outcome<()> {
+/// Reopens audits and disputes whose lease has ended without anything left to compare. A lease ends
+/// in many ways: expiry, release, rejection of its games, quarantine. The query therefore reads the
+/// state and not the cause.
+pub(super) async fn reopen_abandoned(connection: &mut Connection<'_>) -> Result<(), StoreError> {
     let query = "UPDATE shards SET audit = 'wanted' WHERE audit = 'leased'
                  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.audited = shards.id AND leases.state = 'active')
                  AND NOT EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state IN ('waiting', 'different')
@@ -93,20 +93,20 @@ pub(super) async fn offer_again(connection: &mut Connection<'_>) -> Outcome<()> 
     Ok(())
 }
 
-/// Games that two played differently.
+/// A game with two different results.
 pub(super) struct Dispute {
     pub(super) comparison: i64,
     pub(super) job: i64,
-    /// The first that differs.
+    /// The first game that differs.
     pub(super) game: i64,
 }
 
-/// A dispute that nobody settles yet, over a game that this account has not played.
+/// Finds an unassigned dispute over a game that this account has not played.
 pub(super) async fn open_dispute(
     connection: &mut Connection<'_>,
     account: i64,
     bench_signature: i64,
-) -> Outcome<Option<Dispute>> {
+) -> Result<Option<Dispute>, StoreError> {
     let query = "SELECT comparisons.id, comparisons.job, comparisons.game
                  FROM comparisons JOIN jobs ON jobs.id = comparisons.job
                  WHERE comparisons.state = 'different' AND comparisons.settled_by IS NULL AND jobs.bench_signature = $2
@@ -115,28 +115,32 @@ pub(super) async fn open_dispute(
                                  AND shards.first <= comparisons.game AND shards.first > comparisons.game - $3
                                  AND shards.first + shards.games > comparisons.game AND shards.state <> 'rejected')
                  ORDER BY comparisons.id LIMIT 1";
-    let query = sqlx::query_as(query).bind(account).bind(bench_signature).bind(MOST_GAMES);
+    let query = sqlx::query_as(query).bind(account).bind(bench_signature).bind(MAX_GAMES_PER_LEASE);
     let row: Option<(i64, i64, i64)> = query.fetch_optional(connection.raw()).await?;
     Ok(row.map(|(comparison, job, game)| Dispute { comparison, job, game }))
 }
 
-/// Whether the dispute was still to be had.
-pub(super) async fn mark_settling(connection: &mut Connection<'_>, comparison: i64, token: &str) -> Outcome<bool> {
+/// Assigns the dispute to a lease; false if it is no longer open.
+pub(super) async fn mark_settling(
+    connection: &mut Connection<'_>,
+    comparison: i64,
+    token: &str,
+) -> Result<bool, StoreError> {
     let query = "UPDATE comparisons SET settled_by = (SELECT id FROM leases WHERE token = $2)
                  WHERE id = $1 AND state = 'different' AND settled_by IS NULL";
     let query = sqlx::query(query).bind(comparison).bind(token.to_owned());
     Ok(query.execute(connection.raw()).await?.rows_affected() == 1)
 }
 
-/// Two shards have games in common: whether these are the same is to be found out, if both still have their files. Games
-/// under a clock never are the same: of those the first who brought them is believed.
-pub(super) async fn compare(
+/// Queues the common games of two shards for comparison, if both files still exist. Games under a
+/// clock are not reproducible: there the first upload is believed.
+pub(super) async fn queue_comparison(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     shards: (i64, i64),
     games: Range<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     if games.is_empty() || shards.0 == shards.1 {
         return Ok(());
     }
@@ -151,28 +155,33 @@ pub(super) async fn compare(
     Ok(())
 }
 
-/// Two files that are to be compared.
+/// Two files to compare.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct ToCompare {
-    /// By which the result is given.
+    /// Id for reporting the result.
     pub comparison: i64,
-    /// The hashes of their shards.
+    /// Hash of the left shard.
     pub left: String,
-    /// The other.
+    /// Hash of the right shard.
     pub right: String,
-    /// The first game in both.
+    /// First common game.
     pub first: i64,
-    /// How many.
+    /// Number of common games.
     pub games: i64,
 }
 
-/// Takes comparisons on, for a while: both shards are known to be sound.
+/// Claims comparisons of validated shards until a time.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: Time) -> Outcome<Vec<ToCompare>> {
-    let query = connection.taking(
+pub async fn claim(
+    connection: &mut Connection<'_>,
+    now: Time,
+    limit: i64,
+    until: Time,
+) -> Result<Vec<ToCompare>, StoreError> {
+    let query = connection.skip_locked(
         "SELECT comparisons.id AS comparison, l.hash AS left, r.hash AS right,
                 comparisons.first AS first, comparisons.games AS games
          FROM comparisons JOIN shards AS l ON l.id = comparisons.left_shard
@@ -182,7 +191,7 @@ pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: 
          ORDER BY comparisons.id LIMIT $2",
         "comparisons",
     );
-    let rows: Vec<ToCompare> = sqlx::query_as(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
+    let rows: Vec<ToCompare> = sqlx::query_as(query).bind(now.0).bind(limit).fetch_all(connection.raw()).await?;
     for row in &rows {
         let query = "UPDATE comparisons SET claimed_until = $2 WHERE id = $1";
         sqlx::query(query).bind(row.comparison).bind(until.0).execute(connection.raw()).await?;
@@ -207,23 +216,23 @@ struct Side {
     trusted: i64,
 }
 
-async fn side(connection: &mut Connection<'_>, shard: i64) -> Outcome<Side> {
+async fn side(connection: &mut Connection<'_>, shard: i64) -> Result<Side, StoreError> {
     let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted
                  FROM shards JOIN workers ON workers.id = shards.worker WHERE shards.id = $1";
     Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
 }
 
-/// Two shards were compared: `differs` is the first game that is not the same in both.
+/// Records a comparison; `differs` is the first game that differs.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn compared(
+pub async fn record_comparison(
     connection: &mut Connection<'_>,
     now: Time,
     comparison: i64,
     differs: Option<u64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let job: i64 = sqlx::query_scalar("SELECT job FROM comparisons WHERE id = $1")
         .bind(comparison)
         .fetch_one(connection.raw())
@@ -241,36 +250,36 @@ pub async fn compared(
     query.execute(connection.raw()).await?;
     if differs.is_none() {
         for shard in [&left, &right] {
-            weigh_for(connection, shard).await?;
+            apply_audit(connection, shard).await?;
         }
     } else if left.trusted == right.trusted {
         for shard in [&left, &right] {
-            dispute(connection, shard.id).await?;
+            mark_disputed(connection, shard.id).await?;
         }
         let text = format!("two workers played game {} differently", differs.unwrap_or_default());
         let subject = format!("job:{}", row.job);
-        note(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
+        record_event(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
     } else {
-        // A trusted worker is taken at its word.
-        let liar = if left.trusted == 0 { &left } else { &right };
-        settled(connection, comparison).await?;
+        // The trusted worker's result is authoritative.
+        let outvoted = if left.trusted == 0 { &left } else { &right };
+        mark_settled(connection, comparison).await?;
         let text = format!(
             "game {} of job {} came out otherwise when a trusted worker played it",
             differs.unwrap_or_default(),
             row.job
         );
-        quarantine::found_wrong(connection, now, liar.account, liar.id, &text).await?;
+        quarantine::quarantine_for_shard(connection, now, outvoted.account, outvoted.id, &text).await?;
     }
     settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }
 
-/// The games of a shard that others got as well who were asked to, and are not found wrong: each once, however many played
-/// it.
+/// The games of a shard that other accounts in good standing reproduced on request, as disjoint
+/// ranges.
 ///
-/// Who was asked is whom the coordinator gave the shard to play again, or a worker that is trusted. Two accounts can bring
-/// the same games over and over without being asked to, and be one. And whoever plays an audit well shows nothing of what
-/// he plays besides: he may know it for one.
-async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range<i64>>> {
+/// Only the assigned auditor, a settling lease or a trusted worker counts. Otherwise two accounts
+/// of one owner could confirm each other with unrequested games. An auditor's own upload gains
+/// nothing from an audit, since its worker may have recognised it.
+async fn verified_ranges(connection: &mut Connection<'_>, shard: i64) -> Result<Vec<Range<i64>>, StoreError> {
     let query = "SELECT comparisons.first, comparisons.games FROM comparisons
                  JOIN shards AS own ON own.id = $1
                  JOIN shards AS other ON other.id = CASE WHEN left_shard = $1 THEN right_shard ELSE left_shard END
@@ -281,71 +290,72 @@ async fn shown(connection: &mut Connection<'_>, shard: i64) -> Outcome<Vec<Range
                  AND comparisons.state = 'equal' AND (left_shard = $1 OR right_shard = $1)
                  AND confirming.id <> own.account AND confirming.distrusted = 0 ORDER BY comparisons.first";
     let ranges: Vec<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_all(connection.raw()).await?;
-    let mut shown: Vec<Range<i64>> = Vec::new();
+    let mut verified: Vec<Range<i64>> = Vec::new();
     for (first, games) in ranges {
-        match shown.last_mut() {
+        match verified.last_mut() {
             Some(last) if first <= last.end => last.end = last.end.max(first + games),
-            _ => shown.push(first..first + games),
+            _ => verified.push(first..first + games),
         }
     }
-    Ok(shown)
+    Ok(verified)
 }
 
-/// So many games of a shard, of which one at least nobody has shown yet; which, something random says.
-pub(super) async fn part(
+/// Draws a range of a shard with at least one unverified game.
+pub(super) async fn draw_range(
     connection: &mut Connection<'_>,
-    wanted: &Wanted,
+    wanted: &WantedAudit,
     games: i64,
     unit: i64,
     draw: u64,
-) -> Outcome<Range<i64>> {
+) -> Result<Range<i64>, StoreError> {
     let end = wanted.first + wanted.games;
-    let shown = shown(connection, wanted.shard).await?;
-    let is_shown = |game: &i64| shown.iter().any(|range| range.contains(game));
-    let open: Vec<i64> = (wanted.first..end).step_by(unit as usize).filter(|game| !is_shown(game)).collect();
+    let verified = verified_ranges(connection, wanted.shard).await?;
+    let is_verified = |game: &i64| verified.iter().any(|range| range.contains(game));
+    let open: Vec<i64> = (wanted.first..end).step_by(unit as usize).filter(|game| !is_verified(game)).collect();
     let pick = |of: i64, draw: u64| (draw % of.max(1) as u64) as i64;
-    // It lies anywhere in what is played again, as far as there is room.
+    // The game's place within the range is random too, within the shard.
     let game = open.get(pick(open.len() as i64, draw) as usize).copied().unwrap_or(wanted.first);
     let before = pick(games / unit, draw >> 24) * unit;
     let first = (game - before).clamp(wanted.first, end - games);
     Ok(first..first + games)
 }
 
-/// So many games of a shard an audit has at least: a tenth.
-pub(super) const fn least_part(games: i64) -> i64 {
+/// Minimum games of a shard to audit: a tenth.
+pub(super) const fn min_audit_games(games: i64) -> i64 {
     games / 10
 }
 
-/// Somebody else got games of a shard as well, or is believed no more: what is clean of it is found out anew. How many games
-/// more that is, and whether it is enough. One that somebody wants more of, though it has enough, waits until there is more.
-async fn weigh(connection: &mut Connection<'_>, shard: i64) -> Outcome<(i64, bool)> {
-    let shown: i64 = shown(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
+/// Recomputes the verified games of a shard. Returns the change and whether the shard is verified
+/// enough. A requested second audit stays open until the count grows, even if it is enough already.
+async fn recompute_audit(connection: &mut Connection<'_>, shard: i64) -> Result<(i64, bool), StoreError> {
+    let verified: i64 =
+        verified_ranges(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
     let query = "SELECT games, audited_games FROM shards WHERE id = $1";
     let (games, before): (i64, i64) = sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?;
-    let is_enough = shown > 0 && shown >= least_part(games);
+    let is_enough = verified > 0 && verified >= min_audit_games(games);
     let query = "UPDATE shards SET audited_games = $2,
                  audit = CASE WHEN audit = 'none' THEN 'none' WHEN $3 = 1 THEN 'clean'
                               WHEN audit = 'clean' AND $4 = 0 THEN 'wanted' ELSE audit END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard).bind(shown).bind(i64::from(is_enough && shown > before));
+    let query = sqlx::query(query).bind(shard).bind(verified).bind(i64::from(is_enough && verified > before));
     query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
-    Ok((shown - before, is_enough))
+    Ok((verified - before, is_enough))
 }
 
-/// [`weigh`], and what follows for the account.
-async fn weigh_for(connection: &mut Connection<'_>, shard: &Side) -> Outcome<()> {
-    let (more, is_enough) = weigh(connection, shard.id).await?;
-    if more < 0 {
-        return add_up(connection, shard.account).await;
+/// Runs [`recompute_audit`] and updates the account.
+async fn apply_audit(connection: &mut Connection<'_>, shard: &Side) -> Result<(), StoreError> {
+    let (change, is_enough) = recompute_audit(connection, shard.id).await?;
+    if change < 0 {
+        return recompute_account(connection, shard.account).await;
     }
     let query = "UPDATE accounts SET clean_games = clean_games + $2,
                  clean_until = CASE WHEN $4 = 1 AND clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard.account).bind(more).bind(shard.id);
+    let query = sqlx::query(query).bind(shard.account).bind(change).bind(shard.id);
     query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// What is clean of an account, after its shards were weighed.
-async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
+/// Recomputes an account's clean games from its shards.
+async fn recompute_account(connection: &mut Connection<'_>, account: i64) -> Result<(), StoreError> {
     let query = "UPDATE accounts SET
                  clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE account = $1),
                  clean_until = COALESCE((SELECT MAX(id) FROM shards
@@ -355,46 +365,52 @@ async fn add_up(connection: &mut Connection<'_>, account: i64) -> Outcome<()> {
     Ok(())
 }
 
-/// The shards that were compared with those of an account, and found equal.
-const EQUAL_TO: &str = "(SELECT right_shard FROM shards AS theirs
+/// The shards found equal to those of an account.
+const CONFIRMED_BY: &str = "(SELECT right_shard FROM shards AS theirs
                          JOIN comparisons ON left_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal'
                          UNION SELECT left_shard FROM shards AS theirs
                          JOIN comparisons ON right_shard = theirs.id WHERE theirs.account = $1 AND comparisons.state = 'equal')";
 
-/// An account is believed no more, or again: what it confirmed is found out anew. So accounts that confirm each other's lies
-/// fall together. Who was confirmed, and whether each was found wrong.
-pub(super) async fn weigh_again(connection: &mut Connection<'_>, by: i64) -> Outcome<Vec<(i64, i64)>> {
-    let query = AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {EQUAL_TO} ORDER BY id"));
+/// Recomputes the audits that an account confirmed, after its standing changed. So accounts that
+/// confirm each other's wrong games fall together. Returns the confirmed accounts and whether each
+/// is distrusted.
+pub(super) async fn reverify_dependents(
+    connection: &mut Connection<'_>,
+    by: i64,
+) -> Result<Vec<(i64, i64)>, StoreError> {
+    let query =
+        AssertSqlSafe(format!("SELECT id FROM shards WHERE account <> $1 AND id IN {CONFIRMED_BY} ORDER BY id"));
     let shards: Vec<i64> = sqlx::query_scalar(query).bind(by).fetch_all(connection.raw()).await?;
     for shard in shards {
-        weigh(connection, shard).await?;
+        recompute_audit(connection, shard).await?;
     }
     let query = AssertSqlSafe(format!(
         "SELECT id, distrusted FROM accounts
-         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN {EQUAL_TO}) ORDER BY id"
+         WHERE id <> $1 AND id IN (SELECT account FROM shards WHERE shards.id IN {CONFIRMED_BY}) ORDER BY id"
     ));
     let confirmed: Vec<(i64, i64)> = sqlx::query_as(query).bind(by).fetch_all(connection.raw()).await?;
     for &(account, _) in &confirmed {
-        add_up(connection, account).await?;
+        recompute_account(connection, account).await?;
     }
     Ok(confirmed)
 }
 
-/// A shard's data waits until it is known who is right.
-async fn dispute(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+/// Withholds a shard's games until its dispute is settled.
+async fn mark_disputed(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'disputed' WHERE id = $1 AND state = 'validated'";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
     totals::enter(connection, shard).await
 }
 
-/// Disputes over these games in which a trusted worker has spoken are over, and who was not found wrong is free.
+/// Settles the disputes over these games that a trusted worker has decided, and releases the shards
+/// that won.
 pub(super) async fn settle_disputes(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     games: Range<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "SELECT id, left_shard, right_shard, game FROM comparisons
                  WHERE job = $1 AND state = 'different' AND first < $3 AND first + games > $2 ORDER BY id";
     let query = sqlx::query_as(query).bind(job).bind(games.start).bind(games.end);
@@ -411,22 +427,23 @@ pub(super) async fn settle_disputes(
         if !all_judged {
             continue;
         }
-        settled(connection, comparison).await?;
+        mark_settled(connection, comparison).await?;
         for shard in [left, right] {
-            release(connection, job, shard).await?;
+            release_dispute(connection, job, shard).await?;
         }
     }
     Ok(())
 }
 
-async fn settled(connection: &mut Connection<'_>, comparison: i64) -> Outcome<()> {
+async fn mark_settled(connection: &mut Connection<'_>, comparison: i64) -> Result<(), StoreError> {
     let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
     sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Whether it is known if a shard has this game right: it is out of the race, or a trusted worker got the same.
-async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Outcome<bool> {
+/// Whether a shard's version of this game is decided: the shard is out, or a trusted worker got the
+/// same result.
+async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Result<bool, StoreError> {
     let query = "SELECT COUNT(*) FROM shards WHERE id = $1 AND (state IN ('rejected', 'quarantined') OR EXISTS
                  (SELECT 1 FROM comparisons
                   JOIN shards AS t ON t.id = CASE left_shard WHEN $1 THEN right_shard ELSE left_shard END
@@ -437,15 +454,15 @@ async fn is_judged(connection: &mut Connection<'_>, shard: i64, game: i64) -> Ou
     Ok(judged == 1)
 }
 
-/// A game in dispute that a trusted worker has played, for whatever reason, is compared with his: nobody will be asked to
-/// play it who has played it before.
+/// Compares a disputed game with a trusted worker's existing result, because no worker is asked to
+/// play a game twice.
 async fn compare_with_trusted(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     shard: i64,
     game: i64,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "SELECT theirs.id, theirs.first, theirs.games, own.first, own.games
                  FROM shards AS theirs JOIN workers ON workers.id = theirs.worker JOIN shards AS own ON own.id = $2
                  WHERE theirs.job = $1 AND theirs.id <> $2 AND workers.trusted = 1 AND theirs.first <= $3
@@ -455,17 +472,17 @@ async fn compare_with_trusted(
                                  AND ((left_shard = theirs.id AND right_shard = $2)
                                       OR (left_shard = $2 AND right_shard = theirs.id)))
                  ORDER BY theirs.id LIMIT 1";
-    let query = sqlx::query_as(query).bind(job).bind(shard).bind(game).bind(MOST_GAMES);
+    let query = sqlx::query_as(query).bind(job).bind(shard).bind(game).bind(MAX_GAMES_PER_LEASE);
     let found: Option<(i64, i64, i64, i64, i64)> = query.fetch_optional(connection.raw()).await?;
     if let Some((theirs, their_first, their_games, first, games)) = found {
         let common = their_first.max(first)..(their_first + their_games).min(first + games);
-        compare(connection, now, job, (theirs, shard), common).await?;
+        queue_comparison(connection, now, job, (theirs, shard), common).await?;
     }
     Ok(())
 }
 
-/// A shard that is in no dispute any more counts again, and gets of its games what nobody else holds.
-async fn release(connection: &mut Connection<'_>, job: i64, shard: i64) -> Outcome<()> {
+/// Returns an undisputed shard to the pool; it takes over those of its games that no shard holds.
+async fn release_dispute(connection: &mut Connection<'_>, job: i64, shard: i64) -> Result<(), StoreError> {
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'validated' WHERE id = $1 AND state = 'disputed' AND NOT EXISTS
                  (SELECT 1 FROM comparisons WHERE state = 'different' AND (left_shard = $1 OR right_shard = $1))

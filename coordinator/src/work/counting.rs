@@ -1,22 +1,22 @@
-//! What counts: games that a validated shard holds.
+//! Counted games: those held by a validated shard.
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
-/// What a job has.
+/// Counted games and positions of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Tally {
-    /// Games that count.
+    /// Counted games.
     pub games: i64,
-    /// Their positions, as far as shards count with all their games; the rest in proportion.
+    /// Positions of these games; in proportion, for shards that count in part.
     pub positions: i64,
 }
 
-/// What a job has.
+/// Returns the counted games and positions of a job.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Outcome<Tally> {
+pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Result<Tally, StoreError> {
     let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
                         CAST(COALESCE(SUM(shards.positions * segments.games / shards.games), 0) AS BIGINT) AS positions
                  FROM segments JOIN shards ON shards.id = segments.shard
@@ -24,47 +24,46 @@ pub async fn tally(connection: &mut Connection<'_>, job: i64) -> Outcome<Tally> 
     Ok(sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?)
 }
 
-/// How many games of a job may still come to count by themselves: they are being played, or are to be, or wait for
-/// validation.
+/// Returns the games of a job that may still count: open, leased, or waiting for validation.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn on_their_way(connection: &mut Connection<'_>, job: i64) -> Outcome<i64> {
+pub async fn pending_games(connection: &mut Connection<'_>, job: i64) -> Result<i64, StoreError> {
     let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT)
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 AND (segments.state <> 'held' OR shards.state = 'received')";
     Ok(sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?)
 }
 
-/// What the pairs of a match brought the candidate, in the order of their numbers, up to the first that does not
-/// count: nobody gains by withholding what is bad for him.
+/// Returns the candidate's score of each pair of a match in the order of their numbers, up to the
+/// first pair that does not count. So withholding bad results gains nothing.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<u8>> {
+pub async fn pairs(connection: &mut Connection<'_>, job: i64) -> Result<Vec<u8>, StoreError> {
     let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.pairs
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 ORDER BY segments.first";
-    of_pairs(connection, job, query).await
+    read_pairs(connection, job, query).await
 }
 
-/// In how many games of these pairs the candidate lost on time, and its opponent.
+/// Returns in how many games of these pairs the candidate and its opponent lost on time.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: i64) -> Outcome<[u64; 2]> {
+pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: i64) -> Result<[u64; 2], StoreError> {
     let query = "SELECT segments.first, segments.games, shards.first, shards.state, shards.time_losses
                  FROM segments LEFT JOIN shards ON shards.id = segments.shard
                  WHERE segments.job = $1 ORDER BY segments.first";
-    let all = of_pairs(connection, job, query).await?;
+    let all = read_pairs(connection, job, query).await?;
     Ok(all.into_iter().map(u64::from).fold([0, 0], |[own, other], pair| [own + pair % 3, other + pair / 3]))
 }
 
-/// What is kept for each pair, up to the first that does not count.
-async fn of_pairs(connection: &mut Connection<'_>, job: i64, query: &'static str) -> Outcome<Vec<u8>> {
+/// Reads one byte per pair, up to the first pair that does not count.
+async fn read_pairs(connection: &mut Connection<'_>, job: i64, query: &'static str) -> Result<Vec<u8>, StoreError> {
     type Row = (i64, i64, Option<i64>, Option<String>, Option<Vec<u8>>);
     let rows: Vec<Row> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
     let mut all = Vec::new();
@@ -77,24 +76,24 @@ async fn of_pairs(connection: &mut Connection<'_>, job: i64, query: &'static str
     Ok(all)
 }
 
-/// How the first games of a match are audited.
+/// Audit state of the first games of a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Audited {
-    /// Games that count, of workers that are not trusted.
+    /// Counted games of untrusted workers.
     pub games: i64,
-    /// How many of them were played again elsewhere and were the same.
+    /// Those of them that were verified by an audit.
     pub clean: i64,
-    /// Games of shards that are chosen to be played again, or are being played.
+    /// Games of shards whose audit is wanted or leased.
     pub waiting: i64,
 }
 
-/// How the games of a job below a number are audited.
+/// Returns the audit state of a job's games below a number.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn audited(connection: &mut Connection<'_>, job: i64, below: i64) -> Outcome<Audited> {
-    // Of a shard that holds its games in several pieces, those that were played again are counted once.
+pub async fn audited(connection: &mut Connection<'_>, job: i64, below: i64) -> Result<Audited, StoreError> {
+    // A shard that holds its games in several pieces has its verified games counted once.
     let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
                         CAST(COALESCE(SUM(CASE WHEN audited < games THEN audited ELSE games END), 0) AS BIGINT) AS clean,
                         CAST(COALESCE(SUM(CASE WHEN audit IN ('wanted', 'leased') THEN games ELSE 0 END), 0) AS BIGINT)

@@ -1,25 +1,25 @@
-//! What the positions of validated games are like, counted when they are validated and added up by job: nobody reads
-//! shards to show it.
+//! Statistics of the positions in validated games, counted at validation and added up by job. So no
+//! page reads shards.
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
-/// Positions by score and by pieces, as they are kept.
+/// Positions by score and by number of pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// By the classes of [`dataset::stats::Figures::scores`].
+    /// Counts by the classes of [`dataset::stats::Figures::scores`].
     pub scores: Vec<i64>,
-    /// By how many pieces are on the board.
+    /// Counts by the number of pieces on the board.
     pub pieces: Vec<i64>,
-    /// Without a score.
+    /// Positions without a score.
     pub unscored: i64,
-    /// That were there already in the same shard.
+    /// Positions that occurred before in the same shard.
     pub repeated: i64,
 }
 
 impl Figures {
-    /// What was found in a shard.
+    /// The figures of one shard.
     #[must_use]
     pub fn of(figures: &dataset::stats::Figures, repeated: u64) -> Self {
         let whole = |counts: &[u64]| counts.iter().map(|count| *count as i64).collect();
@@ -31,7 +31,7 @@ impl Figures {
         }
     }
 
-    /// Adds others, or takes them away if the sign is −1.
+    /// Adds others, or subtracts them if the sign is −1.
     pub fn add(&mut self, others: &Self, sign: i64) {
         for (own, others) in [(&mut self.scores, &others.scores), (&mut self.pieces, &others.pieces)] {
             own.resize(own.len().max(others.len()), 0);
@@ -41,7 +41,7 @@ impl Figures {
         self.repeated += sign * others.repeated;
     }
 
-    /// How many positions were counted.
+    /// Returns the number of counted positions.
     #[must_use]
     pub fn positions(&self) -> i64 {
         self.pieces.iter().sum()
@@ -51,15 +51,20 @@ impl Figures {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// As it is kept.
+    /// Serializes the figures for the database.
     #[must_use]
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Adds the figures of a shard to its job's, or takes them away; whoever calls holds the job.
-pub(super) async fn count(connection: &mut Connection<'_>, job: i64, of_shard: &str, sign: i64) -> Outcome<()> {
+/// Adds a shard's figures to its job's, or subtracts them. The caller has locked the job.
+pub(super) async fn add_to_job(
+    connection: &mut Connection<'_>,
+    job: i64,
+    of_shard: &str,
+    sign: i64,
+) -> Result<(), StoreError> {
     let query = "SELECT figures FROM figures WHERE job = $1";
     let known: Option<String> = sqlx::query_scalar(query).bind(job).fetch_optional(connection.raw()).await?;
     let mut figures = known.map_or_else(Figures::default, |text| Figures::from_text(&text));
@@ -70,12 +75,12 @@ pub(super) async fn count(connection: &mut Connection<'_>, job: i64, of_shard: &
     Ok(())
 }
 
-/// What the positions of all validated games of self-play are like, which is what nets learn from.
+/// Returns the figures of all validated self-play games, the training data of nets.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn of_selfplay(connection: &mut Connection<'_>) -> Outcome<Figures> {
+pub async fn of_selfplay(connection: &mut Connection<'_>) -> Result<Figures, StoreError> {
     let query = "SELECT figures.figures FROM figures JOIN jobs ON jobs.id = figures.job WHERE jobs.kind = 'selfplay'";
     let jobs: Vec<String> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     let mut all = Figures::default();
@@ -90,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_can_be_taken_away() {
+    fn added_figures_can_be_subtracted() {
         let one = Figures { scores: vec![1, 2], pieces: vec![0, 0, 3], unscored: 1, repeated: 2 };
         let mut all = Figures::default();
         all.add(&one, 1);

@@ -1,12 +1,16 @@
-//! What workers are told of games that were rejected, until they say that they heard.
+//! Notices to workers of rejected shards, repeated until acknowledged.
 
 use dataset::Digest;
 use protocol::api::work::Notice;
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
-/// A worker was told of these shards, and heard it.
-pub(super) async fn heard(connection: &mut Connection<'_>, worker: i64, shards: &[Digest]) -> Outcome<()> {
+/// Acknowledges the notices of these shards.
+pub(super) async fn acknowledge(
+    connection: &mut Connection<'_>,
+    worker: i64,
+    shards: &[Digest],
+) -> Result<(), StoreError> {
     for shard in shards {
         let query = "UPDATE shards SET told = 1 WHERE worker = $1 AND hash = $2 AND state = 'rejected' AND told = 0";
         sqlx::query(query).bind(worker).bind(shard.to_string()).execute(connection.raw()).await?;
@@ -14,12 +18,12 @@ pub(super) async fn heard(connection: &mut Connection<'_>, worker: i64, shards: 
     Ok(())
 }
 
-/// What a worker is to be told, until it says that it heard.
+/// Returns the unacknowledged notices of a worker.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn waiting(connection: &mut Connection<'_>, worker: i64) -> Outcome<Vec<Notice>> {
+pub async fn unacknowledged(connection: &mut Connection<'_>, worker: i64) -> Result<Vec<Notice>, StoreError> {
     let query = "SELECT hash, code, detail FROM shards
                  WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT 20";
     type Row = (String, Option<String>, Option<String>);

@@ -1,14 +1,14 @@
-//! Quarantine: what an account that was found wrong delivered since it was last found right counts for nothing.
+//! Quarantine: uploads of an account with a wrong game, since its last clean audit, do not count.
 
 use super::{audit, leases, lock_job, segments, totals};
 use crate::{
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
-/// Puts an account into quarantine: its workers get no games, and what it delivered after its last clean audit leaves
-/// the pool. `by` is who decides it; the coordinator itself if none.
+/// Quarantines an account: its workers get no leases, and its uploads after its last clean audit
+/// leave the pool. `by` is the deciding maintainer; none for the coordinator.
 ///
 /// # Errors
 ///
@@ -19,20 +19,20 @@ pub async fn quarantine(
     account: i64,
     by: Option<i64>,
     reason: &str,
-) -> Outcome<()> {
-    put_in(connection, now, account, None, by, reason).await
+) -> Result<(), StoreError> {
+    apply(connection, now, account, None, by, reason).await
 }
 
-/// Puts an account into quarantine because a shard of it was found wrong, which goes however old it is and whatever
-/// else of it was found right.
-pub(super) async fn found_wrong(
+/// Quarantines an account for a wrong shard, which leaves the pool whatever its age and whatever
+/// audits passed.
+pub(super) async fn quarantine_for_shard(
     connection: &mut Connection<'_>,
     now: Time,
     account: i64,
     shard: i64,
     reason: &str,
-) -> Outcome<()> {
-    put_in(connection, now, account, Some(shard), None, reason).await
+) -> Result<(), StoreError> {
+    apply(connection, now, account, Some(shard), None, reason).await
 }
 
 #[derive(Clone, Copy, sqlx::FromRow)]
@@ -43,27 +43,28 @@ struct ShardRow {
     games: i64,
 }
 
-async fn put_in(
+async fn apply(
     connection: &mut Connection<'_>,
     now: Time,
     account: i64,
-    wrong: Option<i64>,
+    wrong_shard: Option<i64>,
     by: Option<i64>,
     reason: &str,
-) -> Outcome<()> {
-    // Who was blocked or deleted stays so.
+) -> Result<(), StoreError> {
+    // Blocked and deleted accounts keep their state.
     let message = format!("your games are in quarantine: {reason}");
     let query =
         "UPDATE accounts SET state = 'quarantined', message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
-    // What it says of others is worth nothing all the same.
+    // Its confirmations of others are void in any case.
     let query = "UPDATE accounts SET distrusted = 1 WHERE id = $1";
     sqlx::query(query).bind(account).execute(connection.raw()).await?;
-    let gone = take_out(connection, now, account, wrong).await?;
-    // Those whom it confirmed are confirmed no more; who of them is in quarantine loses what rested on it.
-    for (other, distrusted) in audit::weigh_again(connection, account).await? {
+    let gone = withdraw_shards(connection, now, account, wrong_shard).await?;
+    // Audits that it confirmed are void. Quarantined accounts among them lose the shards that
+    // rested on it.
+    for (other, distrusted) in audit::reverify_dependents(connection, account).await? {
         if distrusted != 0 {
-            take_out(connection, now, other, None).await?;
+            withdraw_shards(connection, now, other, None).await?;
         }
     }
     let query = "SELECT id, job, first FROM leases WHERE account = $1 AND state = 'active' ORDER BY job, id";
@@ -75,25 +76,30 @@ async fn put_in(
     if new || gone > 0 {
         let text = format!("{reason}; {gone} uploads of the account left the pool");
         let subject = format!("account:{account}");
-        note(connection, now, Event { kind: "quarantine", account: by, subject, text }).await?;
+        record_event(connection, now, Event { kind: "quarantine", account: by, subject, text }).await?;
     }
     Ok(())
 }
 
-/// What nothing proves of an account in quarantine leaves the pool; how many uploads it was.
-async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wrong: Option<i64>) -> Outcome<usize> {
+/// Withdraws the unproven shards of a quarantined account; returns their number.
+async fn withdraw_shards(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    wrong_shard: Option<i64>,
+) -> Result<usize, StoreError> {
     let query = "SELECT shards.id AS id, shards.job AS job, shards.first AS first, shards.games AS games
                  FROM shards JOIN accounts ON accounts.id = shards.account
                  WHERE shards.account = $1 AND shards.state IN ('received', 'validated', 'disputed')
                  AND (shards.id = $2 OR shards.state = 'disputed'
                       OR (shards.audit <> 'clean' AND shards.id > accounts.clean_until))
                  ORDER BY shards.job, shards.id";
-    let query = sqlx::query_as(query).bind(account).bind(wrong.unwrap_or(-1));
+    let query = sqlx::query_as(query).bind(account).bind(wrong_shard.unwrap_or(-1));
     let shards: Vec<ShardRow> = query.fetch_all(connection.raw()).await?;
     let mut gone = Vec::new();
     for shard in shards {
         lock_job(connection, shard.job).await?;
-        // Somebody may have judged it while this one waited for the job.
+        // It may have been validated while this transaction waited for the lock.
         totals::leave(connection, shard.id).await?;
         let query = "UPDATE shards SET state = 'quarantined'
                      WHERE id = $1 AND state IN ('received', 'validated', 'disputed')";
@@ -109,7 +115,7 @@ async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wron
         recheck(connection, shard.job).await?;
     }
     for shard in &gone {
-        segments::let_go(connection, shard.job, shard.id).await?;
+        segments::release_held(connection, shard.job, shard.id).await?;
     }
     for shard in &gone {
         audit::settle_disputes(connection, now, shard.job, shard.first..shard.first + shard.games).await?;
@@ -117,15 +123,15 @@ async fn take_out(connection: &mut Connection<'_>, now: Time, account: i64, wron
     Ok(gone.len())
 }
 
-/// The job's games are others than those of which it was decided.
-async fn recheck(connection: &mut Connection<'_>, job: i64) -> Outcome<()> {
+/// Marks a job's decision as outdated: its games have changed.
+async fn recheck(connection: &mut Connection<'_>, job: i64) -> Result<(), StoreError> {
     let query = "UPDATE jobs SET recheck = 1 WHERE id = $1";
     sqlx::query(query).bind(job).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Takes an account out of quarantine: what it delivered counts again, as far as nobody else's games took its place;
-/// with those it is compared.
+/// Lifts a quarantine. The account's shards count again where no other shard took their place, and
+/// are compared with those that did.
 ///
 /// # Errors
 ///
@@ -136,7 +142,7 @@ pub async fn lift(
     account: i64,
     by: Option<i64>,
     reason: &str,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "UPDATE accounts SET distrusted = 0 WHERE id = $1";
     sqlx::query(query).bind(account).execute(connection.raw()).await?;
     let query = "UPDATE accounts SET state = 'active', message = NULL WHERE id = $1 AND state = 'quarantined'";
@@ -147,7 +153,7 @@ pub async fn lift(
     if !lifted && shards.is_empty() {
         return Ok(());
     }
-    audit::weigh_again(connection, account).await?;
+    audit::reverify_dependents(connection, account).await?;
     for shard in &shards {
         lock_job(connection, shard.job).await?;
         totals::leave(connection, shard.id).await?;
@@ -160,7 +166,7 @@ pub async fn lift(
         if changed == 0 {
             continue;
         }
-        // What was to be compared with it still is, if the other is not out of the race.
+        // Void comparisons are queued again, unless the other shard is out.
         let query =
             "UPDATE comparisons SET state = 'waiting' WHERE state = 'void' AND (left_shard = $1 OR right_shard = $1)
                      AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.id IN (left_shard, right_shard)
@@ -168,12 +174,12 @@ pub async fn lift(
         sqlx::query(query).bind(shard.id).execute(connection.raw()).await?;
         let games = shard.first..shard.first + shard.games;
         for (holder, common) in segments::hold(connection, shard.job, games, shard.id).await? {
-            audit::compare(connection, now, shard.job, (holder, shard.id), common).await?;
+            audit::queue_comparison(connection, now, shard.job, (holder, shard.id), common).await?;
         }
         recheck(connection, shard.job).await?;
     }
     let text = format!("{reason}; {} uploads of the account are back in the pool", shards.len());
     let subject = format!("account:{account}");
-    note(connection, now, Event { kind: "quarantine_lifted", account: by, subject, text }).await?;
+    record_event(connection, now, Event { kind: "quarantine_lifted", account: by, subject, text }).await?;
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! What comes back: games that were uploaded for a lease.
+//! Uploaded shards.
 //!
-//! A request goes in three steps, of which the last makes it happen: what is expected is looked up
-//! ([`expectation`]), the bytes are checked against it and stored as an object, and the shard's row is written
-//! ([`receive`]). A crash between the last two leaves an object that nobody names; it is swept.
+//! An upload takes three steps: [`expectation`] looks up the terms, the bytes are checked and
+//! stored as an object, and [`receive`] writes the shard's row, which makes it happen. A crash
+//! before the last step leaves an orphan object, which the sweep deletes.
 
 use dataset::{Digest, Header};
 use protocol::api::{problem::Code, work::ReceiptStatus};
@@ -10,101 +10,101 @@ use protocol::api::{problem::Code, work::ReceiptStatus};
 use super::{audit, leases, segments, totals};
 use crate::{
     clock::Time,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// What an upload for a lease must be.
+/// The terms for an upload.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// What the games are a function of.
+    /// The header that determines the games.
     pub header: Header,
-    /// The numbers of the games, at most: those of the lease from the one that was named.
+    /// Allowed numbers: those of the lease from the named first game.
     pub games: std::ops::Range<u64>,
     /// Games that belong together: 2 in a match.
     pub unit: u64,
 }
 
-/// What an upload for a lease must be, if it begins with this game.
+/// Returns the terms for an upload that begins with this game.
 ///
 /// # Errors
 ///
-/// If there is no such lease, it is another account's, or the game is none of its.
+/// If there is no such lease, it is another account's, or it does not have the game.
 pub async fn expectation(
     connection: &mut Connection<'_>,
     account: i64,
     token: &str,
     first: u64,
-) -> Outcome<Expectation> {
+) -> Result<Expectation, StoreError> {
     let query = "SELECT leases.account, leases.first, leases.games, jobs.header
                  FROM leases JOIN jobs ON jobs.id = leases.job WHERE leases.token = $1";
     type Row = (i64, i64, i64, String);
     let row: Option<Row> = sqlx::query_as(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
     let Some((owner, lease_first, games, header)) = row else {
-        return Err(Failure::refused(Code::NotFound, "there is no such lease"));
+        return Err(StoreError::rejected(Code::NotFound, "there is no such lease"));
     };
     if owner != account {
-        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+        return Err(StoreError::rejected(Code::Foreign, "the lease belongs to another account"));
     }
     let header = super::header_of(&header)?;
     let unit = if header.opponent.is_some() { 2 } else { 1 };
     let all = lease_first as u64..(lease_first + games) as u64;
     if !all.contains(&first) || !(first - all.start).is_multiple_of(unit) {
         let detail = format!("the lease has the games {} to {}; none begins at {first}", all.start, all.end - 1);
-        return Err(Failure::refused(Code::WrongGames, detail));
+        return Err(StoreError::rejected(Code::WrongGames, detail));
     }
     Ok(Expectation { header, games: first..all.end, unit })
 }
 
-/// Whether such a shard was taken in, for whatever lease.
+/// Whether a shard with this hash was received for any lease.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn is_known(connection: &mut Connection<'_>, hash: Digest) -> Outcome<bool> {
+pub async fn is_known(connection: &mut Connection<'_>, hash: Digest) -> Result<bool, StoreError> {
     let query = "SELECT COUNT(*) FROM shards WHERE hash = $1";
     let known: i64 = sqlx::query_scalar(query).bind(hash.to_string()).fetch_one(connection.raw()).await?;
     Ok(known > 0)
 }
 
-/// A shard that was found in order at the door, and lies in the store of objects.
+/// A shard that passed the checks on receipt and is stored as an object.
 #[derive(Clone, Debug)]
 pub struct Upload {
-    /// The lease's name.
+    /// The lease's token.
     pub token: String,
     /// The account of the token.
     pub account: i64,
     /// The SHA-256 of the file.
     pub hash: Digest,
-    /// Its length.
+    /// Size of the file.
     pub bytes: u64,
     /// The first game.
     pub first: u64,
-    /// How many games.
+    /// Number of games.
     pub games: u64,
-    /// Their positions with a move of the search.
+    /// Number of positions with a move of the search.
     pub positions: u64,
 }
 
-/// Takes note of an uploaded shard. When this is committed, the games are there to stay.
+/// Records an uploaded shard. Once committed, its games are durable.
 ///
 /// # Errors
 ///
 /// If there is no such lease, it is another account's, or the games are not its.
-pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload) -> Outcome<ReceiptStatus> {
+pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload) -> Result<ReceiptStatus, StoreError> {
     let (lease, job) = leases::lock(connection, upload.account, &upload.token).await?;
     let games = upload.first as i64..(upload.first + upload.games) as i64;
     if games.is_empty() || games.start < lease.first || games.end > lease.first + lease.games {
-        return Err(Failure::refused(Code::WrongGames, "the games are not the lease's"));
+        return Err(StoreError::rejected(Code::WrongGames, "the games are not the lease's"));
     }
     if (games.start - lease.first) % job.unit() != 0 || (games.end - games.start) % job.unit() != 0 {
-        return Err(Failure::refused(Code::WrongGames, "games that belong together were taken apart"));
+        return Err(StoreError::rejected(Code::WrongGames, "games that belong together were taken apart"));
     }
     if job.header.clock.is_some() {
         let query = "SELECT trusted FROM workers WHERE id = $1";
         let trusted: i64 = sqlx::query_scalar(query).bind(lease.worker).fetch_one(connection.raw()).await?;
         if trusted == 0 {
             let detail = "games under a clock are taken from trusted workers alone, and this one is trusted no more";
-            return Err(Failure::refused(Code::Forbidden, detail));
+            return Err(StoreError::rejected(Code::Forbidden, detail));
         }
     }
     let query = "SELECT COUNT(*) FROM shards WHERE lease = $1 AND hash = $2";
@@ -121,28 +121,28 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     let query = query.bind(upload.positions as i64).bind(upload.bytes as i64).bind(now.0);
     let shard: i64 = query.fetch_one(connection.raw()).await?;
 
-    // A quarantine that is under way has seen this shard, or is seen here.
-    let query = connection.sharing("SELECT state FROM accounts WHERE id = $1");
+    // The shared lock orders this upload and a concurrent quarantine: one sees the other.
+    let query = connection.for_share("SELECT state FROM accounts WHERE id = $1");
     let account: String = sqlx::query_scalar(query).bind(lease.account).fetch_one(connection.raw()).await?;
     if account == "quarantined" {
-        // It is kept, in case that was a mistake.
+        // Kept, in case the quarantine is lifted.
         let query = "UPDATE shards SET state = 'quarantined' WHERE id = $1";
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;
         totals::enter(connection, shard).await?;
     } else {
-        take_in(connection, now, &lease, shard, games.clone()).await?;
+        hold_and_compare(connection, now, &lease, shard, games.clone()).await?;
     }
 
     let finished = games.end - lease.first;
     if finished > lease.finished {
-        // Games show better than a renewal that the worker gets on.
+        // Uploaded games are better evidence of progress than a heartbeat.
         let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
         let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration).bind(now.0);
         query.execute(connection.raw()).await?;
     }
     let is_done = lease.state == "active"
         && if lease.kind == "fresh" {
-            !segments::any_left(connection, lease.id).await?
+            !segments::any_undelivered(connection, lease.id).await?
         } else {
             games.end == lease.first + lease.games
         };
@@ -155,15 +155,15 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     Ok(ReceiptStatus::Received)
 }
 
-/// The games that nobody holds are the shard's; with the others it is compared.
-async fn take_in(
+/// Assigns the unheld games to the shard and compares the others with their holders.
+async fn hold_and_compare(
     connection: &mut Connection<'_>,
     now: Time,
     lease: &leases::LeaseRow,
     shard: i64,
     games: std::ops::Range<i64>,
-) -> Outcome<()> {
-    // The shard that is audited, and those in dispute, are compared in all games that are common, whoever holds them.
+) -> Result<(), StoreError> {
+    // An audited or disputed shard is compared in all common games, whichever shard holds them.
     let query = "SELECT id, first, games FROM shards WHERE id = $1 AND state IN ('validated', 'disputed')
                  UNION SELECT shards.id, shards.first, shards.games FROM shards JOIN comparisons
                  ON shards.id = comparisons.left_shard OR shards.id = comparisons.right_shard
@@ -172,11 +172,11 @@ async fn take_in(
     let named: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
     for &(other, first, count) in &named {
         let common = first.max(games.start)..(first + count).min(games.end);
-        audit::compare(connection, now, lease.job, (other, shard), common).await?;
+        audit::queue_comparison(connection, now, lease.job, (other, shard), common).await?;
     }
     for (holder, common) in segments::hold(connection, lease.job, games, shard).await? {
         if named.iter().all(|(other, ..)| *other != holder) {
-            audit::compare(connection, now, lease.job, (holder, shard), common).await?;
+            audit::queue_comparison(connection, now, lease.job, (holder, shard), common).await?;
         }
     }
     Ok(())

@@ -1,12 +1,12 @@
-//! Who holds which games. The job's row is locked by whoever calls.
+//! Segments: the state of each range of games. The caller has locked the job.
 
 use std::ops::Range;
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
-/// Makes a border between segments before this game, if it is below the frontier and there is none.
-async fn cut(connection: &mut Connection<'_>, job: i64, at: i64) -> Outcome<()> {
-    // Segments do not overlap: none but the last that begins before can reach this far.
+/// Splits the segment at this game, if one spans it.
+async fn cut(connection: &mut Connection<'_>, job: i64, at: i64) -> Result<(), StoreError> {
+    // Segments do not overlap: only the last one that begins before can reach this far.
     let query = "SELECT first, games FROM segments WHERE job = $1 AND first < $2 ORDER BY first DESC LIMIT 1";
     let row: Option<(i64, i64)> = sqlx::query_as(query).bind(job).bind(at).fetch_optional(connection.raw()).await?;
     let Some((first, games)) = row.filter(|(first, games)| first + games > at) else { return Ok(()) };
@@ -19,17 +19,21 @@ async fn cut(connection: &mut Connection<'_>, job: i64, at: i64) -> Outcome<()> 
     Ok(())
 }
 
-/// The first games that are to be played again, without a gap, and at most so many.
-pub(super) async fn first_open(connection: &mut Connection<'_>, job: i64, most: i64) -> Outcome<Option<Range<i64>>> {
+/// Returns the first open games without a gap, up to a maximum.
+pub(super) async fn first_open(
+    connection: &mut Connection<'_>,
+    job: i64,
+    max_games: i64,
+) -> Result<Option<Range<i64>>, StoreError> {
     let query = "SELECT first, games FROM segments WHERE job = $1 AND state = 'open' ORDER BY first LIMIT 64";
     let rows: Vec<(i64, i64)> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
     let Some(&(start, _)) = rows.first() else { return Ok(None) };
     let end = rows.into_iter().fold(start, |end, (first, games)| if first == end { end + games } else { end });
-    Ok(Some(start..end.min(start + most)))
+    Ok(Some(start..end.min(start + max_games)))
 }
 
-/// New games behind the frontier: the frontier moves on.
-pub(super) async fn extend(connection: &mut Connection<'_>, job: i64, range: Range<i64>) -> Outcome<()> {
+/// Advances the frontier over new open games.
+pub(super) async fn extend(connection: &mut Connection<'_>, job: i64, range: Range<i64>) -> Result<(), StoreError> {
     let query = "INSERT INTO segments (job, first, games, state) VALUES ($1, $2, $3, 'open')";
     let query = sqlx::query(query).bind(job).bind(range.start).bind(range.end - range.start);
     query.execute(connection.raw()).await?;
@@ -38,9 +42,13 @@ pub(super) async fn extend(connection: &mut Connection<'_>, job: i64, range: Ran
     Ok(())
 }
 
-/// Games that are all open go to a lease, and what lay in pieces becomes one. The how manieth time that is, for those of
-/// them that were handed out most often.
-pub(super) async fn lease(connection: &mut Connection<'_>, job: i64, range: Range<i64>, lease: i64) -> Outcome<i64> {
+/// Leases a range of open games as one segment. Returns the highest number of attempts among them.
+pub(super) async fn lease(
+    connection: &mut Connection<'_>,
+    job: i64,
+    range: Range<i64>,
+    lease: i64,
+) -> Result<i64, StoreError> {
     cut(connection, job, range.start).await?;
     cut(connection, job, range.end).await?;
     let query = "SELECT COALESCE(MAX(attempts), 0) + 1 FROM segments
@@ -56,36 +64,36 @@ pub(super) async fn lease(connection: &mut Connection<'_>, job: i64, range: Rang
     Ok(attempts)
 }
 
-/// What a lease has and has not delivered, from this game on, is to be played by others. Whoever says that he will not
-/// play them has not tried in vain.
-pub(super) async fn give_back(
+/// Reopens the undelivered games of a lease from this one. A voluntary release is not counted as an
+/// attempt.
+pub(super) async fn release(
     connection: &mut Connection<'_>,
     job: i64,
     lease: i64,
     from: i64,
-    was_said: bool,
-) -> Outcome<()> {
+    is_voluntary: bool,
+) -> Result<(), StoreError> {
     cut(connection, job, from).await?;
     let query = "UPDATE segments SET state = 'open', lease = NULL, attempts = attempts - $3
                  WHERE lease = $1 AND state = 'leased' AND first >= $2";
-    sqlx::query(query).bind(lease).bind(from).bind(i64::from(was_said)).execute(connection.raw()).await?;
+    sqlx::query(query).bind(lease).bind(from).bind(i64::from(is_voluntary)).execute(connection.raw()).await?;
     Ok(())
 }
 
-/// Whether a lease still has games that nobody delivered.
-pub(super) async fn any_left(connection: &mut Connection<'_>, lease: i64) -> Outcome<bool> {
+/// Whether a lease has undelivered games.
+pub(super) async fn any_undelivered(connection: &mut Connection<'_>, lease: i64) -> Result<bool, StoreError> {
     let query = "SELECT COUNT(*) FROM segments WHERE lease = $1 AND state = 'leased'";
     let left: i64 = sqlx::query_scalar(query).bind(lease).fetch_one(connection.raw()).await?;
     Ok(left > 0)
 }
 
-/// A shard gets what nobody holds of these games. Which other shards hold the rest: each with what it holds.
+/// Gives a shard the unheld games of a range. Returns the other shards with the games they hold.
 pub(super) async fn hold(
     connection: &mut Connection<'_>,
     job: i64,
     range: Range<i64>,
     shard: i64,
-) -> Outcome<Vec<(i64, Range<i64>)>> {
+) -> Result<Vec<(i64, Range<i64>)>, StoreError> {
     let query = "SELECT first, games, shard FROM segments WHERE job = $1 AND first < $3 AND first >=
                  COALESCE((SELECT MAX(first) FROM segments WHERE job = $1 AND first <= $2), $2) ORDER BY first";
     let query = sqlx::query_as(query).bind(job).bind(range.start).bind(range.end);
@@ -108,13 +116,13 @@ pub(super) async fn hold(
         }
     }
     if holds_more {
-        is_no_audit_any_more(connection, shard).await?;
+        require_audit(connection, shard).await?;
     }
     Ok(others)
 }
 
-/// What was played to check another's games now counts itself, as the other's are gone: somebody has to check it.
-async fn is_no_audit_any_more(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+/// Requires an audit of a shard that was itself an audit, now that its games count.
+async fn require_audit(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1 AND audit = 'none'
                  AND (audited_games = 0 OR audited_games < games / 10)
                  AND EXISTS (SELECT 1 FROM leases WHERE leases.id = shards.lease AND leases.kind <> 'fresh')
@@ -123,20 +131,20 @@ async fn is_no_audit_any_more(connection: &mut Connection<'_>, shard: i64) -> Ou
     Ok(())
 }
 
-/// A shard loses what it holds: to others who delivered the same games, the first of them before the later; what
-/// nobody else delivered is to be played again.
-pub(super) async fn let_go(connection: &mut Connection<'_>, job: i64, shard: i64) -> Outcome<()> {
+/// Releases the games that a shard holds, to the earliest other upload of each; the rest is played
+/// again.
+pub(super) async fn release_held(connection: &mut Connection<'_>, job: i64, shard: i64) -> Result<(), StoreError> {
     let query = "SELECT first, games FROM segments WHERE shard = $1 AND state = 'held' ORDER BY first";
     let held: Vec<(i64, i64)> = sqlx::query_as(query).bind(shard).fetch_all(connection.raw()).await?;
     let query = "UPDATE segments SET state = 'open', shard = NULL WHERE shard = $1 AND state = 'held'";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
     for (first, games) in held {
         let end = first + games;
-        // No shard has more games than a lease.
+        // No shard is longer than a lease.
         let query = "SELECT id, first, games FROM shards
                      WHERE job = $1 AND first > $2 - $5 AND first < $3 AND first + games > $2 AND id <> $4
                      AND state IN ('received', 'validated') ORDER BY id";
-        let query = sqlx::query_as(query).bind(job).bind(first).bind(end).bind(shard).bind(super::MOST_GAMES);
+        let query = sqlx::query_as(query).bind(job).bind(first).bind(end).bind(shard).bind(super::MAX_GAMES_PER_LEASE);
         let others: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
         for (other, others_first, others_games) in others {
             let range = others_first.max(first)..(others_first + others_games).min(end);

@@ -1,27 +1,27 @@
-//! Running totals of shards and of the labels of their games, by job, so that nobody has to look at every shard.
+//! Running totals of shards and labels by job, so that no reader scans all shards.
 //!
-//! Whoever changes what a shard counts as, or how much it has, takes it out before and puts it in after, in the same
-//! transaction, holding its job. A shard that only waits to be validated is in no total.
+//! Any change to a shard's state or counts removes it from the totals before and adds it after, in
+//! the same transaction and with the job locked. A shard that waits for validation is in no total.
 
 use std::collections::BTreeMap;
 
 use super::figures;
 use crate::{
     clock::DAY,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// Takes a shard out of the totals before it changes.
-pub(super) async fn leave(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+/// Removes a shard from the totals before a change.
+pub(super) async fn leave(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     count(connection, shard, -1).await
 }
 
-/// Puts a shard into the totals after it changed.
-pub(super) async fn enter(connection: &mut Connection<'_>, shard: i64) -> Outcome<()> {
+/// Adds a shard to the totals after a change.
+pub(super) async fn enter(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
     count(connection, shard, 1).await
 }
 
-async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcome<()> {
+async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Result<(), StoreError> {
     #[derive(sqlx::FromRow)]
     struct Shard {
         job: i64,
@@ -50,7 +50,7 @@ async fn count(connection: &mut Connection<'_>, shard: i64, sign: i64) -> Outcom
         return Ok(());
     }
     if let Some(of_shard) = shard.figures {
-        figures::count(connection, shard.job, &of_shard, sign).await?;
+        figures::add_to_job(connection, shard.job, &of_shard, sign).await?;
     }
     for (kind, text) in [("outcome", shard.outcomes), ("reason", shard.reasons)] {
         let labels: BTreeMap<String, i64> = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

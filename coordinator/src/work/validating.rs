@@ -1,39 +1,46 @@
-//! Validation: every shard's games are played again under the arbiter, and only then count.
+//! Validation: every shard is replayed under the arbiter before it counts.
 
 use dataset::{Digest, Header};
 use protocol::api::problem::Code;
 
-use super::{JobRow, MOST_GAMES, audit, cost_per_position, figures::Figures, header_of, lock_job, segments, totals};
+use super::{
+    JobRow, MAX_GAMES_PER_LEASE, audit, cost_per_position, figures::Figures, header_of, lock_job, segments, totals,
+};
 use crate::{
     choices,
     clock::Time,
-    events::{Event, note},
-    store::{Connection, Outcome},
+    events::{Event, record_event},
+    store::{Connection, StoreError},
 };
 
-/// A shard that waits for validation.
+/// A claimed shard.
 #[derive(Clone, Debug)]
 pub struct ToValidate {
-    /// By which the result is given.
+    /// Id for reporting the result.
     pub shard: i64,
-    /// Its object.
+    /// Hash of its object.
     pub hash: Digest,
-    /// What its games are a function of.
+    /// The header that determines its games.
     pub header: Header,
-    /// Their numbers.
+    /// Numbers of its games.
     pub games: std::ops::Range<u64>,
 }
 
-/// Takes shards on, until that time; whoever dies in between leaves them to others.
+/// Claims shards until a time; if this coordinator crashes, others claim them after it.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: Time) -> Outcome<Vec<ToValidate>> {
+pub async fn claim(
+    connection: &mut Connection<'_>,
+    now: Time,
+    limit: i64,
+    until: Time,
+) -> Result<Vec<ToValidate>, StoreError> {
     let query = "SELECT id FROM shards WHERE state = 'received' AND claimed_until < $1 ORDER BY id LIMIT $2";
-    let query = connection.taking(query, "shards");
-    let ids: Vec<i64> = sqlx::query_scalar(query).bind(now.0).bind(most).fetch_all(connection.raw()).await?;
-    let mut taken = Vec::new();
+    let query = connection.skip_locked(query, "shards");
+    let ids: Vec<i64> = sqlx::query_scalar(query).bind(now.0).bind(limit).fetch_all(connection.raw()).await?;
+    let mut claimed = Vec::new();
     for shard in ids {
         let query = "UPDATE shards SET claimed_until = $2 WHERE id = $1";
         sqlx::query(query).bind(shard).bind(until.0).execute(connection.raw()).await?;
@@ -43,38 +50,38 @@ pub async fn take(connection: &mut Connection<'_>, now: Time, most: i64, until: 
         let (hash, first, games, header): Row = sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?;
         let Ok(hash) = hash.parse() else { continue };
         let games = first as u64..(first + games) as u64;
-        taken.push(ToValidate { shard, hash, header: header_of(&header)?, games });
+        claimed.push(ToValidate { shard, hash, header: header_of(&header)?, games });
     }
-    Ok(taken)
+    Ok(claimed)
 }
 
-/// How many shards wait.
+/// Returns the number of shards waiting for validation, up to 10,000.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn backlog(connection: &mut Connection<'_>) -> Outcome<i64> {
+pub async fn backlog(connection: &mut Connection<'_>) -> Result<i64, StoreError> {
     let query = "SELECT COUNT(*) FROM (SELECT 1 FROM shards WHERE state = 'received' LIMIT 10000) AS waiting";
     Ok(sqlx::query_scalar(query).fetch_one(connection.raw()).await?)
 }
 
-/// What was found out about sound games.
+/// The result of a successful validation.
 #[derive(Clone, Debug, Default)]
-pub struct Sound {
-    /// Their positions with a move of the search.
+pub struct ValidationReport {
+    /// Number of positions with a move of the search.
     pub positions: u64,
     /// Games by outcome, as JSON.
     pub outcomes: String,
     /// Games by reason, as JSON.
     pub reasons: String,
-    /// Of a match: what each pair brought the candidate, from 0 to 4.
+    /// Match: the candidate's score of each pair, from 0 to 4.
     pub pairs: Option<Vec<u8>>,
-    /// Of a match under a clock: for each pair, in how many games the candidate lost on time, and three times that of its
-    /// opponent.
+    /// Match under a clock: for each pair, the candidate's losses on time plus three times the
+    /// opponent's.
     pub time_losses: Option<Vec<u8>>,
     /// The shard's line in manifests.
     pub entry: String,
-    /// What its positions are like.
+    /// Statistics of its positions.
     pub figures: Figures,
 }
 
@@ -91,13 +98,13 @@ struct ShardRow {
 }
 
 impl ShardRow {
-    /// Whether a verdict is wanted: one may be given twice, by those who took the shard on one after the other.
-    fn waits(&self) -> bool {
+    /// Whether a verdict is pending. Two claimants may both report one after a claim expired.
+    fn is_pending(&self) -> bool {
         self.validated.is_none() && matches!(self.state.as_str(), "received" | "quarantined")
     }
 }
 
-async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow, JobRow)> {
+async fn lock(connection: &mut Connection<'_>, shard: i64) -> Result<(ShardRow, JobRow), StoreError> {
     let job: i64 =
         sqlx::query_scalar("SELECT job FROM shards WHERE id = $1").bind(shard).fetch_one(connection.raw()).await?;
     let job = lock_job(connection, job).await?;
@@ -108,35 +115,46 @@ async fn lock(connection: &mut Connection<'_>, shard: i64) -> Outcome<(ShardRow,
     Ok((sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?, job))
 }
 
-/// A shard is sound: its games count. `draw` is random, and decides whether they will be played again elsewhere.
+/// Accepts a valid shard: its games count. `draw` is random and decides on an audit.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn accept(connection: &mut Connection<'_>, now: Time, shard: i64, sound: &Sound, draw: u64) -> Outcome<()> {
+pub async fn accept(
+    connection: &mut Connection<'_>,
+    now: Time,
+    shard: i64,
+    report: &ValidationReport,
+    draw: u64,
+) -> Result<(), StoreError> {
     let (row, job) = lock(connection, shard).await?;
-    if !row.waits() {
+    if !row.is_pending() {
         return Ok(());
     }
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET validated = $2, positions = $3, outcomes = $4, reasons = $5, pairs = $6, entry = $7, figures = $8,
                  time_losses = $9,
                  state = CASE state WHEN 'received' THEN 'validated' ELSE state END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard).bind(now.0).bind(sound.positions as i64);
-    let query = query.bind(sound.outcomes.clone()).bind(sound.reasons.clone()).bind(sound.pairs.clone());
-    let query = query.bind(sound.entry.clone()).bind(sound.figures.to_text()).bind(sound.time_losses.clone());
+    let query = sqlx::query(query).bind(shard).bind(now.0).bind(report.positions as i64);
+    let query = query.bind(report.outcomes.clone()).bind(report.reasons.clone()).bind(report.pairs.clone());
+    let query = query.bind(report.entry.clone()).bind(report.figures.to_text()).bind(report.time_losses.clone());
     query.execute(connection.raw()).await?;
     totals::enter(connection, shard).await?;
     if row.state == "received" {
-        learn_cost(connection, &job, &row, sound.positions).await?;
+        update_cost(connection, &job, &row, report.positions).await?;
     }
-    // In quarantine it waits for the end of it, if that comes: credited, and chosen as if there was none.
-    credit(connection, now, shard, &row, sound.positions).await?;
-    choose_for_audit(connection, shard, &row, &job, draw).await
+    // A quarantined shard is credited and sampled as usual, in case the quarantine is lifted.
+    credit(connection, now, shard, &row, report.positions).await?;
+    sample_for_audit(connection, shard, &row, &job, draw).await
 }
 
-/// What a game costs is learned from those that came.
-async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRow, positions: u64) -> Outcome<()> {
+/// Updates the estimated cost of a game (moving average with weight 1/4).
+async fn update_cost(
+    connection: &mut Connection<'_>,
+    job: &JobRow,
+    row: &ShardRow,
+    positions: u64,
+) -> Result<(), StoreError> {
     if positions == 0 || row.games == 0 {
         return Ok(());
     }
@@ -146,13 +164,19 @@ async fn learn_cost(connection: &mut Connection<'_>, job: &JobRow, row: &ShardRo
     Ok(())
 }
 
-/// Games count for the account that played them, each once.
-async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &ShardRow, positions: u64) -> Outcome<()> {
+/// Credits games to the account that played them, each once.
+async fn credit(
+    connection: &mut Connection<'_>,
+    now: Time,
+    shard: i64,
+    row: &ShardRow,
+    positions: u64,
+) -> Result<(), StoreError> {
     let query = "SELECT first, games FROM shards WHERE job = $1 AND account = $2 AND id <> $3 AND validated IS NOT NULL
                  AND first > $4 - $6 AND first < $5 AND first + games > $4 ORDER BY first";
     let (start, end) = (row.first, row.first + row.games);
     let query = sqlx::query_as(query).bind(row.job).bind(row.account).bind(shard).bind(start).bind(end);
-    let before: Vec<(i64, i64)> = query.bind(MOST_GAMES).fetch_all(connection.raw()).await?;
+    let before: Vec<(i64, i64)> = query.bind(MAX_GAMES_PER_LEASE).fetch_all(connection.raw()).await?;
     let (mut new, mut seen) = (0, start);
     for (first, games) in before {
         new += (first - seen).max(0);
@@ -171,15 +195,15 @@ async fn credit(connection: &mut Connection<'_>, now: Time, shard: i64, row: &Sh
     Ok(())
 }
 
-/// Fresh games of workers that are not trusted may be audited.
-async fn choose_for_audit(
+/// Samples fresh games of untrusted workers for an audit.
+async fn sample_for_audit(
     connection: &mut Connection<'_>,
     shard: i64,
     row: &ShardRow,
     job: &JobRow,
     draw: u64,
-) -> Outcome<()> {
-    // What was played under a clock nobody can play again.
+) -> Result<(), StoreError> {
+    // Games under a clock are not reproducible.
     if row.kind != "fresh" || job.header.clock.is_some() {
         return Ok(());
     }
@@ -189,22 +213,29 @@ async fn choose_for_audit(
     let query = "SELECT gate FROM jobs WHERE id = $1";
     let gate: Option<String> = sqlx::query_scalar(query).bind(row.job).fetch_one(connection.raw()).await?;
     let gate = gate.and_then(|gate| serde_json::from_str::<protocol::campaign::Gate>(&gate).ok());
-    let least = gate.map_or(0, |gate| u64::from(gate.audit_percent)).max(choices::audit_percent(connection).await?);
-    if trusted == 0 && audit::is_wanted(clean_games, least, draw) {
+    let min_percent =
+        gate.map_or(0, |gate| u64::from(gate.audit_percent)).max(choices::audit_percent(connection).await?);
+    if trusted == 0 && audit::is_wanted(clean_games, min_percent, draw) {
         let query = "UPDATE shards SET audit = 'wanted' WHERE id = $1";
         sqlx::query(query).bind(shard).execute(connection.raw()).await?;
     }
     Ok(())
 }
 
-/// A shard is not what it says: it is kept, and counts for nothing.
+/// Rejects an invalid shard: it is kept, and does not count.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn reject(connection: &mut Connection<'_>, now: Time, shard: i64, code: Code, detail: &str) -> Outcome<()> {
+pub async fn reject(
+    connection: &mut Connection<'_>,
+    now: Time,
+    shard: i64,
+    code: Code,
+    detail: &str,
+) -> Result<(), StoreError> {
     let (row, _) = lock(connection, shard).await?;
-    if !row.waits() {
+    if !row.is_pending() {
         return Ok(());
     }
     totals::leave(connection, shard).await?;
@@ -215,9 +246,9 @@ pub async fn reject(connection: &mut Connection<'_>, now: Time, shard: i64, code
     let query = "UPDATE comparisons SET state = 'void'
                  WHERE state = 'waiting' AND (left_shard = $1 OR right_shard = $1)";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
-    segments::let_go(connection, row.job, shard).await?;
+    segments::release_held(connection, row.job, shard).await?;
     let text = format!("games {} to {} of job {}: {detail}", row.first, row.first + row.games - 1, row.job);
     let subject = format!("worker:{}", row.worker);
-    note(connection, now, Event { kind: "rejected", account: None, subject, text }).await?;
+    record_event(connection, now, Event { kind: "rejected", account: None, subject, text }).await?;
     Ok(())
 }

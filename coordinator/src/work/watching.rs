@@ -1,7 +1,7 @@
-//! Which match people watch, and whose lease of it they see.
+//! Live matches: the match on show and the lease that reports its moves.
 //!
-//! A maintainer marks a match; from then on one lease of it at a time is told that people watch. When that lease is over,
-//! the next one is. What is seen is held in memory ([`crate::live`]): nothing hangs on it.
+//! A maintainer selects a match. One of its leases at a time is then asked to report moves; when it
+//! ends, the next one is. Live games are held in memory only ([`crate::live`]).
 
 use dataset::Header;
 use protocol::api::problem::Code;
@@ -10,99 +10,101 @@ use serde::{Deserialize, Serialize};
 use super::header_of;
 use crate::{
     clock::Time,
-    events::{Event, note},
+    events::{Event, record_event},
     people,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
-/// The setting in which it is kept.
+/// The setting that holds it.
 const SETTING: &str = "live";
 
-/// The match that is watched.
+/// The match on show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     /// The match.
     pub job: i64,
-    /// From which pair on; from any, if none.
+    /// The first pair to show; any, if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<i64>,
-    /// The lease that was told.
+    /// The reporting lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<i64>,
 }
 
-/// The match that is watched, if one is.
+/// Returns the match on show, if any.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn watched(connection: &mut Connection<'_>) -> Outcome<Option<Watched>> {
+pub async fn watched(connection: &mut Connection<'_>) -> Result<Option<Watched>, StoreError> {
     let text = people::setting(connection, SETTING).await?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Outcome<()> {
+async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Result<(), StoreError> {
     let text = watched.map_or(Ok(String::new()), |watched| serde_json::to_string(&watched));
-    let text = text.map_err(|error| Failure::Broken(error.to_string()))?;
+    let text = text.map_err(|error| StoreError::Corrupt(error.to_string()))?;
     people::set_setting(connection, SETTING, &text).await
 }
 
-/// People shall see games of this match, from a pair on if one is named. Any other match is watched no more.
+/// Shows games of this match, from a pair if one is named, instead of any other match.
 ///
 /// # Errors
 ///
-/// If it is no match, or is over.
+/// If there is no such match, or it is over.
 pub async fn watch(
     connection: &mut Connection<'_>,
     now: Time,
     job: i64,
     pair: Option<i64>,
     by: Option<i64>,
-) -> Outcome<()> {
+) -> Result<(), StoreError> {
     let query = "SELECT state, header, frontier FROM jobs WHERE id = $1";
     let row: Option<(String, String, i64)> = sqlx::query_as(query).bind(job).fetch_optional(connection.raw()).await?;
-    let none = || Failure::refused(Code::NotFound, format!("there is no match {job}"));
+    let none = || StoreError::rejected(Code::NotFound, format!("there is no match {job}"));
     let (state, header, frontier) = row.ok_or_else(none)?;
     if header_of(&header)?.opponent.is_none() {
         return Err(none());
     }
     if state != "open" {
-        return Err(Failure::refused(Code::Conflict, format!("match {job} is {state}")));
+        return Err(StoreError::rejected(Code::Conflict, format!("match {job} is {state}")));
     }
     if let Some(pair) = pair
         && !(frontier / 2..=i64::from(u32::MAX)).contains(&pair)
     {
         let detail = format!("pair {pair} was handed out already: the next is {}", frontier / 2);
-        return Err(Failure::refused(Code::Conflict, detail));
+        return Err(StoreError::rejected(Code::Conflict, detail));
     }
     set(connection, Some(Watched { job, pair, lease: None })).await?;
     let text = format!("match {job} is shown live");
-    note(connection, now, Event { kind: "live_began", account: by, subject: format!("match:{job}"), text }).await?;
+    record_event(connection, now, Event { kind: "live_began", account: by, subject: format!("match:{job}"), text })
+        .await?;
     Ok(())
 }
 
-/// Nobody shall see this match any more. One that is not watched is left as it is.
+/// Stops showing this match; does nothing if another one is on show.
 ///
 /// # Errors
 ///
 /// If the database fails.
-pub async fn unwatch(connection: &mut Connection<'_>, now: Time, job: i64, by: Option<i64>) -> Outcome<()> {
+pub async fn unwatch(connection: &mut Connection<'_>, now: Time, job: i64, by: Option<i64>) -> Result<(), StoreError> {
     if watched(connection).await?.is_none_or(|watched| watched.job != job) {
         return Ok(());
     }
     set(connection, None).await?;
     let text = format!("match {job} is shown no more");
-    note(connection, now, Event { kind: "live_ended", account: by, subject: format!("match:{job}"), text }).await?;
+    record_event(connection, now, Event { kind: "live_ended", account: by, subject: format!("match:{job}"), text })
+        .await?;
     Ok(())
 }
 
-/// Whether the games of a new lease are to be seen: if so, it is the one.
+/// Makes a new lease the reporting one, if its match is on show without one.
 pub(super) async fn claim(
     connection: &mut Connection<'_>,
     job: i64,
     lease: i64,
     games: &std::ops::Range<i64>,
-) -> Outcome<bool> {
+) -> Result<bool, StoreError> {
     let Some(watched) = watched(connection).await?.filter(|watched| watched.job == job) else { return Ok(false) };
     if watched.pair.is_some_and(|pair| pair * 2 >= games.end) {
         return Ok(false);
@@ -118,45 +120,45 @@ pub(super) async fn claim(
     Ok(true)
 }
 
-/// Whether a lease is the one that was told.
-pub(super) async fn is_watched(connection: &mut Connection<'_>, lease: i64) -> Outcome<bool> {
+/// Whether a lease is the reporting one.
+pub(super) async fn is_watched(connection: &mut Connection<'_>, lease: i64) -> Result<bool, StoreError> {
     Ok(watched(connection).await?.is_some_and(|watched| watched.lease == Some(lease)))
 }
 
-/// A lease of which people see games.
+/// A lease whose games are shown live.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The match.
     pub job: i64,
-    /// Whose games these are functions of.
+    /// The header that determines its games.
     pub header: Header,
-    /// The numbers of its games.
+    /// Numbers of its games.
     pub games: std::ops::Range<u64>,
-    /// What the nets are called: the run's own and the opponent's; none for the plain evaluation.
+    /// Names of the job's own net and the opponent's; none for the plain evaluation.
     pub names: [Option<String>; 2],
 }
 
-/// The scene of a lease, for the account that has it.
+/// Returns the scene of a lease of this account.
 ///
 /// # Errors
 ///
-/// If it is not the account's, it is over, or nobody watches it.
-pub async fn scene(connection: &mut Connection<'_>, account: i64, token: &str) -> Outcome<Scene> {
+/// If it is not the account's, is over, or is not on show.
+pub async fn scene(connection: &mut Connection<'_>, account: i64, token: &str) -> Result<Scene, StoreError> {
     let query = "SELECT leases.id, leases.account, leases.state, leases.first, leases.games, leases.job, jobs.header,
                         jobs.state
                  FROM leases JOIN jobs ON jobs.id = leases.job WHERE leases.token = $1";
     type Row = (i64, i64, String, i64, i64, i64, String, String);
     let row: Option<Row> = sqlx::query_as(query).bind(token.to_owned()).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| Failure::refused(Code::NotFound, "there is no such lease"))?;
+    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, "there is no such lease"))?;
     let (lease, owner, state, first, games, job, header, job_state) = row;
     if owner != account {
-        return Err(Failure::refused(Code::Foreign, "the lease belongs to another account"));
+        return Err(StoreError::rejected(Code::Foreign, "the lease belongs to another account"));
     }
     if state != "active" {
-        return Err(Failure::refused(Code::LeaseLost, format!("the lease is {state}")));
+        return Err(StoreError::rejected(Code::LeaseLost, format!("the lease is {state}")));
     }
     if job_state == "closed" || !is_watched(connection, lease).await? {
-        return Err(Failure::refused(Code::Conflict, "nobody watches these games"));
+        return Err(StoreError::rejected(Code::Conflict, "no one watches these games"));
     }
     let header = header_of(&header)?;
     let mut names = [None, None];

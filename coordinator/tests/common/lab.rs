@@ -1,4 +1,4 @@
-//! A laboratory: a database, a clock that is set by hand, and shards that are lists of numbers.
+//! Test bench: a database, a manual clock, and shards that are lists of numbers.
 
 use std::{
     collections::BTreeMap,
@@ -14,16 +14,16 @@ use coordinator::{
     },
     clock::{Clock, Time},
     people,
-    store::{Database, Outcome, Store as _},
+    store::{Database, Store as _, StoreError},
     work::{
         audit,
         figures::Figures,
         leases, leasing,
-        leasing::{Asker, Policy},
+        leasing::{Caller, Policy},
         receiving,
         receiving::Upload,
         validating,
-        validating::Sound,
+        validating::ValidationReport,
     },
 };
 use dataset::{
@@ -38,48 +38,48 @@ use protocol::api::{
 
 use super::truth::{self, Game};
 
-/// The nodes of the bench of the engine that plays.
+/// The bench signature of the playing engine.
 pub const SIGNATURE: u64 = 4_242;
 
-/// How many positions a game has: as many as jobs begin with, so that the size of leases stays as it is.
+/// Positions per game: the same as a new job assumes, so that the size of leases stays constant.
 pub const POSITIONS: u64 = 100;
 
-/// A draw by which a shard is not chosen for an audit, and a worker not for being an auditor.
-pub const NOBODY: u64 = 999;
+/// A draw that selects neither a shard for an audit nor a worker as an auditor.
+pub const NO_AUDIT: u64 = 999;
 
-/// A draw by which it is.
-pub const EVERYBODY: u64 = 0;
+/// A draw that selects both.
+pub const ALL_AUDITS: u64 = 0;
 
-/// A small campaign, whose gate is decided after a few dozen pairs.
+/// A small campaign; its gate is decided after a few dozen pairs.
 pub const CAMPAIGN: &str = include_str!("campaign.toml");
 
-/// An account and one of its machines.
+/// An account and one of its workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Player {
     pub account: i64,
     pub worker: i64,
 }
 
-/// A shard's bytes.
+/// The contents of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     pub seed: u64,
     pub first: u64,
     pub games: Vec<Game>,
-    /// Whether replaying it shows that it is none.
-    pub is_sound: bool,
+    /// Whether its replay succeeds.
+    pub is_valid: bool,
 }
 
 impl Object {
-    /// Its name.
+    /// Its hash.
     pub fn hash(&self) -> Digest {
         let mut bytes = [self.seed.to_le_bytes(), self.first.to_le_bytes()].concat();
         bytes.extend(self.games.iter().flat_map(|game| game.to_le_bytes()));
-        bytes.push(u8::from(self.is_sound));
+        bytes.push(u8::from(self.is_valid));
         Digest::of(&bytes)
     }
 
-    /// The numbers of its games.
+    /// Numbers of its games.
     pub fn numbers(&self) -> Range<u64> {
         self.first..self.first + self.games.len() as u64
     }
@@ -88,7 +88,7 @@ impl Object {
 /// All shards that were ever uploaded.
 pub type Objects = Arc<Mutex<BTreeMap<Digest, Object>>>;
 
-/// A laboratory.
+/// The test bench.
 #[derive(Clone)]
 pub struct Lab {
     pub address: String,
@@ -97,7 +97,8 @@ pub struct Lab {
     pub objects: Objects,
 }
 
-/// Runs an operation with copies of what it needs: `op!(lab.write, [ask, policy], |c| leasing::ask(&mut c, …))`.
+/// Runs an operation with clones of its captures: `op!(lab.write, [ask, policy], |c|
+/// leasing::acquire(&mut c, …))`.
 #[macro_export]
 macro_rules! op {
     ($lab:ident . $how:ident, [$($name:ident),*], |$c:ident| $body:expr) => {{
@@ -109,13 +110,13 @@ macro_rules! op {
     }};
 }
 
-/// A worker asks for so many games.
-pub fn question(worker: i64, nonce: &str, games: u32) -> Ask {
+/// A request for this many games.
+pub fn lease_request(worker: i64, nonce: &str, games: u32) -> Ask {
     Ask {
         worker,
         nonce: nonce.to_owned(),
         threads: 1,
-        // A game of the campaign costs so many nodes, so that a second is a game.
+        // The cost of a game in this campaign, so that a second is a game.
         nodes_per_second: Some(66_600),
         most_seconds: Some(games),
         heard: Vec::new(),
@@ -127,15 +128,15 @@ impl Lab {
     pub async fn open(address: &str) -> Self {
         let store = Database::open(address, None).await.expect("the database can be opened");
         let address = address.to_owned();
-        Self { address, store, clock: Clock::standing(Time(1_000_000_000_000)), objects: Objects::default() }
+        Self { address, store, clock: Clock::manual(Time(1_000_000_000_000)), objects: Objects::default() }
     }
 
-    /// Now.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// A new account with a machine.
+    /// Creates an account with a worker.
     pub async fn player(&self, name: &str) -> Player {
         let now = self.now();
         let name = name.to_owned();
@@ -144,7 +145,7 @@ impl Lab {
         self.machine(account.expect("the name is free"), "machine").await
     }
 
-    /// Another machine of an account.
+    /// Registers another worker of an account.
     pub async fn machine(&self, account: i64, name: &str) -> Player {
         let now = self.now();
         let machine = Machine {
@@ -160,14 +161,14 @@ impl Lab {
         Player { account, worker: worker.expect("it is in order") }
     }
 
-    /// A machine that is trusted, of an account of its own.
+    /// Creates an account with a trusted worker.
     pub async fn judge(&self, name: &str) -> Player {
         let player = self.player(name).await;
         self.execute(&format!("UPDATE workers SET trusted = 1 WHERE id = {}", player.worker)).await;
         player
     }
 
-    /// Writes what no operation writes.
+    /// Executes arbitrary SQL.
     pub async fn execute(&self, query: &str) {
         let query = query.to_owned();
         let done = self.store.write(move |mut c| {
@@ -177,7 +178,7 @@ impl Lab {
         done.await.expect("it can be written");
     }
 
-    /// Reads rows that no operation reads.
+    /// Reads arbitrary rows.
     pub async fn rows<T>(&self, query: &str) -> Vec<T>
     where
         T: for<'r> sqlx::FromRow<'r, sqlx::any::AnyRow> + Send + Unpin + 'static,
@@ -199,12 +200,12 @@ impl Lab {
         self.rows::<(T,)>(query).await.pop().expect("there is a row").0
     }
 
-    /// A campaign like [`CAMPAIGN`], which has begun to play, and its job.
+    /// Creates a campaign like [`CAMPAIGN`] and its self-play job.
     pub async fn campaign(&self, name: &str) -> (i64, i64) {
         self.campaign_of(&CAMPAIGN.replace("\"test\"", &format!("{name:?}"))).await
     }
 
-    /// One that wants more games than any lease has.
+    /// Creates one that needs more games than any lease has.
     pub async fn long_campaign(&self) -> (i64, i64) {
         self.campaign_of(&CAMPAIGN.replace("positions = 3_000", "positions = 3_000_000")).await
     }
@@ -216,74 +217,74 @@ impl Lab {
         (id, self.value(&format!("SELECT selfplay FROM campaigns WHERE id = {id}")).await)
     }
 
-    /// Takes a campaign as far as it goes by itself.
+    /// Advances a campaign as far as possible.
     pub async fn drive(&self, id: i64) {
-        // Workers begin with a new net a few milliseconds apart.
+        // Workers start with a new net a few milliseconds apart.
         self.clock.advance(1_000);
         let now = self.now();
-        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can go on") {}
+        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can advance") {}
         self.clock.advance(1_000);
     }
 
-    /// Asks for so many games.
-    pub async fn ask(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Outcome<Work> {
+    /// Requests this many games.
+    pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
         let (now, policy) = (self.now(), Policy::default());
-        let asker = Asker { account: player.account, draw };
-        let ask = question(player.worker, nonce, games);
-        op!(self.write, [ask, policy], |c| leasing::ask(&mut c, now, asker, &ask, &policy))
+        let caller = Caller { account: player.account, draw };
+        let ask = lease_request(player.worker, nonce, games);
+        op!(self.write, [ask, policy], |c| leasing::acquire(&mut c, now, caller, &ask, &policy))
     }
 
-    /// Gets so many games.
+    /// Leases this many games.
     pub async fn lease(&self, player: Player, nonce: &str, games: u32) -> Lease {
-        match self.ask(player, nonce, games, NOBODY | 1).await.expect("it may play") {
+        match self.request(player, nonce, games, NO_AUDIT | 1).await.expect("it may play") {
             Work::Games(lease) => lease,
             Work::Wait { reason, .. } => panic!("no games for {nonce}: {reason}"),
         }
     }
 
-    /// Gets the games of another shard to play them again.
+    /// Leases an audit, if there is one.
     pub async fn audit(&self, player: Player, nonce: &str) -> Option<Lease> {
-        match self.ask(player, nonce, 1_000, EVERYBODY).await.expect("it may play") {
+        match self.request(player, nonce, 1_000, ALL_AUDITS).await.expect("it may play") {
             Work::Games(lease) => Some(lease),
             Work::Wait { .. } => None,
         }
     }
 
-    /// Makes a renewal.
+    /// Sends a heartbeat.
     pub async fn renew(&self, player: Player, token: &str, finished: u64) -> Result<u32, Code> {
         let (now, token) = (self.now(), token.to_owned());
         let done = op!(self.write, [token], |c| leases::renew(&mut c, now, player.account, &token, finished));
         done.map(|renewed| renewed.seconds).map_err(code)
     }
 
-    /// Gives the games of a lease back from this one on.
-    pub async fn give_back(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
+    /// Releases the games of a lease from this one.
+    pub async fn release(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
         let token = token.to_owned();
-        op!(self.write, [token], |c| leases::give_back(&mut c, player.account, &token, from)).map_err(code)
+        op!(self.write, [token], |c| leases::release(&mut c, player.account, &token, from)).map_err(code)
     }
 
-    /// Ends leases whose time is over.
+    /// Ends expired leases.
     pub async fn expire(&self) -> u64 {
         let now = self.now();
         op!(self.write, [], |c| leases::expire(&mut c, now)).expect("leases can end")
     }
 
-    /// The shard of these games of a lease, from a machine that is in order.
+    /// The shard of these games of a lease, as an honest machine plays them.
     pub fn played(&self, lease: &Lease, games: Range<u64>) -> Object {
         let all = games.clone().map(|number| truth::game(&lease.terms, number)).collect();
-        Object { seed: lease.terms.seed, first: games.start, games: all, is_sound: true }
+        Object { seed: lease.terms.seed, first: games.start, games: all, is_valid: true }
     }
 
-    /// The same with one game that came out otherwise.
-    pub fn with_lie(&self, lease: &Lease, games: Range<u64>, about: u64, salt: u64) -> Object {
+    /// The same with one wrong game.
+    pub fn with_wrong_game(&self, lease: &Lease, games: Range<u64>, about: u64, salt: u64) -> Object {
         let mut object = self.played(lease, games);
-        object.games[(about - object.first) as usize] = truth::lie(&lease.terms, about, salt);
+        object.games[(about - object.first) as usize] = truth::wrong_game(&lease.terms, about, salt);
         object
     }
 
     /// Uploads a shard.
     pub async fn upload(&self, player: Player, token: &str, object: &Object) -> Result<ReceiptStatus, Code> {
-        self.objects.lock().expect("nobody panics with it").insert(object.hash(), object.clone());
+        self.objects.lock().expect("no thread panics while holding it").insert(object.hash(), object.clone());
         let now = self.now();
         let upload = Upload {
             token: token.to_owned(),
@@ -297,16 +298,16 @@ impl Lab {
         op!(self.write, [upload], |c| receiving::receive(&mut c, now, &upload)).map_err(code)
     }
 
-    /// Plays and uploads the whole of a lease.
+    /// Plays and uploads a whole lease.
     pub async fn deliver(&self, player: Player, lease: &Lease) -> Object {
         let object = self.played(lease, lease.numbers());
         assert_eq!(self.upload(player, &lease.token, &object).await, Ok(ReceiptStatus::Received));
         object
     }
 
-    /// What replaying a shard says.
-    pub fn replay(&self, hash: &Digest, header: &Header) -> Option<Sound> {
-        let objects = self.objects.lock().expect("nobody panics with it");
+    /// Replays a shard; none if it is invalid.
+    pub fn replay(&self, hash: &Digest, header: &Header) -> Option<ValidationReport> {
+        let objects = self.objects.lock().expect("no thread panics while holding it");
         let object = objects.get(hash).expect("what was accepted is there");
         let games = object.games.len() as u64;
         let entry = Entry {
@@ -329,7 +330,7 @@ impl Lab {
             },
             scale_tenths: None,
         };
-        object.is_sound.then(|| Sound {
+        object.is_valid.then(|| ValidationReport {
             positions: games * POSITIONS,
             outcomes: "{}".to_owned(),
             reasons: "{}".to_owned(),
@@ -340,29 +341,29 @@ impl Lab {
         })
     }
 
-    /// Says of a shard what replaying it says.
-    pub async fn judge_shard(&self, shard: i64, sound: Option<Sound>, draw: u64) {
+    /// Records the verdict on a shard.
+    pub async fn judge_shard(&self, shard: i64, report: Option<ValidationReport>, draw: u64) {
         let now = self.now();
-        let done = match sound {
-            Some(sound) => op!(self.write, [sound], |c| validating::accept(&mut c, now, shard, &sound, draw)),
+        let done = match report {
+            Some(report) => op!(self.write, [report], |c| validating::accept(&mut c, now, shard, &report, draw)),
             None => op!(self.write, [], |c| validating::reject(&mut c, now, shard, Code::IllegalMove, "no move")),
         };
         done.expect("a verdict can be given");
     }
 
-    /// Validates all that waits.
+    /// Validates all pending shards.
     pub async fn validate(&self, draw: u64) {
         let now = self.now();
         let until = now.after(60_000);
-        let taken = op!(self.write, [], |c| validating::take(&mut c, now, 1_000, until));
+        let taken = op!(self.write, [], |c| validating::claim(&mut c, now, 1_000, until));
         for task in taken.expect("tasks can be taken") {
             self.judge_shard(task.shard, self.replay(&task.hash, &task.header), draw).await;
         }
     }
 
-    /// The first game that differs.
+    /// Returns the first game that differs.
     pub fn difference(&self, task: &audit::ToCompare) -> Option<u64> {
-        let objects = self.objects.lock().expect("nobody panics with it");
+        let objects = self.objects.lock().expect("no thread panics while holding it");
         let [left, right] = [&task.left, &task.right].map(|hash| &objects[&hash.parse().expect("it is a hash")]);
         let numbers = task.first as u64..(task.first + task.games) as u64;
         numbers
@@ -370,29 +371,29 @@ impl Lab {
             .find(|number| left.games[(number - left.first) as usize] != right.games[(number - right.first) as usize])
     }
 
-    /// Compares all that waits; how many comparisons there were.
+    /// Runs all pending comparisons; returns their number.
     pub async fn compare(&self) -> usize {
         let now = self.now();
         let until = now.after(60_000);
-        let tasks = op!(self.write, [], |c| audit::take(&mut c, now, 1_000, until)).expect("tasks can be taken");
+        let tasks = op!(self.write, [], |c| audit::claim(&mut c, now, 1_000, until)).expect("tasks can be taken");
         for task in &tasks {
             let (differs, comparison) = (self.difference(task), task.comparison);
-            let done = op!(self.write, [], |c| audit::compared(&mut c, now, comparison, differs));
+            let done = op!(self.write, [], |c| audit::record_comparison(&mut c, now, comparison, differs));
             done.expect("a comparison can be noted");
         }
         tasks.len()
     }
 }
 
-/// The code of a refusal.
-pub fn code(failure: coordinator::store::Failure) -> Code {
+/// The code of a rejected request.
+pub fn code(failure: StoreError) -> Code {
     match failure {
-        coordinator::store::Failure::Refused(problem) => problem.code,
+        StoreError::Rejected(problem) => problem.code,
         other => panic!("{other:?}"),
     }
 }
 
-/// A trainer that makes a net of nothing.
+/// A trainer that trains nothing.
 impl Lab {
     /// Claims a training.
     pub async fn claim(&self, player: Player, name: &str) -> Option<Training> {
@@ -412,7 +413,7 @@ impl Lab {
         op!(self.write, [token], |c| trainings::uploaded(&mut c, now, player.account, &token, what, net)).map_err(code)
     }
 
-    /// Says that a candidate is there.
+    /// Completes a training.
     pub async fn complete(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
         let (now, token) = (self.now(), token.to_owned());
         let net = new_net(net, "candidate");
@@ -426,21 +427,21 @@ impl Lab {
         self.complete(player, &training.token, net).await.expect("it was uploaded");
     }
 
-    /// Plays until a job has no more games to lease, or so many leases long; all is validated.
+    /// Plays until a job has no more games, up to this many leases; validates all of it.
     pub async fn play(&self, player: Player, leases: u32) {
         for number in 0..leases {
             let nonce = format!("{}-{number}", truth::mix(self.now().0 as u64, player.worker as u64));
-            match self.ask(player, &nonce, 16, NOBODY).await.expect("it may play") {
+            match self.request(player, &nonce, 16, NO_AUDIT).await.expect("it may play") {
                 Work::Games(lease) => self.deliver(player, &lease).await,
                 Work::Wait { .. } => break,
             };
         }
         self.clock.advance(1);
-        self.validate(NOBODY).await;
+        self.validate(NO_AUDIT).await;
     }
 }
 
-/// A net as it is noted.
+/// A net to add.
 pub fn new_net(hash: Digest, state: &'static str) -> NewNet {
     NewNet {
         hash,

@@ -1,8 +1,8 @@
 //! A PostgreSQL server that lives as long as a test.
 //!
-//! It is the system's program on a folder of its own and a socket in that folder, so that tests disturb nobody and
-//! nobody them. It does not wait for the disk: what survives a crash of the machine is not what these tests are about.
-//! PostgreSQL refuses to run as root, so root runs it as somebody else.
+//! It runs the system's program on its own folder, with a socket in it, so that tests stay
+//! isolated. Syncs are off: a crash of the machine is not tested here. PostgreSQL refuses to run as
+//! root, so root runs it as another user.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use std::{
 use sqlx::{AnyConnection, AssertSqlSafe, Connection as _};
 use tempfile::TempDir;
 
-/// A server.
+/// A PostgreSQL server.
 pub struct Server {
     folder: TempDir,
     programs: PathBuf,
@@ -24,11 +24,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one that does not wait for the disk; none if tests are to pass by without it.
+    /// Starts a server without syncs; none if its tests are to be skipped.
     ///
     /// # Panics
     ///
-    /// If it cannot be had, in one sentence.
+    /// If it cannot be started.
     pub fn start() -> Option<Self> {
         if std::env::var_os("CHUHE_SKIP_POSTGRES").is_some() {
             println!("SKIPPED on PostgreSQL: CHUHE_SKIP_POSTGRES is set");
@@ -38,11 +38,11 @@ impl Server {
         Some(Self::with(&format!("{fast} -c shared_buffers=64MB")))
     }
 
-    /// Starts one as it is run for good.
+    /// Starts a server with syncs, as in production.
     ///
     /// # Panics
     ///
-    /// If it cannot be had.
+    /// If it cannot be started.
     pub fn start_durable() -> Self {
         Self::with("-c shared_buffers=512MB")
     }
@@ -50,11 +50,11 @@ impl Server {
     fn with(settings: &str) -> Self {
         let programs = programs().unwrap_or_else(|| {
             panic!(
-                "PostgreSQL is not installed (on Debian: apt-get install postgresql); CHUHE_SKIP_POSTGRES=1 passes by"
+                "PostgreSQL is not installed (on Debian: apt-get install postgresql); CHUHE_SKIP_POSTGRES=1 skips its tests"
             )
         });
         let folder = super::folder();
-        let user = somebody_else();
+        let user = unprivileged_user();
         if let Some((user, group)) = user {
             chown(folder.path(), Some(user), Some(group)).expect("root can give folders away");
         }
@@ -66,7 +66,7 @@ impl Server {
         server
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub fn process(&self) -> u32 {
         let file = fs::read_to_string(self.folder.path().join("data/postmaster.pid")).expect("it runs");
         file.lines().next().and_then(|line| line.parse().ok()).expect("it says so")
@@ -77,7 +77,7 @@ impl Server {
         format!("postgres://chuhe@localhost/{name}?host={}", self.folder.path().display())
     }
 
-    /// A new database, empty or like another.
+    /// Creates a database, empty or as a copy of another.
     pub async fn database(&self, like: Option<&str>) -> String {
         let name = format!("chuhe_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let like = like.unwrap_or("template0");
@@ -85,7 +85,7 @@ impl Server {
         name
     }
 
-    /// Removes a database that nobody uses any more.
+    /// Removes a database.
     pub async fn remove(&self, name: &str) {
         self.execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
     }
@@ -93,8 +93,8 @@ impl Server {
     async fn execute(&self, query: String) {
         sqlx::any::install_default_drivers();
         let mut connection = AnyConnection::connect(&self.address("postgres")).await.expect("the server answers");
-        sqlx::raw_sql(AssertSqlSafe(query)).execute(&mut connection).await.expect("the server obeys");
-        connection.close().await.expect("the server listens");
+        sqlx::raw_sql(AssertSqlSafe(query)).execute(&mut connection).await.expect("the server executes it");
+        connection.close().await.expect("the connection closes");
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
@@ -103,14 +103,15 @@ impl Server {
         if let Some((user, group)) = self.user {
             command.uid(user).gid(group);
         }
-        // Into files: the server that `pg_ctl` starts would hold a pipe open for ever.
-        let said = self.folder.path().join("said");
-        let file = fs::File::create(&said).expect("the folder can be written");
+        // To files: the server started by `pg_ctl` would keep a pipe open.
+        let output = self.folder.path().join("output");
+        let file = fs::File::create(&output).expect("the folder can be written");
         let copy = file.try_clone().expect("a file can be held twice");
         let status = command.stdout(file).stderr(copy).status().expect("the program runs");
-        let said =
-            || [said.clone(), self.folder.path().join("log")].map(|file| fs::read_to_string(file).unwrap_or_default());
-        assert!(status.success(), "PostgreSQL's {program} failed: {:?}", said());
+        let output = || {
+            [output.clone(), self.folder.path().join("log")].map(|file| fs::read_to_string(file).unwrap_or_default())
+        };
+        assert!(status.success(), "PostgreSQL's {program} failed: {:?}", output());
     }
 }
 
@@ -120,7 +121,7 @@ impl Drop for Server {
     }
 }
 
-/// Where its programs are: those of the newest version.
+/// Finds the folder of PostgreSQL's programs, of the newest version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
@@ -132,8 +133,8 @@ fn programs() -> Option<PathBuf> {
     folders.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file())
 }
 
-/// Whom root asks to run it.
-fn somebody_else() -> Option<(u32, u32)> {
+/// The user and group under which root runs the server.
+fn unprivileged_user() -> Option<(u32, u32)> {
     let own = Command::new("id").arg("-u").output().ok()?;
     if own.stdout.trim_ascii() != b"0" {
         return None;

@@ -9,7 +9,7 @@ use hyper_util::{
 use s3s::{auth::SimpleAuth, service::S3ServiceBuilder};
 use tokio::net::TcpListener;
 
-/// Serves a folder with one bucket, `games`, to whoever has the key `key` and the secret `secret`.
+/// Serves a folder with one bucket, `games`, for the key `key` and the secret `secret`.
 pub(crate) async fn serve(folder: &Path) -> SocketAddr {
     std::fs::create_dir(folder.join("games")).unwrap();
     let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder).unwrap());
@@ -28,7 +28,7 @@ pub(crate) async fn serve(folder: &Path) -> SocketAddr {
     address
 }
 
-/// The environment in which it is found.
+/// The environment variables to reach it.
 pub(crate) fn environment(address: SocketAddr, secret: &str) -> Vec<(String, String)> {
     let endpoint = format!("http://{address}");
     let pairs = [

@@ -1,5 +1,4 @@
-//! What tests of a coordinator that serves share: campaigns that they begin, how its program is waited for, machines that
-//! ask.
+//! Shared by the tests with a serving coordinator: campaigns, starting the program, workers.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -8,10 +7,10 @@ use std::{
 
 use protocol::api::work::Machine;
 
-/// A campaign whose games take no time.
+/// A campaign with quick games.
 pub(crate) const CAMPAIGN: &str = include_str!("quick.toml");
 
-/// The same with other words in it, each of which must be there.
+/// The same with replacements, each of which must apply.
 pub(crate) fn campaign(changes: &[(&str, &str)]) -> String {
     changes.iter().fold(CAMPAIGN.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from} is not in it");
@@ -19,8 +18,8 @@ pub(crate) fn campaign(changes: &[(&str, &str)]) -> String {
     })
 }
 
-/// Starts a coordinator's program, which listens at any port, and waits until it says at which. What else it says goes
-/// to `hear`, line by line: whoever does not read holds up whoever writes.
+/// Starts a coordinator on any free port and waits until it listens. Passes its further output to
+/// `hear` line by line, so that a full pipe never blocks it.
 pub(crate) fn serve(command: &mut Command, hear: impl FnMut(String) + Send + 'static) -> (Child, u16) {
     command.args(["--listen", "127.0.0.1:0", "--least-free", "0"]).env("NO_COLOR", "1");
     let mut child = command.stderr(Stdio::piped()).spawn().expect("it can be started");
@@ -35,7 +34,7 @@ pub(crate) fn serve(command: &mut Command, hear: impl FnMut(String) + Send + 'st
     (child, port)
 }
 
-/// A machine as it offers itself.
+/// The registration of a worker.
 pub(crate) fn machine(name: &str) -> Machine {
     Machine {
         name: name.to_owned(),

@@ -1,11 +1,11 @@
-//! Games that nobody plays: what a game is, is a number that hangs on its job's seed and its own number.
+//! Made-up games: a game is a number derived from its job's seed and its own number.
 
 use dataset::Header;
 
-/// What a game is: two are the same if these are. The low byte is what it brings its pair, from 0 to 4.
+/// A game's identity; the low byte is the score of its pair, from 0 to 4.
 pub type Game = u64;
 
-/// Mixes two numbers into one that looks random.
+/// Mixes two numbers into a pseudorandom one.
 pub fn mix(a: u64, b: u64) -> u64 {
     let mut z = a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.wrapping_add(0x632b_e59b_d9b4_e019);
     for _ in 0..2 {
@@ -16,27 +16,27 @@ pub fn mix(a: u64, b: u64) -> u64 {
     z
 }
 
-/// What pairs bring candidates that are stronger, weaker, and as strong as the champion.
+/// Pair scores of candidates that are stronger, weaker, and equal to the champion.
 const RESULTS: [[u64; 8]; 3] = [[2, 3, 3, 4, 2, 3, 2, 3], [2, 1, 1, 0, 2, 1, 2, 1], [2, 1, 3, 2, 0, 4, 2, 2]];
 
-/// How strong the candidate is whose match has this seed.
+/// The strength of the candidate in the match with this seed.
 pub fn strength(seed: u64) -> usize {
     (mix(seed, 7) % 3) as usize
 }
 
-/// The game that comes out on a machine that is in order.
+/// The game as an honest machine plays it.
 pub fn game(terms: &Header, number: u64) -> Game {
     let drawn = mix(terms.seed, number);
     drawn & !0xff | RESULTS[strength(terms.seed)][(drawn >> 40) as usize % 8]
 }
 
-/// What somebody says came out who lies, or whose machine is broken; the same salt, the same lie.
-pub fn lie(terms: &Header, number: u64, salt: u64) -> Game {
+/// A wrong game; equal salts give equal wrong games.
+pub fn wrong_game(terms: &Header, number: u64, salt: u64) -> Game {
     let drawn = mix(game(terms, number), salt);
     drawn & !0xff | RESULTS[salt as usize % 3][(drawn >> 40) as usize % 8]
 }
 
-/// What pairs of games brought the candidate.
+/// The candidate's scores of pairs.
 pub fn pairs(games: &[Game]) -> Vec<u8> {
     games.chunks_exact(2).map(|pair| (pair[0] & 0xff) as u8).collect()
 }

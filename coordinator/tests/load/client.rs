@@ -1,4 +1,4 @@
-//! A process of workers.
+//! A client process with many workers.
 
 use std::{cell::RefCell, collections::BTreeMap, net::SocketAddr, rc::Rc, time::Duration};
 
@@ -14,25 +14,25 @@ use tokio::{
 };
 
 use crate::{
-    exchange::{self, Question},
+    exchange::{self, Request},
     plan::{Kind, Plan, draw},
     shard,
 };
 
-/// How many games a lease has, about.
+/// Approximate games per lease.
 const GAMES: u64 = 36;
 
-/// What was seen.
+/// Measurements of a client process.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
-    /// How long answers took, in microseconds from the moment when the question was due; by question.
+    /// Response times by call, in microseconds from when the request was due.
     pub(crate) took: BTreeMap<String, Vec<u32>>,
-    /// Refusals that said when to ask again, by question and status.
-    pub(crate) refused: BTreeMap<String, u64>,
-    /// Anything else: by question and what it was.
+    /// Rejections with a time to retry, by call and status.
+    pub(crate) rejected: BTreeMap<String, u64>,
+    /// Other failures, by call and cause.
     pub(crate) wrong: BTreeMap<String, u64>,
-    /// What was answered 2xx: the lease, and the shard.
-    pub(crate) thanked: Vec<(String, String)>,
+    /// Acknowledged uploads: the lease and the shard.
+    pub(crate) acknowledged: Vec<(String, String)>,
     /// Seconds of processor time.
     pub(crate) cpu: f64,
 }
@@ -43,7 +43,7 @@ struct Client {
     seen: RefCell<Seen>,
 }
 
-/// The process: it finds its plan by the environment.
+/// Runs the client process; the environment names its plan.
 pub(crate) fn main() {
     let plan = std::fs::read(std::env::var("CHUHE_LOAD_PLAN").expect("the tests say where the plan is")).unwrap();
     let plan: Plan = serde_json::from_slice(&plan).unwrap();
@@ -67,13 +67,13 @@ impl Client {
         self.begin + after
     }
 
-    /// What one worker does, until the time is over.
+    /// Runs one worker until the end of the load.
     async fn live(self: Rc<Self>, worker: usize) {
         let load = self.plan.load.clone();
         let share = worker as f64 / self.plan.workers.len() as f64;
         let end = load.warm_up + load.measured;
         let (mut ask_at, mut due) = match load.kind {
-            // Afterwards all of them deliver at different times, as if they had always been there.
+            // Uploads are spread evenly afterwards, as in steady operation.
             Kind::Steady => {
                 (load.warm_up.mul_f64(share), load.warm_up + load.job.mul_f64(draw(self.plan.seed, worker as u64)))
             }
@@ -103,7 +103,7 @@ impl Client {
 
     async fn lease(&self, worker: usize, round: u32, due: Duration) -> Option<Lease> {
         let (id, _) = self.plan.workers[worker];
-        // As fast as it takes to have so many games of 500,000 nodes.
+        // The speed that gives this many games of 500,000 nodes.
         let ask = Ask {
             worker: id,
             nonce: format!("{round}"),
@@ -134,7 +134,7 @@ impl Client {
     }
 
     async fn deliver(&self, worker: usize, lease: &Lease, due: Duration) {
-        // Before it is due: a worker has its games when it delivers them.
+        // Built before it is due: a real worker has its games at that time.
         sleep_until(self.at(due) - Duration::from_millis(50)).await;
         let bytes = shard::of(&lease.terms, lease.games, self.plan.load.shard_bytes);
         let hash = Digest::of(&bytes).to_string();
@@ -143,7 +143,7 @@ impl Client {
         if let Some(answer) = self.ask("upload", worker, due, "PUT", &place, &headers, &bytes).await {
             let receipt: Receipt = serde_json::from_slice(&answer).unwrap();
             assert_eq!(receipt.shard.to_string(), hash);
-            self.seen.borrow_mut().thanked.push((lease.token.clone(), hash));
+            self.seen.borrow_mut().acknowledged.push((lease.token.clone(), hash));
         }
     }
 
@@ -151,8 +151,9 @@ impl Client {
         *which(&mut self.seen.borrow_mut()).entry(what).or_default() += 1;
     }
 
-    /// Asks when it is due, and again when told to, until there is an answer 2xx; none if there never was.
-    #[allow(clippy::too_many_arguments, reason = "a question has so many parts")]
+    /// Sends a request when due, and retries as the server says, until a 2xx response; none if
+    /// there is none.
+    #[allow(clippy::too_many_arguments, reason = "a request has many parts")]
     async fn ask(
         &self,
         what: &str,
@@ -169,9 +170,9 @@ impl Client {
         let mut all = vec![(VERSION_HEADER, env!("CARGO_PKG_VERSION"))];
         all.extend(headers);
         let from: SocketAddr = self.plan.from[worker % self.plan.from.len()];
-        let question = Question { method, path, token: &self.plan.workers[worker].1, headers: &all, body };
+        let request = Request { method, path, token: &self.plan.workers[worker].1, headers: &all, body };
         for _ in 0..1_000 {
-            let wait = match exchange::ask(self.plan.server, from, &question).await {
+            let wait = match exchange::ask(self.plan.server, from, &request).await {
                 Ok(answer) if (200..300).contains(&answer.status) => {
                     if (load.warm_up..=load.warm_up + load.measured).contains(&due) {
                         let took = due_at.elapsed().as_micros() as u32;
@@ -181,7 +182,7 @@ impl Client {
                 }
                 Ok(answer) => match (answer.status, answer.retry_after) {
                     (408 | 429 | 500..600, Some(seconds)) => {
-                        self.count(|seen| &mut seen.refused, format!("{what}: {}", answer.status));
+                        self.count(|seen| &mut seen.rejected, format!("{what}: {}", answer.status));
                         seconds
                     }
                     (status, _) => {

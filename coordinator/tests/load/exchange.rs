@@ -1,4 +1,4 @@
-//! One exchange over a connection of its own, which is closed behind it: as workers do it.
+//! One HTTP exchange on its own connection, as workers do it.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -8,19 +8,19 @@ use tokio::{
     time::timeout,
 };
 
-/// Nobody waits longer for an answer.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// Total timeout of an exchange.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// An answer.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// After how many seconds to ask again.
+    /// Seconds until a retry.
     pub(crate) retry_after: Option<u64>,
     pub(crate) body: Vec<u8>,
 }
 
-/// A question.
-pub(crate) struct Question<'a> {
+/// A request.
+pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
     pub(crate) token: &'a str,
@@ -28,20 +28,20 @@ pub(crate) struct Question<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Asks, and reads the answer to its end.
-pub(crate) async fn ask(server: SocketAddr, from: SocketAddr, question: &Question<'_>) -> Result<Answer, String> {
-    match timeout(PATIENCE, exchange(server, from, question)).await {
+/// Sends a request and reads the whole response.
+pub(crate) async fn ask(server: SocketAddr, from: SocketAddr, request: &Request<'_>) -> Result<Answer, String> {
+    match timeout(EXCHANGE_TIMEOUT, exchange(server, from, request)).await {
         Ok(done) => done.map_err(|error| format!("{}", error.kind())),
         Err(_) => Err("no answer within two minutes".to_owned()),
     }
 }
 
-async fn exchange(server: SocketAddr, from: SocketAddr, question: &Question<'_>) -> std::io::Result<Answer> {
+async fn exchange(server: SocketAddr, from: SocketAddr, request: &Request<'_>) -> std::io::Result<Answer> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(from)?;
     let mut stream = socket.connect(server).await?;
     stream.set_nodelay(true)?;
-    let Question { method, path, token, headers, body } = question;
+    let Request { method, path, token, headers, body } = request;
     let mut head = format!(
         "{method} {path} HTTP/1.1\r\nhost: {server}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\
          content-length: {}\r\n",
@@ -54,7 +54,7 @@ async fn exchange(server: SocketAddr, from: SocketAddr, question: &Question<'_>)
         head += "\r\n";
     }
     head += "\r\n";
-    // Whoever is refused early is answered before it has said everything.
+    // An early rejection arrives before the whole request is sent.
     let said = async {
         stream.write_all(head.as_bytes()).await?;
         stream.write_all(body).await

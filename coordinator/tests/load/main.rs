@@ -1,15 +1,15 @@
-//! The coordinator under load: how long it takes to answer as many workers as it is made for, and that it loses nothing
-//! and is never queued to death when too many come.
+//! The coordinator under load: response times at its intended number of workers, and no loss or
+//! unbounded queue under overload.
 //!
-//! The coordinator is a process, and so are those who ask: this program once more, as the test [`client_process`]. They
-//! ask at moments that were fixed before (open loop): whoever is answered late asks no less, and how long an answer took
-//! is counted from the moment when the question was due.
+//! The coordinator is a process, and so are the clients: this program run again as the test
+//! [`client_process`]. The load is an open loop: request times are fixed in advance. A late
+//! response delays no further request, and its time counts from when the request was due.
 //!
-//! Tests look at counts only. What is measured, `scripts/bench-coordinator` asks for: the tests that are ignored here.
+//! Tests assert counts only. `scripts/bench-coordinator` runs the ignored ones, which measure.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what was seen is worth a line")]
-#![allow(clippy::disallowed_methods, reason = "how long it took is what is asked")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![allow(clippy::print_stdout, reason = "measurements are printed")]
+#![allow(clippy::disallowed_methods, reason = "response times are measured")]
 
 mod client;
 mod exchange;
@@ -29,25 +29,25 @@ use std::time::Duration;
 use plan::{Kind, Load};
 use scene::Scene;
 
-/// A folder for the server that [`postgres`] starts: on a disk, for its syncs are part of what is measured.
+/// A folder for the server that [`postgres`] starts: on a disk, since its syncs are measured.
 pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn number(name: &str, usual: u64) -> u64 {
-    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// One of those who ask; the tests start it.
+/// A client process, started by the other tests.
 #[test]
 #[ignore = "the tests beside it start it as a process"]
 fn client_process() {
     client::main();
 }
 
-/// A few seconds of two hundred workers whose jobs are short, at the rates of twenty thousand.
+/// A few seconds of two hundred workers with short jobs, at the rates of twenty thousand.
 #[test]
-fn what_was_thanked_for_is_there() {
+fn acknowledged_uploads_exist() {
     let load = Load {
         kind: Kind::Steady,
         workers: 200,
@@ -60,20 +60,20 @@ fn what_was_thanked_for_is_there() {
     let outcome = Scene::on_sqlite().run(&load);
     println!("{outcome}");
     outcome.assert_nothing_is_lost();
-    assert!(outcome.thanked() >= load.workers as usize, "{outcome}");
+    assert!(outcome.acknowledged() >= load.workers as usize, "{outcome}");
 }
 
 /// A tenth of the storm, at its rate.
 #[test]
-fn a_storm_is_answered_or_refused() {
+fn a_storm_is_answered_or_rejected() {
     let load = Load::storm(2_000, Duration::from_secs(6), 20_000);
     let outcome = Scene::on_sqlite().run(&load);
     println!("{outcome}");
     outcome.assert_nothing_is_lost();
-    assert!(outcome.thanked() > 0, "{outcome}");
+    assert!(outcome.acknowledged() > 0, "{outcome}");
 }
 
-/// What docs/OPERATIONS.md has a table of.
+/// The steady load of the table in docs/OPERATIONS.md.
 fn bench(scene: &Scene) {
     let minutes = number("CHUHE_LOAD_MINUTES", 15);
     let steady = Load {

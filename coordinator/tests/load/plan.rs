@@ -1,34 +1,34 @@
-//! What is asked, and when.
+//! The requests and their times.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// How those who ask come.
+/// The arrival pattern of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
-    /// All the time, at the same rate: every worker has a lease, renews it once, delivers, and asks for the next.
+    /// Constant rate: every worker holds a lease, renews it once, uploads, and leases again.
     Steady,
-    /// All of them want a lease in the first half of the time, and deliver in the second.
+    /// All workers lease in the first half of the time and upload in the second.
     Storm,
 }
 
-/// How many, and for how long.
+/// The size and duration of a load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Load {
     pub(crate) kind: Kind,
     pub(crate) workers: u32,
     pub(crate) accounts: u32,
-    /// From a lease to its delivery.
+    /// From a lease to its upload.
     pub(crate) job: Duration,
-    /// In which all workers get their first leases; nothing is measured.
+    /// The time in which all workers get their first leases, not measured.
     pub(crate) warm_up: Duration,
     pub(crate) measured: Duration,
     pub(crate) shard_bytes: usize,
 }
 
 impl Load {
-    /// So many leases, and as many deliveries, in so much time.
+    /// This many leases, and as many uploads, within a time.
     pub(crate) fn storm(workers: u32, time: Duration, shard_bytes: usize) -> Self {
         let accounts = (workers / 100).max(1);
         Self {
@@ -43,22 +43,22 @@ impl Load {
     }
 }
 
-/// What a process of those who ask is told.
+/// The plan of a client process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) load: Load,
     pub(crate) server: SocketAddr,
-    /// The addresses that it asks from.
+    /// Its source addresses.
     pub(crate) from: Vec<SocketAddr>,
-    /// Its workers, each with its token.
+    /// Its workers with their tokens.
     pub(crate) workers: Vec<(i64, String)>,
-    /// Where its report goes.
+    /// The file for its report.
     pub(crate) report: PathBuf,
-    /// What its moments are drawn from.
+    /// The seed of its random times.
     pub(crate) seed: u64,
 }
 
-/// Something drawn from two numbers, below one.
+/// A pseudorandom number below one.
 pub(crate) fn draw(seed: u64, number: u64) -> f64 {
     let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_add(0x632b_e59b_d9b4_e019);
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! What was seen, put together.
+//! The combined report of the client processes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,17 +12,17 @@ use crate::{
     plan::{Kind, Load},
 };
 
-/// What the database has afterwards.
+/// The state of the database afterwards.
 pub(crate) struct Kept {
-    /// Leases and shards.
+    /// Lease and hash of each shard.
     pub(crate) shards: Vec<(String, String)>,
     pub(crate) waiting: i64,
-    /// Games that lie in two segments.
+    /// Number of overlapping segments.
     pub(crate) twice: i64,
     pub(crate) objects: PathBuf,
 }
 
-/// What processes have used.
+/// Resources used by processes.
 pub(crate) struct Usage {
     pub(crate) cpu: f64,
     pub(crate) memory: u64,
@@ -36,15 +36,15 @@ impl Usage {
     }
 }
 
-/// What came of it.
+/// The result of a load.
 pub(crate) struct Outcome {
     load: Load,
     took: Duration,
     times: BTreeMap<String, Vec<u32>>,
-    refused: BTreeMap<String, u64>,
+    rejected: BTreeMap<String, u64>,
     wrong: BTreeMap<String, u64>,
-    thanked: usize,
-    /// What was thanked for, and is not there.
+    acknowledged: usize,
+    /// Acknowledged uploads that are missing.
     lost: Vec<(String, String)>,
     twice: i64,
     waiting: i64,
@@ -66,9 +66,9 @@ impl Outcome {
             load: load.clone(),
             took,
             times: BTreeMap::new(),
-            refused: BTreeMap::new(),
+            rejected: BTreeMap::new(),
             wrong: BTreeMap::new(),
-            thanked: 0,
+            acknowledged: 0,
             lost: Vec::new(),
             twice: kept.twice,
             waiting: kept.waiting,
@@ -84,31 +84,33 @@ impl Outcome {
             for (what, times) in client.took {
                 outcome.times.entry(what).or_default().extend(times);
             }
-            for (from, to) in [(client.refused, &mut outcome.refused), (client.wrong, &mut outcome.wrong)] {
+            for (from, to) in [(client.rejected, &mut outcome.rejected), (client.wrong, &mut outcome.wrong)] {
                 for (what, count) in from {
                     *to.entry(what).or_default() += count;
                 }
             }
-            outcome.thanked += client.thanked.len();
+            outcome.acknowledged += client.acknowledged.len();
             outcome.clients_cpu += client.cpu;
-            let is_lost = |thanked: &(String, String)| {
-                !there.contains(thanked) || !kept.objects.join(&thanked.1[..2]).join(&thanked.1).is_file()
+            let is_lost = |acknowledged: &(String, String)| {
+                !there.contains(acknowledged)
+                    || !kept.objects.join(&acknowledged.1[..2]).join(&acknowledged.1).is_file()
             };
-            outcome.lost.extend(client.thanked.into_iter().filter(is_lost));
+            outcome.lost.extend(client.acknowledged.into_iter().filter(is_lost));
         }
         outcome.times.values_mut().for_each(|times| times.sort_unstable());
         outcome
     }
 
-    pub(crate) const fn thanked(&self) -> usize {
-        self.thanked
+    pub(crate) const fn acknowledged(&self) -> usize {
+        self.acknowledged
     }
 
-    /// Every upload that was answered 2xx is there, once; and whoever was not answered so was told when to come again.
+    /// Asserts that every acknowledged upload exists, once, and every rejection had a time to
+    /// retry.
     pub(crate) fn assert_nothing_is_lost(&self) {
-        assert!(self.lost.is_empty(), "thanked for and gone: {:?}", self.lost);
+        assert!(self.lost.is_empty(), "acknowledged and lost: {:?}", self.lost);
         assert_eq!(self.twice, 0, "counted twice");
-        assert!(self.wrong.is_empty(), "neither answered nor refused with a time to come again: {:?}", self.wrong);
+        assert!(self.wrong.is_empty(), "neither answered nor rejected with a time to retry: {:?}", self.wrong);
     }
 }
 
@@ -135,11 +137,11 @@ impl fmt::Display for Outcome {
                 at(1.0)
             )?;
         }
-        writeln!(f, "refused with a time to come again: {:?}; else: {:?}", self.refused, self.wrong)?;
+        writeln!(f, "rejected with a time to retry: {:?}; else: {:?}", self.rejected, self.wrong)?;
         writeln!(
             f,
-            "thanked {}, lost {}, waiting for validation {}; coordinator {:.0} MiB at most, {:.2} of a core",
-            self.thanked,
+            "acknowledged {}, lost {}, waiting for validation {}; coordinator {:.0} MiB at most, {:.2} of a core",
+            self.acknowledged,
             self.lost.len(),
             self.waiting,
             self.usage.memory as f64 / f64::from(1 << 20),

@@ -1,4 +1,4 @@
-//! A coordinator as a process, its database, and those who ask.
+//! A coordinator as a process, its database, and the client processes.
 
 use std::{
     io::Write as _,
@@ -24,13 +24,13 @@ use crate::{
     started,
 };
 
-/// How many processes ask.
+/// Number of client processes.
 const PROCESSES: u8 = 2;
 
-/// From how many addresses each asks: each has ports for itself.
+/// Source addresses per process, since ports per address are limited.
 const ADDRESSES: u8 = 4;
 
-/// Games as long as a fleet's, without end.
+/// Games as long as a fleet's, without limit.
 const CHANGES: [(&str, &str); 5] = [
     ("hash_mebibytes = 1", "hash_mebibytes = 8"),
     ("hard_nodes = 60", "hard_nodes = 5_000"),
@@ -39,7 +39,7 @@ const CHANGES: [(&str, &str); 5] = [
     ("positions = 400", "positions = 100_000_000_000"),
 ];
 
-/// Where a coordinator works.
+/// The data of a coordinator.
 pub(crate) struct Scene {
     folder: TempDir,
     server: Option<Server>,
@@ -61,22 +61,22 @@ impl Scene {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        // Another build of it may be measured than the one beside the tests.
+        // Another build than the one beside the tests may be measured.
         let program = std::env::var_os("CHUHE_COORDINATOR").unwrap_or(env!("CARGO_BIN_EXE_chuhe-coordinator").into());
         let mut command = Command::new(program);
         command.arg("--data").arg(self.folder.path()).args(["--database", &self.database]).args(arguments);
         command
     }
 
-    /// Starts a coordinator, and waits until it says where it listens.
+    /// Starts a coordinator and waits until it listens.
     fn serve(&self) -> (Child, u16) {
-        // Nobody validates: that is measured by itself, and what is delivered here no replay would let pass.
+        // No validators: validation is measured separately, and would reject these made-up shards.
         let mut command = self.command(&["serve", "--validators", "0", "--most-waiting", "1000000000"]);
         let mut log = std::fs::File::create(self.folder.path().join("log")).unwrap();
         started::serve(&mut command, move |line| drop(writeln!(log, "{line}")))
     }
 
-    /// Lets workers come.
+    /// Runs a load.
     pub(crate) fn run(&self, load: &Load) -> Outcome {
         let campaign = self.folder.path().join("load.toml");
         std::fs::write(&campaign, started::campaign(&CHANGES)).unwrap();
@@ -111,21 +111,21 @@ impl Scene {
         let seen: Vec<Seen> = clients
             .into_iter()
             .map(|(mut client, report): (Child, PathBuf)| {
-                assert!(client.wait().unwrap().success(), "those who ask have failed");
+                assert!(client.wait().unwrap().success(), "a client process has failed");
                 serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap()
             })
             .collect();
         let took = began.elapsed();
         assert!(process.try_wait().unwrap().is_none(), "the coordinator has ended by itself");
-        // Not told to stop: what was thanked for is there whatever happens.
+        // Killed without shutdown: acknowledged uploads must be durable.
         process.kill().unwrap();
         process.wait().unwrap();
         let kept = runtime().block_on(self.kept());
         Outcome::new(load, took, seen, &kept, after.since(&before), self.server.is_some())
     }
 
-    /// Accounts, tokens and machines, once there are games for them: a job that begins when there are many machines
-    /// is handed out to them one after the other.
+    /// Creates accounts, tokens and workers once there is a job. A job created after many workers
+    /// would spread its start over them.
     async fn prepare(&self, load: &Load) -> Vec<(i64, String)> {
         let store = Database::open(&self.database, None).await.unwrap();
         let until = Instant::now() + Duration::from_mins(1);
@@ -154,12 +154,12 @@ impl Scene {
         }
         all.truncate(load.workers as usize);
         store.close().await;
-        // Those of an account do not come one after the other.
+        // Interleaved, so that the workers of an account are not adjacent.
         let stride = each as usize;
         (0..stride).flat_map(|first| all.iter().skip(first).step_by(stride).cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// What is there afterwards.
+    /// Reads the state of the database.
     async fn kept(&self) -> Kept {
         let store = Database::open(&self.database, None).await.unwrap();
         let shards = store.read(|mut c| {
@@ -178,7 +178,7 @@ impl Scene {
         Kept { shards, waiting, twice, objects: self.folder.path().join("objects/shards") }
     }
 
-    /// What the coordinator, and its database's server, have used up to now.
+    /// Resources used so far by the coordinator and its database server.
     fn usage(&self, process: u32) -> Usage {
         let children = self.server.as_ref().map(|server| family(server.process())).unwrap_or_default();
         Usage {
@@ -204,7 +204,7 @@ fn machine(name: &str) -> Machine {
     Machine { threads: 4, memory_mebibytes: 8_192, ..started::machine(name) }
 }
 
-/// The processor time of a process, with its threads.
+/// Processor time of a process with all its threads.
 pub(crate) fn cpu_seconds(process: u32) -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -213,7 +213,7 @@ pub(crate) fn cpu_seconds(process: u32) -> f64 {
     ticks as f64 / TICKS_PER_SECOND
 }
 
-/// A line of what the system says of a process, in bytes.
+/// A line of a process's status file, in bytes.
 fn status(process: u32, name: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();

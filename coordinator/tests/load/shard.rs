@@ -1,11 +1,11 @@
-//! Shards that pass the door: head and index are those of the games asked for, and in the blocks is nothing. Playing real
-//! games would measure the players; whoever replays these rejects them, so nobody does while it is measured.
-//! `docs/FORMATS.md` says where everything stands.
+//! Shards that pass the checks on receipt: header and index are valid, the blocks are filler.
+//! Playing real games would measure the players; replay would reject these shards, so nothing
+//! replays them. `docs/FORMATS.md` describes the layout.
 
 use dataset::{Header, shard::ShardWriter};
 use sha2::{Digest as _, Sha256};
 
-/// No block has more games.
+/// Maximum games per block.
 const BLOCK_GAMES: u64 = 64;
 
 fn check(head: &[u8], place: u64, bytes: &[u8]) -> [u8; 8] {
@@ -13,7 +13,7 @@ fn check(head: &[u8], place: u64, bytes: &[u8]) -> [u8; 8] {
     digest[..8].try_into().unwrap()
 }
 
-/// A shard of so many games that has about so many bytes.
+/// A shard of this many games and about this many bytes.
 pub(crate) fn of(terms: &Header, games: u64, bytes: usize) -> Vec<u8> {
     let mut file = Vec::with_capacity(bytes + 1_024);
     drop(ShardWriter::new(&mut file, terms.clone()).unwrap());
@@ -30,7 +30,7 @@ pub(crate) fn of(terms: &Header, games: u64, bytes: usize) -> Vec<u8> {
         file.extend((payload as u32).to_le_bytes());
         file.extend(games.to_le_bytes());
         file.extend(moves.to_le_bytes());
-        // Another for every lease, as games are.
+        // Different for every lease, like real games.
         let seed = (terms.first_game << 8 | place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         file.extend((0..payload as u64).map(|byte| (seed.wrapping_mul(byte | 1) >> 56) as u8));
         let sum = check(&head, place, &file[start..]);

@@ -1,7 +1,7 @@
-//! The coordinator's process is killed again and again while many workers deliver: every upload that was answered 2xx is
-//! there afterwards, once.
+//! The coordinator's process is killed repeatedly while many workers upload. Afterwards every
+//! acknowledged upload exists, once.
 //!
-//! `CHUHE_KILLS` and `CHUHE_WORKERS` say how often and how many; `scripts/check --long` says 100 and 200.
+//! `CHUHE_KILLS` and `CHUHE_WORKERS` set the numbers; `scripts/check --long` uses 100 and 200.
 
 use std::{
     collections::BTreeMap,
@@ -31,16 +31,16 @@ use crate::{
     started::machine,
 };
 
-/// Somebody who asks, plays and delivers, and tries again when nobody answers.
-pub(crate) struct Somebody {
+/// A worker that leases, plays and uploads, and retries without a response.
+pub(crate) struct Volunteer {
     client: Client,
-    /// Where coordinators listen: if one does not answer, another is asked.
+    /// Ports of the coordinators: a retry tries another one.
     ports: Arc<Vec<AtomicU16>>,
     token: String,
     stop: Arc<AtomicBool>,
 }
 
-impl Somebody {
+impl Volunteer {
     async fn send(&self, method: Method, path: &str, kind: &str, body: Vec<u8>) -> Option<Vec<u8>> {
         for number in 0.. {
             if self.stop.load(Ordering::SeqCst) {
@@ -70,7 +70,7 @@ impl Somebody {
         None
     }
 
-    async fn work(self, number: usize, thanked: Thanked) -> Option<()> {
+    async fn work(self, number: usize, acknowledged: Acknowledged) -> Option<()> {
         let machine = machine(&format!("w{number}"));
         let json = "application/json";
         let worker = self.send(Method::POST, path::WORKERS, json, serde_json::to_vec(&machine).unwrap()).await?;
@@ -95,44 +95,44 @@ impl Somebody {
             let place = path::games(&lease.token, lease.terms.first_game);
             let receipt = self.send(Method::PUT, &place, SHARD_TYPE, bytes).await?;
             let receipt: Receipt = serde_json::from_slice(&receipt).unwrap();
-            let before = thanked.lock().unwrap().insert(lease.terms.first_game, (lease.games, receipt.shard));
-            assert_eq!(before, None, "nobody else was given these games");
+            let before = acknowledged.lock().unwrap().insert(lease.terms.first_game, (lease.games, receipt.shard));
+            assert_eq!(before, None, "these games were leased to another worker");
         }
         None
     }
 }
 
-/// What was thanked for: leases' first games, how many, and the shard.
-pub(crate) type Thanked = Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>;
+/// Acknowledged uploads: the lease's first game, the number of games, and the shard.
+pub(crate) type Acknowledged = Arc<Mutex<BTreeMap<u64, (u64, Digest)>>>;
 
-/// Starts so many who work until they are told to stop.
+/// Starts this many workers, which run until `stop`.
 pub(crate) fn start_workers(
     count: usize,
     ports: &Arc<Vec<AtomicU16>>,
     tokens: &[String],
     stop: &Arc<AtomicBool>,
-    thanked: &Thanked,
+    acknowledged: &Acknowledged,
 ) -> tokio::task::JoinSet<Option<()>> {
     drop(rustls::crypto::ring::default_provider().install_default());
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..count {
-        let somebody = Somebody {
+        let volunteer = Volunteer {
             client: Client::new(),
             ports: Arc::clone(ports),
             token: tokens[number % tokens.len()].clone(),
             stop: Arc::clone(stop),
         };
-        tasks.spawn(somebody.work(number, Arc::clone(thanked)));
+        tasks.spawn(volunteer.work(number, Arc::clone(acknowledged)));
     }
     tasks
 }
 
-/// Ends coordinators as a crash would, and those who work with them: what was thanked for, all of which is there, once.
+/// Kills coordinators, stops workers and checks all acknowledged uploads; returns their number.
 pub(crate) async fn end(
     processes: &mut [&mut Child],
     mut workers: tokio::task::JoinSet<Option<()>>,
     stop: &AtomicBool,
-    thanked: Thanked,
+    acknowledged: Acknowledged,
     place: &Place,
 ) -> usize {
     for process in processes {
@@ -143,13 +143,13 @@ pub(crate) async fn end(
     while let Some(done) = workers.join_next().await {
         done.unwrap();
     }
-    let thanked = Arc::try_unwrap(thanked).unwrap().into_inner().unwrap();
-    assert_all_there(place, &thanked).await;
-    thanked.len()
+    let acknowledged = Arc::try_unwrap(acknowledged).unwrap().into_inner().unwrap();
+    assert_all_there(place, &acknowledged).await;
+    acknowledged.len()
 }
 
-/// Every upload that was thanked for is there, once.
-async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>) {
+/// Checks that every acknowledged upload exists, once.
+async fn assert_all_there(place: &Place, acknowledged: &BTreeMap<u64, (u64, Digest)>) {
     let store = Database::open(&place.database, None).await.unwrap();
     let objects = place.objects();
     let held = store.read(|mut c| {
@@ -168,7 +168,7 @@ async fn assert_all_there(place: &Place, thanked: &BTreeMap<u64, (u64, Digest)>)
         end = first + games;
         there.insert(first as u64, (games as u64, hash.parse::<Digest>().unwrap()));
     }
-    for (first, upload) in thanked {
+    for (first, upload) in acknowledged {
         assert_eq!(there.get(first), Some(upload), "games from {first} on");
         let bytes = objects.get(Kind::Shard, upload.1).await.unwrap();
         assert_eq!(Digest::of(&bytes), upload.1);
@@ -180,16 +180,16 @@ fn count(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap())
 }
 
-/// Kills a coordinator again and again.
-async fn kill_again_and_again(place: &Place, kills: usize) {
-    // Those with one token have few places at the same time.
+/// Kills a coordinator repeatedly.
+async fn kill_repeatedly(place: &Place, kills: usize) {
+    // A token has few request slots, so many workers need several tokens.
     let tokens = program::prepare_many(place, 16);
     let (mut process, port) = program::start(&[], place);
     let (ports, stop) = (Arc::new(vec![AtomicU16::new(port)]), Arc::new(AtomicBool::new(false)));
-    let thanked = Thanked::default();
-    let tasks = start_workers(count("CHUHE_WORKERS", 20), &ports, &tokens, &stop, &thanked);
+    let acknowledged = Acknowledged::default();
+    let tasks = start_workers(count("CHUHE_WORKERS", 20), &ports, &tokens, &stop, &acknowledged);
     for kill in 0..kills {
-        // Not in step with anything.
+        // Irregular, to hit different operations.
         tokio::time::sleep(Duration::from_millis(400 + (kill as u64 * 7919) % 613)).await;
         process.kill().unwrap();
         process.wait().unwrap();
@@ -198,20 +198,20 @@ async fn kill_again_and_again(place: &Place, kills: usize) {
         ports[0].store(at, Ordering::SeqCst);
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let thanked = end(&mut [&mut process], tasks, &stop, thanked, place).await;
-    assert!(thanked > kills, "only {thanked} uploads were thanked for");
-    println!("killed {kills} times: all of {thanked} uploads that were thanked for are there, once");
+    let acknowledged = end(&mut [&mut process], tasks, &stop, acknowledged, place).await;
+    assert!(acknowledged > kills, "only {acknowledged} uploads were acknowledged");
+    println!("killed {kills} times: all of {acknowledged} acknowledged uploads exist, once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_thanked_for_is_there_once() {
+async fn acknowledged_uploads_survive_kills() {
     let folder = tempfile::tempdir().unwrap();
-    kill_again_and_again(&Place::folder(folder.path()), count("CHUHE_KILLS", 5)).await;
+    kill_repeatedly(&Place::folder(folder.path()), count("CHUHE_KILLS", 5)).await;
 }
 
-/// The same where database and games are on servers of their own.
+/// The same with the database and the objects on servers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_thanked_for_is_there_once_on_servers() {
+async fn acknowledged_uploads_survive_kills_on_servers() {
     let Some(server) = Server::start() else { return };
     let (folder, bucket) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let s3 = s3::serve(bucket.path()).await;
@@ -221,5 +221,5 @@ async fn what_was_thanked_for_is_there_once_on_servers() {
         environment: s3::environment(s3, "secret"),
         ..Place::with(folder.path(), database)
     };
-    kill_again_and_again(&place, count("CHUHE_KILLS", 5)).await;
+    kill_repeatedly(&place, count("CHUHE_KILLS", 5)).await;
 }

@@ -1,4 +1,4 @@
-//! What a coordinator writes into its log, however much it is asked to: no secret of anybody.
+//! The coordinator's log contains no secrets, at any level.
 
 use std::{
     process::{Command, Stdio},
@@ -46,7 +46,7 @@ impl Visitor {
         request.send().await.unwrap()
     }
 
-    /// The same as [`Self::send`], so slowly that it is worth a line in the log: the answer's status.
+    /// As [`Self::send`], but so slowly that it is logged; returns the status of the response.
     async fn send_slowly(&self, path: &str, token: &str, kind: &str) -> u16 {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         let head = format!(
@@ -63,7 +63,7 @@ impl Visitor {
         answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// Signs in to the pages, as whoever sees the form does: what its cookie and its field hold are secrets as well.
+    /// Signs in to the pages; the cookie and the form's field are secrets as well.
     async fn sign_in(&self, name: &str, password: &str) -> (Response, [String; 2]) {
         let page = self.page("/en/sign-in", "").await;
         let cookie = secret_of(&page);
@@ -80,7 +80,7 @@ impl Visitor {
     }
 }
 
-/// What the cookie holds that an answer sets.
+/// The value of the cookie that a response sets.
 fn secret_of(answer: &Response) -> String {
     let cookie = answer.headers()["set-cookie"].to_str().unwrap();
     cookie.split(';').next().unwrap().split_once('=').unwrap().1.to_owned()
@@ -118,7 +118,7 @@ async fn no_secret_is_in_the_log() {
     program::prepare(&place);
     let password = "correct-horse-battery";
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["admin", "user", "password", "ann"]).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{password}\n").as_bytes()).unwrap();
@@ -127,23 +127,23 @@ async fn no_secret_is_in_the_log() {
     let token = admin(&place, &["token", "create", "ann"]);
 
     let hook = "http://127.0.0.1:9/services/behind-the-host";
-    let told = admin(&place, &["webhook", "add", hook]);
-    let (_, hook_secret) = told.split_once("secret").unwrap();
+    let added = admin(&place, &["webhook", "add", hook]);
+    let (_, hook_secret) = added.split_once("secret").unwrap();
     let hook_secret = hook_secret.trim_matches(|sign: char| !sign.is_ascii_alphanumeric()).to_owned();
 
-    let heard = Arc::new(Mutex::new(String::new()));
-    let hear = Arc::clone(&heard);
+    let log = Arc::new(Mutex::new(String::new()));
+    let sink = Arc::clone(&log);
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.arg("serve").env("CHUHE_LOG", "trace");
     let (mut process, port) = started::serve(&mut command, move |line| {
-        let mut heard = hear.lock().unwrap();
-        heard.push_str(&line);
-        heard.push('\n');
+        let mut log = sink.lock().unwrap();
+        log.push_str(&line);
+        log.push('\n');
     });
     let visitor = Visitor { client: Client::builder().redirect(Policy::none()).build().unwrap(), port };
 
-    // Games, good and bad, under a lease whose name is a secret.
+    // Uploads, valid and invalid, under a lease whose token is a secret.
     let lease = lease(&visitor, &token).await;
     let games = path::games(&lease.token, lease.terms.first_game);
     let bad = visitor.send(Method::PUT, &games, &token, SHARD_TYPE, b"bad".to_vec()).await;
@@ -153,7 +153,7 @@ async fn no_secret_is_in_the_log() {
     let renewal = format!("/api/v1/leases/{}/renewal", lease.token);
     assert!(visitor.post(&renewal, &token, &json!({ "finished": 1 })).await.status().is_client_error());
     assert_eq!(visitor.send_slowly(&games, &token, SHARD_TYPE).await / 100, 4);
-    // A net is to be trained, by whoever has a secret for it.
+    // A training, whose token is a secret.
     let train = json!({ "command": "train" });
     let claim = json!({ "name": "one", "version": "1", "backend": "cpu" });
     let training = loop {
@@ -166,13 +166,13 @@ async fn no_secret_is_in_the_log() {
     };
     let net = format!("/api/v1/trainings/{training}/net");
     assert_eq!(visitor.send_slowly(&net, &token, NET_TYPE).await / 100, 4);
-    // Something happens that others are told of, who do not answer.
+    // An event for a webhook that does not respond.
     let quarantine = json!({ "reason": "to see" });
     drop(visitor.post("/api/v1/registrations", "", &json!({ "name": "carl", "licence": "CC0-1.0" })).await);
     let quarantined = visitor.post("/api/v1/accounts/carl/quarantine", &token, &quarantine).await;
     assert!(quarantined.status().is_success(), "{:?}", quarantined.text().await);
-    // A token that is none, one that is made and shown once, an invitation.
-    let stranger = "chuhe_notatokenofanybody";
+    // An invalid token, a token shown once, an invitation.
+    let stranger = "chuhe_notatokenofthisserver";
     assert_eq!(visitor.post(path::WORKERS, stranger, &machine("two")).await.status().as_u16(), 401);
     let made: Value = read(visitor.post("/api/v1/tokens", &token, &json!({ "name": "more" })).await).await;
     let made = made["token"].as_str().unwrap().to_owned();
@@ -181,7 +181,7 @@ async fn no_secret_is_in_the_log() {
     let wanted = json!({ "name": "bob", "licence": "CC0-1.0", "invitation": invitation });
     let registered: Value = read(visitor.post("/api/v1/registrations", "", &wanted).await).await;
     let registered = registered["token"].as_str().unwrap().to_owned();
-    // Somebody signs in to the pages, after a mistake.
+    // A sign-in after a wrong password.
     let wrong = "correct-horse-buttery";
     let (answer, _) = visitor.sign_in("ann", wrong).await;
     assert_eq!(answer.status().as_u16(), 403);
@@ -191,27 +191,27 @@ async fn no_secret_is_in_the_log() {
     let page = visitor.page("/en/me", &format!("chuhe_session={session}")).await;
     assert!(page.status().is_success());
 
-    let is_heard = |what: &str| heard.lock().unwrap().contains(what);
-    while !is_heard("127.0.0.1:9") {
+    let is_logged = |what: &str| log.lock().unwrap().contains(what);
+    while !is_logged("127.0.0.1:9") {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Command::new("kill").arg(process.id().to_string()).status().unwrap();
     process.wait().unwrap();
-    // Whoever hears ends when the pipe does.
-    while Arc::strong_count(&heard) > 1 {
+    // The reading thread ends with the pipe.
+    while Arc::strong_count(&log) > 1 {
         tokio::task::yield_now().await;
     }
-    let heard = heard.lock().unwrap().clone();
-    assert!(heard.contains("DEBUG") && heard.contains("SELECT"), "it says much: {} bytes", heard.len());
+    let log = log.lock().unwrap().clone();
+    assert!(log.contains("DEBUG") && log.contains("SELECT"), "the log is complete: {} bytes", log.len());
     for line in ["/leases/…/games/", "/trainings/…/net"] {
-        assert!(heard.contains(line), "what took long is said, without the secret in {line}");
+        assert!(log.contains(line), "the slow request is logged, without the secret in {line}");
     }
     let own = [token.as_str(), &lease.token, stranger, &made, &invitation, &registered, &training, &hook_secret];
     let own = own.into_iter().chain(["behind-the-host"]);
     let secrets = own.chain([wrong, password, &session, &form_cookie, &form]);
     for secret in secrets {
         assert!(secret.len() > 12, "{secret}");
-        let line = heard.lines().find(|line| line.contains(secret));
+        let line = log.lines().find(|line| line.contains(secret));
         assert_eq!(line, None, "{secret} is in the log");
     }
 }

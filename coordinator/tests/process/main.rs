@@ -1,7 +1,7 @@
 //! The coordinator as a process: killed, watched by the system, and under load.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stdout, reason = "what was passed by, and what was seen, is worth a line")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![allow(clippy::print_stdout, reason = "skipped tests and measurements are printed")]
 
 mod killed;
 mod log;

@@ -1,4 +1,4 @@
-//! The coordinator's program, as somebody else starts it, and games for it.
+//! The coordinator's program as a process, and games for it.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,30 +13,30 @@ use selfplay::selfplay::Run;
 
 use crate::started;
 
-/// Games of a move or two, without end.
+/// Games of a move or two, without limit.
 const CHANGES: [(&str, &str); 3] = [
     ("hard_nodes = 60", "hard_nodes = 1"),
     ("ply_cap = 60", "ply_cap = 8"),
     ("positions = 400", "positions = 1_000_000_000"),
 ];
 
-/// Where coordinators work.
+/// A coordinator's folder, database and objects.
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) database: String,
-    /// The games and nets, and what says how they are reached.
+    /// The object store, and the environment to reach it.
     pub(crate) objects: String,
     pub(crate) environment: Vec<(String, String)>,
 }
 
 impl Place {
-    /// A folder with everything in it.
+    /// All data in one folder.
     pub(crate) fn folder(folder: &Path) -> Self {
         let database = format!("sqlite:{}", folder.join("chuhe.db").display());
         Self::with(folder, database)
     }
 
-    /// A folder, and a database elsewhere.
+    /// A folder, with the database elsewhere.
     pub(crate) fn with(folder: &Path, database: String) -> Self {
         let objects = folder.join("objects").display().to_string();
         Self { folder: folder.to_owned(), database, objects, environment: Vec::new() }
@@ -49,23 +49,23 @@ impl Place {
         }
     }
 
-    /// Tells a program where it works.
-    pub(crate) fn tell(&self, command: &mut Command) {
+    /// Adds the options of this place to a command.
+    pub(crate) fn add_options(&self, command: &mut Command) {
         command.arg("--data").arg(&self.folder).args(["--database", &self.database, "--objects", &self.objects]);
         command.envs(self.environment.iter().cloned());
     }
 }
 
-/// Runs a command of `admin`: what it prints.
+/// Runs an `admin` command and returns its output.
 pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     let output = command.arg("admin").args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// An account and a campaign in a folder: the account's token.
+/// Creates an account and a campaign; returns the account's token.
 pub(crate) fn prepare(place: &Place) -> String {
     let file = place.folder.join("short.toml");
     std::fs::write(&file, started::campaign(&CHANGES)).unwrap();
@@ -75,20 +75,20 @@ pub(crate) fn prepare(place: &Place) -> String {
     token
 }
 
-/// The same with so many tokens of the account.
+/// The same with several tokens.
 pub(crate) fn prepare_many(place: &Place, tokens: usize) -> Vec<String> {
     let first = prepare(place);
     std::iter::once(first).chain((1..tokens).map(|_| admin(place, &["token", "create", "ann"]))).collect()
 }
 
-/// Starts a coordinator, by another program if one is named, and waits until it says where it listens.
+/// Starts a coordinator, under another program if one is named, and waits until it listens.
 pub(crate) fn start(by: &[&str], place: &Place) -> (Child, u16) {
     let own = env!("CARGO_BIN_EXE_chuhe-coordinator");
     let mut command = Command::new(by.first().copied().unwrap_or(own));
     if let Some((_, arguments)) = by.split_first() {
         command.args(arguments).arg(own);
     }
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["serve", "--rate", "100000", "--burst", "100000"]).env("CHUHE_LOG", "info");
     started::serve(&mut command, drop)
 }

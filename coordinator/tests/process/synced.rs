@@ -1,8 +1,8 @@
-//! An upload is answered 2xx when it is on the disk, and not before: what the process asks of the system is written down
-//! by `strace`, and between the request and its answer there must be the syncs of the object's file, of the folder in
-//! which it got its name, and of the database's log.
+//! An upload is acknowledged with 2xx only when it is durable. `strace` records the system calls.
+//! Between the request and its response there must be syncs of the object's file, of the folder
+//! with its name, and of the database's log.
 //!
-//! `kill -9` cannot show that: what a killed process has written, the system still has.
+//! `kill -9` cannot show this: the system keeps the writes of a killed process.
 
 use std::{path::Path, process::Command, time::Duration};
 
@@ -59,7 +59,7 @@ async fn upload(folder: &Path, port: u16, token: &str) -> Digest {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thank_you_comes_after_the_syncs() {
+async fn an_acknowledgement_comes_after_the_syncs() {
     if !can_watch("the syncs before an answer") {
         return;
     }

@@ -1,5 +1,5 @@
-//! Two coordinators on one PostgreSQL and one folder of objects: workers ask now the one and now the other, and one of
-//! them is killed and comes again.
+//! Two coordinators on one PostgreSQL and one folder of objects: workers use either, and one of
+//! them is killed and restarted.
 
 use std::{
     sync::{
@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    killed::{Thanked, end, start_workers},
+    killed::{Acknowledged, end, start_workers},
     postgres::Server,
     program::{self, Place},
 };
@@ -25,32 +25,32 @@ async fn two_coordinators_on_one_database_lose_nothing() {
     let (mut first, at) = program::start(&[], &place);
     let (mut second, other) = program::start(&[], &place);
     let ports = Arc::new(vec![AtomicU16::new(at), AtomicU16::new(other)]);
-    let (stop, thanked) = (Arc::new(AtomicBool::new(false)), Thanked::default());
-    let tasks = start_workers(12, &ports, &tokens, &stop, &thanked);
-    let by = |thanked: &Thanked| thanked.lock().unwrap().len();
+    let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Acknowledged::default());
+    let tasks = start_workers(12, &ports, &tokens, &stop, &acknowledged);
+    let by = |acknowledged: &Acknowledged| acknowledged.lock().unwrap().len();
     for round in 0..3 {
-        let before = by(&thanked);
+        let before = by(&acknowledged);
         for _ in 0..600 {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            if by(&thanked) >= before + 20 {
+            if by(&acknowledged) >= before + 20 {
                 break;
             }
         }
-        assert!(by(&thanked) >= before + 20, "nobody is thanked any more, in round {round}");
+        assert!(by(&acknowledged) >= before + 20, "no upload is acknowledged any more, in round {round}");
         first.kill().unwrap();
         first.wait().unwrap();
-        // Meanwhile the other one answers.
-        let alone = by(&thanked);
+        // Meanwhile the other one serves.
+        let alone = by(&acknowledged);
         for _ in 0..600 {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            if by(&thanked) >= alone + 5 {
+            if by(&acknowledged) >= alone + 5 {
                 break;
             }
         }
-        assert!(by(&thanked) >= alone + 5, "one alone does not answer");
+        assert!(by(&acknowledged) >= alone + 5, "one alone does not answer");
         let (again, at) = program::start(&[], &place);
         first = again;
         ports[0].store(at, Ordering::SeqCst);
     }
-    end(&mut [&mut first, &mut second], tasks, &stop, thanked, &place).await;
+    end(&mut [&mut first, &mut second], tasks, &stop, acknowledged, &place).await;
 }

@@ -1,7 +1,8 @@
-//! Validation in processes of its own: what a coordinator without validators has taken in is replayed by others, each
-//! shard by one of them.
+//! Validators in separate processes: uploads received by a coordinator without validators are each
+//! replayed by one of them.
 //!
-//! How much they get through is printed; `CHUHE_BACKLOG` says how many leases wait, `CHUHE_COORDINATOR` whose program.
+//! The throughput is printed. `CHUHE_BACKLOG` sets the number of leases, `CHUHE_COORDINATOR` the
+//! program.
 
 use std::{
     process::{Child, Command},
@@ -20,7 +21,7 @@ use crate::{
     started::{self, machine},
 };
 
-/// Long games that are played in no time.
+/// Long games that are quick to play.
 const CHANGES: [(&str, &str); 3] = [
     ("hard_nodes = 60", "hard_nodes = 20"),
     ("ply_cap = 60", "ply_cap = 200"),
@@ -58,7 +59,7 @@ impl Player {
         }
     }
 
-    /// Plays and delivers so many leases.
+    /// Plays and uploads this many leases.
     async fn work(&self, leases: usize) {
         let worker = self.post(path::WORKERS, serde_json::to_vec(&machine("one")).unwrap()).await;
         let worker: Worker = serde_json::from_slice(&worker).unwrap();
@@ -86,12 +87,12 @@ impl Player {
 fn validator(place: &Place) -> Child {
     let own = env!("CARGO_BIN_EXE_chuhe-coordinator").to_owned();
     let mut command = Command::new(std::env::var("CHUHE_COORDINATOR").unwrap_or(own));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["validate", "--threads", "1"]).env("CHUHE_LOG", "warn").spawn().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[allow(clippy::disallowed_methods, reason = "how long it took is told, and decides nothing")]
+#[allow(clippy::disallowed_methods, reason = "the time taken is reported, and decides nothing")]
 async fn others_validate_what_waits() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let folder = tempfile::tempdir().unwrap();
@@ -104,7 +105,7 @@ async fn others_validate_what_waits() {
     let leases = std::env::var("CHUHE_BACKLOG").map_or(6, |text| text.parse().unwrap());
 
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
-    place.tell(&mut command);
+    place.add_options(&mut command);
     command.args(["serve", "--validators", "0"]);
     let (mut process, port) = started::serve(&mut command, drop);
     Player { client: Client::new(), port, token }.work(leases).await;

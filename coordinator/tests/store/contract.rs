@@ -1,4 +1,4 @@
-//! One suite for both databases: every case runs on either.
+//! One suite for both databases: every case runs on each.
 
 mod audits;
 mod backups;
@@ -21,10 +21,10 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::common::{block_on, folder, lab::Lab, postgres::Server};
 
-/// What is shown of an empty database.
+/// A test case on an empty database.
 type Case = fn(Lab) -> BoxFuture<'static, ()>;
 
-/// Makes of functions on a laboratory tests on SQLite, and a list of them for PostgreSQL.
+/// Turns functions on a test bench into tests on SQLite, and a list of them for PostgreSQL.
 macro_rules! cases {
     ($($name:ident)*) => {
         pub(super) const ALL: &[(&str, super::Case)] = &[$((stringify!($name), |lab| Box::pin($name(lab)))),*];
@@ -49,7 +49,7 @@ fn on_sqlite(case: Case) {
     });
 }
 
-/// One test, for a server takes a while to start.
+/// One test for all cases, since a server takes a while to start.
 #[test]
 fn on_postgres() {
     let all = [

@@ -1,13 +1,13 @@
-//! Random sequences of what can happen, against the real database, with a clock that is set by hand.
+//! Simulation: random sequences of operations on the real database, with a manual clock.
 //!
-//! A sequence is a list of steps made from a seed: machines ask, play, deliver, crash, lie; replies are lost;
-//! coordinators, of which there are two on one database, validate out of order, restart, and do two things at once;
-//! the clock jumps. What a step does hangs on the step and on where the world stands, so a list that shows a mistake
-//! can be made shorter as long as it shows it. After every few steps, and after the storm, when all who are honest have
-//! delivered what they have, everything that must hold is looked at (`invariants`).
+//! A sequence is a list of steps made from a seed. Machines lease, play, upload, crash and cheat.
+//! Responses are lost. Two coordinators on one database validate out of order, restart and work
+//! concurrently. The clock jumps. The effect of a step depends on the step and the state only, so a
+//! failing list can be shortened. All invariants (`invariants`) are checked every few steps, and
+//! again after the storm, when all honest machines have uploaded their games.
 //!
-//! * `CHUHE_SIMULATIONS`: how many sequences, for each database; default: what takes about a minute.
-//! * `CHUHE_SIMULATION_SEED`: one sequence, as a failure names it.
+//! * `CHUHE_SIMULATIONS`: number of sequences per database; default: about a minute's worth.
+//! * `CHUHE_SIMULATION_SEED`: one sequence, as named by a failure.
 
 mod calls;
 mod calm;
@@ -27,22 +27,22 @@ use crate::common::{block_on, folder, lab::Lab, postgres::Server};
 use steps::Step;
 use world::World;
 
-/// How often things were seen, at the end.
+/// Occurrences of states and events at the end.
 type Seen = BTreeMap<String, i64>;
 
-/// How many steps a sequence has.
+/// Steps of a sequence.
 const STEPS: usize = 240;
 
-/// How many steps pass before everything is looked at.
+/// Steps between checks of all invariants.
 const STRIDE: usize = 10;
 
-/// In so many sequences everything happens.
-const OFTEN: u64 = 50;
+/// The number of sequences from which every kind of event must occur.
+const MIN_SEQUENCES: u64 = 50;
 
-/// How often a failing sequence is tried with fewer steps.
-const MOST_TRIALS: usize = 60;
+/// Maximum attempts to shorten a failing sequence.
+const MAX_TRIALS: usize = 60;
 
-/// The databases that sequences run on: each begins with a copy of one that is empty.
+/// The databases of sequences: each begins as a copy of an empty one.
 enum Place {
     Folder(tempfile::TempDir),
     Server { server: Server, like: String },
@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    /// A fresh database, by its name.
+    /// Creates a database and returns its name.
     async fn fresh(&self) -> String {
         match self {
             Self::Folder(folder) => {
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-/// A number that no other call gets.
+/// Returns a unique number.
 fn next_number() -> u32 {
     static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
@@ -107,7 +107,7 @@ fn file(folder: &Path, name: &str) -> std::path::PathBuf {
     folder.join(format!("{name}.db"))
 }
 
-/// Runs these steps: what was seen, or what went wrong.
+/// Runs these steps; returns the occurrences or the failure.
 fn run(place: &Place, seed: u64, steps: &[Step], stride: usize) -> Result<Seen, String> {
     let result = catch_unwind(AssertUnwindSafe(|| {
         block_on(async {
@@ -132,7 +132,7 @@ fn said(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "it broke off".to_owned())
 }
 
-/// Runs a sequence; one that fails is made as short as it can be, and shown.
+/// Runs a sequence; shortens one that fails (delta debugging) and panics with it.
 fn show(place: &Place, seed: u64) -> Seen {
     let mut steps = steps::from_seed(seed, STEPS);
     let mut why = match run(place, seed, &steps, STRIDE) {
@@ -140,9 +140,9 @@ fn show(place: &Place, seed: u64) -> Seen {
         Err(why) => why,
     };
     let (mut trials, mut size) = (0, steps.len() / 2);
-    while size > 0 && trials < MOST_TRIALS {
+    while size > 0 && trials < MAX_TRIALS {
         let mut from = 0;
-        while from < steps.len() && trials < MOST_TRIALS {
+        while from < steps.len() && trials < MAX_TRIALS {
             let mut fewer = steps.clone();
             fewer.drain(from..(from + size).min(steps.len()));
             trials += 1;
@@ -174,7 +174,7 @@ fn show_all(place: &Place, usual: u64) {
         }
     }
     println!("{count} sequences of {STEPS} steps: {seen:?}");
-    // A simulation in which nothing happens shows nothing.
+    // A simulation without events would prove nothing.
     let must_happen = [
         "account quarantined",
         "comparison equal",
@@ -195,7 +195,7 @@ fn show_all(place: &Place, usual: u64) {
         "shard without games",
     ];
     for what in must_happen {
-        assert!(count < OFTEN || seen.contains_key(what), "nowhere in {count} sequences was there: {what}");
+        assert!(count < MIN_SEQUENCES || seen.contains_key(what), "nowhere in {count} sequences was there: {what}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Backups belong to neither database: what was taken from one is restored into the other.
+//! Backups are independent of the database: one taken from either is restored into the other.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -12,11 +12,11 @@ use super::cases;
 use crate::common::{folder, lab::Lab};
 
 cases! {
-    what_is_saved_goes_into_either_database
-    what_is_older_lacks_what_came_later
+    a_backup_is_restored_into_either_database
+    an_older_backup_lacks_later_tables
 }
 
-/// All lines of all tables of a backup; in which order they are is no part of it.
+/// All lines of all tables of a backup, in no particular order.
 fn lines(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     files
@@ -34,32 +34,32 @@ async fn filled(lab: &Lab) {
     super::disputes::quarantine(lab, ann).await;
 }
 
-async fn what_is_saved_goes_into_either_database(lab: Lab) {
+async fn a_backup_is_restored_into_either_database(lab: Lab) {
     filled(&lab).await;
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     let objects = Objects::open(at("objects").to_str().unwrap()).unwrap();
     let first = backup::backup(&lab.store, &objects, &at("first")).await.unwrap();
     assert!(first.rows > 20 && first.missing == 1, "both brought the same bytes: {first:?}");
-    // Into SQLite, from whichever it was taken.
+    // Into SQLite, from either.
     let file = Database::open(&format!("sqlite:{}", at("file.db").display()), None).await.unwrap();
     backup::restore(&file, &objects, &at("first")).await.unwrap();
     backup::backup(&file, &objects, &at("second")).await.unwrap();
     assert_eq!(lines(&at("first")), lines(&at("second")));
-    // And back, where nothing is left.
+    // And back into the emptied database.
     for table in backup::TABLES.iter().rev() {
         lab.execute(&format!("DELETE FROM {table}")).await;
     }
     backup::restore(&lab.store, &objects, &at("second")).await.unwrap();
     backup::backup(&lab.store, &objects, &at("third")).await.unwrap();
     assert_eq!(lines(&at("first")), lines(&at("third")));
-    // What comes now has numbers of its own.
+    // New rows continue the ids.
     let before: i64 = lab.value("SELECT MAX(id) FROM accounts").await;
     assert!(lab.player("newest").await.account > before);
     file.close().await;
 }
 
-async fn what_is_older_lacks_what_came_later(lab: Lab) {
+async fn an_older_backup_lacks_later_tables(lab: Lab) {
     filled(&lab).await;
     let folder = folder();
     let at = |name: &str| folder.path().join(name);

@@ -1,4 +1,4 @@
-//! Generation after generation.
+//! Campaigns over several generations.
 
 use coordinator::{
     campaigns::{self, Command, matches, nets},
@@ -11,7 +11,7 @@ use stats::Decision;
 use super::{cases, receiving::counted};
 use crate::{
     common::{
-        lab::{CAMPAIGN, EVERYBODY, Lab, NOBODY, Player, SIGNATURE, code, new_net},
+        lab::{ALL_AUDITS, CAMPAIGN, Lab, NO_AUDIT, Player, SIGNATURE, code, new_net},
         truth,
     },
     op,
@@ -22,15 +22,15 @@ cases! {
     a_stronger_candidate_is_promoted
     a_weaker_one_is_rejected_and_more_is_played
     a_candidate_that_proves_nothing_is_rejected
-    after_too_many_candidates_a_person_is_asked
+    too_many_rejected_candidates_stop_the_campaign
     promotion_waits_for_audits
     audits_of_parts_are_enough
     games_are_played_ahead_and_no_further
-    games_in_dispute_are_not_counted_upon
-    nothing_is_played_for_a_campaign_that_rests
+    disputed_games_are_not_relied_on
+    a_paused_campaign_plays_nothing
     steps_can_be_taken_by_hand
     a_step_by_hand_may_end_it
-    whoever_saw_something_older_is_refused
+    a_command_on_an_older_version_is_rejected
     without_games_nothing_is_trained
     a_promotion_is_taken_back
     another_engine_begins_anew
@@ -38,13 +38,13 @@ cases! {
     matches_outside_of_campaigns_are_concluded
 }
 
-/// Names a net so that its match has the seed of a candidate of that strength.
+/// A net whose match has a seed of the wanted strength.
 pub(super) fn net(number: u8) -> Digest {
     Digest::of(&[number])
 }
 
-/// A campaign, chosen by its seed, whose first candidates have these strengths, with a generation played; its name is
-/// new for every call.
+/// Creates a campaign with one generation played, chosen by seed so that its first candidate has
+/// this strength. Its name is new for every call.
 pub(super) async fn gating(lab: &Lab, player: Player, strength: usize) -> (i64, i64) {
     for seed in 1..100 {
         let text =
@@ -80,7 +80,7 @@ pub(super) async fn state_of(lab: &Lab, net: Digest) -> String {
     lab.value(&format!("SELECT state FROM nets WHERE hash = '{net}'")).await
 }
 
-/// What the test says of a match, from the games that this laboratory has played.
+/// The stored verdict of a match, and the verdict on the games played here.
 pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdict) {
     let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
     let plan: String = lab.value(&format!("SELECT gate FROM jobs WHERE id = {job}")).await;
@@ -160,7 +160,7 @@ async fn a_candidate_that_proves_nothing_is_rejected(lab: Lab) {
     assert_eq!(said, again);
 }
 
-async fn after_too_many_candidates_a_person_is_asked(lab: Lab) {
+async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, _) = gating(&lab, judge, 1).await;
     lab.play(judge, 8).await;
@@ -197,7 +197,7 @@ async fn promotion_waits_for_audits(lab: Lab) {
         if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
             lab.deliver(old, &again).await;
         }
-        lab.validate(NOBODY).await;
+        lab.validate(NO_AUDIT).await;
         lab.compare().await;
         lab.drive(id).await;
     }
@@ -212,23 +212,24 @@ async fn audits_of_parts_are_enough(lab: Lab) {
     let lease = lab.lease(new, "all", 120).await;
     assert_eq!(lease.numbers(), 0..120);
     lab.deliver(new, &lease).await;
-    lab.validate(EVERYBODY).await;
+    lab.validate(ALL_AUDITS).await;
     for number in 0..40 {
         lab.drive(id).await;
         if row(&lab, id).await.generation == 1 {
             return;
         }
-        // Of 120 games each audit plays two.
-        if let protocol::api::work::Work::Games(part) = lab.ask(old, &format!("{number}"), 2, EVERYBODY).await.unwrap()
+        // Each audit plays two of 120 games.
+        if let protocol::api::work::Work::Games(part) =
+            lab.request(old, &format!("{number}"), 2, ALL_AUDITS).await.unwrap()
             && part.terms.opponent.is_some()
         {
             lab.deliver(old, &part).await;
         }
-        lab.validate(NOBODY).await;
+        lab.validate(NO_AUDIT).await;
         lab.compare().await;
     }
     let audited = op!(lab.read, [], |c| coordinator::work::counting::audited(&mut c, gate, 1_000)).unwrap();
-    panic!("nobody audits the rest: {audited:?}");
+    panic!("the rest is not audited: {audited:?}");
 }
 
 async fn games_are_played_ahead_and_no_further(lab: Lab) {
@@ -245,16 +246,16 @@ async fn games_are_played_ahead_and_no_further(lab: Lab) {
     assert_eq!(lab.value::<i64>(frozen).await, 3_200, "what is frozen stays as it is");
 }
 
-async fn games_in_dispute_are_not_counted_upon(lab: Lab) {
+async fn disputed_games_are_not_relied_on(lab: Lab) {
     let (old, new) = (lab.player("old").await, lab.player("new").await);
     let (id, _) = lab.campaign("one").await;
-    // Nobody is there to settle it.
+    // No trusted worker can settle it.
     let lease = lab.lease(new, "1", 40).await;
-    lab.upload(new, &lease.token, &lab.with_lie(&lease, lease.numbers(), 0, 1)).await.unwrap();
-    lab.validate(EVERYBODY).await;
+    lab.upload(new, &lease.token, &lab.with_wrong_game(&lease, lease.numbers(), 0, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
     let again = lab.audit(old, "1").await.unwrap();
     lab.deliver(old, &again).await;
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     lab.compare().await;
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
     for _ in 0..4 {
@@ -265,7 +266,7 @@ async fn games_in_dispute_are_not_counted_upon(lab: Lab) {
     assert_eq!(row(&lab, id).await.phase, "training");
 }
 
-async fn nothing_is_played_for_a_campaign_that_rests(lab: Lab) {
+async fn a_paused_campaign_plays_nothing(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, _) = lab.campaign("one").await;
     let open = "SELECT COUNT(*) FROM jobs WHERE state = 'open'";
@@ -324,7 +325,7 @@ async fn a_step_by_hand_may_end_it(lab: Lab) {
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 0);
 }
 
-async fn whoever_saw_something_older_is_refused(lab: Lab) {
+async fn a_command_on_an_older_version_is_rejected(lab: Lab) {
     let (id, _) = lab.campaign("one").await;
     let (now, seen) = (lab.now(), row(&lab, id).await.changed);
     let pause = async || {

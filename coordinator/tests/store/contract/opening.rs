@@ -1,9 +1,9 @@
-//! Opening a database, and what one operation does to others.
+//! Opening a database, and isolation between operations.
 
 use coordinator::{
     clock::{Clock, Time},
     people,
-    store::{Database, Dialect, Failure, Store as _, StoreError},
+    store::{Database, Dialect, OpenError, Store as _, StoreError},
 };
 
 use super::cases;
@@ -12,20 +12,20 @@ use crate::{common::lab::Lab, op};
 cases! {
     an_operation_that_fails_leaves_nothing_and_harms_no_other
     an_operation_that_panics_harms_no_other
-    what_only_reads_does_not_write
-    a_reader_sees_one_picture
+    a_read_operation_cannot_write
+    a_read_operation_sees_one_snapshot
     it_can_be_closed_twice
-    it_is_known_on_which_disk_it_is
-    clocks_that_differ_are_refused
-    what_is_newer_is_refused
+    the_folder_of_a_file_is_known
+    clock_skew_is_rejected
+    a_newer_schema_is_rejected
 }
 
-async fn set(lab: &Lab, name: &'static str) -> Result<(), Failure> {
+async fn set(lab: &Lab, name: &'static str) -> Result<(), StoreError> {
     op!(lab.write, [], |c| people::set_setting(&mut c, name, "1"))
 }
 
-async fn it_is_known_on_which_disk_it_is(lab: Lab) {
-    // Of another machine's disk nothing is known.
+async fn the_folder_of_a_file_is_known(lab: Lab) {
+    // The disk of a remote server is unknown.
     let is_file = lab.store.dialect() == Dialect::Sqlite;
     assert_eq!(lab.store.folder().is_some_and(std::path::Path::is_dir), is_file);
 }
@@ -43,7 +43,7 @@ async fn an_operation_that_fails_leaves_nothing_and_harms_no_other(lab: Lab) {
         })
     });
     let (one, two, three) = tokio::join!(set(&lab, "one"), bad, set(&lab, "three"));
-    assert!(one.is_ok() && matches!(two, Err(Failure::Database(_))) && three.is_ok());
+    assert!(one.is_ok() && matches!(two, Err(StoreError::Database(_))) && three.is_ok());
     assert_eq!(count(&lab).await, 2);
 }
 
@@ -54,7 +54,7 @@ async fn an_operation_that_panics_harms_no_other(lab: Lab) {
             .write::<(), _>(|mut c| {
                 Box::pin(async move {
                     people::set_setting(&mut c, "bad", "1").await?;
-                    panic!("this is said by a test");
+                    panic!("this panic is part of a test");
                 })
             })
             .await
@@ -64,13 +64,13 @@ async fn an_operation_that_panics_harms_no_other(lab: Lab) {
     assert_eq!(count(&lab).await, 2);
 }
 
-async fn what_only_reads_does_not_write(lab: Lab) {
+async fn a_read_operation_cannot_write(lab: Lab) {
     let done = op!(lab.read, [], |c| people::set_setting(&mut c, "bad", "1"));
-    assert!(matches!(done, Err(Failure::Database(_))), "{done:?}");
+    assert!(matches!(done, Err(StoreError::Database(_))), "{done:?}");
     assert_eq!(count(&lab).await, 0);
 }
 
-async fn a_reader_sees_one_picture(lab: Lab) {
+async fn a_read_operation_sees_one_snapshot(lab: Lab) {
     let writer = lab.clone();
     let seen = lab.store.read(move |mut c| {
         let writer = writer.clone();
@@ -93,23 +93,23 @@ async fn it_can_be_closed_twice(lab: Lab) {
     assert!(set(&lab, "late").await.is_err());
 }
 
-async fn clocks_that_differ_are_refused(lab: Lab) {
+async fn clock_skew_is_rejected(lab: Lab) {
     let address = lab.address.clone();
     let now = Clock::System.now().0;
     let open = async |clock: Clock| Database::open(&address, Some(&clock)).await;
     open(Clock::System).await.map_err(|error| error.to_string()).unwrap().close().await;
     for apart in [-60_000, 60_000] {
-        let wrong = Clock::standing(Time(now + apart));
-        assert!(matches!(open(wrong).await.err(), Some(StoreError::Clock { .. })));
+        let wrong = Clock::manual(Time(now + apart));
+        assert!(matches!(open(wrong).await.err(), Some(OpenError::Clock { .. })));
     }
 }
 
-async fn what_is_newer_is_refused(lab: Lab) {
+async fn a_newer_schema_is_rejected(lab: Lab) {
     lab.execute("INSERT INTO schema_version (version) VALUES (99)").await;
     let error = Database::open(&lab.address, None).await.err();
-    assert!(matches!(error, Some(StoreError::TooNew { found: 99, .. })), "{error:?}");
+    assert!(matches!(error, Some(OpenError::TooNew { found: 99, .. })), "{error:?}");
     for address in ["mysql://x", "chuhe.db"] {
-        assert!(matches!(Database::open(address, None).await.err(), Some(StoreError::Address(_))));
+        assert!(matches!(Database::open(address, None).await.err(), Some(OpenError::Address(_))));
     }
     let error = Database::open("postgres://me:secret@127.0.0.1:1/x", None).await.err().unwrap();
     assert!(!error.to_string().contains("secret"), "{error}");

@@ -1,4 +1,4 @@
-//! Accounts, tokens, invitations, machines.
+//! Accounts, tokens, invitations, workers.
 
 use coordinator::{
     clock::{DAY, SECOND, Time},
@@ -16,17 +16,17 @@ use crate::{
 };
 
 cases! {
-    a_name_is_had_once
+    a_name_is_unique
     a_token_is_known_again
     a_token_allows_no_more_than_its_account
     tokens_end
     a_state_decides_what_is_allowed
     an_invitation_is_used_once
     a_deleted_account_leaves_no_trace_but_its_games
-    machines_come_again
+    a_worker_registers_again
     failures_are_reported
     settings_are_kept
-    quarantine_is_not_ended_by_the_way
+    a_change_of_state_does_not_lift_a_quarantine
 }
 
 async fn account(lab: &Lab, name: &str, role: Role) -> Result<i64, Code> {
@@ -44,7 +44,7 @@ async fn who(lab: &Lab, token: &str) -> Result<Identity, Code> {
     op!(lab.read, [token], |c| people::authenticate(&mut c, now, &token)).map_err(code)
 }
 
-async fn a_name_is_had_once(lab: Lab) {
+async fn a_name_is_unique(lab: Lab) {
     let ann = account(&lab, "Ann", Role::Admin).await.unwrap();
     assert_eq!(account(&lab, "ann", Role::Volunteer).await, Err(Code::Conflict));
     assert_eq!(account(&lab, "../ann", Role::Volunteer).await, Err(Code::Invalid));
@@ -61,13 +61,13 @@ async fn a_token_is_known_again(lab: Lab) {
     let secret = token(&lab, ann, None, None).await.unwrap();
     assert!(secret.starts_with(people::TOKEN_PREFIX) && secret.len() > 30, "{secret}");
     let known = who(&lab, &secret).await.unwrap();
-    assert_eq!((known.account, known.name.as_str(), known.role, known.note_use), (ann, "ann", Role::Trainer, true));
+    assert_eq!((known.account, known.name.as_str(), known.role, known.record_use), (ann, "ann", Role::Trainer, true));
     let now = lab.now();
-    op!(lab.write, [], |c| people::note_use(&mut c, now, known.token)).unwrap();
+    op!(lab.write, [], |c| people::record_use(&mut c, now, known.token)).unwrap();
     lab.clock.advance(59 * SECOND);
-    assert!(!who(&lab, &secret).await.unwrap().note_use);
+    assert!(!who(&lab, &secret).await.unwrap().record_use);
     lab.clock.advance(SECOND);
-    assert!(who(&lab, &secret).await.unwrap().note_use);
+    assert!(who(&lab, &secret).await.unwrap().record_use);
     let kept: String = lab.value("SELECT hash || prefix || name FROM tokens").await;
     assert!(!kept.contains(&secret[12..]), "the secret itself is nowhere");
     assert_eq!(who(&lab, "chuhe_wrong").await, Err(Code::BadToken));
@@ -113,8 +113,8 @@ async fn a_state_decides_what_is_allowed(lab: Lab) {
             .unwrap();
         assert_eq!(who(&lab, &secret).await.is_ok(), allowed, "{state}");
     }
-    let nobody = op!(lab.write, [], |c| people::set_account(&mut c, Time(0), 77, ("state", "active"), None, None));
-    assert_eq!(nobody.map_err(code), Err(Code::NotFound));
+    let missing = op!(lab.write, [], |c| people::set_account(&mut c, Time(0), 77, ("state", "active"), None, None));
+    assert_eq!(missing.map_err(code), Err(Code::NotFound));
 }
 
 async fn an_invitation_is_used_once(lab: Lab) {
@@ -168,7 +168,7 @@ async fn a_deleted_account_leaves_no_trace_but_its_games(lab: Lab) {
     assert!(account(&lab, "annabel", Role::Volunteer).await.is_ok(), "the name is free again");
 }
 
-async fn machines_come_again(lab: Lab) {
+async fn a_worker_registers_again(lab: Lab) {
     let ann = lab.player("ann").await;
     assert_eq!(lab.machine(ann.account, "machine").await, ann);
     assert_ne!(lab.machine(ann.account, "other").await, ann);
@@ -213,7 +213,7 @@ async fn settings_are_kept(lab: Lab) {
     }
 }
 
-async fn quarantine_is_not_ended_by_the_way(lab: Lab) {
+async fn a_change_of_state_does_not_lift_a_quarantine(lab: Lab) {
     let ann = lab.player("ann").await;
     super::disputes::quarantine(&lab, ann).await;
     for state in ["active", "blocked"] {

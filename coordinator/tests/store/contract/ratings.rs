@@ -1,4 +1,4 @@
-//! How strong champions are, from matches between them.
+//! Ratings of champions, from matches between them.
 
 use coordinator::{
     campaigns::{Command, matches},
@@ -18,7 +18,7 @@ use crate::{
 
 cases! {
     champions_meet_once_and_their_strength_is_known
-    without_champions_nobody_meets
+    without_champions_there_are_no_ratings
 }
 
 async fn begin(lab: &Lab, campaign: i64, pairs: u32) -> Result<Vec<i64>, Code> {
@@ -62,7 +62,7 @@ async fn champions_meet_once_and_their_strength_is_known(lab: Lab) {
     assert_eq!(row(&lab, id).await.generation, 2, "ratings decide nothing");
 }
 
-async fn without_champions_nobody_meets(lab: Lab) {
+async fn without_champions_there_are_no_ratings(lab: Lab) {
     let (id, _) = lab.campaign("one").await;
     assert_eq!(begin(&lab, id, 6).await, Err(Code::Conflict));
     assert_eq!(begin(&lab, id, 0).await, Err(Code::Invalid));

@@ -1,23 +1,23 @@
-//! What comes back.
+//! Receiving uploads.
 
 use coordinator::{clock::HOUR, work::receiving};
 use protocol::api::{problem::Code, work::ReceiptStatus};
 
 use super::cases;
 use crate::{
-    common::lab::{Lab, NOBODY, code},
+    common::lab::{Lab, NO_AUDIT, code},
     op,
 };
 
 cases! {
     a_whole_lease
     the_beginning_and_then_the_rest
-    the_same_again
-    what_comes_late_is_taken_in
-    what_comes_late_takes_the_place_of_nobody
+    a_repeated_upload_is_a_duplicate
+    a_late_upload_is_accepted
+    a_late_upload_displaces_no_other
     games_that_overlap_are_compared_and_counted_once
-    games_of_others_are_refused
-    the_door_says_what_it_expects
+    games_outside_the_lease_are_rejected
+    the_terms_of_an_upload_are_known
 }
 
 async fn a_whole_lease(lab: Lab) {
@@ -27,11 +27,11 @@ async fn a_whole_lease(lab: Lab) {
     lab.deliver(ann, &lease).await;
     assert_eq!(lab.value::<String>("SELECT state FROM leases").await, "done");
     assert_eq!(counted(&lab, job).await, (0, 0), "before validation nothing counts");
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000));
 }
 
-/// Games and positions that count.
+/// Counted games and positions.
 pub(super) async fn counted(lab: &Lab, job: i64) -> (i64, i64) {
     let tally = op!(lab.read, [], |c| coordinator::work::counting::tally(&mut c, job)).unwrap();
     (tally.games, tally.positions)
@@ -43,16 +43,16 @@ async fn the_beginning_and_then_the_rest(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..4)).await.unwrap();
     assert_eq!(lab.value::<String>("SELECT state FROM leases").await, "active");
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(counted(&lab, job).await, (4, 400));
     lab.upload(ann, &lease.token, &lab.played(&lease, 4..10)).await.unwrap();
     assert_eq!(lab.value::<String>("SELECT state FROM leases").await, "done");
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000));
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM comparisons").await, 0);
 }
 
-async fn the_same_again(lab: Lab) {
+async fn a_repeated_upload_is_a_duplicate(lab: Lab) {
     lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 10).await;
@@ -67,19 +67,19 @@ async fn the_same_again(lab: Lab) {
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards").await, 2);
 }
 
-async fn what_comes_late_is_taken_in(lab: Lab) {
+async fn a_late_upload_is_accepted(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 10).await;
     lab.clock.advance(HOUR);
     assert_eq!(lab.expire().await, 1);
     lab.deliver(ann, &lease).await;
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000));
     assert_eq!(lab.lease(ann, "2", 10).await.numbers(), 10..20, "nothing of it is played again");
 }
 
-async fn what_comes_late_takes_the_place_of_nobody(lab: Lab) {
+async fn a_late_upload_displaces_no_other(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
     let lease = lab.lease(ann, "1", 10).await;
@@ -90,18 +90,18 @@ async fn what_comes_late_takes_the_place_of_nobody(lab: Lab) {
     lab.upload(bob, &again.token, &lab.played(&again, 0..6)).await.unwrap();
     // Ann was faster with the rest, which Bob still plays.
     lab.deliver(ann, &lease).await;
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000));
     let held =
         "SELECT segments.games, shards.account FROM segments JOIN shards ON shards.id = shard ORDER BY segments.first";
     assert_eq!(lab.rows::<(i64, i64)>(held).await, [(6, bob.account), (4, ann.account)]);
     lab.upload(bob, &again.token, &lab.played(&again, 6..10)).await.unwrap();
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(lab.compare().await, 2);
     assert_eq!(lab.rows::<(String,)>("SELECT state FROM comparisons").await, [("equal".into(),), ("equal".into(),)]);
     assert_eq!(counted(&lab, job).await, (10, 1_000));
     let clean = "SELECT clean_games FROM accounts ORDER BY id";
-    assert_eq!(lab.rows::<(i64,)>(clean).await, [(0,), (0,)], "nobody asked for them twice: it is no audit");
+    assert_eq!(lab.rows::<(i64,)>(clean).await, [(0,), (0,)], "it was not requested as an audit");
     assert_eq!(lab.value::<String>("SELECT state FROM leases WHERE account = 2").await, "done");
 }
 
@@ -109,18 +109,18 @@ async fn games_that_overlap_are_compared_and_counted_once(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 10).await;
-    // The reply to the first upload was lost, and the machine has played on since.
+    // The response to the first upload was lost, and the machine has played on since.
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..4)).await.unwrap();
     lab.upload(ann, &lease.token, &lab.played(&lease, 0..7)).await.unwrap();
     lab.upload(ann, &lease.token, &lab.played(&lease, 2..10)).await.unwrap();
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000));
     assert_eq!(lab.compare().await, 3);
-    assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts").await, 0, "nobody audits himself");
+    assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts").await, 0, "no account audits itself");
     assert_eq!(lab.rows::<(i64, i64)>("SELECT games, positions FROM contributions").await, [(10, 1_000)]);
 }
 
-async fn games_of_others_are_refused(lab: Lab) {
+async fn games_outside_the_lease_are_rejected(lab: Lab) {
     lab.campaign("one").await;
     let ann = lab.player("ann").await;
     let lease = lab.lease(ann, "1", 10).await;
@@ -133,7 +133,7 @@ async fn games_of_others_are_refused(lab: Lab) {
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards").await, 0);
 }
 
-async fn the_door_says_what_it_expects(lab: Lab) {
+async fn the_terms_of_an_upload_are_known(lab: Lab) {
     lab.campaign("one").await;
     let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
     lab.lease(bob, "0", 10).await;

@@ -1,4 +1,4 @@
-//! What a later quarantine makes of decided matches.
+//! Rechecks of decided matches after a quarantine.
 
 use coordinator::campaigns::matches;
 use protocol::campaign::Gate;
@@ -10,7 +10,7 @@ use super::{
     disputes::{lift, quarantine},
 };
 use crate::{
-    common::lab::{Lab, NOBODY},
+    common::lab::{Lab, NO_AUDIT},
     op,
 };
 
@@ -18,7 +18,7 @@ cases! {
     a_gate_without_its_games_is_disputed_until_they_are_played
     a_lifted_quarantine_lets_it_stand_again
     a_gate_that_others_played_still_stands
-    a_rejection_that_does_not_stand_is_told
+    a_reversed_rejection_is_reported
     a_rating_is_played_to_its_end_again
 }
 
@@ -70,7 +70,7 @@ async fn a_gate_that_others_played_still_stands(lab: Lab) {
     let (judge, second) = (lab.judge("judge").await, lab.judge("second").await);
     let (id, gate) = gating(&lab, judge, 0).await;
     lab.play(judge, 8).await;
-    // The second one played after what decides.
+    // The second played after the decision.
     lab.execute(&format!("UPDATE jobs SET game_limit = 1000 WHERE id = {gate}")).await;
     lab.play(second, 1).await;
     lab.drive(id).await;
@@ -80,29 +80,29 @@ async fn a_gate_that_others_played_still_stands(lab: Lab) {
     assert_eq!((state_of(&lab, net).await, job_state(&lab, gate).await), ("promoted".into(), "closed".into()));
 }
 
-async fn a_rejection_that_does_not_stand_is_told(lab: Lab) {
-    let (judge, liar) = (lab.judge("judge").await, lab.player("liar").await);
+async fn a_reversed_rejection_is_reported(lab: Lab) {
+    let (judge, cheater) = (lab.judge("judge").await, lab.player("cheater").await);
     let (id, gate) = gating(&lab, judge, 0).await;
-    // Of a strong candidate, somebody says that it loses everything.
+    // A false report that a strong candidate loses every game.
     for nonce in 0..4 {
-        let lease = lab.lease(liar, &nonce.to_string(), 16).await;
+        let lease = lab.lease(cheater, &nonce.to_string(), 16).await;
         let mut object = lab.played(&lease, lease.numbers());
         object.games.iter_mut().for_each(|game| *game &= !0xff);
-        lab.upload(liar, &lease.token, &object).await.unwrap();
+        lab.upload(cheater, &lease.token, &object).await.unwrap();
     }
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.candidates, 1);
     assert_eq!(verdict(&lab, gate).await.0.decision, Decision::AcceptH0);
-    quarantine(&lab, liar).await;
+    quarantine(&lab, cheater).await;
     recheck(&lab).await;
     assert_eq!(job_state(&lab, gate).await, "open");
     lab.play(judge, 10).await;
     recheck(&lab).await;
     recheck(&lab).await;
     assert_eq!(job_state(&lab, gate).await, "closed");
-    let told = "SELECT COUNT(*) FROM events WHERE kind = 'gate_reversed'";
-    assert_eq!(lab.value::<i64>(told).await, 1);
+    let reported = "SELECT COUNT(*) FROM events WHERE kind = 'gate_reversed'";
+    assert_eq!(lab.value::<i64>(reported).await, 1);
 }
 
 async fn a_rating_is_played_to_its_end_again(lab: Lab) {

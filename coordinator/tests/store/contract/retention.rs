@@ -1,4 +1,4 @@
-//! Which games are kept, and what stays of those that are not.
+//! Retention: which games are kept, and what stays of expired ones.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use super::{
     receiving::counted,
 };
 use crate::{
-    common::lab::{Lab, NOBODY},
+    common::lab::{Lab, NO_AUDIT},
     op,
 };
 
 cases! {
-    what_a_published_net_learned_from_is_pinned
-    what_is_still_needed_does_not_expire
-    what_expired_is_compared_with_nothing
+    training_data_of_a_published_net_is_pinned
+    needed_shards_do_not_expire
+    expired_shards_are_not_compared
 }
 
-/// Lets expire what came before so many days; how many uploads that were.
+/// Expires shards received more than this many days ago; returns their number.
 async fn expire(lab: &Lab, days: i64) -> u64 {
     let before = lab.now().after(-days * DAY);
     let pinned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
@@ -32,7 +32,7 @@ async fn expire(lab: &Lab, days: i64) -> u64 {
     expired
 }
 
-/// The hashes of the shards of jobs of a kind that are in this state.
+/// The hashes of a kind of jobs' shards whose object is in this state.
 async fn hashes(lab: &Lab, kind: &str, object: &str) -> BTreeSet<String> {
     let query = format!(
         "SELECT shards.hash FROM shards JOIN jobs ON jobs.id = shards.job
@@ -41,7 +41,7 @@ async fn hashes(lab: &Lab, kind: &str, object: &str) -> BTreeSet<String> {
     lab.rows::<(String,)>(&query).await.into_iter().map(|row| row.0).collect()
 }
 
-async fn what_a_published_net_learned_from_is_pinned(lab: Lab) {
+async fn training_data_of_a_published_net_is_pinned(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, gate) = gating(&lab, judge, 0).await;
     let learned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
@@ -61,7 +61,7 @@ async fn what_a_published_net_learned_from_is_pinned(lab: Lab) {
     assert!(learned.is_disjoint(&hashes(&lab, "selfplay", "expired").await));
 }
 
-async fn what_is_still_needed_does_not_expire(lab: Lab) {
+async fn needed_shards_do_not_expire(lab: Lab) {
     let new = lab.player("new").await;
     let (id, _) = lab.campaign("one").await;
     let lease = lab.lease(new, "1", 10).await;
@@ -70,7 +70,7 @@ async fn what_is_still_needed_does_not_expire(lab: Lab) {
     lab.deliver(new, &other).await;
     lab.clock.advance(100 * DAY);
     assert_eq!(expire(&lab, 1).await, 0, "they wait for validation");
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(expire(&lab, 1).await, 0, "their generation is still played");
     lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
     command(&lab, id, coordinator::campaigns::Command::Stop).await.unwrap();
@@ -79,7 +79,7 @@ async fn what_is_still_needed_does_not_expire(lab: Lab) {
     assert_eq!(expire(&lab, 1).await, 1);
 }
 
-async fn what_expired_is_compared_with_nothing(lab: Lab) {
+async fn expired_shards_are_not_compared(lab: Lab) {
     let (old, new) = (lab.player("old").await, lab.player("new").await);
     let (id, job) = lab.campaign("one").await;
     let late = lab.lease(old, "1", 10).await;
@@ -87,12 +87,12 @@ async fn what_expired_is_compared_with_nothing(lab: Lab) {
     lab.expire().await;
     let lease = lab.lease(new, "1", 10).await;
     lab.deliver(new, &lease).await;
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     command(&lab, id, coordinator::campaigns::Command::Stop).await.unwrap();
     lab.clock.advance(40 * DAY);
     assert_eq!(expire(&lab, 30).await, 1);
     lab.deliver(old, &late).await;
-    lab.validate(NOBODY).await;
+    lab.validate(NO_AUDIT).await;
     assert_eq!(lab.compare().await, 0);
     assert_eq!(counted(&lab, job).await, (10, 1_000), "they are counted once");
 }

@@ -1,4 +1,4 @@
-//! Matches under a clock: who plays them, and what does not follow from them.
+//! Timed matches: who plays them, and what does not follow from them.
 
 use coordinator::{
     campaigns::{Command, matches},
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     common::{
-        lab::{EVERYBODY, Lab, NOBODY, SIGNATURE, code},
+        lab::{ALL_AUDITS, Lab, NO_AUDIT, SIGNATURE, code},
         truth,
     },
     op,
@@ -22,13 +22,13 @@ use crate::{
 
 cases! {
     only_trusted_workers_play_under_a_clock
-    the_first_who_brings_them_is_believed
+    the_first_timed_upload_is_believed
     a_timed_match_is_counted_and_decides_nothing
-    whoever_is_trusted_no_more_brings_nothing
-    plans_that_none_can_be_are_refused
+    a_worker_without_trust_uploads_no_timed_games
+    invalid_plans_are_rejected
 }
 
-/// As many pairs as this, of games that take a thread a second.
+/// A plan of this many pairs, whose games take a thread a second.
 fn plan(pairs: u32) -> Plan {
     let clock = Clock { time: Time::Move { milliseconds: 10 }, grace_milliseconds: 0 };
     serde_json::from_value(json!({ "clock": clock, "pairs": pairs })).unwrap()
@@ -37,7 +37,7 @@ fn plan(pairs: u32) -> Plan {
 async fn begin(lab: &Lab, plan: Plan) -> Result<i64, Code> {
     let now = lab.now();
     let begun = op!(lab.write, [], |c| timed::begin(&mut c, now, &plan, SIGNATURE, None)).map_err(code);
-    // Workers begin with a job a few milliseconds apart.
+    // Workers start with a job a few milliseconds apart.
     lab.clock.advance(1_000);
     begun
 }
@@ -45,26 +45,26 @@ async fn begin(lab: &Lab, plan: Plan) -> Result<i64, Code> {
 async fn only_trusted_workers_play_under_a_clock(lab: Lab) {
     let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
     let job = begin(&lab, plan(10)).await.unwrap();
-    match lab.ask(new, "1", 4, NOBODY).await.unwrap() {
+    match lab.request(new, "1", 4, NO_AUDIT).await.unwrap() {
         Work::Wait { reason, .. } => assert_eq!(reason, "there is nothing to play at the moment"),
         Work::Games(lease) => panic!("a stranger plays under a clock: {lease:?}"),
     }
     let lease = lab.lease(judge, "1", 4).await;
     assert_eq!((lease.terms.clock, lease.numbers()), (Some(plan(10).clock), 0..4));
     assert_eq!(lease.terms.settings.hard_nodes, 0);
-    // Where there are other games a stranger gets those, whatever is more urgent.
+    // An untrusted worker gets other games, if there are any, whatever the priorities.
     let (_, selfplay) = lab.campaign("one").await;
     assert_eq!(lab.lease(new, "2", 4).await.terms.clock, None);
     let of_new = format!("SELECT COUNT(*) FROM leases WHERE worker = {} AND job <> {selfplay}", new.worker);
     assert_eq!(lab.value::<i64>(&of_new).await, 0);
-    // What was given back is not a stranger's either.
-    lab.give_back(judge, &lease.token, 0).await.unwrap();
+    // Released timed games are not granted to it either.
+    lab.release(judge, &lease.token, 0).await.unwrap();
     assert_eq!(lab.lease(new, "3", 4).await.terms.clock, None);
     assert_eq!(lab.value::<i64>(&format!("SELECT COUNT(*) FROM leases WHERE job = {job}")).await, 1);
 }
 
-/// Two who play the same games under a clock get different ones, and nobody is wrong.
-async fn the_first_who_brings_them_is_believed(lab: Lab) {
+/// The same timed games differ between two honest workers; neither is wrong.
+async fn the_first_timed_upload_is_believed(lab: Lab) {
     let (one, other) = (lab.judge("one").await, lab.judge("other").await);
     let job = begin(&lab, plan(2)).await.unwrap();
     let late = lab.lease(one, "1", 4).await;
@@ -73,22 +73,22 @@ async fn the_first_who_brings_them_is_believed(lab: Lab) {
     let lease = lab.lease(other, "1", 4).await;
     assert_eq!(lease.numbers(), late.numbers());
     lab.deliver(other, &lease).await;
-    let others = lab.with_lie(&late, late.numbers(), 0, 1);
+    let others = lab.with_wrong_game(&late, late.numbers(), 0, 1);
     assert_ne!(others.games, lab.played(&late, late.numbers()).games);
     lab.upload(one, &late.token, &others).await.unwrap();
-    lab.validate(EVERYBODY).await;
+    lab.validate(ALL_AUDITS).await;
     assert_eq!(lab.compare().await, 0);
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons").await, []);
     let all = lab.rows::<(String, String)>("SELECT state, audit FROM shards").await;
     assert_eq!(all, vec![("validated".to_owned(), "none".to_owned()); 2]);
     let holders = "SELECT shards.account FROM segments JOIN shards ON shards.id = segments.shard";
     assert_eq!(lab.rows::<(i64,)>(holders).await, [(other.account,)]);
-    // Nor is anything chosen for an audit when its worker is trusted no more.
+    // Nor are they sampled for an audit when the worker is no longer trusted.
     lab.execute("UPDATE shards SET state = 'received', validated = NULL, claimed_until = 0").await;
     lab.execute("UPDATE workers SET trusted = 0").await;
-    lab.validate(EVERYBODY).await;
+    lab.validate(ALL_AUDITS).await;
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards WHERE audit <> 'none'").await, 0);
-    // Not even if somebody wanted it.
+    // Not even if an audit is marked as wanted.
     lab.execute(&format!("UPDATE shards SET audit = 'wanted' WHERE job = {job}")).await;
     let auditor = lab.judge("auditor").await;
     assert_eq!(lab.audit(auditor, "1").await, None);
@@ -100,7 +100,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     let candidate: String = lab.value(&format!("SELECT net FROM jobs WHERE id = {gate}")).await;
     let candidate: Digest = candidate.parse().unwrap();
     command(&lab, id, Command::Pause).await.unwrap();
-    // One that the candidate wins clearly.
+    // A match that the candidate wins clearly.
     let seed = (0..1_000).find(|&seed| truth::strength(seed) == 0).unwrap();
     let job = begin(&lab, Plan { a: Some(candidate), seed, ..plan(200) }).await.unwrap();
     lab.play(judge, 40).await;
@@ -124,7 +124,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     assert_eq!((after.phase.as_str(), after.champion, after.generation), ("gating", None, 0));
     assert_eq!(state_of(&lab, candidate).await, "candidate");
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM promotions").await, []);
-    // Nor does it count for the strength of champions, or for a training set.
+    // Nor does it count for ratings, or for a training set.
     let rated = "SELECT COUNT(*) FROM jobs WHERE kind IN ('rating', 'match') AND id = ";
     assert_eq!(lab.value::<i64>(&format!("{rated}{job}")).await, 0);
     command(&lab, id, Command::Reject).await.unwrap();
@@ -136,7 +136,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     }
 }
 
-async fn whoever_is_trusted_no_more_brings_nothing(lab: Lab) {
+async fn a_worker_without_trust_uploads_no_timed_games(lab: Lab) {
     let (judge, second) = (lab.judge("judge").await, lab.judge("second").await);
     begin(&lab, plan(2)).await.unwrap();
     let lease = lab.lease(judge, "1", 4).await;
@@ -148,7 +148,7 @@ async fn whoever_is_trusted_no_more_brings_nothing(lab: Lab) {
     assert_eq!(lab.lease(second, "1", 4).await.numbers(), lease.numbers());
 }
 
-async fn plans_that_none_can_be_are_refused(lab: Lab) {
+async fn invalid_plans_are_rejected(lab: Lab) {
     let timed = |time| Plan { clock: Clock { time, grace_milliseconds: 0 }, ..plan(1) };
     let invalid = [
         timed(Time::Move { milliseconds: 0 }),
@@ -162,10 +162,10 @@ async fn plans_that_none_can_be_are_refused(lab: Lab) {
     for bad in invalid {
         assert_eq!(begin(&lab, bad).await, Err(Code::Invalid), "{bad:?}");
     }
-    let hash = Some(Digest::of(b"nobody has it"));
+    let hash = Some(Digest::of(b"no such net"));
     assert_eq!(begin(&lab, Plan { a: hash, ..plan(1) }).await, Err(Code::NotFound));
     assert_eq!(begin(&lab, Plan { b: hash, ..plan(1) }).await, Err(Code::NotFound));
-    let openings = dataset::OpeningPolicy { book: hash, ..timed::usual::openings() };
+    let openings = dataset::OpeningPolicy { book: hash, ..timed::defaults::openings() };
     assert_eq!(begin(&lab, Plan { openings, ..plan(1) }).await, Err(Code::NotFound));
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM jobs").await, []);
 }

@@ -1,4 +1,4 @@
-//! Who trains what, and until when.
+//! Trainings: claims, progress, expiry and completion.
 
 use coordinator::{campaigns::trainings, clock::SECOND};
 use protocol::api::{
@@ -17,19 +17,19 @@ use crate::{
 
 cases! {
     a_training_is_for_one
-    who_comes_again_gets_the_same
-    who_breaks_off_at_the_same_place_is_noticed
-    who_stands_still_loses_it
+    a_repeated_claim_gets_the_same_training
+    attempts_without_progress_are_limited
+    a_training_without_progress_is_lost
     progress_makes_it_last
-    who_says_nothing_loses_it
-    after_ten_attempts_a_person_is_asked
+    a_training_without_heartbeat_expires
+    ten_attempts_stop_the_campaign
     it_can_be_given_up
-    what_is_completed_is_what_was_uploaded
-    the_same_words_twice
+    only_the_uploaded_net_can_be_completed
+    completion_is_idempotent
     a_net_that_is_known_otherwise_is_no_candidate
 }
 
-/// A campaign with something to train.
+/// A campaign with a training to claim.
 async fn scene(lab: &Lab) -> (i64, Player, Player) {
     let (judge, other) = (lab.judge("judge").await, lab.player("other").await);
     let (id, _) = lab.campaign("one").await;
@@ -58,7 +58,7 @@ async fn a_training_is_for_one(lab: Lab) {
     assert!(lab.claim(other, "c").await.is_none());
 }
 
-async fn who_comes_again_gets_the_same(lab: Lab) {
+async fn a_repeated_claim_gets_the_same_training(lab: Lab) {
     let (_, judge, other) = scene(&lab).await;
     let first = lab.claim(judge, "a").await.unwrap();
     let again = lab.claim(judge, "a").await.unwrap();
@@ -69,7 +69,7 @@ async fn who_comes_again_gets_the_same(lab: Lab) {
     assert_eq!(lab.value::<i64>("SELECT attempts FROM trainings").await, 1, "it got on");
 }
 
-async fn who_breaks_off_at_the_same_place_is_noticed(lab: Lab) {
+async fn attempts_without_progress_are_limited(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
     for _ in 0..10 {
         let training = lab.claim(judge, "a").await.unwrap();
@@ -82,7 +82,7 @@ async fn who_breaks_off_at_the_same_place_is_noticed(lab: Lab) {
     assert_eq!(row(&lab, id).await.reason.as_deref(), Some("no trainer finished it"));
 }
 
-async fn who_stands_still_loses_it(lab: Lab) {
+async fn a_training_without_progress_is_lost(lab: Lab) {
     let (_, judge, other) = scene(&lab).await;
     let training = lab.claim(judge, "a").await.unwrap();
     assert_eq!(progress(&lab, judge, &training.token, 5).await, Ok(900));
@@ -92,7 +92,7 @@ async fn who_stands_still_loses_it(lab: Lab) {
         shown += 1;
     }
     assert_eq!(shown, 37, "six hours");
-    // A step is enough, and who begins again is not held to what the other had.
+    // One step is enough, and a new attempt is not measured by the previous one.
     let again = lab.claim(judge, "a").await.unwrap();
     for step in [1, 2, 2, 3] {
         lab.clock.advance(800 * SECOND);
@@ -113,7 +113,7 @@ async fn progress_makes_it_last(lab: Lab) {
     assert!(lab.claim(other, "b").await.is_none());
 }
 
-async fn who_says_nothing_loses_it(lab: Lab) {
+async fn a_training_without_heartbeat_expires(lab: Lab) {
     let (id, judge, other) = scene(&lab).await;
     let training = lab.claim(judge, "a").await.unwrap();
     lab.clock.advance(901 * SECOND);
@@ -121,10 +121,10 @@ async fn who_says_nothing_loses_it(lab: Lab) {
     assert_eq!(progress(&lab, judge, &training.token, 1).await, Err(Code::LeaseLost));
     assert!(lab.claim(other, "b").await.is_some());
     lab.clock.advance(901 * SECOND);
-    assert!(lab.claim(judge, "a").await.is_some(), "also before anybody has noticed");
+    assert!(lab.claim(judge, "a").await.is_some(), "also before the expiry is recorded");
 }
 
-async fn after_ten_attempts_a_person_is_asked(lab: Lab) {
+async fn ten_attempts_stop_the_campaign(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
     for number in 0..10 {
         lab.claim(judge, &format!("t{number}")).await.unwrap();
@@ -150,7 +150,7 @@ async fn it_can_be_given_up(lab: Lab) {
     assert!(lab.claim(judge, "a").await.is_some());
 }
 
-async fn what_is_completed_is_what_was_uploaded(lab: Lab) {
+async fn only_the_uploaded_net_can_be_completed(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
     let training = lab.claim(judge, "a").await.unwrap();
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::Conflict));
@@ -161,7 +161,7 @@ async fn what_is_completed_is_what_was_uploaded(lab: Lab) {
     assert_eq!(row(&lab, id).await.phase, "gating");
 }
 
-async fn the_same_words_twice(lab: Lab) {
+async fn completion_is_idempotent(lab: Lab) {
     let (_, judge, _) = scene(&lab).await;
     let training = lab.claim(judge, "a").await.unwrap();
     lab.put_net(judge, &training.token, net(1)).await.unwrap();
@@ -186,7 +186,7 @@ async fn a_net_that_is_known_otherwise_is_no_candidate(lab: Lab) {
     lab.execute(&format!("UPDATE nets SET state = 'base' WHERE hash = '{}'", net(1))).await;
     lab.execute("UPDATE trainings SET champion = NULL").await;
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::Conflict));
-    // One that was rejected may be tried again.
+    // A rejected net may become a candidate again.
     lab.execute(&format!("UPDATE nets SET state = 'rejected' WHERE hash = '{}'", net(1))).await;
     assert_eq!(lab.complete(judge, &training.token, net(1)).await, Ok(()));
     assert_eq!(super::campaigns::state_of(&lab, net(1)).await, "candidate");

@@ -1,8 +1,8 @@
-//! What is asked of a coordinator, and its answer: so two can be asked at the same time.
+//! Requests to a coordinator and their responses, as values, so that two can run concurrently.
 
 use coordinator::{
     campaigns::{self, Command, matches},
-    store::{Failure, Outcome},
+    store::StoreError,
     work::{audit, quarantine, validating},
 };
 use dataset::Digest;
@@ -16,7 +16,7 @@ use crate::{
     op,
 };
 
-/// For how long a coordinator takes tasks on, in milliseconds.
+/// Duration of a coordinator's claim on tasks, in milliseconds.
 const CLAIM: i64 = 60_000;
 
 /// A request.
@@ -41,11 +41,11 @@ pub(super) enum Call {
     Command { campaign: i64, command: Command },
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there are two at a time")]
 pub(super) enum Reply {
-    Work(Outcome<Work>),
+    Work(Result<Work, StoreError>),
     Receipt(Result<ReceiptStatus, Code>),
     Renewed(Result<u32, Code>),
     Shards(Vec<validating::ToValidate>),
@@ -54,31 +54,31 @@ pub(super) enum Reply {
 }
 
 impl Call {
-    /// Asks a coordinator.
+    /// Sends the request to a coordinator.
     pub(super) async fn ask(self, lab: &Lab) -> Reply {
         let now = lab.now();
         let until = now.after(CLAIM);
         match self {
-            Self::Ask { player, nonce, games, draw } => Reply::Work(lab.ask(player, &nonce, games, draw).await),
+            Self::Ask { player, nonce, games, draw } => Reply::Work(lab.request(player, &nonce, games, draw).await),
             Self::Upload { player, token, object } => Reply::Receipt(lab.upload(player, &token, &object).await),
             Self::Renew { player, token, finished } => Reply::Renewed(lab.renew(player, &token, finished).await),
             Self::GiveBack { player, token, from } => {
-                lab.give_back(player, &token, from).await.expect("games can be given back");
+                lab.release(player, &token, from).await.expect("games can be released");
                 Reply::Done
             }
             Self::TakeShards { most } => Reply::Shards(
-                op!(lab.write, [], |c| validating::take(&mut c, now, most, until)).expect("tasks can be taken"),
+                op!(lab.write, [], |c| validating::claim(&mut c, now, most, until)).expect("tasks can be taken"),
             ),
             Self::Judge { task, draw } => {
                 lab.judge_shard(task.shard, lab.replay(&task.hash, &task.header), draw).await;
                 Reply::Done
             }
             Self::TakeComparisons { most } => Reply::Comparisons(
-                op!(lab.write, [], |c| audit::take(&mut c, now, most, until)).expect("tasks can be taken"),
+                op!(lab.write, [], |c| audit::claim(&mut c, now, most, until)).expect("tasks can be taken"),
             ),
             Self::Compared { task } => {
                 let (differs, comparison) = (lab.difference(&task), task.comparison);
-                must(op!(lab.write, [], |c| audit::compared(&mut c, now, comparison, differs)))
+                must(op!(lab.write, [], |c| audit::record_comparison(&mut c, now, comparison, differs)))
             }
             Self::Expire => {
                 lab.expire().await;
@@ -101,7 +101,7 @@ impl Call {
             }
             Self::Command { campaign, command } => {
                 match op!(lab.write, [], |c| campaigns::command(&mut c, now, campaign, command, None, None)) {
-                    Ok(()) | Err(Failure::Refused(_)) => Reply::Done,
+                    Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
                     Err(failure) => panic!("{failure:?}"),
                 }
             }
@@ -109,20 +109,20 @@ impl Call {
     }
 }
 
-fn must<T>(outcome: Outcome<T>) -> Reply {
+fn must<T>(outcome: Result<T, StoreError>) -> Reply {
     match outcome {
         Ok(_) => Reply::Done,
         Err(failure) => panic!("the coordinator fails: {failure:?}"),
     }
 }
 
-/// A trainer, which may break off anywhere.
+/// A trainer, which may stop anywhere.
 async fn train(lab: &Lab, player: Player, net: Digest, how: u64) {
     let Some(training) = lab.claim(player, "trainer").await else { return };
     if how.is_multiple_of(5) {
         return;
     }
-    // Somebody else may have claimed it meanwhile, or a person stopped the campaign.
+    // Another trainer may have claimed it meanwhile, or the campaign was stopped.
     if lab.put_net(player, &training.token, net).await.is_ok() && !how.is_multiple_of(7) {
         lab.complete(player, &training.token, net).await.ok();
     }

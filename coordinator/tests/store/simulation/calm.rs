@@ -1,5 +1,5 @@
-//! After the storm: who is honest delivers what he has, liars are gone, and what is left is done. Then everything counts
-//! that should, and nothing waits.
+//! After the storm: honest machines upload what they have, cheaters are gone, and the remaining
+//! work is done. Then all honest games count, and nothing waits.
 
 use coordinator::campaigns::Command;
 use dataset::Digest;
@@ -12,13 +12,13 @@ use super::{
     machines::{Held, draw, true_pairs},
     world::World,
 };
-use crate::common::{lab::EVERYBODY, truth::mix};
+use crate::common::{lab::ALL_AUDITS, truth::mix};
 
-/// How many rounds it may take.
+/// Maximum rounds.
 const ROUNDS: u64 = 60;
 
 impl World {
-    /// Lets things come to an end.
+    /// Runs everything to its end.
     pub(super) async fn calm_down(&mut self) {
         self.shards.clear();
         self.comparisons.clear();
@@ -32,19 +32,19 @@ impl World {
         let (campaign, lab) = (self.campaign, self.lab().clone());
         Call::Command { campaign, command: Command::Resume }.ask(&lab).await;
         for round in 0..ROUNDS {
-            // Longer than any lease, and than any claim of a coordinator whose clock was wrong.
+            // Longer than any lease, and than any claim under a wrong clock.
             lab.clock.advance(if round == 0 { 40 * 24 * 3_600_000 } else { 3_600_000 });
             Call::Expire.ask(&lab).await;
             for &index in &honest {
-                self.deliver_and_go_on(index, round).await;
+                self.deliver_and_play(index, round).await;
             }
-            // Every other world looks at everything twice.
-            lab.validate(if self.seed.is_multiple_of(2) { EVERYBODY } else { draw(self.seed, round) }).await;
+            // In every other world all shards are audited.
+            lab.validate(if self.seed.is_multiple_of(2) { ALL_AUDITS } else { draw(self.seed, round) }).await;
             while lab.compare().await > 0 {}
             for call in [Call::Drive { campaign }, Call::Recheck, Call::Conclude] {
                 let decides = !matches!(call, Call::Recheck);
                 call.ask(&lab).await;
-                self.look_at_decisions(decides).await;
+                self.check_decisions(decides).await;
             }
             if round < ROUNDS / 2 {
                 let net = Digest::of(&mix(self.seed, 1_000 + round).to_le_bytes());
@@ -61,15 +61,15 @@ impl World {
         self.assert_calm(&picture).await;
     }
 
-    /// A machine delivers what it has, plays what it holds, and takes on more.
-    async fn deliver_and_go_on(&mut self, index: usize, round: u64) {
+    /// Uploads what a machine has, plays its leases, and leases more.
+    async fn deliver_and_play(&mut self, index: usize, round: u64) {
         let lab = self.lab().clone();
         let (player, how) = (self.machines[index].player, draw(self.seed, round * 100 + index as u64));
         for games in [0, 12, 12] {
             if games > 0 {
                 let nonce = format!("calm-{round}-{index}-{}", lab.now().0);
                 lab.clock.advance(1);
-                match lab.ask(player, &nonce, games, how).await.expect("an honest machine may play") {
+                match lab.request(player, &nonce, games, how).await.expect("an honest machine may play") {
                     Work::Games(lease) => {
                         self.machines[index].leases.push(Held { next: lease.terms.first_game, lease });
                     }
@@ -81,7 +81,7 @@ impl World {
             }
             for (token, object) in std::mem::take(&mut self.machines[index].outbox) {
                 let answer = lab.upload(player, &token, &object).await;
-                assert!(answer.is_ok(), "an honest upload was refused: {answer:?}");
+                assert!(answer.is_ok(), "an honest upload was rejected: {answer:?}");
                 self.accepted.insert((token, object.hash()), (index, object));
             }
         }
@@ -119,11 +119,11 @@ impl World {
             let job = picture.jobs.iter().find(|job| job.id == segment.job).expect("it is there");
             assert!(job.kind == "selfplay" || job.state != "open" || segment.state == "held", "{segment:?} of {job:?}");
         }
-        self.what_the_honest_brought_counts(picture);
+        self.games_of_honest_accounts_count(picture);
         for job in &picture.jobs {
             if job.gate.is_some() && job.state == "closed" && job.game_limit == Some(24) {
                 self.assert_verdict(picture, job.id);
-                // Where nobody lied, whoever played in whatever order: one decision.
+                // Without cheaters the decision does not depend on the order of play.
                 let is_honest = self.machines.iter().all(super::machines::Machine::is_honest);
                 if is_honest {
                     let all = true_pairs(&job.terms(), 24);
@@ -137,8 +137,8 @@ impl World {
         }
     }
 
-    /// Whatever an honest account delivered is there, if not of its shard, then of another.
-    fn what_the_honest_brought_counts(&self, picture: &Picture) {
+    /// Checks that all games of honest accounts count, whichever shard holds them.
+    fn games_of_honest_accounts_count(&self, picture: &Picture) {
         for shard in picture.shards.values() {
             let own = self.machines.iter().find(|machine| machine.player.account == shard.account);
             if !own.is_some_and(super::machines::Machine::is_honest) {

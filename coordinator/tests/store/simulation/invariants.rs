@@ -1,4 +1,4 @@
-//! What holds at any time.
+//! Invariants that hold at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ pub(super) struct ComparisonRow {
     pub(super) state: String,
 }
 
-/// All that is looked at.
+/// A snapshot of the database.
 pub(super) struct Picture {
     pub(super) jobs: Vec<JobRow>,
     pub(super) segments: Vec<SegmentRow>,
@@ -112,19 +112,19 @@ impl World {
         }
     }
 
-    /// Looks at everything.
+    /// Checks all invariants.
     pub(super) async fn check(&mut self) {
         let picture = self.picture().await;
         every_game_is_in_one_segment(&picture);
         segments_are_what_they_say(&picture);
         self.nothing_accepted_is_lost(&picture);
         disputes_wait(&picture);
-        what_is_there_is_held_or_compared(&picture);
+        valid_games_are_held_or_compared(&picture);
         self.comparisons_are_true(&picture);
         self.no_honest_account_is_found_wrong().await;
-        self.what_counts_is_what_is_held(&picture).await;
+        self.counted_games_are_held_games(&picture).await;
         self.credit_is_given_once(&picture).await;
-        self.audits_show_what_others_got(&picture).await;
+        self.verified_games_match_confirmations(&picture).await;
     }
 
     fn nothing_accepted_is_lost(&self, picture: &Picture) {
@@ -157,7 +157,7 @@ impl World {
     }
 
     fn games_of(&self, shard: &ShardRow, numbers: std::ops::Range<i64>) -> Vec<truth::Game> {
-        let objects = self.lab().objects.lock().expect("nobody panics with it");
+        let objects = self.lab().objects.lock().expect("no thread panics while holding it");
         let object = &objects[&shard.hash.parse().expect("it was written so")];
         let from = (numbers.start - shard.first) as usize;
         object.games[from..from + (numbers.end - numbers.start) as usize].to_vec()
@@ -172,7 +172,7 @@ impl World {
         }
     }
 
-    async fn what_counts_is_what_is_held(&self, picture: &Picture) {
+    async fn counted_games_are_held_games(&self, picture: &Picture) {
         let lab = self.lab();
         for job in &picture.jobs {
             let id = job.id;
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// The pairs of a match that count, without a gap, from the games themselves.
+    /// The counted pairs of a match without a gap, from the games themselves.
     pub(super) fn pairs(&self, picture: &Picture, job: i64) -> Vec<u8> {
         let all = picture.segments.iter().filter(|segment| segment.job == job);
         let prefix = all.take_while(|segment| counts(picture, segment));
@@ -212,9 +212,9 @@ impl World {
         assert_eq!(credited, played.collect::<Vec<_>>());
     }
 
-    /// Games are clean that somebody got as well who was asked to, and is not found wrong; and an account's are those of
-    /// its shards.
-    async fn audits_show_what_others_got(&self, picture: &Picture) {
+    /// Verified games are those reproduced on request by an account in good standing. An account's
+    /// clean games are the sum over its shards.
+    async fn verified_games_match_confirmations(&self, picture: &Picture) {
         let lab = self.lab();
         let found: Vec<(i64,)> = lab.rows("SELECT id FROM accounts WHERE distrusted = 1").await;
         let distrusted: BTreeSet<i64> = found.into_iter().map(|(account,)| account).collect();
@@ -228,18 +228,18 @@ impl World {
                     _ => continue,
                 };
                 let lease = &picture.leases[&other.lease];
-                let is_asked =
+                let is_requested =
                     lease.audited == Some(shard.id) || lease.kind == "settle" || judges.contains(&(other.account,));
-                if is_asked && other.account != shard.account && !distrusted.contains(&other.account) {
+                if is_requested && other.account != shard.account && !distrusted.contains(&other.account) {
                     games.extend(row.first..row.first + row.games);
                 }
             }
-            let shown = games.len() as i64;
-            let is_enough = shown > 0 && shown >= shard.games / 10;
-            assert_eq!(shard.audited_games, shown, "{shard:?}");
+            let verified = games.len() as i64;
+            let is_enough = verified > 0 && verified >= shard.games / 10;
+            assert_eq!(shard.audited_games, verified, "{shard:?}");
             match shard.audit.as_str() {
                 "clean" => assert!(is_enough, "{shard:?}"),
-                // A gate may want more of one than that.
+                // A gate may want a further audit of a clean shard.
                 "wanted" | "leased" => {
                     let is_match = picture.jobs.iter().any(|job| job.id == shard.job && job.gate.is_some());
                     assert!(!is_enough || is_match, "{shard:?} waits for an audit that it had");
@@ -254,13 +254,14 @@ impl World {
         }
         let query = "SELECT id, clean_games, clean_until FROM accounts";
         for (account, clean, until) in lab.rows::<(i64, i64, i64)>(query).await {
-            let shown = accounts.get(&account).copied().unwrap_or_default();
-            assert_eq!((clean, until), shown, "the account {account}");
+            let verified = accounts.get(&account).copied().unwrap_or_default();
+            assert_eq!((clean, until), verified, "the account {account}");
         }
     }
 
-    /// Every decision is the one that the games say which count when it is made. `alone`: nothing else happened since.
-    pub(super) async fn look_at_decisions(&mut self, alone: bool) {
+    /// Every decision equals the verdict on the games counted at that time. `alone`: no concurrent
+    /// operation.
+    pub(super) async fn check_decisions(&mut self, alone: bool) {
         let query = "SELECT id, decision FROM jobs WHERE decision IS NOT NULL";
         let decided: BTreeMap<i64, String> = self.lab().rows::<(i64, String)>(query).await.into_iter().collect();
         if decided == self.decided {
@@ -275,7 +276,7 @@ impl World {
         self.decided = decided;
     }
 
-    /// That a decision is what the games say that count now.
+    /// Asserts that a decision equals the verdict on the games counted now.
     pub(super) fn assert_verdict(&self, picture: &Picture, job: i64) {
         let row = picture.jobs.iter().find(|row| row.id == job).expect("it is there");
         let said: Verdict = serde_json::from_str(row.decision.as_deref().expect("it is decided")).expect("a verdict");
@@ -283,14 +284,14 @@ impl World {
         assert_eq!((said.pairs, said.decision), self.judge(row, &pairs), "job {job} with {pairs:?}");
     }
 
-    /// What the test says of pairs.
+    /// The verdict of the test on pairs.
     pub(super) fn judge(&self, job: &JobRow, pairs: &[u8]) -> (u64, Decision) {
         let gate: Gate = serde_json::from_str(job.gate.as_deref().expect("it is a match")).expect("it was written so");
         machines::verdict(&matches::test_of(&gate).expect("it is a test"), gate.batch_pairs as usize, pairs)
     }
 }
 
-/// Whether the games of a segment count.
+/// Whether a segment's games count.
 pub(super) fn counts(picture: &Picture, segment: &SegmentRow) -> bool {
     segment.shard.is_some_and(|shard| picture.shards[&shard].state == "validated")
 }
@@ -333,9 +334,9 @@ fn segments_are_what_they_say(picture: &Picture) {
     }
 }
 
-/// A game that was found sound is not played again, and whoever has one that another holds was compared with somebody:
-/// the first who brings it holds it, and those who come later audit him.
-fn what_is_there_is_held_or_compared(picture: &Picture) {
+/// A valid game is not played again, and games held by another shard were compared: the first
+/// upload holds a game, and later ones audit it.
+fn valid_games_are_held_or_compared(picture: &Picture) {
     for shard in picture.shards.values().filter(|shard| shard.state == "validated") {
         let own = shard.numbers();
         let common = |first: i64, games: i64| own.start.max(first)..own.end.min(first + games);
@@ -350,13 +351,13 @@ fn what_is_there_is_held_or_compared(picture: &Picture) {
             for game in common(segment.first, segment.games) {
                 assert_eq!(segment.state, "held", "game {game} of {shard:?} is to be played again: {segment:?}");
                 let is_compared = compared.iter().any(|games| games.contains(&game));
-                assert!(is_compared, "game {game} of {shard:?} is held by another and was compared with nobody's");
+                assert!(is_compared, "game {game} of {shard:?} is held by another and was not compared");
             }
         }
     }
 }
 
-/// Where two differ, neither counts until it is settled; and nothing waits for nothing.
+/// Disputed shards do not count until settled, and every disputed shard has an open dispute.
 fn disputes_wait(picture: &Picture) {
     let open = picture.comparisons.iter().filter(|row| row.state == "different");
     let disputed: BTreeSet<i64> = open.flat_map(|row| [row.left_shard, row.right_shard]).collect();

@@ -1,4 +1,4 @@
-//! Machines, which know only what they were told.
+//! Machines, which know only the responses they received.
 
 use protocol::api::work::Lease;
 
@@ -7,22 +7,22 @@ use crate::common::{
     truth::{self, mix},
 };
 
-/// Who stands before a machine.
+/// The honesty of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Character {
-    /// It plays what comes out.
+    /// It plays correctly.
     Honest,
-    /// And is known for it.
+    /// Honest, and marked as trusted.
     Trusted,
-    /// Of some shards it makes one game up; those with the same salt make up the same.
-    Liar { salt: u64 },
+    /// It falsifies a game in some shards; equal salts give equal wrong games.
+    Cheater { salt: u64 },
 }
 
 /// A lease as its machine knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) lease: Lease,
-    /// The first game that is not played yet.
+    /// The next game to play.
     pub(super) next: u64,
 }
 
@@ -32,32 +32,32 @@ pub(super) struct Machine {
     pub(super) player: Player,
     pub(super) character: Character,
     pub(super) leases: Vec<Held>,
-    /// Played games for which nobody has thanked it.
+    /// Played games that are not acknowledged.
     pub(super) outbox: Vec<(String, Object)>,
-    /// The question to which no answer came, and the lease that it did not hear of.
+    /// The nonce of the request without a response, and the lease it missed.
     pub(super) unanswered: Option<(String, Option<Lease>)>,
-    questions: u32,
+    requests: u32,
 }
 
 impl Machine {
     pub(super) const fn new(player: Player, character: Character) -> Self {
-        Self { player, character, leases: Vec::new(), outbox: Vec::new(), unanswered: None, questions: 0 }
+        Self { player, character, leases: Vec::new(), outbox: Vec::new(), unanswered: None, requests: 0 }
     }
 
     pub(super) const fn is_honest(&self) -> bool {
-        !matches!(self.character, Character::Liar { .. })
+        !matches!(self.character, Character::Cheater { .. })
     }
 
-    /// The word for a question: the one to which no answer came, or a new one.
-    pub(super) fn question(&mut self) -> String {
+    /// The nonce of the next request: the unanswered one, or a new one.
+    pub(super) fn next_nonce(&mut self) -> String {
         if let Some((nonce, _)) = &self.unanswered {
             return nonce.clone();
         }
-        self.questions += 1;
-        format!("q{}", self.questions)
+        self.requests += 1;
+        format!("q{}", self.requests)
     }
 
-    /// Plays some games of a lease, into the outbox.
+    /// Plays some games of a lease into the outbox.
     pub(super) fn play(&mut self, lab: &Lab, how: u64) {
         if self.leases.is_empty() {
             return;
@@ -66,7 +66,7 @@ impl Machine {
         let held = &mut self.leases[index];
         let unit = if held.lease.terms.opponent.is_some() { 2 } else { 1 };
         let end = held.lease.numbers().end;
-        // More often than not, all of it.
+        // Mostly all of it.
         let most = (end - held.next) / unit;
         let count = if (how >> 8).is_multiple_of(4) { 1 + (how >> 10) % most.max(1) } else { most };
         let games = held.next..held.next + count * unit;
@@ -75,12 +75,12 @@ impl Machine {
         }
         held.next = games.end;
         let mut object = lab.played(&held.lease, games.clone());
-        if let Character::Liar { salt } = self.character {
+        if let Character::Cheater { salt } = self.character {
             if how >> 20 & 1 == 0 {
                 let about = games.start + (how >> 24) % (games.end - games.start);
-                object = lab.with_lie(&held.lease, games, about, salt);
+                object = lab.with_wrong_game(&held.lease, games, about, salt);
             }
-            object.is_sound = how >> 32 & 7 != 0;
+            object.is_valid = how >> 32 & 7 != 0;
         }
         self.outbox.push((held.lease.token.clone(), object));
         if held.next == end {
@@ -88,7 +88,8 @@ impl Machine {
         }
     }
 
-    /// Forgets what was not on its disk. What was played and not noted is played again, in other pieces.
+    /// Forgets what was not on disk. Games that were played and not recorded are played again, in
+    /// other ranges.
     pub(super) fn crash(&mut self, how: u64) {
         match how % 4 {
             0 => {
@@ -105,13 +106,13 @@ impl Machine {
         self.unanswered = None;
     }
 
-    /// How many games were finished of a lease.
+    /// A lease and its number of finished games.
     pub(super) fn finished(&self, how: u64) -> Option<(String, u64)> {
         let held = self.leases.get(how as usize % self.leases.len().max(1))?;
         Some((held.lease.token.clone(), held.next - held.lease.terms.first_game))
     }
 
-    /// Leaves the rest of a lease to others.
+    /// Gives up the rest of a lease.
     pub(super) fn give_up(&mut self, how: u64) -> Option<(String, u64)> {
         if self.leases.is_empty() {
             return None;
@@ -121,20 +122,20 @@ impl Machine {
     }
 }
 
-/// The machines of a sequence: of old accounts and young ones, and of one account two.
+/// The machines of a sequence: of old and new accounts, and two of one account.
 pub(super) async fn all(lab: &Lab, seed: u64) -> Vec<Machine> {
     let salt = |number: u64| if seed.is_multiple_of(2) { 1 } else { 1 + number };
-    // Every third world is one of honest machines.
-    let liar = |number: u64| {
-        if seed.is_multiple_of(3) { Character::Honest } else { Character::Liar { salt: salt(number) } }
+    // Every third world has honest machines only.
+    let cheater = |number: u64| {
+        if seed.is_multiple_of(3) { Character::Honest } else { Character::Cheater { salt: salt(number) } }
     };
     let mut machines = Vec::new();
     for (name, character) in [
         ("first-judge", Character::Trusted),
         ("old", Character::Honest),
-        ("old-liar", liar(1)),
+        ("old-cheater", cheater(1)),
         ("new", Character::Honest),
-        ("new-liar", liar(2)),
+        ("new-cheater", cheater(2)),
         ("second-judge", Character::Trusted),
     ] {
         let player = if character == Character::Trusted { lab.judge(name).await } else { lab.player(name).await };
@@ -145,12 +146,12 @@ pub(super) async fn all(lab: &Lab, seed: u64) -> Vec<Machine> {
     machines
 }
 
-/// A draw out of a step.
+/// A further draw from a step's random number.
 pub(super) fn draw(how: u64, what: u64) -> u64 {
     mix(how, what.wrapping_add(1_000))
 }
 
-/// The test that is asked of pairs that are known, in the order of their numbers: not the coordinator's own.
+/// An independent implementation of the test over known pairs, in the order of their numbers.
 pub(super) fn verdict(test: &stats::Sprt, batch: usize, pairs: &[u8]) -> (u64, stats::Decision) {
     let (mut counts, mut overshoot) = (stats::Pentanomial::default(), stats::Overshoot::default());
     let mut seen = 0;
@@ -169,7 +170,7 @@ pub(super) fn verdict(test: &stats::Sprt, batch: usize, pairs: &[u8]) -> (u64, s
     (seen as u64, stats::Decision::Continue)
 }
 
-/// What all pairs of a match bring whose games come out as they do.
+/// The pairs of a match that is played correctly.
 pub(super) fn true_pairs(terms: &dataset::Header, games: u64) -> Vec<u8> {
     truth::pairs(&(0..games).map(|number| truth::game(terms, number)).collect::<Vec<_>>())
 }

@@ -2,54 +2,54 @@
 
 use crate::common::truth::mix;
 
-/// What can happen.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A machine asks for games.
+    /// A machine requests games.
     Ask,
-    /// It plays some of those it has.
+    /// It plays some of its games.
     Play,
-    /// It delivers what it played.
+    /// It uploads them.
     Upload,
-    /// It shows that it gets on.
+    /// It sends a heartbeat.
     Renew,
-    /// It will play no more.
+    /// It releases a lease.
     GiveBack,
-    /// It forgets its leases, and perhaps what it played.
+    /// It crashes: forgets its leases, and perhaps its outbox.
     Crash,
-    /// A coordinator takes shards on, to validate them.
+    /// A coordinator claims shards for validation.
     TakeShards,
-    /// A coordinator says what it found out of one.
+    /// A coordinator reports a verdict.
     Judge,
-    /// A coordinator takes comparisons on.
+    /// A coordinator claims comparisons.
     TakeComparisons,
-    /// A coordinator says what it found out of one.
+    /// A coordinator reports a comparison.
     Compared,
-    /// Leases end whose time is over.
+    /// Leases expire.
     Expire,
-    /// The campaign goes on.
+    /// The campaign advances.
     Drive,
-    /// Decided matches are looked at again, and others concluded.
+    /// Decided matches are rechecked, or others concluded.
     Recheck,
-    /// A trainer trains, or breaks off.
+    /// A trainer trains, or stops.
     Train,
-    /// A person puts an account into quarantine.
+    /// A maintainer quarantines an account.
     Quarantine,
-    /// And takes one out of it.
+    /// A maintainer lifts a quarantine.
     Lift,
-    /// A person pauses the campaign, or has it go on.
+    /// A maintainer pauses or resumes the campaign.
     Command,
-    /// A coordinator dies, and comes again.
+    /// A coordinator crashes and restarts.
     Restart,
     /// Time passes.
     Pass,
-    /// A lot of it.
+    /// Much time passes.
     Jump,
     /// The clock is set back.
     Back,
 }
 
-/// How often each comes.
+/// The relative frequency of each kind.
 const WEIGHTS: [(What, u64); 21] = [
     (What::Ask, 18),
     (What::Play, 22),
@@ -74,13 +74,13 @@ const WEIGHTS: [(What, u64); 21] = [
     (What::Back, 2),
 ];
 
-/// Something that happens, to somebody, somehow.
+/// A step: its kind, and random numbers for subject and details.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) what: What,
     pub(super) who: u64,
     pub(super) how: u64,
-    /// At the same time as the next, by the other coordinator.
+    /// Whether it runs concurrently with the next, on the other coordinator.
     pub(super) together: bool,
 }
 

@@ -1,10 +1,10 @@
-//! A database, two coordinators on it, and machines.
+//! A world: a database, two coordinators on it, and machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use coordinator::{
     campaigns::{self, Command, matches},
-    store::Database,
+    store::{Database, StoreError},
     work::{audit, validating},
 };
 use dataset::Digest;
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     common::{
-        lab::{CAMPAIGN, EVERYBODY, Lab, Object, SIGNATURE},
+        lab::{ALL_AUDITS, CAMPAIGN, Lab, Object, SIGNATURE},
         truth::mix,
     },
     op,
@@ -29,19 +29,19 @@ use crate::{
 /// A world.
 pub(super) struct World {
     pub(super) seed: u64,
-    /// Two coordinators: they have the database in common, and nothing else.
+    /// Two coordinators that share the database only.
     pub(super) labs: Vec<Lab>,
     pub(super) machines: Vec<Machine>,
     pub(super) campaign: i64,
-    /// What was answered with 2xx: the lease, the shard, and the machine.
+    /// Acknowledged uploads: the lease, the shard, and the machine.
     pub(super) accepted: BTreeMap<(String, Digest), (usize, Object)>,
-    /// Accounts that a person put into quarantine.
+    /// Accounts quarantined by hand.
     pub(super) by_hand: BTreeSet<i64>,
-    /// Accounts that a person took out of it.
+    /// Accounts whose quarantine was lifted by hand.
     pub(super) lifted: BTreeSet<i64>,
     pub(super) shards: Vec<validating::ToValidate>,
     pub(super) comparisons: Vec<audit::ToCompare>,
-    /// Decisions that were looked at.
+    /// Decisions that were checked.
     pub(super) decided: BTreeMap<i64, String>,
     nets: u64,
 }
@@ -84,7 +84,7 @@ impl World {
         &self.labs[0]
     }
 
-    /// What there is in the end, and how often.
+    /// The occurrences of states and events.
     pub(super) async fn seen(&self) -> BTreeMap<String, i64> {
         let query = "SELECT 'shard ' || state AS what, COUNT(*) FROM shards GROUP BY state
                      UNION ALL SELECT 'comparison ' || state, COUNT(*) FROM comparisons GROUP BY state
@@ -110,14 +110,14 @@ impl World {
         }
     }
 
-    /// Lets everything happen; then the storm is over, and what is left is done.
+    /// Runs all steps (the storm), then the rest in calm.
     pub(super) async fn live(&mut self, steps: &[Step], stride: usize) {
         let mut steps = steps.iter();
         let mut passed = 0;
         while let Some(step) = steps.next() {
             let coordinator = (step.how >> 60) as usize % 2;
             let first = self.prepare(step).await;
-            // Whoever restarts or changes the clock does it alone.
+            // A restart or a change of the clock runs alone.
             let second = if step.together && first.is_some() { steps.next() } else { None };
             let other = match second {
                 Some(step) => self.prepare(step).await.map(|call| (step, call)),
@@ -130,7 +130,7 @@ impl World {
                     let decides = matches!(call, Call::Drive { .. } | Call::Conclude);
                     let reply = call.clone().ask(&labs[coordinator]).await;
                     self.hear(step, call, reply).await;
-                    self.look_at_decisions(decides).await;
+                    self.check_decisions(decides).await;
                 }
                 (None, Some(_)) => unreachable!("nothing is done together with nothing"),
                 (Some(one), Some((then, two))) => {
@@ -138,7 +138,7 @@ impl World {
                         tokio::join!(one.clone().ask(&labs[coordinator]), two.clone().ask(&labs[1 - coordinator]));
                     self.hear(step, one, left).await;
                     self.hear(then, two, right).await;
-                    self.look_at_decisions(false).await;
+                    self.check_decisions(false).await;
                 }
             }
             passed += 1;
@@ -150,7 +150,7 @@ impl World {
         self.calm_down().await;
     }
 
-    /// What is asked of a coordinator in this step; none if nothing is.
+    /// Prepares a step; returns its request to a coordinator, if any.
     async fn prepare(&mut self, step: &Step) -> Option<Call> {
         let Step { what, who, how, .. } = *step;
         let index = who as usize % self.machines.len();
@@ -159,7 +159,7 @@ impl World {
         let player = machine.player;
         match what {
             What::Ask => {
-                let (nonce, games) = (machine.question(), 1 + (how % 9) as u32);
+                let (nonce, games) = (machine.next_nonce(), 1 + (how % 9) as u32);
                 Some(Call::Ask { player, nonce, games, draw: draw(how, 1) })
             }
             What::Play => {
@@ -179,8 +179,8 @@ impl World {
             What::TakeShards => Some(Call::TakeShards { most: 1 + (how % 4) as i64 }),
             What::Judge => {
                 let task = self.shards.get(how as usize % self.shards.len().max(1))?.clone();
-                // More audits than in life.
-                let draw = if how >> 16 & 1 == 0 { EVERYBODY } else { draw(how, 2) };
+                // More audits than in operation.
+                let draw = if how >> 16 & 1 == 0 { ALL_AUDITS } else { draw(how, 2) };
                 Some(Call::Judge { task, draw })
             }
             What::TakeComparisons => Some(Call::TakeComparisons { most: 1 + (how % 4) as i64 }),
@@ -233,14 +233,14 @@ impl World {
         }
     }
 
-    /// What an answer changes. Some are never heard.
+    /// Applies a response; some are lost.
     async fn hear(&mut self, step: &Step, call: Call, reply: Reply) {
         let index = step.who as usize % self.machines.len();
         let is_lost = draw(step.how, 3).is_multiple_of(4);
         match (call, reply) {
             (Call::Ask { nonce, .. }, Reply::Work(answer)) => self.hear_work(index, nonce, answer, is_lost).await,
             (Call::Upload { token, object, .. }, Reply::Receipt(answer)) => {
-                assert!(answer.is_ok(), "an upload of machine {index} was refused: {answer:?}");
+                assert!(answer.is_ok(), "an upload of machine {index} was rejected: {answer:?}");
                 self.accepted.insert((token.clone(), object.hash()), (index, object.clone()));
                 if !is_lost {
                     self.machines[index].outbox.retain(|waiting| *waiting != (token.clone(), object.clone()));
@@ -249,11 +249,11 @@ impl World {
             (Call::Renew { token, .. }, Reply::Renewed(answer)) => match answer {
                 Ok(_) | Err(Code::NoProgress) => {}
                 Err(Code::LeaseLost) => self.machines[index].leases.retain(|held| held.lease.token != token),
-                Err(other) => panic!("a renewal was refused: {other}"),
+                Err(other) => panic!("a renewal was rejected: {other}"),
             },
             (Call::TakeShards { .. }, Reply::Shards(tasks)) if !is_lost => self.shards.extend(tasks),
             (Call::TakeComparisons { .. }, Reply::Comparisons(tasks)) if !is_lost => self.comparisons.extend(tasks),
-            // Now and then a verdict is given twice.
+            // Some verdicts are reported twice.
             (Call::Judge { task, .. }, _) if !is_lost => self.shards.retain(|other| other.shard != task.shard),
             (Call::Compared { task }, _) if !is_lost => {
                 self.comparisons.retain(|other| other.comparison != task.comparison);
@@ -262,14 +262,8 @@ impl World {
         }
     }
 
-    async fn hear_work(
-        &mut self,
-        index: usize,
-        nonce: String,
-        answer: coordinator::store::Outcome<Work>,
-        is_lost: bool,
-    ) {
-        // A machine may have asked twice at the same time: another question than the one that waits for its answer.
+    async fn hear_work(&mut self, index: usize, nonce: String, answer: Result<Work, StoreError>, is_lost: bool) {
+        // With two concurrent requests, the response may belong to another one than the unanswered.
         let before = self.machines[index].unanswered.take_if(|(asked, _)| *asked == nonce);
         let lease = match answer {
             Ok(Work::Games(lease)) => lease,
@@ -284,7 +278,7 @@ impl World {
         {
             let query = format!("SELECT state FROM leases WHERE token = '{}'", unheard.token);
             let state: String = self.lab().value(&query).await;
-            assert_ne!(state, "active", "the same question had two answers");
+            assert_ne!(state, "active", "the same nonce had two leases");
         }
         let unit = if lease.terms.opponent.is_some() { 2 } else { 1 };
         assert!(lease.games > 0 && lease.games % unit == 0 && lease.terms.first_game % unit == 0, "{lease:?}");

@@ -1,0 +1,220 @@
+//! Group commit with savepoints: the single writer of a coordinator commits queued operations
+//! together.
+//!
+//! Each commit waits for the disk, and on `PostgreSQL` it holds the lock on a busy job's row for
+//! that time. One connection therefore writes there too, and a batch waits once.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::{FutureExt as _, future::BoxFuture};
+use sqlx::{Any, AnyPool, pool::PoolConnection};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+
+use super::{Connection, Dialect, Operation, StoreError};
+
+/// Maximum length of the queue; further operations fail as busy.
+const MAX_QUEUED: usize = 2_048;
+
+/// Maximum operations per commit. `PostgreSQL` caches 64 subtransactions per backend; more
+/// savepoints make visibility checks slow.
+const MAX_BATCH: usize = 60;
+
+/// Maximum runs of an operation that collides with another coordinator's.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// A handle to the writing task.
+#[derive(Clone)]
+pub(super) struct Writer {
+    sender: mpsc::Sender<Box<dyn QueuedOp>>,
+    stop: Arc<Notify>,
+    /// Carries no messages; closes when everything is written.
+    running: watch::Receiver<()>,
+}
+
+/// A queued operation and the channel to its caller.
+trait QueuedOp: Send {
+    /// Runs the operation.
+    fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, OpStatus>;
+
+    /// Sends the result to the caller. An error means that nothing was committed.
+    fn reply(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// The result of running an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OpStatus {
+    /// It succeeded; its writes are kept.
+    Committed,
+    /// It failed; its writes are rolled back.
+    Failed,
+    /// It collided with another coordinator and runs again.
+    Retry,
+}
+
+struct Entry<T, F> {
+    operation: F,
+    attempts: u32,
+    result: Option<Result<T, StoreError>>,
+    response: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> QueuedOp for Entry<T, F>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+{
+    fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, OpStatus> {
+        Box::pin(async move {
+            // A panic must not take the other operations of the batch with it.
+            let result = AssertUnwindSafe((self.operation)(connection)).catch_unwind().await;
+            let result =
+                result.unwrap_or_else(|_| Err(StoreError::Corrupt("data on which an operation panics".to_owned())));
+            self.attempts += 1;
+            let status = match &result {
+                Ok(_) => OpStatus::Committed,
+                Err(failure) if failure.is_collision() && self.attempts < MAX_ATTEMPTS => OpStatus::Retry,
+                Err(_) => OpStatus::Failed,
+            };
+            self.result = Some(result);
+            status
+        })
+    }
+
+    fn reply(self: Box<Self>, committed: Result<(), StoreError>) {
+        let result = match (self.result, committed) {
+            (Some(Ok(_)) | None, Err(failure)) => Err(failure),
+            (Some(result), _) => result,
+            (None, Ok(())) => Err(StoreError::Busy),
+        };
+        // The receiver is gone if the request was cancelled; committed writes stay.
+        drop(self.response.send(result));
+    }
+}
+
+impl Writer {
+    /// Spawns the writing task.
+    pub(super) fn start(pool: AnyPool, dialect: Dialect) -> Self {
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED);
+        let stop = Arc::new(Notify::new());
+        let (stopped, running) = watch::channel(());
+        tokio::spawn(serve(pool, dialect, receiver, Arc::clone(&stop), stopped));
+        Self { sender, stop, running }
+    }
+
+    /// Queues an operation and waits for its commit.
+    pub(super) async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+    {
+        let (response, received) = oneshot::channel();
+        let entry = Box::new(Entry { operation, attempts: 0, result: None, response });
+        self.sender.try_send(entry).map_err(|_| StoreError::Busy)?;
+        received.await.unwrap_or(Err(StoreError::Busy))
+    }
+
+    /// Stops accepting operations and waits for the queued ones.
+    pub(super) async fn stop(&self) {
+        self.stop.notify_one();
+        let mut running = self.running.clone();
+        while running.changed().await.is_ok() {}
+    }
+}
+
+async fn serve(
+    pool: AnyPool,
+    dialect: Dialect,
+    mut receiver: mpsc::Receiver<Box<dyn QueuedOp>>,
+    stop: Arc<Notify>,
+    stopped: watch::Sender<()>,
+) {
+    let mut batch = Vec::with_capacity(MAX_BATCH);
+    loop {
+        // Retried operations are in the batch already.
+        if batch.is_empty() {
+            tokio::select! {
+                received = receiver.recv_many(&mut batch, MAX_BATCH) => if received == 0 { break },
+                () = stop.notified() => {
+                    receiver.close();
+                    continue;
+                }
+            }
+        }
+        let (committed, statuses) = commit(&pool, dialect, &mut batch).await;
+        let mut statuses = statuses.into_iter();
+        let mut retried = Vec::with_capacity(MAX_BATCH);
+        for entry in batch.drain(..) {
+            match (statuses.next(), &committed) {
+                (Some(OpStatus::Retry) | None, Ok(())) => retried.push(entry),
+                (_, committed) => entry.reply(committed.as_ref().map(|&()| ()).map_err(batch_error)),
+            }
+        }
+        batch = retried;
+    }
+    pool.close().await;
+    drop(stopped);
+}
+
+/// The error for each caller of a batch that was not committed.
+fn batch_error(error: &sqlx::Error) -> StoreError {
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    // SQLITE_BUSY: another coordinator wrote for longer than the busy timeout.
+    if code.as_deref() == Some("5") {
+        return StoreError::Busy;
+    }
+    StoreError::Database(sqlx::Error::Protocol(format!("nothing was committed: {error}")))
+}
+
+/// Runs a batch in one transaction; returns each operation's result.
+async fn commit(
+    pool: &AnyPool,
+    dialect: Dialect,
+    batch: &mut [Box<dyn QueuedOp>],
+) -> (Result<(), sqlx::Error>, Vec<OpStatus>) {
+    let mut connection = match pool.acquire().await {
+        Ok(connection) => connection,
+        Err(error) => return (Err(error), Vec::new()),
+    };
+    let begin = match dialect {
+        Dialect::Sqlite => "BEGIN IMMEDIATE",
+        Dialect::Postgres => "BEGIN",
+    };
+    if let Err(error) = execute(&mut connection, begin).await {
+        drop(connection.detach());
+        return (Err(error), Vec::new());
+    }
+    let mut statuses = Vec::with_capacity(batch.len());
+    let result = run_all(&mut connection, dialect, batch, &mut statuses).await;
+    let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = execute(&mut connection, end).await;
+    if result.is_err() || ended.is_err() {
+        // The connection's state is unknown: close it.
+        drop(connection.detach());
+    }
+    (result.and(ended), statuses)
+}
+
+async fn run_all(
+    connection: &mut PoolConnection<Any>,
+    dialect: Dialect,
+    batch: &mut [Box<dyn QueuedOp>],
+    statuses: &mut Vec<OpStatus>,
+) -> Result<(), sqlx::Error> {
+    for entry in batch {
+        execute(connection, "SAVEPOINT one").await?;
+        let status = entry.run(Connection { raw: connection, dialect }).await;
+        execute(connection, if status == OpStatus::Committed { "RELEASE one" } else { "ROLLBACK TO one; RELEASE one" })
+            .await?;
+        statuses.push(status);
+        if status == OpStatus::Retry {
+            // Retrying within this transaction could deadlock: it would wait while holding rows
+            // that the other coordinator waits for.
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn execute(connection: &mut PoolConnection<Any>, query: &'static str) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(query).execute(&mut **connection).await.map(drop)
+}
