@@ -256,7 +256,7 @@ mod tests {
         ];
         for (is_match, finished, runs, missing) in cases {
             let mut submissions = job(folder.path(), is_match, finished).submissions().unwrap();
-            // The release is uploads last.
+            // The release is sent last.
             let names: Vec<_> = submissions.iter().map(|(name, _)| name.clone()).collect();
             assert!(names.is_sorted(), "{names:?}");
             if missing.is_some() {

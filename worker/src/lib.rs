@@ -2,11 +2,11 @@
 //!
 //! * [`settings`]: the limits that its owner sets; [`dialog`] asks for them once.
 //! * [`supervisor`] runs three kinds of threads. The provider acquires leases and fetches nets
-//! ahead of need, the sender submits results, and the pool plays.
-//! They communicate through one mutex-protected state (`Shared`).
+//!   ahead of need, the sender submits results, and the pool plays. They communicate through one
+//!   mutex-protected state (`Shared`).
 //! * A finished game is in its lease's journal at once. A finished lease is in the [`outbox`] until
-//! the server acknowledges it. Games are pure functions of their numbers: a game that a crash
-//! interrupts is replayed to the same bytes.
+//!   the server acknowledges it. Games are pure functions of their numbers: a game that a crash
+//!   interrupts is replayed to the same bytes.
 //! * [`selftest`]: a machine that does not reproduce the reference results plays nothing.
 //!
 //! No module starts another program, whatever a server says: a lease names nets and books by hash,

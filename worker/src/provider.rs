@@ -182,7 +182,7 @@ impl Provider {
             Work::Wait { seconds, reason } => {
                 state::remove(&asking).map_err(storage)?;
                 self.shared.update(|state| {
-                    state.wait_reason = Some(sentence(format!("The server has no games now: {reason}")))
+                    state.wait_reason = Some(sentence(format!("The server has no games now: {reason}")));
                 });
                 self.sleep(Duration::from_secs(u64::from(seconds.clamp(1, 3600))));
                 Ok(None)
@@ -349,8 +349,8 @@ impl Provider {
         Ok((run, self.slots_for(lease).map_err(permanent)?))
     }
 
-    /// Validates a lease and computes its memory budget, including its nets on
-    /// disk.
+    /// Validates a lease and computes its memory budget, including its
+    /// nets on disk.
     fn slots_for(&self, lease: &Lease) -> Result<ThreadSlots> {
         let terms = &lease.terms;
         let reencoded = Header::from_bytes(&terms.to_bytes()).context("its terms are not allowed")?;

@@ -68,7 +68,7 @@ pub struct Parts {
     pub folder: Arc<Folder>,
     /// File of this program, which an update replaces.
     pub program: PathBuf,
-    /// Folder in which the system describes its power power_supplies.
+    /// Folder in which the system describes its power supplies.
     pub power_supplies: PathBuf,
     /// Source of updates; none if they are disabled.
     pub updates: Option<update::Source>,

@@ -5,7 +5,7 @@
 //! * `quiescence`: quiescence search.
 //! * `reductions`: the table of late move reductions (LMR).
 //!
-//! Threads share the transposition table and nothing else (Lazy SMP).
+//! The threads share the transposition table (Lazy SMP).
 
 mod deepening;
 mod node;
