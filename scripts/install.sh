@@ -57,7 +57,7 @@ expected=$(said sha256)
     fail "$releases/$name.release is no release for $system-$machine"
 get "$name-$version" chuhe-worker
 found=$(hash "$new/chuhe-worker")
-[ "$expected" = "$found" ] || fail "what came has the SHA-256 $found, not $expected; nothing was installed"
+[ "$expected" = "$found" ] || fail "the program has the SHA-256 $found, not $expected; nothing was installed"
 
 chmod 755 "$new/chuhe-worker"
 mkdir -p "$folder"

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dataset::{Digest, NewFile};
+use dataset::{AtomicFile, Digest};
 use serde_json::{Map, Value, json};
 use sqlx::{
     AnyConnection, AssertSqlSafe, Column as _, Row as _, TypeInfo as _, ValueRef as _,
@@ -128,7 +128,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
     let mut named = Vec::new();
     let path = folder.join(ABOUT);
     let about = json!({ "schema": store::SCHEMA, "program": env!("CARGO_PKG_VERSION") });
-    NewFile::write(&path, format!("{about}\n").as_bytes()).map_err(failed(&path))?;
+    AtomicFile::write(&path, format!("{about}\n").as_bytes()).map_err(failed(&path))?;
     for (table, rows) in tables.await? {
         let path = folder.join(format!("{table}.jsonl"));
         let mut text = String::new();
@@ -137,7 +137,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
             let _ = writeln!(text, "{}", Value::Object(row));
             summary.rows += 1;
         }
-        NewFile::write(&path, text.as_bytes()).map_err(failed(&path))?;
+        AtomicFile::write(&path, text.as_bytes()).map_err(failed(&path))?;
     }
     named.sort_unstable();
     named.dedup();

@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     clock::Clock,
     objects::Objects,
-    store::{Database, Failure},
+    store::{Database, StoreError},
 };
 
 /// Hand out games, validate uploads, schedule trainings and matches, and promote stronger nets
@@ -84,8 +84,8 @@ pub fn main() -> ExitCode {
 /// Prints the error and returns exit code 2. A rejected operation prints one sentence.
 #[allow(clippy::print_stderr, reason = "errors are printed here")]
 fn fail(error: &anyhow::Error) -> ExitCode {
-    let text = match error.downcast_ref::<Failure>() {
-        Some(Failure::Refused(problem)) => problem.detail.clone(),
+    let text = match error.downcast_ref::<StoreError>() {
+        Some(StoreError::Rejected(problem)) => problem.detail.clone(),
         _ => format!("{error:#}"),
     };
     eprintln!("chuhe-coordinator: {}", text.replace('\n', " "));

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     clock::Time,
-    sentences,
+    messages,
     store::{Connection, StoreError},
 };
 
@@ -18,7 +18,7 @@ pub struct Event<'a> {
     pub account: Option<i64>,
     /// Its subject, as `net:<hash>` or `campaign:<name>`.
     pub subject: String,
-    /// One sentence for people, with a translation in `sentences`.
+    /// One sentence for people, with a translation in `messages`.
     pub text: String,
 }
 
@@ -44,7 +44,7 @@ pub async fn record_event_with(
     data: &(impl Serialize + Sync),
 ) -> Result<i64, StoreError> {
     debug_assert!(
-        sentences::is_known(event.kind, &event.text),
+        messages::is_known(event.kind, &event.text),
         "there is no Chinese translation: {} {:?}",
         event.kind,
         event.text

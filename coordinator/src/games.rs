@@ -13,7 +13,7 @@ use crate::{
     http::answer::{ApiError, ApiResult},
     objects::Kind,
     service::Service,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
     timed,
 };
 use story::Story;
@@ -142,7 +142,7 @@ pub(crate) async fn read(service: &Service, name: &str, number: u64, is_trainer:
     Ok(Kept { shard: hash, number, numbers, digest: record.digest(), header, story, players, job })
 }
 
-async fn name_of(connection: &mut Connection<'_>, net: Digest) -> Outcome<Option<String>> {
+async fn name_of(connection: &mut Connection<'_>, net: Digest) -> Result<Option<String>, StoreError> {
     let query = "SELECT name FROM nets WHERE hash = $1";
     Ok(sqlx::query_scalar(query).bind(net.to_string()).fetch_optional(connection.raw()).await?)
 }
@@ -199,7 +199,7 @@ pub(crate) async fn shards(
     sees_all: bool,
     job: Option<i64>,
     before: Option<i64>,
-) -> Outcome<Vec<ListedShard>> {
+) -> Result<Vec<ListedShard>, StoreError> {
     // Shards under audit are hidden: a worker that saw them could recognise an audit lease.
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
                          CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind

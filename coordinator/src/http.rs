@@ -37,7 +37,7 @@ use axum::{
 };
 use futures_util::{StreamExt as _, stream};
 use protocol::api::{
-    MOST_JSON_BYTES, MOST_NET_BYTES, path,
+    MAX_JSON_BYTES, MAX_NET_BYTES, path,
     problem::{Code, Problem},
 };
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -85,7 +85,7 @@ pub fn router(service: Service) -> Router {
         .route("/openapi.json", get(openapi))
         .merge(admin::routes())
         .merge(facts::routes())
-        .layer(DefaultBodyLimit::max(MOST_JSON_BYTES as usize))
+        .layer(DefaultBodyLimit::max(MAX_JSON_BYTES as usize))
         .layer(middleware::from_fn_with_state(service.clone(), admission));
     let using_the_database = Router::new()
         .route("/readyz", get(health::ready))
@@ -128,7 +128,7 @@ fn extra_timeout(request: &Request) -> Duration {
         return Duration::ZERO;
     }
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(length.unwrap_or(0).min(MOST_NET_BYTES) / MIN_BYTES_PER_SECOND)
+    Duration::from_secs(length.unwrap_or(0).min(MAX_NET_BYTES) / MIN_BYTES_PER_SECOND)
 }
 
 /// Drains the body of a rejected request, up to a size and time. Closing a connection with unread
@@ -167,7 +167,7 @@ async fn buffer_body(request: Request, permit: &Permit) -> Result<Request, ApiEr
         return Ok(request);
     }
     let (parts, body) = request.into_parts();
-    let reading = work::read_body(&parts.headers, body, MOST_JSON_BYTES, permit);
+    let reading = work::read_body(&parts.headers, body, MAX_JSON_BYTES, permit);
     let late = |_| ApiError::new(Code::Timeout, "the body took too long");
     let bytes = tokio::time::timeout(BODY_TIMEOUT, reading).await.map_err(late)??;
     Ok(Request::from_parts(parts, bytes.into()))

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use dataset::{MOST_SCORE, Reason};
+use dataset::{MAX_SCORE, Reason};
 use protocol::api::{problem::Code, work::Live};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -26,7 +26,7 @@ use xiangqi::{
 use crate::{
     clock::Time,
     service::Service,
-    store::{Connection, Failure},
+    store::{Connection, StoreError},
     work::watching::{self, Scene},
 };
 
@@ -70,14 +70,14 @@ impl Snapshot {
 }
 
 /// Reads which match is marked, if it is still being played.
-pub(crate) async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, Failure> {
+pub(crate) async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, StoreError> {
     let Some(watched) = watching::watched(connection).await? else { return Ok(None) };
     let query = "SELECT id FROM jobs WHERE id = $1 AND state <> 'closed'";
     Ok(sqlx::query_scalar(query).bind(watched.job).fetch_optional(connection.raw()).await?)
 }
 
 /// The current snapshot, after a look at the database.
-pub(crate) async fn snapshot(service: &Service) -> Result<Snapshot, Failure> {
+pub(crate) async fn snapshot(service: &Service) -> Result<Snapshot, StoreError> {
     let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
     service.live.select(marked);
     Ok(service.live.snapshot.borrow().clone())
@@ -124,17 +124,17 @@ impl Boards {
     /// # Errors
     ///
     /// If it comes too soon after the last one, or is not valid.
-    pub fn show(&self, now: Time, scene: &Scene, live: &Live) -> Result<(), Failure> {
-        let wrong = |detail: &str| Failure::refused(Code::Invalid, detail);
+    pub fn show(&self, now: Time, scene: &Scene, live: &Live) -> Result<(), StoreError> {
+        let wrong = |detail: &str| StoreError::rejected(Code::Invalid, detail);
         if !scene.games.contains(&live.game) {
-            return Err(Failure::refused(Code::WrongGames, "the game is not of this lease"));
+            return Err(StoreError::rejected(Code::WrongGames, "the game is not of this lease"));
         }
         let mut engines = {
             let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(before) = updates.get(&scene.job) {
                 let is_new = before.game != live.game || live.end.is_some();
                 if !is_new && (0..MIN_UPDATE_INTERVAL_MS).contains(&(now.0 - before.at.0)) {
-                    return Err(Failure::refused(Code::TooMany, "once a second is often enough"));
+                    return Err(StoreError::rejected(Code::TooMany, "once a second is often enough"));
                 }
             }
             let before = updates.remove(&scene.job).filter(|before| before.game == live.game);
@@ -146,7 +146,10 @@ impl Boards {
             }
             engines
         };
-        if live.moves.len() > Live::MOST_TEXT || live.variation.len() > Live::MOST_TEXT || live.start.len() > 200 {
+        if live.moves.len() > Live::MAX_TEXT_BYTES
+            || live.variation.len() > Live::MAX_TEXT_BYTES
+            || live.start.len() > 200
+        {
             return Err(wrong("that is longer than games are"));
         }
         let shown = board(now, scene, live, &mut engines).ok_or_else(|| wrong("the moves are not those of a game"))?;
@@ -226,7 +229,7 @@ fn board(now: Time, scene: &Scene, live: &Live, engines: &mut Engines) -> Option
             json!({ "outcome": outcome.name(), "reason": reason.name() })
         }
     };
-    if live.score.is_some_and(|score| score.abs() > MOST_SCORE) {
+    if live.score.is_some_and(|score| score.abs() > MAX_SCORE) {
         return None;
     }
     let opponent = header.opponent?;

@@ -198,7 +198,7 @@ mod tests {
         let (recorded_outcome, recorded_reason) = (Outcome::RedWins, Reason::PlyCap);
         let kinds = [
             FaultKind::Label { recorded_outcome, recorded_reason, outcome, reason },
-            FaultKind::GoesOn { outcome, reason },
+            FaultKind::ContinuesAfterEnd { outcome, reason },
             FaultKind::Stops { recorded_outcome, recorded_reason },
             FaultKind::IllegalMove,
             FaultKind::Score { score: -40_000 },

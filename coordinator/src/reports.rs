@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     campaigns::{self, matches as standings},
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
     work::counting,
 };
 
@@ -24,7 +24,7 @@ const PAGE: i64 = 100;
 /// # Errors
 ///
 /// If the database fails.
-pub async fn campaigns(connection: &mut Connection<'_>) -> Outcome<Value> {
+pub async fn campaigns(connection: &mut Connection<'_>) -> Result<Value, StoreError> {
     let query = "SELECT id FROM campaigns ORDER BY id DESC LIMIT 200";
     let ids: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     let mut all = Vec::new();
@@ -39,7 +39,7 @@ pub async fn campaigns(connection: &mut Connection<'_>) -> Outcome<Value> {
 /// # Errors
 ///
 /// If there is none.
-pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Outcome<(i64, Value)> {
+pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Result<(i64, Value), StoreError> {
     let row = campaigns::read(connection, id).await?;
     let selfplay = match row.selfplay {
         Some(job) => {
@@ -81,7 +81,7 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Outcome<(i64,
 /// # Errors
 ///
 /// If the database fails.
-pub async fn nets(connection: &mut Connection<'_>) -> Outcome<Value> {
+pub async fn nets(connection: &mut Connection<'_>) -> Result<Value, StoreError> {
     Ok(json!(net::list(connection, None, 1_000).await?))
 }
 
@@ -90,7 +90,7 @@ pub async fn nets(connection: &mut Connection<'_>) -> Outcome<Value> {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn ranking(connection: &mut Connection<'_>) -> Outcome<Value> {
+pub async fn ranking(connection: &mut Connection<'_>) -> Result<Value, StoreError> {
     let query = "SELECT accounts.name, CAST(SUM(contributions.games) AS BIGINT) AS played,
                         CAST(SUM(contributions.positions) AS BIGINT)
                  FROM contributions JOIN accounts ON accounts.id = contributions.account
@@ -107,7 +107,7 @@ pub async fn ranking(connection: &mut Connection<'_>) -> Outcome<Value> {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn events(connection: &mut Connection<'_>, before: Option<i64>) -> Outcome<Value> {
+pub async fn events(connection: &mut Connection<'_>, before: Option<i64>) -> Result<Value, StoreError> {
     let query = "SELECT events.id, at, kind, accounts.name, subject, text FROM events
                  LEFT JOIN accounts ON accounts.id = events.account WHERE events.id < $1 ORDER BY events.id DESC LIMIT $2";
     type Row = (i64, i64, String, Option<String>, String, String);
@@ -122,7 +122,7 @@ pub async fn events(connection: &mut Connection<'_>, before: Option<i64>) -> Out
 /// # Errors
 ///
 /// If the database fails.
-pub async fn workers(connection: &mut Connection<'_>, account: Option<i64>) -> Outcome<Value> {
+pub async fn workers(connection: &mut Connection<'_>, account: Option<i64>) -> Result<Value, StoreError> {
     let query = "SELECT workers.id, accounts.name, workers.name, version, threads, system, nodes_per_second, trusted,
                         blocked, last_seen,
                         (SELECT COUNT(*) FROM shards WHERE shards.worker = workers.id AND shards.state = 'rejected')
@@ -144,7 +144,7 @@ pub async fn workers(connection: &mut Connection<'_>, account: Option<i64>) -> O
 /// # Errors
 ///
 /// If the database fails.
-pub async fn accounts(connection: &mut Connection<'_>) -> Outcome<Value> {
+pub async fn accounts(connection: &mut Connection<'_>) -> Result<Value, StoreError> {
     let query = "SELECT id, name, role, state, message, created, clean_games FROM accounts ORDER BY id LIMIT 10000";
     type Row = (i64, String, String, String, Option<String>, i64, i64);
     let rows: Vec<Row> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
@@ -160,7 +160,7 @@ pub async fn accounts(connection: &mut Connection<'_>) -> Outcome<Value> {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn tokens(connection: &mut Connection<'_>, account: i64) -> Outcome<Value> {
+pub async fn tokens(connection: &mut Connection<'_>, account: i64) -> Result<Value, StoreError> {
     let query = "SELECT id, name, prefix, role, created, last_used, expires, revoked FROM tokens
                  WHERE account = $1 ORDER BY id LIMIT 1000";
     type Row = (i64, String, String, String, i64, Option<i64>, Option<i64>, Option<i64>);

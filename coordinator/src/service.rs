@@ -20,7 +20,7 @@ use crate::{
         self, Identity,
         sessions::{self, Session},
     },
-    store::{Connection, Database, Operation, Outcome, Store as _},
+    store::{Connection, Database, Operation, Store as _, StoreError},
     work::leasing::{self, Policy},
 };
 
@@ -70,7 +70,7 @@ impl Default for Settings {
             approval: false,
             mirror: None,
             least_free_bytes: 2 << 30,
-            most_waiting: leasing::MOST_BACKLOG,
+            most_waiting: leasing::MAX_VALIDATION_BACKLOG,
             keep_days: None,
             quota_bytes: None,
             most_requests: 512,
@@ -121,7 +121,7 @@ impl Service {
     /// # Errors
     ///
     /// If the operation fails.
-    pub async fn read<T, F>(&self, operation: F) -> Outcome<T>
+    pub async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
@@ -134,7 +134,7 @@ impl Service {
     /// # Errors
     ///
     /// If the operation fails.
-    pub async fn write<T, F>(&self, operation: F) -> Outcome<T>
+    pub async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
@@ -147,7 +147,7 @@ impl Service {
     /// # Errors
     ///
     /// If the token is unknown.
-    pub async fn identify(&self, token: &str) -> Outcome<Identity> {
+    pub async fn identify(&self, token: &str) -> Result<Identity, StoreError> {
         let (now, token) = (self.clock.now(), token.to_owned());
         let identity = self
             .read(move |mut connection| {
@@ -155,10 +155,12 @@ impl Service {
                 Box::pin(async move { people::authenticate(&mut connection, now, &token).await })
             })
             .await?;
-        if identity.note_use {
+        if identity.record_use {
             let id = identity.token;
-            self.write(move |mut connection| Box::pin(async move { people::note_use(&mut connection, now, id).await }))
-                .await?;
+            self.write(move |mut connection| {
+                Box::pin(async move { people::record_use(&mut connection, now, id).await })
+            })
+            .await?;
         }
         Ok(identity)
     }
@@ -168,7 +170,7 @@ impl Service {
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn session(&self, cookie: &str) -> Outcome<Option<Session>> {
+    pub async fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
         let (now, cookie) = (self.clock.now(), cookie.to_owned());
         self.read(move |mut connection| {
             let cookie = cookie.clone();
@@ -182,7 +184,7 @@ impl Service {
     /// # Errors
     ///
     /// If the database fails.
-    pub async fn choices(&self) -> Outcome<Choices> {
+    pub async fn choices(&self) -> Result<Choices, StoreError> {
         let settings = Arc::clone(&self.settings);
         self.read(move |mut connection| {
             let settings = Arc::clone(&settings);

@@ -158,7 +158,7 @@ pub async fn begin(
     }
     let job = matches::create(connection, now, KIND, &header, &plan.gate()).await?;
     let text =
-        format!("{} pairs under the clock {}; nobody can prove them, and nobody is promoted", plan.pairs, plan.clock);
+        format!("{} pairs under the clock {}; they cannot be proved, and promote no net", plan.pairs, plan.clock);
     record_event(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
     Ok(job)
 }

@@ -72,7 +72,7 @@ pub async fn add(
     let query = "INSERT INTO webhooks (address, secret, kinds, created) VALUES ($1, $2, $3, $4) RETURNING id";
     let query = sqlx::query_scalar(query).bind(url.to_string()).bind(secret.clone()).bind(kinds.join(" "));
     let id: i64 = query.bind(now.0).fetch_one(connection.raw()).await?;
-    let text = format!("{} is told of {}", origin(url.as_str()), kinds.join(", "));
+    let text = format!("{} is subscribed to {}", origin(url.as_str()), kinds.join(", "));
     let subject = format!("webhook:{id}");
     record_event(connection, now, Event { kind: "webhook_added", account: None, subject, text }).await?;
     Ok((id, secret))
@@ -91,7 +91,7 @@ pub async fn remove(connection: &mut Connection<'_>, now: Time, webhook: i64) ->
         return Err(StoreError::rejected(Code::NotFound, format!("there is no webhook {webhook}")));
     }
     let subject = format!("webhook:{webhook}");
-    let text = "it is told nothing any more".to_owned();
+    let text = "its subscription has ended".to_owned();
     record_event(connection, now, Event { kind: "webhook_removed", account: None, subject, text }).await?;
     Ok(())
 }

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use client::Dice;
+use client::JitterRng;
 use dataset::shard::{self, ShardWriter};
 use e2e::{Coordinator, Role, Stage, try_for, wait_for};
 use engine::Evaluation;
@@ -32,8 +32,8 @@ const LONG: Duration = Duration::from_mins(5);
 const PAIRS: u64 = 10;
 
 /// Returns a fault for a third of all requests.
-fn trouble(rng: &mut Dice) -> Fault {
-    Fault::any(30, || rng.roll())
+fn trouble(rng: &mut JitterRng) -> Fault {
+    Fault::any(30, || rng.next_u64())
 }
 
 fn json(text: &str) -> Value {
@@ -93,12 +93,12 @@ fn every_game_is_accepted_once_despite_kills() {
         .collect();
 
     let calm = Arc::new(AtomicBool::new(false));
-    let (still, mut rng) = (Arc::clone(&calm), Dice::new(7));
+    let (still, mut rng) = (Arc::clone(&calm), JitterRng::new(7));
     let socket = coordinator.address().trim_start_matches("http://").parse().unwrap();
     let fault = move |_, _: &_| if still.load(Relaxed) { Fault::None } else { trouble(&mut rng) };
     let proxy = proxy::start(socket, fault).unwrap();
-    let mut rng = Dice::new(11);
-    let nap = |rng: &mut Dice, most| thread::sleep(rng.between(Duration::from_millis(100), most));
+    let mut rng = JitterRng::new(11);
+    let nap = |rng: &mut JitterRng, most| thread::sleep(rng.duration_between(Duration::from_millis(100), most));
     for kill in 0..kills {
         let worker = stage.worker_at(&proxy.url(), &token, "worker");
         // It has sent a request; then at a random time.

@@ -23,7 +23,7 @@ use std::{
     time::Instant,
 };
 
-use dataset::training::Place;
+use dataset::training::ReaderPosition;
 use trainer::{
     backend::{Backend, State},
     cpu::Cpu,
@@ -74,7 +74,7 @@ fn own_net(path: &Path, threads: usize, rounds: usize, steps: usize) {
     let state = State::new(&plan.shape, Arrays::initial(&plan.shape, Head::PieceValues, 1), &plan.optimizer);
     let mut cpu = Cpu::new(plan.shape, plan.optimizer, &state, threads).unwrap();
     let loss = Loss { exponent: 2.5, lambda: 0.8, scale: 0.75 };
-    let mut loader = data.load(batch, Place::default(), 1, 4 << 30).unwrap();
+    let mut loader = data.load(batch, ReaderPosition::default(), 1, 4 << 30).unwrap();
     let held: Vec<_> = (0..16).map(|_| loader.next().unwrap().batch).collect();
     // One pass over all games fills the cache, as in all epochs but the first.
     let positions: u64 = data.summary().iter().map(|source| source.positions).sum();
@@ -109,7 +109,7 @@ mod card {
 
     use std::{collections::BTreeSet, env, path::Path};
 
-    use dataset::training::Place;
+    use dataset::training::ReaderPosition;
     use protocol::recipe::Recipe;
     use trainer::{
         backend::{Backend as _, State},
@@ -143,7 +143,7 @@ mod card {
                 for precision in [Precision::Single, Precision::Mixed] {
                     let mut torch = Torch::new(plan.shape, plan.optimizer, &state, place, precision).unwrap();
                     let batch = batch as usize;
-                    let mut loader = data.load(batch, Place::default(), readers, 16 << 30).unwrap();
+                    let mut loader = data.load(batch, ReaderPosition::default(), readers, 16 << 30).unwrap();
                     let held: Vec<_> = (0..4).map(|_| loader.next().unwrap().batch).collect();
                     let (mut with, mut without) = (Vec::new(), Vec::new());
                     // The first round warms the card up.

@@ -231,7 +231,7 @@ impl Agent<'_> {
         for (number, entry) in needed.iter().enumerate() {
             let fetch = || self.client.fetch_shard(entry, &folder, None);
             let came = RetryingCall::new(self.stop, self.clock, log).run(Some(lease), fetch)?;
-            fetched += u64::from(came == client::Came::Now);
+            fetched += u64::from(came == client::FetchOutcome::Downloaded);
             log.throttled(|| format!("fetching: {} of {} shards are here", number + 1, needed.len()));
         }
         self.folder.touch(&needed, self.clock.since_1970());

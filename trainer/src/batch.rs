@@ -110,7 +110,7 @@ fn active(sample: &Sample, features: Features) -> (Active, u8, u8) {
     let mut active = [[0; MAX_ACTIVE]; 2];
     for (active, side) in active.iter_mut().zip([turn, !turn]) {
         let mut view = View::from_kings(side, kings[side.index()], kings[(!side).index()]);
-        if features.inputs.tell_attackers() {
+        if features.inputs.has_attackers() {
             view = view.with_attackers(attackers(side));
         }
         for (input, (square, piece)) in active.iter_mut().zip(pieces) {

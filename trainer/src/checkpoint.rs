@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dataset::{NewFile, training::Place};
+use dataset::{AtomicFile, training::ReaderPosition};
 use nnue::architecture::{Inputs, Sizes};
 use safetensors::{
     Dtype, SafeTensors,
@@ -33,7 +33,7 @@ pub struct Checkpoint {
     /// The net and the optimiser's state.
     pub state: State,
     /// The position of the next batch in the data.
-    pub place: Place,
+    pub place: ReaderPosition,
     /// The identity of the run: a digest of its recipe, data and parents. A run resumes only from
     /// its own checkpoint.
     pub run: String,
@@ -69,7 +69,7 @@ impl Checkpoint {
     pub fn write(&self, path: &Path, shape: &Shape) -> Result<(), CheckpointError> {
         let unwritable = |cause| CheckpointError::Unwritable { path: path.to_owned(), cause };
         let bytes = self.to_bytes(shape).map_err(|error| unwritable(io::Error::other(error)))?;
-        NewFile::replace(path, &bytes).map_err(unwritable)
+        AtomicFile::replace(path, &bytes).map_err(unwritable)
     }
 
     fn to_bytes(&self, shape: &Shape) -> Result<Vec<u8>, safetensors::SafeTensorError> {
@@ -176,7 +176,7 @@ impl Checkpoint {
         if !state.is_finite() {
             return Err(foreign("it has a number that is none".to_owned()));
         }
-        let place = Place { pool: header.pool, sample: header.sample };
+        let place = ReaderPosition { pool: header.pool, sample: header.sample };
         Ok(Self { state, place, run: header.run, progress: header.progress })
     }
 }

@@ -12,7 +12,7 @@ use dataset::{
     Digest,
     manifest::{Entry, Manifest, ManifestError},
     shard::FileSource,
-    training::{Filter, Games, Place, Plan, Reader, TrainingError, WeightedSet},
+    training::{Filter, Games, Plan, Reader, ReaderPosition, TrainingError, WeightedSet},
 };
 use protocol::recipe;
 
@@ -233,7 +233,7 @@ impl TrainingData {
             cache_bytes: 0,
             threads: 1,
         };
-        let mut reader = Reader::new(self.sets.clone(), &plan, Place::default())?;
+        let mut reader = Reader::new(self.sets.clone(), &plan, ReaderPosition::default())?;
         let mut samples = Vec::new();
         reader.read_pool(&mut samples)?;
         samples.truncate(most);
@@ -246,7 +246,13 @@ impl TrainingData {
     /// # Errors
     ///
     /// If there is nothing to read.
-    pub fn load(&self, batch: usize, from: Place, threads: usize, cache_bytes: usize) -> Result<Loader, DataError> {
+    pub fn load(
+        &self,
+        batch: usize,
+        from: ReaderPosition,
+        threads: usize,
+        cache_bytes: usize,
+    ) -> Result<Loader, DataError> {
         let plan = Plan {
             seed: self.seed,
             blocks_in_pool: self.pool_blocks,

@@ -9,7 +9,7 @@
 //!
 //! Export merges them.
 
-use nnue::architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS};
+use nnue::architecture::{Attackers, Inputs, KING_BUCKETS, PIECE_POINTS};
 
 /// The planes of each bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Sharing {
     pub fn of(inputs: Inputs) -> Self {
         let planes = |bucket: usize| match inputs.attackers_in(bucket) {
             None => vec![0],
-            Some(attackers) => vec![attackers.index(), Attackers::COUNT + bucket % KING_PLACES],
+            Some(attackers) => vec![attackers.index(), Attackers::COUNT + bucket % KING_BUCKETS],
         };
         Self((0..inputs.buckets()).map(planes).collect())
     }
@@ -86,10 +86,10 @@ mod tests {
         let attackers = Sharing::of(Inputs::KingsAttackers);
         assert_eq!((attackers.planes(), attackers.planes_of_each()), (10, 2));
         // A chariot is left, the king stands on e1: the fourth of six points.
-        assert_eq!(attackers.buckets()[KING_PLACES + 3], [1, 4 + 3]);
+        assert_eq!(attackers.buckets()[KING_BUCKETS + 3], [1, 4 + 3]);
         for (place, planes) in attackers.buckets().iter().enumerate() {
             let alike = |plane: usize| attackers.buckets().iter().filter(|other| other.contains(&plane)).count();
-            assert_eq!((alike(planes[0]), alike(planes[1])), (KING_PLACES, Attackers::COUNT), "{place}");
+            assert_eq!((alike(planes[0]), alike(planes[1])), (KING_BUCKETS, Attackers::COUNT), "{place}");
         }
         assert_eq!((Sharing::default().planes(), Sharing::default().planes_of_each()), (0, 0));
     }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use dataset::{Digest, Header, NewFile, Record};
+use dataset::{AtomicFile, Digest, Header, Record};
 use protocol::api::work::Lease;
 use selfplay::selfplay::Run;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub(crate) struct SavedLease {
 impl SavedLease {
     /// Saves the lease, replacing the previous version.
     pub(crate) fn save(&self, folder: &Folder, name: &str) -> io::Result<()> {
-        NewFile::replace(folder.lease(name), &serde_json::to_vec(self)?)
+        AtomicFile::replace(folder.lease(name), &serde_json::to_vec(self)?)
     }
 }
 

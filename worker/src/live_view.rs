@@ -10,7 +10,7 @@ use std::{
 
 use client::{Client, Error};
 use protocol::api::work::Live;
-use selfplay::selfplay::Sight;
+use selfplay::selfplay::GameSnapshot;
 use xiangqi::Move;
 
 use crate::shared::Shared;
@@ -77,7 +77,7 @@ impl Drop for LiveFeed<'_> {
 
 impl LiveFeed<'_> {
     /// Queues an update, at most one per interval. The end of a game is always queued.
-    pub(crate) fn show(&mut self, snapshot: &Sight<'_>, now: Duration) {
+    pub(crate) fn show(&mut self, snapshot: &GameSnapshot<'_>, now: Duration) {
         if snapshot.end.is_none() && self.last_update.is_some_and(|(at, _)| now < at + UPDATE_INTERVAL) {
             return;
         }
@@ -120,7 +120,7 @@ pub(crate) fn run(shared: &Shared, client: &Client) {
     while !shared.read(|state| state.is_stopped) {
         shared.wait(UPDATE_INTERVAL, |state| state.is_stopped);
         let Some((lease, live)) = shared.live_view.take() else { continue };
-        if let Err(Error::Refused { problem, .. }) = client.show(&lease, &live)
+        if let Err(Error::Rejected { problem, .. }) = client.show(&lease, &live)
             && !matches!(problem.status, 408 | 429 | 500..)
         {
             shared.live_view.decline(lease);
@@ -131,7 +131,7 @@ pub(crate) fn run(shared: &Shared, client: &Client) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use selfplay::{Reason, selfplay::Sight};
+    use selfplay::{Reason, selfplay::GameSnapshot};
     use xiangqi::{
         Fen,
         rules::{Game, Outcome, RuleSet},
@@ -145,7 +145,7 @@ mod tests {
         let mut feed = view.open("lease", 4).unwrap();
         assert!(view.open("lease", 5).is_none());
         let left = Some([second * 9, second / 2]);
-        let snapshot = |nodes| Sight { game: &game, search: None, nodes: [nodes, 0], left, end: None };
+        let snapshot = |nodes| GameSnapshot { game: &game, search: None, nodes: [nodes, 0], left, end: None };
         feed.show(&snapshot(1), second);
         feed.show(&snapshot(2), second + second / 2);
         let (lease, live) = view.take().unwrap();
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(view.take().unwrap().1.nodes, [3, 0]);
         // The end is always reported.
         let end = Some((Outcome::Draw, Reason::PlyCap));
-        feed.show(&Sight { end, ..snapshot(4) }, second * 2);
+        feed.show(&GameSnapshot { end, ..snapshot(4) }, second * 2);
         assert_eq!(view.take().unwrap().1.end, Some(("draw".to_owned(), "ply_cap".to_owned())));
         drop(feed);
         drop(view.open("lease", 5).unwrap());

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dataset::{Digest, NewFile};
+use dataset::{AtomicFile, Digest};
 use serde::{Deserialize, Serialize};
 
 use crate::state;
@@ -103,10 +103,10 @@ impl Outbox {
     /// If the disk fails; then nothing is stored.
     pub fn put(&self, name: &str, submission: &Submission) -> io::Result<()> {
         let (path, bytes) = (self.path(name), submission.to_bytes()?);
-        match NewFile::write(&path, &bytes) {
+        match AtomicFile::write(&path, &bytes) {
             // A damaged file of this name is replaced.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.read(name).is_ok() => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => NewFile::replace(&path, &bytes),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => AtomicFile::replace(&path, &bytes),
             done => done,
         }
     }
@@ -163,9 +163,9 @@ impl Outbox {
         let shard = self.read(name).map(|submission| submission.shard).or_else(|_| fs::read(self.path(name)))?;
         for (extension, bytes) in [("chuhe", &shard[..]), ("txt", format!("{reason}\n").as_bytes())] {
             let path = self.refused.join(format!("{name}.{extension}"));
-            match NewFile::write(&path, bytes) {
+            match AtomicFile::write(&path, bytes) {
                 // Left by a crash during this move.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => NewFile::replace(&path, bytes)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => AtomicFile::replace(&path, bytes)?,
                 done => done?,
             }
         }
@@ -178,7 +178,7 @@ impl Outbox {
     ///
     /// If the disk fails.
     pub fn record_rejection(&self, shard: Digest, reason: &str) -> io::Result<()> {
-        NewFile::replace(self.refused.join(format!("{shard}.txt")), format!("{reason}\n").as_bytes())
+        AtomicFile::replace(self.refused.join(format!("{shard}.txt")), format!("{reason}\n").as_bytes())
     }
 
     fn path(&self, name: &str) -> PathBuf {

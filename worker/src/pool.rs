@@ -8,7 +8,7 @@ use std::{
 };
 
 use protocol::api::work::FailureKind;
-use selfplay::selfplay::{Players, Run, Sight};
+use selfplay::selfplay::{GameSnapshot, Players, Run};
 
 use crate::{
     shared::{GameTask, Shared, TaskOutcome},
@@ -49,7 +49,7 @@ fn play(shared: &Shared, slot: usize) {
 fn play_one(shared: &Shared, run: &Run, players: &mut Players, task: &GameTask) -> TaskOutcome {
     let since = shared.clock.now();
     let mut feed = task.watched.as_ref().and_then(|lease| shared.live_view.open(lease, task.number));
-    let mut watch = |snapshot: &Sight<'_>| {
+    let mut watch = |snapshot: &GameSnapshot<'_>| {
         if let Some(feed) = &mut feed {
             feed.show(snapshot, shared.clock.now());
         }

@@ -6,8 +6,8 @@ mod files;
 use std::{collections::BTreeSet, fs, io, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
-use client::{Backoff, Client, Clock, Dice, Error};
-use dataset::{Digest, Header, NewFile};
+use client::{Backoff, Client, Clock, Error, JitterRng};
+use dataset::{AtomicFile, Digest, Header};
 use nnue::Kernel;
 use protocol::api::{
     problem::Code,
@@ -141,7 +141,7 @@ impl Provider {
             Ok(name) if is_nonce(&name) && !self.folder.lease(&name).exists() => name,
             _ => {
                 let name = random_id();
-                NewFile::replace(&asking, name.as_bytes()).map_err(storage)?;
+                AtomicFile::replace(&asking, name.as_bytes()).map_err(storage)?;
                 name
             }
         };
@@ -150,14 +150,14 @@ impl Provider {
         let threads = slots.map_or(self.machine.threads, |slots| slots as u32);
         let nodes_per_second = speed.map(|(_, nodes)| (nodes * f64::from(threads)) as u64);
         let acknowledged: Vec<_> =
-            self.shared.read(|state| state.unacked_notices.iter().take(Ask::MOST_HEARD).copied().collect());
+            self.shared.read(|state| state.unacked_notices.iter().take(Ask::MAX_ACKNOWLEDGED).copied().collect());
         let ask = Ask {
             worker,
             nonce: name.clone(),
             threads,
             nodes_per_second,
             most_seconds: None,
-            heard: acknowledged.clone(),
+            acknowledged: acknowledged.clone(),
         };
         let Answer { work, notices } = match self.client.ask(&ask) {
             Err(error) if error.code() == Some(Code::NotFound) => {
@@ -165,7 +165,7 @@ impl Provider {
                 self.shared.update(|state| state.worker = None);
                 return Err(error);
             }
-            Err(error @ Error::Strange { .. }) => {
+            Err(error @ Error::Unexpected { .. }) => {
                 // A retry with this nonce would return the same unreadable response.
                 state::remove(&asking).map_err(storage)?;
                 return Err(error);
@@ -192,8 +192,8 @@ impl Provider {
 
     /// Backoff: records why there are no games, and sleeps.
     fn back_off(&mut self, error: &Error) {
-        let mut requested = error.again_after();
-        let is_strange = matches!(error, Error::Strange { .. });
+        let mut requested = error.retry_after();
+        let is_strange = matches!(error, Error::Unexpected { .. });
         let get = "Get the newest chuhe-worker and start it; what this one has played is kept.";
         let why = match error.code() {
             _ if is_strange => format!("{} This worker may be too old. {get}", sentence(error.to_string())),
@@ -225,7 +225,7 @@ impl Provider {
         let saved = SavedLease { server, until, renewed: false, closed: false, lease };
         let written = serde_json::to_vec(&saved)
             .map_err(io::Error::from)
-            .and_then(|bytes| NewFile::write(self.folder.lease(&name), &bytes))
+            .and_then(|bytes| AtomicFile::write(self.folder.lease(&name), &bytes))
             .and_then(|()| state::remove(&self.folder.join("asking")));
         if let Err(error) = written {
             self.shared.update(|state| state.wait_reason = Some(sentence(format!("A lease cannot be kept: {error}"))));
@@ -343,9 +343,14 @@ impl Provider {
         let evaluation = self.evaluation(terms.net)?;
         let opponent = terms.opponent.map(|opponent| self.evaluation(opponent.net)).transpose()?;
         let book = terms.openings.book.map(|hash| self.book(hash, terms.rules)).transpose()?;
-        let run =
-            Run::under_timer(terms, evaluation, opponent, book, Arc::new(ClockTimer(Arc::clone(&self.shared.clock))))
-                .map_err(|error| Unplayable::Permanent(error.to_string()))?;
+        let run = Run::from_header_with_timer(
+            terms,
+            evaluation,
+            opponent,
+            book,
+            Arc::new(ClockTimer(Arc::clone(&self.shared.clock))),
+        )
+        .map_err(|error| Unplayable::Permanent(error.to_string()))?;
         Ok((run, self.slots_for(lease).map_err(permanent)?))
     }
 
@@ -415,6 +420,6 @@ fn is_nonce(text: &str) -> bool {
 }
 
 /// Exponential backoff of the provider: two seconds to ten minutes.
-pub(crate) fn backoff(rng: Dice) -> Backoff {
+pub(crate) fn backoff(rng: JitterRng) -> Backoff {
     Backoff::new(Duration::from_secs(2), Duration::from_mins(10), rng)
 }

@@ -6,7 +6,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use anyhow::{Context as _, Result, ensure};
-use dataset::{Digest, NewFile, Record};
+use dataset::{AtomicFile, Digest, Record};
 use engine::{Evaluation, bench};
 use nnue::{Kernel, Net, architecture::Sizes};
 use selfplay::{
@@ -104,6 +104,6 @@ pub fn run_once(root: &Path, kernel: Kernel, progress: impl FnMut(&str)) -> Resu
     let bench_signature = run(kernel, progress)?;
     let found = serde_json::to_vec(&SelftestRecord { program, instruction_set, bench_signature })?;
     // A failed write only means that the next start repeats the test.
-    drop(NewFile::replace(&path, &found));
+    drop(AtomicFile::replace(&path, &found));
     Ok(bench_signature)
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use client::{Backoff, Client, Dice, Error};
+use client::{Backoff, Client, Error, JitterRng};
 use protocol::api::{problem::Code, work::Failure};
 
 use crate::{
@@ -88,7 +88,7 @@ pub(crate) enum RetryDecision {
 /// Decides on an error, given the number of earlier rejections of this result.
 fn retry_decision(error: &Error, attempts: u32) -> RetryDecision {
     match error {
-        Error::Refused { problem, .. } => classify(problem.code, problem.status, attempts),
+        Error::Rejected { problem, .. } => classify(problem.code, problem.status, attempts),
         // A proxy's response or none at all.
         _ => RetryDecision::Retry,
     }
@@ -222,11 +222,11 @@ impl Sender {
             RetryDecision::NeedsOperator => {
                 // Only this result's job may be forbidden.
                 let is_alone = error.code() == Some(Code::Forbidden);
-                let wait = error.again_after().unwrap_or_default().max(OPERATOR_RETRY_INTERVAL);
+                let wait = error.retry_after().unwrap_or_default().max(OPERATOR_RETRY_INTERVAL);
                 Err((sentence(format!("Results wait: {error}")), (!is_alone).then_some(wait), is_alone))
             }
             RetryDecision::Retry => {
-                Err((sentence(format!("Results wait: {error}")), error.again_after(), error.code().is_some()))
+                Err((sentence(format!("Results wait: {error}")), error.retry_after(), error.code().is_some()))
             }
         }
     }
@@ -243,7 +243,7 @@ impl Sender {
         match meta.release_from {
             // An expired lease needs no release.
             Some(from) if self.shared.clock.since_1970().as_secs() < meta.until => {
-                self.client.give_back(&meta.lease, from)
+                self.client.release(&meta.lease, from)
             }
             _ => Ok(()),
         }
@@ -278,8 +278,8 @@ impl Sender {
         for (name, token, finished) in due {
             let renewed = match self.client.renew(&token, finished as u64) {
                 // The request may have arrived: a retry is harmless.
-                Err(error) if error.may_pass() => {
-                    return Err((sentence(format!("A lease cannot be renewed: {error}")), error.again_after()));
+                Err(error) if error.is_transient() => {
+                    return Err((sentence(format!("A lease cannot be renewed: {error}")), error.retry_after()));
                 }
                 renewed => renewed,
             };
@@ -325,7 +325,7 @@ fn storage_error(error: &io::Error) -> TaskError {
 }
 
 /// Exponential backoff of the sender: two seconds to half an hour.
-pub(crate) fn backoff(rng: Dice) -> Backoff {
+pub(crate) fn backoff(rng: JitterRng) -> Backoff {
     Backoff::new(Duration::from_secs(2), Duration::from_mins(30), rng)
 }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
-use client::{Client, Dice, Settings as ClientSettings};
+use client::{Client, JitterRng, Settings as ClientSettings};
 use nnue::Kernel;
 use protocol::api::work::Machine;
 
@@ -106,15 +106,15 @@ pub fn run(parts: Parts, screen: &mut dyn Screen) -> Result<End> {
         kernel: parts.kernel,
         max_leases: parts.settings.leases,
         mirror: None,
-        backoff: provider::backoff(Dice::new(random_seed())),
+        backoff: provider::backoff(JitterRng::new(random_seed())),
     };
     let sender = Sender {
         shared: Arc::clone(&shared),
         client: client.clone(),
         outbox: outbox.clone(),
         folder: Arc::clone(&parts.folder),
-        sending: sender::Task::new(sender::backoff(Dice::new(random_seed()))),
-        renewing: sender::Task::new(sender::backoff(Dice::new(random_seed()))),
+        sending: sender::Task::new(sender::backoff(JitterRng::new(random_seed()))),
+        renewing: sender::Task::new(sender::backoff(JitterRng::new(random_seed()))),
         attempts: BTreeMap::new(),
         foreign: BTreeSet::new(),
     };

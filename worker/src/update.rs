@@ -20,7 +20,7 @@ use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use client::Client;
-use dataset::{Digest, NewFile};
+use dataset::{AtomicFile, Digest};
 use minisign_verify::{PublicKey, Signature};
 use serde::{Deserialize, Serialize};
 
@@ -138,8 +138,8 @@ pub(crate) fn watch(shared: &Arc<Shared>, client: &Client, folder: &Folder, prog
 /// Fetches, tests and installs a newer version, if there is one.
 fn check_and_install(client: &Client, folder: &Folder, program: &Path, source: &Source) -> Result<Option<String>> {
     let name = format!("{}/chuhe-worker-{}", source.url.trim_end_matches('/'), system());
-    let text = client.get_elsewhere(&format!("{name}.release"), MAX_RELEASE_BYTES)?;
-    let signature = client.get_elsewhere(&format!("{name}.release.minisig"), MAX_RELEASE_BYTES)?;
+    let text = client.get_url(&format!("{name}.release"), MAX_RELEASE_BYTES)?;
+    let signature = client.get_url(&format!("{name}.release.minisig"), MAX_RELEASE_BYTES)?;
     let failed_versions = fs::read_to_string(folder.join(FAILED_VERSIONS_FILE)).unwrap_or_default();
     let running = env!("CARGO_PKG_VERSION");
     let Some(release) =
@@ -148,7 +148,7 @@ fn check_and_install(client: &Client, folder: &Folder, program: &Path, source: &
         return Ok(None);
     };
     let new = program.with_file_name(".chuhe-worker.new");
-    client.fetch_elsewhere(&format!("{name}-{}", release.version), release.sha256, release.bytes, &new)?;
+    client.fetch_url(&format!("{name}-{}", release.version), release.sha256, release.bytes, &new)?;
     install(folder.root(), program, &new, running, &release.version)?;
     Ok(Some(release.version))
 }
@@ -166,7 +166,7 @@ pub fn install(root: &Path, program: &Path, new: &Path, from: &str, to: &str) ->
         return Err(error.context(format!("version {to} failed its self-test here and is not taken")));
     }
     let trial = Trial { from: from.to_owned(), to: to.to_owned(), starts: 0 };
-    NewFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&trial)?)?;
+    AtomicFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&trial)?)?;
     successor::replace(program, new).with_context(|| program.display().to_string())
 }
 
@@ -198,7 +198,7 @@ pub fn count_start(root: &Path, program: &Path, running: &str) -> Result<Start> 
     match trial_of(root, running) {
         Some(trial) if trial.starts < MAX_TRIAL_STARTS => {
             let starts = trial.starts + 1;
-            NewFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&Trial { starts, ..trial })?)?;
+            AtomicFile::replace(root.join(TRIAL_FILE), &serde_json::to_vec(&Trial { starts, ..trial })?)?;
             Ok(Start::Proceed)
         }
         Some(trial) => roll_back(root, program, &trial.to).map(|()| Start::RolledBack),
@@ -234,7 +234,7 @@ pub fn reset_starts(root: &Path, running: &str) {
     let trial = trial_of(root, running).map(|trial| serde_json::to_vec(&Trial { starts: 0, ..trial }));
     if let Some(Ok(trial)) = trial {
         // If this fails, the start counts; others remain.
-        let _ = NewFile::replace(root.join(TRIAL_FILE), &trial);
+        let _ = AtomicFile::replace(root.join(TRIAL_FILE), &trial);
     }
 }
 
@@ -251,5 +251,5 @@ pub fn confirm(root: &Path, running: &str) {
 fn record_failed_version(root: &Path, version: &str) -> io::Result<()> {
     let path = root.join(FAILED_VERSIONS_FILE);
     let before = fs::read_to_string(&path).unwrap_or_default();
-    NewFile::replace(path, format!("{before}{version}\n").as_bytes())
+    AtomicFile::replace(path, format!("{before}{version}\n").as_bytes())
 }

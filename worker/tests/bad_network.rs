@@ -6,7 +6,7 @@ mod common;
 
 use std::{sync::Arc, time::Duration};
 
-use client::Dice;
+use client::JitterRng;
 use common::{
     coordinator::Coordinator,
     digest_of, header,
@@ -19,15 +19,15 @@ use testkit::proxy::{self, Fault};
 use worker::status::Doing;
 
 /// Returns a fault for a quarter of all requests.
-fn trouble(rng: &mut Dice) -> Fault {
-    Fault::any(40, || rng.roll())
+fn trouble(rng: &mut JitterRng) -> Fault {
+    Fault::any(40, || rng.next_u64())
 }
 
 #[test]
 fn every_game_is_accepted_once_over_a_faulty_network() {
     for seed in 0..3 {
         let coordinator = Coordinator::new(header(150), 40, 5);
-        let mut rng = Dice::new(seed);
+        let mut rng = JitterRng::new(seed);
         let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut rng)).unwrap();
         let state = tempfile::tempdir().unwrap();
         // The worker's clock is accelerated, and its waits with it.
@@ -44,7 +44,7 @@ fn every_game_is_accepted_once_over_a_faulty_network() {
 #[test]
 fn every_game_is_accepted_once_despite_all_faults_at_once() {
     let mut coordinator = Coordinator::new(header(300), 120, 13);
-    let mut rng = Dice::new(5);
+    let mut rng = JitterRng::new(5);
     let proxy = proxy::start(coordinator.socket(), move |_, _| trouble(&mut rng)).unwrap();
     let state = tempfile::tempdir().unwrap();
     for round in 0..3 {

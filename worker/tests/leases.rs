@@ -6,7 +6,7 @@ mod common;
 
 use std::{fs, path::Path, sync::Arc, thread, time::Duration};
 
-use client::Dice;
+use client::JitterRng;
 use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
 use dataset::{Header, Opponent};
 use engine::Evaluation;
@@ -30,14 +30,14 @@ fn a_match(nodes: u64) -> Header {
 fn play_all(terms: &Header, opponent: Option<Evaluation>, games: u64, command: ControlCommand) {
     let coordinator = Coordinator::new(terms.clone(), games, LEASE);
     let state = tempfile::tempdir().unwrap();
-    let mut rng = Dice::new(3);
+    let mut rng = JitterRng::new(3);
     let (mut played, mut ends) = (0, 0);
     while (coordinator.state().accepted.len() as u64) < games {
         let worker = Worker::start_with(&coordinator.url(), state.path(), clock(), |settings| {
             // One lease per start, so that it takes many starts.
             (settings.cores, settings.leases) = (4, Some(1));
         });
-        let most = rng.between(Duration::from_millis(50), Duration::from_millis(700));
+        let most = rng.duration_between(Duration::from_millis(50), Duration::from_millis(700));
         let said = worker.said.clone();
         said.wait_for(|snapshot| snapshot.games > 0 || snapshot.doing == Doing::Waiting);
         thread::sleep(most);

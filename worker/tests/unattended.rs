@@ -120,10 +120,10 @@ fn a_worker_that_is_killed_plays_nothing_twice() {
     let games = 60 * (kills + 1);
     let coordinator = Coordinator::new(header(400), games, 17);
     let state = tempfile::tempdir().unwrap();
-    let mut rng = client::Dice::new(11);
+    let mut rng = client::JitterRng::new(11);
     for _ in 0..kills {
         let worker = Process::start(&coordinator.url(), state.path(), &[]);
-        thread::sleep(rng.between(Duration::from_millis(100), Duration::from_millis(1500)));
+        thread::sleep(rng.duration_between(Duration::from_millis(100), Duration::from_millis(1500)));
         worker.signal("KILL");
         drop(worker);
     }

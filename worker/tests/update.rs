@@ -24,7 +24,7 @@ use common::{
 };
 use testkit::{
     JumpingClock,
-    http::{Answer, Listener, Request},
+    http::{Listener, Request, Response},
 };
 use worker::{
     control::ControlCommand,
@@ -152,7 +152,7 @@ fn releases() -> Listener {
             Some("-9.0.0") => "newer.program",
             _ => return,
         };
-        let _ = stream.write_all(&Answer::new(200, "application/octet-stream", data(file)).to_bytes());
+        let _ = stream.write_all(&Response::new(200, "application/octet-stream", data(file)).to_bytes());
     })
     .unwrap()
 }

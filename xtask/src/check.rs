@@ -48,6 +48,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     step("format");
     cargo(&["fmt", "--all", "--check"])?;
 
+    step("language: words, sentences, widths");
+    crate::language::run(&crate::language::Arguments::default())?;
+
     let mut missing = Vec::new();
     // The trainer's libtorch is half a gigabyte; without it all but the backend on top of it is
     // checked.

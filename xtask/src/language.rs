@@ -17,7 +17,7 @@ use self::glossary::Glossary;
 const MAX_COLUMNS: usize = 100;
 
 /// Documents with short sentences: the most words on average, and of one sentence.
-const GUIDES: [(&str, f64, usize); 12] = [
+const GUIDES: [(&str, f64, usize); 14] = [
     ("README.md", 14.0, 25),
     ("CONTRIBUTING.md", 16.0, 30),
     ("docs/README.md", 16.0, 30),
@@ -28,8 +28,10 @@ const GUIDES: [(&str, f64, usize); 12] = [
     ("docs/OPERATIONS.md", 16.0, 30),
     ("docs/PAGES.md", 16.0, 30),
     ("docs/REPRODUCE.md", 16.0, 30),
+    ("docs/RULES.md", 16.0, 30),
     ("docs/TRAINING.md", 16.0, 30),
     ("docs/WORKER.md", 16.0, 30),
+    ("nets/README.md", 16.0, 30),
 ];
 
 /// Data, other people's work, and bytes that are a contract.

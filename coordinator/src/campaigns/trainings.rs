@@ -135,7 +135,7 @@ async fn by_token(
     let query = sqlx::query(connection.for_update(query)).bind(people::hash_of(token));
     let row = query.fetch_optional(connection.raw()).await?.ok_or_else(lost)?;
     if row.try_get::<Option<i64>, _>("account")? != Some(account) {
-        return Err(StoreError::rejected(Code::Foreign, "the training belongs to another account"));
+        return Err(StoreError::rejected(Code::NotOwner, "the training belongs to another account"));
     }
     Ok((LeasedTraining::from_row(&row)?, row.try_get("state")?))
 }

@@ -23,7 +23,7 @@ use crate::{
     clock::{Clock, DAY},
     objects::{Kind, Objects},
     people, reports,
-    store::{Connection, Database, Operation, Outcome, Store as _},
+    store::{Connection, Database, Operation, Store as _, StoreError},
     work::quarantine,
 };
 
@@ -339,7 +339,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
     Ok(())
 }
 
-async fn read<T, F>(store: &Database, operation: F) -> Outcome<T>
+async fn read<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
 where
     T: Send + 'static,
     F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
@@ -347,7 +347,7 @@ where
     store.read(operation).await
 }
 
-async fn write<T, F>(store: &Database, operation: F) -> Outcome<T>
+async fn write<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
 where
     T: Send + 'static,
     F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
@@ -491,7 +491,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
         NetCommand::Add { file, name } => {
             let bytes = std::fs::read(&file).with_context(|| format!("{}", file.display()))?;
             let parsed = Net::from_bytes(&bytes).with_context(|| format!("{}", file.display()))?;
-            let architecture = nets::line_of(parsed.sizes());
+            let architecture = nets::architecture_line(parsed.sizes());
             let name = name.unwrap_or_else(|| stem(&file));
             let length = bytes.len() as u64;
             let hash = objects.put(Kind::Net, bytes.into()).await?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use xiangqi::{
     Color, Position, Square,
     notation::Notation,
-    rules::{Class, Deed, Ending, Explanation, Game, Outcome},
+    rules::{Class, Ending, Explanation, Game, Outcome, PlyFacts},
 };
 
 /// An analysed game.
@@ -35,7 +35,7 @@ pub(crate) struct End {
 
 /// A move of a cycle, explained.
 pub(crate) struct CycleMove {
-    pub(crate) facts: Deed,
+    pub(crate) facts: PlyFacts,
     pub(crate) english: String,
     pub(crate) chinese: String,
 }
@@ -148,8 +148,8 @@ impl Story {
 
 impl End {
     fn by_rules(game: &Game, ending: Ending) -> Self {
-        let facts = ending.cycle.as_ref().map_or_else(Vec::new, |cycle| game.deeds(cycle));
-        let explain = |facts: Deed| {
+        let facts = ending.cycle.as_ref().map_or_else(Vec::new, |cycle| game.ply_facts(cycle));
+        let explain = |facts: PlyFacts| {
             let after = game.position_at(facts.ply).unwrap_or_else(|| game.position().clone());
             let (english, chinese) = (facts.english(&after), facts.chinese(&after));
             CycleMove { facts, english, chinese }

@@ -191,7 +191,7 @@ struct Rate {
 }
 
 const fn default_pairs() -> u32 {
-    ratings::USUAL_PAIRS
+    ratings::DEFAULT_PAIRS
 }
 
 async fn rate(

@@ -12,7 +12,7 @@ use axum::{
 use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
 use serde::de::DeserializeOwned;
 
-use crate::{clock::Time, objects::ObjectError, store::Failure};
+use crate::{clock::Time, objects::ObjectError, store::StoreError};
 
 /// An error response (`application/problem+json`), and its `Retry-After` in seconds.
 #[derive(Debug)]
@@ -44,15 +44,15 @@ impl IntoResponse for ApiError {
     }
 }
 
-impl From<Failure> for ApiError {
-    fn from(failure: Failure) -> Self {
+impl From<StoreError> for ApiError {
+    fn from(failure: StoreError) -> Self {
         match failure {
-            Failure::Refused(problem) => {
+            StoreError::Rejected(problem) => {
                 let wait = (problem.code == Code::Busy).then_some(2);
                 Self(problem, wait)
             }
-            Failure::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
-            Failure::Database(sqlx::Error::RowNotFound) => {
+            StoreError::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
+            StoreError::Database(sqlx::Error::RowNotFound) => {
                 Self(Problem::new(Code::NotFound, "there is no such thing"), None)
             }
             other => {

@@ -74,7 +74,7 @@ async fn signed_in(parts: &Parts, service: &Service) -> ApiResult<Option<Identit
     let is_reading = matches!(parts.method, Method::GET | Method::HEAD);
     let Some(cookie) = cookie(&parts.headers, SESSION_COOKIE).filter(|_| is_reading) else { return Ok(None) };
     let session = service.session(cookie).await?;
-    let identity = |Session { account, name, role, .. }| Identity { account, name, role, token: 0, note_use: false };
+    let identity = |Session { account, name, role, .. }| Identity { account, name, role, token: 0, record_use: false };
     Ok(session.map(identity))
 }
 

@@ -15,7 +15,7 @@ use crate::{
     choices::Key,
     reports::{campaign, data, matches, net, overview, people, sprt},
     service::Service,
-    store::Failure,
+    store::StoreError,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -153,7 +153,7 @@ async fn person_own(
             let c = &mut connection;
             let (account, state, _) = people::person(c, &name).await?;
             if account != viewer && !is_maintainer {
-                return Err(Failure::refused(Code::Forbidden, "only this person and maintainers see this"));
+                return Err(StoreError::rejected(Code::Forbidden, "only this person and maintainers see this"));
             }
             let days = people::days(c, account, now).await?;
             Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))

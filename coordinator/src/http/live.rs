@@ -23,7 +23,7 @@ use super::{
     answer::{ApiError, ApiResult, Body, Path},
     auth::Authenticated,
 };
-use crate::{live, service::Service, store::Failure, work::watching};
+use crate::{live, service::Service, store::StoreError, work::watching};
 
 /// The selection of a live match.
 #[derive(Clone, Copy, Deserialize)]
@@ -83,7 +83,7 @@ pub(super) async fn show(
         .await?;
     match service.live.show(service.clock.now(), &scene, &live) {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
-        Err(Failure::Refused(problem)) if problem.code == Code::TooMany => Err(ApiError(problem, Some(1))),
+        Err(StoreError::Rejected(problem)) if problem.code == Code::TooMany => Err(ApiError(problem, Some(1))),
         Err(other) => Err(other.into()),
     }
 }

@@ -11,7 +11,7 @@ use axum::{
 use nnue::{Net, architecture::Sizes};
 use protocol::{
     api::{
-        MOST_NET_BYTES, NET_TYPE,
+        MAX_NET_BYTES, NET_TYPE,
         problem::Code,
         training::{Abandon, Accepted, Claim, Completion, Offer, Progress},
         work::{Renewed, Role},
@@ -88,7 +88,7 @@ pub(super) async fn net(
     require_type(&headers, NET_TYPE)?;
     require_training(&service, &caller, &token).await?;
     permit.exempt_from_byte_limits();
-    let bytes = collect(&service, &headers, body, MOST_NET_BYTES, &permit).await?;
+    let bytes = collect(&service, &headers, body, MAX_NET_BYTES, &permit).await?;
     verify_hash(&headers, &bytes)?;
     let checked = bytes.clone();
     let checked = spawn_blocking(move || Net::from_bytes(&checked).map(drop)).await;
@@ -124,7 +124,7 @@ async fn require_training(service: &Service, caller: &Authenticated, token: &str
     service
         .write(move |mut connection| {
             let token = token.clone();
-            Box::pin(async move { trainings::taken(&mut connection, account, &token).await.map(drop) })
+            Box::pin(async move { trainings::leased(&mut connection, account, &token).await.map(drop) })
         })
         .await?;
     Ok(())
@@ -170,7 +170,7 @@ pub(super) async fn complete(
         Inputs::Kings => nnue::architecture::Inputs::Kings,
         Inputs::KingsAttackers => nnue::architecture::Inputs::KingsAttackers,
     };
-    let architecture = nets::line_of(built.with_inputs(inputs));
+    let architecture = nets::architecture_line(built.with_inputs(inputs));
     let name = manifest.name;
     service
         .write(move |mut connection| {
@@ -179,7 +179,7 @@ pub(super) async fn complete(
                 if trainings::was_completed(&mut connection, account, &token, hash).await? {
                     return Ok(());
                 }
-                let taken = trainings::taken(&mut connection, account, &token).await?;
+                let taken = trainings::leased(&mut connection, account, &token).await?;
                 let net = NewNet {
                     hash,
                     name,

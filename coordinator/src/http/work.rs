@@ -12,7 +12,7 @@ use axum::{
 use dataset::{Digest, delivery, shard::Shard};
 use futures_util::StreamExt as _;
 use protocol::api::{
-    MOST_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE,
+    MAX_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE,
     problem::{Code, Problem},
     work::{
         Answer as WorkAnswer, Ask, Failure as Report, GiveBack, Machine, Me, Receipt, ReceiptStatus, Renew, Renewed,
@@ -33,11 +33,11 @@ use crate::{
     objects::Kind,
     people,
     service::Service,
-    store::Failure,
+    store::StoreError,
     validator::random,
     work::{
         leases,
-        leasing::{self, Asker},
+        leasing::{self, Caller},
         notices,
         receiving::{self, Upload},
     },
@@ -146,17 +146,17 @@ pub(super) async fn ask(
     if ask.nonce.is_empty() || ask.nonce.len() > 64 {
         return Err(ApiError::new(Code::Invalid, "`nonce` must have 1 to 64 characters"));
     }
-    if ask.heard.len() > Ask::MOST_HEARD {
-        return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MOST_HEARD)));
+    if ask.acknowledged.len() > Ask::MAX_ACKNOWLEDGED {
+        return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MAX_ACKNOWLEDGED)));
     }
     let (now, policy) = (service.clock.now(), service.policy());
-    let caller = Asker { account: caller.0.account, draw: random() };
+    let caller = Caller { account: caller.0.account, draw: random() };
     let answer = service
         .write(move |mut connection| {
             let (ask, policy) = (ask.clone(), policy.clone());
             Box::pin(async move {
-                let work = leasing::ask(&mut connection, now, caller, &ask, &policy).await?;
-                Ok(WorkAnswer { work, notices: notices::waiting(&mut connection, ask.worker).await? })
+                let work = leasing::acquire(&mut connection, now, caller, &ask, &policy).await?;
+                Ok(WorkAnswer { work, notices: notices::unacknowledged(&mut connection, ask.worker).await? })
             })
         })
         .await?;
@@ -189,7 +189,7 @@ pub(super) async fn give_back(
     service
         .write(move |mut connection| {
             let lease = lease.clone();
-            Box::pin(async move { leases::give_back(&mut connection, account, &lease, back.from).await })
+            Box::pin(async move { leases::release(&mut connection, account, &lease, back.from).await })
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
@@ -235,10 +235,10 @@ pub(super) async fn receive(
         left => left?,
     };
     let bytes = match left {
-        Some(left) if left < MOST_SHARD_BYTES => collect(&service, &headers, body, left, &permit)
+        Some(left) if left < MAX_SHARD_BYTES => collect(&service, &headers, body, left, &permit)
             .await
             .map_err(|error| if error.0.code == Code::TooLarge { beyond_quota(&service, left) } else { error })?,
-        _ => collect(&service, &headers, body, MOST_SHARD_BYTES, &permit).await?,
+        _ => collect(&service, &headers, body, MAX_SHARD_BYTES, &permit).await?,
     };
     let hash = verify_hash(&headers, &bytes)?;
     let checked = bytes.clone();
@@ -249,7 +249,7 @@ pub(super) async fn receive(
         let max = expected.games.end - expected.games.start;
         let count = if found == 0 || found > max || found % expected.unit != 0 { max } else { found };
         let games = expected.games.start..expected.games.start + count;
-        delivery::at_the_door(&checked, &expected.header, games).map_err(rejected)
+        delivery::precheck(&checked, &expected.header, games).map_err(rejected)
     })
     .await
     .map_err(|_| ApiError::new(Code::Internal, "the coordinator failed: its log says why"))?;
@@ -268,7 +268,7 @@ pub(super) async fn receive(
             Box::pin(async move {
                 let status = receiving::receive(&mut connection, now, &upload).await?;
                 let worker = leases::worker_of_lease(&mut connection, &upload.token).await?;
-                Ok((status, notices::waiting(&mut connection, worker).await?))
+                Ok((status, notices::unacknowledged(&mut connection, worker).await?))
             })
         })
         .await?;
@@ -310,7 +310,7 @@ async fn remaining_quota(service: &Service, account: i64) -> ApiResult<Option<u6
                 let query = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM shards
                              WHERE account = $1 AND object = 'present'";
                 let used: i64 = sqlx::query_scalar(query).bind(account).fetch_one(connection.raw()).await?;
-                Ok::<_, Failure>(used as u64)
+                Ok::<_, StoreError>(used as u64)
             })
         })
         .await?;
@@ -381,5 +381,5 @@ pub(super) fn verify_hash(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Digest
     if found == announced {
         return Ok(found);
     }
-    Err(ApiError::new(Code::BadHash, format!("the body's SHA-256 is {found}; {announced} was said")))
+    Err(ApiError::new(Code::BadHash, format!("the body's SHA-256 is {found}; {announced} was announced")))
 }

@@ -25,7 +25,7 @@ use crate::{
     people,
     reports::people::{self as facts, Account, Audits},
     service::Service,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
     work::quarantine,
 };
 
@@ -101,8 +101,8 @@ async fn apply(
     name: &str,
     change: &UserChange,
     by: i64,
-) -> Outcome<()> {
-    let refused = |detail: &str| crate::store::Failure::refused(Code::Invalid, detail);
+) -> Result<(), StoreError> {
+    let refused = |detail: &str| StoreError::rejected(Code::Invalid, detail);
     let account = people::account_by_name(c, name).await?;
     let reason = Some(change.reason.trim()).filter(|reason| !reason.is_empty());
     let why = reason.ok_or_else(|| refused("say why, in a few words"));

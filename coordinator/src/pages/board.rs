@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 
 use xiangqi::{
     Color, Move, Piece, PieceKind, Position, Square,
-    rules::{Deed, Game},
+    rules::{Game, PlyFacts},
 };
 
 use crate::games::character;
@@ -53,7 +53,7 @@ impl Attack {
 }
 
 /// The marks of a move of the cycle.
-pub(crate) fn marks_of(facts: &Deed) -> Vec<Mark> {
+pub(crate) fn marks_of(facts: &PlyFacts) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (attackers, kind) in [(facts.checkers, Attack::Check), (facts.threats, Attack::Threat)] {
         marks.extend(attackers.into_iter().map(|from| Mark::Arrow { from, to: facts.king, kind }));
@@ -320,7 +320,7 @@ pub(crate) fn in_words(position: &Position, chinese: bool) -> String {
 }
 
 /// The marks of all plies of a game: the facts of its last cycle, otherwise the checks.
-pub(crate) fn marks_of_game(game: &Game, cycle: &[Deed]) -> Vec<(usize, Vec<Mark>)> {
+pub(crate) fn marks_of_game(game: &Game, cycle: &[PlyFacts]) -> Vec<(usize, Vec<Mark>)> {
     let mut marks: Vec<_> = cycle.iter().map(|facts| (facts.ply, marks_of(facts))).collect();
     let first = cycle.first().map_or(usize::MAX, |facts| facts.ply);
     let mut position = game.start().position.clone();

@@ -30,7 +30,7 @@ use crate::{
         overview::{self, Running},
     },
     service::Service,
-    store::Failure,
+    store::StoreError,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -276,7 +276,7 @@ async fn create(State(service): State<Service>, form: Form<Text>) -> ApiResult<R
         .await;
     match made {
         Ok(name) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
-        Err(Failure::Refused(problem)) => {
+        Err(StoreError::Rejected(problem)) => {
             let page = visitor.page("campaigns", visitor.language.words().campaigns.new_campaign, "");
             let fault = Some(Fault::of(&visitor, &problem, &text));
             let shown = show(&TextPage { page, edited: None, text, fault })?;
@@ -315,7 +315,7 @@ async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Fo
         .await;
     match done {
         Ok(()) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
-        Err(Failure::Refused(problem)) if problem.code != Code::NotFound => {
+        Err(StoreError::Rejected(problem)) if problem.code != Code::NotFound => {
             let page = visitor.page("campaigns", name.clone(), "");
             let fault = Some(Fault::of(&visitor, &problem, &text));
             let shown = show(&TextPage { page, edited: Some((name, changed)), text, fault })?;

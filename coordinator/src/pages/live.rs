@@ -34,7 +34,7 @@ use crate::{
     clock::SECOND,
     http::answer::{ApiError, ApiResult},
     service::Service,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Listeners at the same time; the pages of others do not update.
@@ -157,11 +157,11 @@ impl Marks {
 }
 
 /// The current marks.
-pub(crate) async fn marks(service: &Service) -> Outcome<Marks> {
+pub(crate) async fn marks(service: &Service) -> Result<Marks, StoreError> {
     service.read(|mut connection| Box::pin(async move { read(&mut connection).await })).await
 }
 
-async fn read(connection: &mut Connection<'_>) -> Outcome<Marks> {
+async fn read(connection: &mut Connection<'_>) -> Result<Marks, StoreError> {
     let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0)
                              + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT),
                         CAST(COALESCE((SELECT MAX(validated) FROM shards), 0)

@@ -21,7 +21,7 @@ use crate::{
     http::answer::{ApiResult, Path, Query},
     reports::matches::{self, Line, Match, Openings},
     service::Service,
-    store::Failure,
+    store::StoreError,
     timed,
 };
 
@@ -100,7 +100,7 @@ impl Page {
 
     /// The text of both sides' losses on time.
     #[must_use]
-    pub(crate) fn time_losses(&self, timed: &timed::Result) -> String {
+    pub(crate) fn time_losses(&self, timed: &timed::TimedResult) -> String {
         let [own, other] = timed.time_losses;
         self.t.campaigns.time_losses_of.replacen("{}", &own.to_string(), 1).replacen("{}", &other.to_string(), 1)
     }
@@ -146,7 +146,9 @@ fn counting(visitor: &Visitor, job: i64) -> ApiResult<Response> {
 
 async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> ApiResult<Response> {
     let all = match matches::details(&service, job).await {
-        Err(Failure::Refused(problem)) if problem.detail == matches::BEING_COUNTED => return counting(&visitor, job),
+        Err(StoreError::Rejected(problem)) if problem.detail == matches::BEING_COUNTED => {
+            return counting(&visitor, job);
+        }
         all => all?,
     };
     // Games of an open match are hidden.

@@ -24,7 +24,7 @@ use crate::{
     people::{self, passwords, sessions},
     reports::people::{self as facts, Delivery, Machine, Token},
     service::Service,
-    store::Failure,
+    store::StoreError,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -213,11 +213,11 @@ async fn change_password(
                 FormOutcome { notice: Some(words.password_changed.to_owned()), ..FormOutcome::default() },
             )
             .await?;
-            set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
+            set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
             return Ok(shown);
         }
         Ok(_) => words.wrong.to_owned(),
-        Err(Failure::Refused(problem)) => visitor.rejection(&problem),
+        Err(StoreError::Rejected(problem)) => visitor.rejection(&problem),
         Err(other) => return Err(other.into()),
     };
     let shown = page(&service, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?;

@@ -33,7 +33,7 @@ use crate::{
     },
     people::{self, passwords, sessions},
     service::Service,
-    store::Failure,
+    store::StoreError,
 };
 
 pub(super) fn routes() -> Router<Service> {
@@ -222,7 +222,7 @@ async fn begin(
 ) -> ApiResult<Response> {
     let mut response = Redirect::to(next).into_response();
     let cookie = new_session(service, account, before).await?;
-    set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
+    set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
     Ok(response)
 }
 
@@ -246,7 +246,7 @@ pub(super) async fn new_session(service: &Service, account: i64, before: Option<
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     static PERMITS: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(4);
     let _permit = PERMITS.acquire().await;
-    spawn_blocking(work).await.map_err(|error| Failure::Broken(error.to_string()).into())
+    spawn_blocking(work).await.map_err(|error| StoreError::Corrupt(error.to_string()).into())
 }
 
 async fn sign_out(State(service): State<Service>, request: Request) -> ApiResult<Response> {
@@ -341,7 +341,7 @@ async fn register(
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
-        Err(Failure::Refused(problem)) => return fault(visitor.rejection(&problem)),
+        Err(StoreError::Rejected(problem)) => return fault(visitor.rejection(&problem)),
         Err(other) => return Err(other.into()),
     };
     let (now, name) = (service.clock.now(), sent.name.clone());
@@ -359,7 +359,9 @@ async fn register(
         .await;
     let (account, token) = match made {
         Ok(made) => made,
-        Err(Failure::Refused(problem)) if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) => {
+        Err(StoreError::Rejected(problem))
+            if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) =>
+        {
             return fault(visitor.rejection(&problem));
         }
         Err(other) => return Err(ApiError::from(other)),
@@ -376,7 +378,7 @@ async fn register(
     let page = visitor.page("register", fill(words.registered, &sent.name), "");
     let mut response = show(&RegisteredPage { page, token, approved })?;
     if let Some(cookie) = cookie {
-        set_cookie(&mut response, &visitor, SESSION_COOKIE, &cookie, sessions::LASTS / SECOND);
+        set_cookie(&mut response, &visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
     }
     Ok(response)
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::overview::{self, Point};
 use crate::{
     campaigns::{self, matches, matches::Standing},
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
     work::counting,
 };
 
@@ -110,7 +110,7 @@ pub struct Generation {
 /// # Errors
 ///
 /// If the campaign does not exist.
-pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Outcome<Progress> {
+pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progress, StoreError> {
     let row = campaigns::read(connection, id).await?;
     let query = "SELECT created, phase_since, text FROM campaigns WHERE id = $1";
     let (created, phase_since, text): (i64, i64, String) =
@@ -170,7 +170,7 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Outcome<Progr
     })
 }
 
-async fn generations(connection: &mut Connection<'_>, id: i64, last: i64) -> Outcome<Vec<Generation>> {
+async fn generations(connection: &mut Connection<'_>, id: i64, last: i64) -> Result<Vec<Generation>, StoreError> {
     let first = (last + 1 - MAX_GENERATIONS).max(0);
     let mut all: BTreeMap<i64, Generation> = BTreeMap::new();
     let query = "SELECT id, generation, kind, created, closed FROM jobs WHERE campaign = $1 AND generation >= $2

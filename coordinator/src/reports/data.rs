@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::people::ROWS;
 use crate::{
     clock::Time,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
     work::figures::{self, Figures},
 };
 
@@ -105,7 +105,7 @@ impl From<Figures> for Positions {
             positions: figures.positions(),
             unscored: figures.unscored,
             repeated: figures.repeated,
-            scores: classes(&figures.scores, |class| i64::from(Counted::least_score(class))),
+            scores: classes(&figures.scores, |class| i64::from(Counted::min_score(class))),
             pieces: classes(&figures.pieces, |class| class as i64),
         }
     }
@@ -157,7 +157,7 @@ pub struct Aside {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn data(connection: &mut Connection<'_>, now: Time, page: i64) -> Outcome<Data> {
+pub async fn data(connection: &mut Connection<'_>, now: Time, page: i64) -> Result<Data, StoreError> {
     let query = "SELECT state, CAST(SUM(shards) AS BIGINT) AS shards, CAST(SUM(games) AS BIGINT) AS games,
                         CAST(SUM(positions) AS BIGINT) AS positions, CAST(SUM(bytes) AS BIGINT) AS bytes
                  FROM totals GROUP BY state HAVING SUM(shards) > 0
@@ -192,13 +192,13 @@ pub async fn data(connection: &mut Connection<'_>, now: Time, page: i64) -> Outc
     })
 }
 
-async fn labels(connection: &mut Connection<'_>, kind: &str) -> Outcome<Vec<Label>> {
+async fn labels(connection: &mut Connection<'_>, kind: &str) -> Result<Vec<Label>, StoreError> {
     let query = "SELECT label, CAST(SUM(games) AS BIGINT) AS count FROM labels WHERE kind = $1
                  GROUP BY label HAVING SUM(games) > 0 ORDER BY count DESC, label";
     Ok(sqlx::query_as(query).bind(kind.to_owned()).fetch_all(connection.raw()).await?)
 }
 
-async fn set_aside(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Aside>> {
+async fn set_aside(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Aside>, StoreError> {
     let query = "SELECT id AS shard, hash, state, job, first, games, code, detail, received FROM shards
                  WHERE state IN ('rejected', 'disputed', 'quarantined') ORDER BY id DESC LIMIT $1 OFFSET $2";
     Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)

@@ -14,7 +14,7 @@ use crate::{
     campaigns::matches::Standing,
     gate::Verdict,
     service::Service,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
     timed,
 };
 pub(crate) use openings::{Openings, openings};
@@ -98,14 +98,14 @@ fn rows(condition: &'static str) -> AssertSqlSafe<String> {
 }
 
 /// The matches of a net, the newest first.
-pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Outcome<Vec<Line>> {
+pub(super) async fn of_net(connection: &mut Connection<'_>, net: &str) -> Result<Vec<Line>, StoreError> {
     let query = rows("jobs.net = $1 AND jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT 20");
     let rows: Vec<Row> = sqlx::query_as(query).bind(net.to_owned()).fetch_all(connection.raw()).await?;
     Ok(rows.into_iter().map(Line::from).collect())
 }
 
 /// The last decided gate of a campaign.
-pub(super) async fn decided(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Option<Line>> {
+pub(super) async fn decided(connection: &mut Connection<'_>, campaign: i64) -> Result<Option<Line>, StoreError> {
     let query =
         rows("jobs.campaign = $1 AND jobs.kind = 'match' AND jobs.decision IS NOT NULL ORDER BY jobs.id DESC LIMIT 1");
     let row: Option<Row> = sqlx::query_as(query).bind(campaign).fetch_optional(connection.raw()).await?;
@@ -120,7 +120,7 @@ pub const PAGE: i64 = 100;
 /// # Errors
 ///
 /// If the database fails.
-pub async fn list(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Line>> {
+pub async fn list(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Line>, StoreError> {
     let query = rows("jobs.gate IS NOT NULL ORDER BY jobs.id DESC LIMIT $1 OFFSET $2");
     let query = sqlx::query_as(query).bind(PAGE).bind(page.max(0) * PAGE);
     let rows: Vec<Row> = query.fetch_all(connection.raw()).await?;
@@ -158,7 +158,7 @@ pub struct Match {
 /// # Errors
 ///
 /// If the match does not exist.
-pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
+pub async fn details(service: &Service, job: i64) -> Result<Match, StoreError> {
     let played = service.pages.matches.read(service, job).await?;
     service
         .read(move |mut connection| {
@@ -169,7 +169,7 @@ pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
                 let row: Row = sqlx::query_as(query).bind(job).fetch_one(c.raw()).await?;
                 let query = "SELECT gate, header FROM jobs WHERE id = $1";
                 let (gate, header): (String, String) = sqlx::query_as(query).bind(job).fetch_one(c.raw()).await?;
-                let broken = |error: serde_json::Error| Failure::Broken(format!("job {job}: {error}"));
+                let broken = |error: serde_json::Error| StoreError::Corrupt(format!("job {job}: {error}"));
                 let gate: Gate = serde_json::from_str(&gate).map_err(broken)?;
                 let header: Header = serde_json::from_str(&header).map_err(broken)?;
                 let shown = workers::notable(&played.workers);
@@ -195,7 +195,7 @@ pub async fn details(service: &Service, job: i64) -> Outcome<Match> {
 /// # Errors
 ///
 /// If the match does not exist.
-pub async fn all_workers(service: &Service, job: i64, page: usize) -> Outcome<Vec<Worker>> {
+pub async fn all_workers(service: &Service, job: i64, page: usize) -> Result<Vec<Worker>, StoreError> {
     let played = service.pages.matches.read(service, job).await?;
     let part = workers::page(&played.workers, page);
     service

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::matches::{self, Line};
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
 /// Maximum of relatives per direction.
 const MAX_RELATIVES: i64 = 200;
@@ -93,7 +93,7 @@ pub const PAGE: i64 = 100;
 /// # Errors
 ///
 /// If the database fails.
-pub async fn list(connection: &mut Connection<'_>, before: Option<i64>, limit: i64) -> Outcome<Vec<Net>> {
+pub async fn list(connection: &mut Connection<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Net>, StoreError> {
     let query = sqlx::AssertSqlSafe(format!(
         "{COLUMNS} WHERE nets.created < $1 ORDER BY nets.created DESC, nets.hash LIMIT $2"
     ));
@@ -106,7 +106,7 @@ pub async fn list(connection: &mut Connection<'_>, before: Option<i64>, limit: i
 /// # Errors
 ///
 /// If the net does not exist.
-pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> {
+pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Result<Card, StoreError> {
     let query = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE nets.hash = $1"));
     let net: Net = sqlx::query_as(query).bind(hash.to_owned()).fetch_one(connection.raw()).await?;
     let query = sqlx::query_scalar("SELECT manifest FROM nets WHERE hash = $1").bind(hash.to_owned());
@@ -144,7 +144,7 @@ pub async fn card(connection: &mut Connection<'_>, hash: &str) -> Outcome<Card> 
 }
 
 /// The ancestors, from the first net to the parent.
-async fn ancestors(connection: &mut Connection<'_>, parent: Option<String>) -> Outcome<Vec<Relative>> {
+async fn ancestors(connection: &mut Connection<'_>, parent: Option<String>) -> Result<Vec<Relative>, StoreError> {
     let mut line: Vec<Relative> = Vec::new();
     let mut next = parent;
     while let Some(hash) = next.take() {

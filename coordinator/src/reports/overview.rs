@@ -6,7 +6,7 @@ use stats::{Counts, EloEstimate};
 use crate::{
     clock::{HOUR, Time},
     gate::Verdict,
-    store::{Connection, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Promotions listed, the newest.
@@ -106,7 +106,7 @@ pub struct PublicEvent {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Outcome<Overview> {
+pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Result<Overview, StoreError> {
     let campaigns = running(connection, false).await?;
     let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
                         CAST(COALESCE(SUM(positions), 0) AS BIGINT) AS positions
@@ -133,7 +133,7 @@ pub async fn overview(connection: &mut Connection<'_>, now: Time) -> Outcome<Ove
 /// # Errors
 ///
 /// If the database fails.
-pub async fn running(connection: &mut Connection<'_>, all: bool) -> Outcome<Vec<Running>> {
+pub async fn running(connection: &mut Connection<'_>, all: bool) -> Result<Vec<Running>, StoreError> {
     let query = "SELECT campaigns.name AS name, campaigns.state AS state, phase, campaigns.generation AS generation,
                         champion, nets.name AS champion_name, phase_since
                  FROM campaigns LEFT JOIN nets ON nets.hash = campaigns.champion
@@ -148,7 +148,7 @@ pub async fn running(connection: &mut Connection<'_>, all: bool) -> Outcome<Vec<
 /// # Errors
 ///
 /// If the database fails.
-pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome<Vec<Point>> {
+pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Result<Vec<Point>, StoreError> {
     #[derive(sqlx::FromRow)]
     struct Row {
         campaign: String,
@@ -204,7 +204,7 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Outcome
 }
 
 /// The last events of campaigns and nets. Events about people are not public.
-async fn events(connection: &mut Connection<'_>) -> Outcome<Vec<PublicEvent>> {
+async fn events(connection: &mut Connection<'_>) -> Result<Vec<PublicEvent>, StoreError> {
     const MAX_SCANNED: i64 = 2_000;
     let query = "SELECT id AS event, at, kind, subject, text FROM events
                  WHERE id > (SELECT COALESCE(MAX(id), 0) FROM events) - $1

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     clock::Time,
     people,
-    store::{Connection, Failure as Failed, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Rows per page.
@@ -50,7 +50,11 @@ pub struct Machine {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn machines(connection: &mut Connection<'_>, account: Option<i64>, page: i64) -> Outcome<Vec<Machine>> {
+pub async fn machines(
+    connection: &mut Connection<'_>,
+    account: Option<i64>,
+    page: i64,
+) -> Result<Vec<Machine>, StoreError> {
     // The page's rows are selected first: the counts are computed for these alone.
     let query = "SELECT w.id AS worker, accounts.name AS account, w.name AS name, version, threads, system,
                         instruction_set, nodes_per_second, trusted, blocked, last_seen,
@@ -88,7 +92,11 @@ pub struct Failure {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn failures(connection: &mut Connection<'_>, account: Option<i64>, page: i64) -> Outcome<Vec<Failure>> {
+pub async fn failures(
+    connection: &mut Connection<'_>,
+    account: Option<i64>,
+    page: i64,
+) -> Result<Vec<Failure>, StoreError> {
     let query = "SELECT failures.id AS failure, accounts.name AS account, workers.name AS worker, at, kind,
                         failures.version AS version, detail
                  FROM failures JOIN accounts ON accounts.id = failures.account
@@ -137,7 +145,7 @@ pub struct Audits {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Outcome<Audits> {
+pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits, StoreError> {
     let query = "SELECT comparisons.id AS comparison, comparisons.job AS job, comparisons.first AS first,
                         comparisons.games AS games, comparisons.state AS state, game, one.name AS left,
                         other.name AS right, comparisons.created AS created
@@ -183,7 +191,7 @@ pub struct Delivery {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64) -> Outcome<Vec<Delivery>> {
+pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64) -> Result<Vec<Delivery>, StoreError> {
     let query = "SELECT hash, job, workers.name AS worker, first, games, state, code, detail, received
                  FROM shards JOIN workers ON workers.id = shards.worker
                  WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2 OFFSET $3";
@@ -207,7 +215,7 @@ pub struct Contributor {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Contributor>> {
+pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Contributor>, StoreError> {
     let query = "SELECT accounts.name AS account, total.games AS games, total.positions AS positions
                  FROM (SELECT account, CAST(SUM(games) AS BIGINT) AS games, CAST(SUM(positions) AS BIGINT) AS positions
                        FROM contributions GROUP BY account ORDER BY 2 DESC, 1 LIMIT $1 OFFSET $2) AS total
@@ -233,11 +241,11 @@ pub struct Person {
 /// # Errors
 ///
 /// If the account does not exist or was deleted.
-pub async fn person(connection: &mut Connection<'_>, name: &str) -> Outcome<(i64, String, Person)> {
+pub async fn person(connection: &mut Connection<'_>, name: &str) -> Result<(i64, String, Person), StoreError> {
     let id = people::account_by_name(connection, name).await?;
     let query = "SELECT name, state FROM accounts WHERE id = $1 AND state <> 'deleted'";
     let found: Option<(String, String)> = sqlx::query_as(query).bind(id).fetch_optional(connection.raw()).await?;
-    let gone = || Failed::refused(Code::NotFound, format!("there is no account {name}"));
+    let gone = || StoreError::rejected(Code::NotFound, format!("there is no account {name}"));
     let (account, state) = found.ok_or_else(gone)?;
     let total = people::contribution(connection, id, i64::MIN).await?;
     let rank = people::rank(connection, id).await?.map(|rank| rank as i64);
@@ -258,7 +266,7 @@ pub struct Day {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> Outcome<Vec<Day>> {
+pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> Result<Vec<Day>, StoreError> {
     let first = now.day() - 29;
     let query = "SELECT day, games FROM contributions WHERE account = $1 AND day >= $2";
     let found: Vec<Day> = sqlx::query_as(query).bind(account).bind(first).fetch_all(connection.raw()).await?;
@@ -292,7 +300,7 @@ pub struct Token {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn tokens(connection: &mut Connection<'_>, account: i64, page: i64) -> Outcome<Vec<Token>> {
+pub async fn tokens(connection: &mut Connection<'_>, account: i64, page: i64) -> Result<Vec<Token>, StoreError> {
     let query = "SELECT id AS token, name, prefix AS begins, role, created, last_used, expires, revoked
                  FROM tokens WHERE account = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
     let query = sqlx::query_as(query).bind(account).bind(ROWS).bind(page.max(0) * ROWS);
@@ -323,7 +331,7 @@ pub struct Account {
 /// # Errors
 ///
 /// If the database fails.
-pub async fn accounts(connection: &mut Connection<'_>, page: i64) -> Outcome<Vec<Account>> {
+pub async fn accounts(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Account>, StoreError> {
     let query = "SELECT id AS account, name, role, state, message, created, clean_games FROM accounts
                  ORDER BY CASE state WHEN 'pending' THEN 0 WHEN 'quarantined' THEN 1 ELSE 2 END, id DESC
                  LIMIT $1 OFFSET $2";

@@ -61,7 +61,7 @@ async fn read(
     if lease.account == account {
         Ok(lease)
     } else {
-        Err(StoreError::rejected(Code::Foreign, "the lease belongs to another account"))
+        Err(StoreError::rejected(Code::NotOwner, "the lease belongs to another account"))
     }
 }
 

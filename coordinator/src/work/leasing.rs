@@ -90,7 +90,7 @@ pub async fn acquire(
     policy: &Policy,
 ) -> Result<Work, StoreError> {
     let worker = find_worker(connection, caller.account, ask.worker).await?;
-    notices::acknowledge(connection, worker.id, &ask.heard).await?;
+    notices::acknowledge(connection, worker.id, &ask.acknowledged).await?;
     if let Some(message) = block_reason(&worker) {
         return Err(StoreError::rejected(Code::Blocked, message));
     }

@@ -43,7 +43,7 @@ pub async fn expectation(
         return Err(StoreError::rejected(Code::NotFound, "there is no such lease"));
     };
     if owner != account {
-        return Err(StoreError::rejected(Code::Foreign, "the lease belongs to another account"));
+        return Err(StoreError::rejected(Code::NotOwner, "the lease belongs to another account"));
     }
     let header = super::header_of(&header)?;
     let unit = if header.opponent.is_some() { 2 } else { 1 };

@@ -152,7 +152,7 @@ pub async fn scene(connection: &mut Connection<'_>, account: i64, token: &str) -
     let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, "there is no such lease"))?;
     let (lease, owner, state, first, games, job, header, job_state) = row;
     if owner != account {
-        return Err(StoreError::rejected(Code::Foreign, "the lease belongs to another account"));
+        return Err(StoreError::rejected(Code::NotOwner, "the lease belongs to another account"));
     }
     if state != "active" {
         return Err(StoreError::rejected(Code::LeaseLost, format!("the lease is {state}")));

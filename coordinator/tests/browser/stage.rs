@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use coordinator::{
     campaigns::matches,
-    events::{Event, note},
+    events::{Event, record_event},
     gate,
     objects::Kind,
     people,
@@ -385,7 +385,7 @@ async fn add_events(bench: &Bench) {
             Box::pin(async move {
                 let at = coordinator::clock::Time(NOW.0 - hours * HOUR);
                 let event = Event { kind, account: None, subject: subject.to_owned(), text: text.to_owned() };
-                note(&mut c, at, event).await
+                record_event(&mut c, at, event).await
             })
         });
         done.await.unwrap();

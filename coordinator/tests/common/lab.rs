@@ -119,7 +119,7 @@ pub fn lease_request(worker: i64, nonce: &str, games: u32) -> Ask {
         // The cost of a game in this campaign, so that a second is a game.
         nodes_per_second: Some(66_600),
         most_seconds: Some(games),
-        heard: Vec::new(),
+        acknowledged: Vec::new(),
     }
 }
 

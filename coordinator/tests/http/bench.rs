@@ -67,7 +67,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let store = Database::open(&format!("sqlite:{}", folder.path().join("db").display()), None).await.unwrap();
         let objects = Objects::open(folder.path().join("objects").to_str().unwrap()).unwrap();
-        let clock = Clock::standing(NOW);
+        let clock = Clock::manual(NOW);
         let (stop, stopping) = watch::channel(false);
         let limits = Limits::new(settings.most_requests, settings.requests_per_second, settings.burst);
         let service = Service {
@@ -113,7 +113,7 @@ impl Bench {
     }
 
     pub(crate) async fn step(&self) {
-        driver::step(&self.service).await.unwrap();
+        driver::tick(&self.service).await.unwrap();
     }
 
     /// Validates and compares all waiting uploads.
@@ -124,7 +124,7 @@ impl Bench {
             clock: self.clock.clone(),
             threads: 1,
         };
-        while validator.round().await.unwrap() > 0 {}
+        while validator.run_batch().await.unwrap() > 0 {}
     }
 
     pub(crate) fn request(&self, method: Method, path: &str, token: &str) -> RequestBuilder {
@@ -202,7 +202,7 @@ pub(crate) fn ask(worker: i64, nonce: &str) -> Ask {
         threads: 1,
         nodes_per_second: Some(1_000),
         most_seconds: Some(24),
-        heard: Vec::new(),
+        acknowledged: Vec::new(),
     }
 }
 

@@ -56,7 +56,7 @@ async fn every_path_of_programs_is_documented() {
         of(address.to_owned());
     }
     of(path::renewal("{lease}"));
-    of(path::giving_back("{lease}"));
+    of(path::release("{lease}"));
     of(path::games("{lease}", 0).replace("/0", "/{first}"));
     for of_training in [path::progress, path::candidate, path::curves, path::completion, path::abandonment] {
         of(of_training("{training}"));

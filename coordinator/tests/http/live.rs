@@ -64,7 +64,7 @@ async fn a_marked_match_is_seen_through_one_lease() {
 
     let bob = bench.account("bob", Role::Volunteer).await;
     let foreign = bench.post(&path::live(&lease.token), &bob, &live(&lease, "h2e2")).await;
-    problem(foreign, Code::Foreign).await;
+    problem(foreign, Code::NotOwner).await;
     // When the lease is over, the next one is watched.
     let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
     assert!(bench.upload(&ann, &lease, bytes).await.status().is_success());

@@ -3,7 +3,7 @@
 use dataset::{Digest, Header, Record, codec::BlockEncoder, delivery, shard::Shard};
 use futures_util::StreamExt as _;
 use protocol::api::{
-    MOST_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
+    MAX_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     problem::Code,
     work::{Answer, Ask, Lease, Role, Work},
 };
@@ -81,10 +81,10 @@ async fn uploads_rejected_by_their_headers() {
     problem(put("text/plain", &hash, bytes.clone()).await.unwrap(), Code::WrongType).await;
     problem(put(SHARD_TYPE, "none", bytes.clone()).await.unwrap(), Code::BadHash).await;
     problem(put(SHARD_TYPE, &Digest::of(b"").to_string(), bytes.clone()).await.unwrap(), Code::BadHash).await;
-    let large = vec![0; MOST_SHARD_BYTES as usize + 1];
+    let large = vec![0; MAX_SHARD_BYTES as usize + 1];
     problem(put(SHARD_TYPE, &hash, large).await.unwrap(), Code::TooLarge).await;
     let other = bench.account("eve", Role::Volunteer).await;
-    problem(bench.upload(&other, &lease, bytes.clone()).await, Code::Foreign).await;
+    problem(bench.upload(&other, &lease, bytes.clone()).await, Code::NotOwner).await;
     problem(bench.upload_at(&token, &lease, 1_000_000, bytes.clone()).await, Code::WrongGames).await;
     let unknown = Lease { token: "unknown".to_owned(), ..lease.clone() };
     problem(bench.upload(&token, &unknown, bytes).await, Code::NotFound).await;
@@ -241,7 +241,7 @@ async fn uploads_rejected_by_replay() {
         assert!(found.len() == 1 && codes.contains(&found[0]), "{codes:?}: {:?}", answer.notices);
         let Work::Games(next) = answer.work else { panic!("no games") };
         let acknowledged = answer.notices.iter().filter_map(|notice| notice.shard).collect();
-        let again = Ask { heard: acknowledged, ..ask(worker, &format!("again{number}")) };
+        let again = Ask { acknowledged, ..ask(worker, &format!("again{number}")) };
         let again: Answer = read(bench.post(path::LEASES, &token, &again).await).await;
         assert!(again.notices.is_empty(), "the notice was acknowledged");
         lease = next;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::api::{
-    MOST_SHARD_BYTES, SHARD_TYPE, path,
+    MAX_SHARD_BYTES, SHARD_TYPE, path,
     problem::Code,
     training::{Claim, Offer},
     work::Role,
@@ -181,7 +181,7 @@ async fn stalled_uploads_fill_no_memory() {
     let worker = bench.worker(&ann, "one").await;
     let lease = bench.lease(&ann, worker, "a").await;
     let head = format!(
-        "PUT {} HTTP/1.1\r\nauthorization: Bearer {ann}\r\ncontent-type: {SHARD_TYPE}\r\ncontent-length: {MOST_SHARD_BYTES}",
+        "PUT {} HTTP/1.1\r\nauthorization: Bearer {ann}\r\ncontent-type: {SHARD_TYPE}\r\ncontent-length: {MAX_SHARD_BYTES}",
         path::games(&lease.token, lease.terms.first_game)
     );
     let part = vec![0; 3 << 20];

@@ -32,7 +32,7 @@ impl Timer for Ticks {
 
 fn play(lease: &Lease) -> Vec<Record> {
     let (plain, timer) = (Evaluation::Plain, Arc::new(Ticks::default()));
-    let run = Run::under_timer(&lease.terms, plain.clone(), Some(plain), None, timer).unwrap();
+    let run = Run::from_header_with_timer(&lease.terms, plain.clone(), Some(plain), None, timer).unwrap();
     let mut players = run.players();
     lease.numbers().map(|number| run.game(&mut players, number).unwrap().record).collect()
 }

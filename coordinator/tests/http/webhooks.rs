@@ -16,9 +16,9 @@ use axum::{
 };
 use coordinator::{
     clock::HOUR,
-    events::{Event, note},
+    events::{Event, record_event},
     people,
-    store::{Failure, Store as _},
+    store::{Store as _, StoreError},
     webhooks::{self, Sender, signature},
     work::quarantine,
 };
@@ -74,7 +74,7 @@ async fn receive(State(receiver): State<Receiver>, headers: HeaderMap, body: Str
     }
 }
 
-async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, String), Failure> {
+async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, String), StoreError> {
     let (now, kinds): (_, Vec<String>) = (bench.clock.now(), kinds.iter().map(|&kind| kind.to_owned()).collect());
     let added = bench.service.store.write(move |mut c| {
         let (address, kinds) = (address.clone(), kinds.clone());
@@ -88,7 +88,7 @@ async fn cause_event(bench: &Bench, kind: &'static str) {
     let noted = bench.service.store.write(move |mut c| {
         let event =
             Event { kind, account: None, subject: "campaign:one".to_owned(), text: format!("campaign {kind} began") };
-        Box::pin(async move { note(&mut c, now, event.clone()).await })
+        Box::pin(async move { record_event(&mut c, now, event.clone()).await })
     });
     noted.await.unwrap();
 }
@@ -103,7 +103,7 @@ async fn deliver(bench: &Bench) -> (usize, usize) {
 async fn events_are_delivered_once_and_signed() {
     let bench = Bench::start().await;
     let (receiver, at) = Receiver::start(&[]).await;
-    let (_, secret) = add(&bench, format!("http://{at}/hook?key=1"), &webhooks::USUAL_KINDS).await.unwrap();
+    let (_, secret) = add(&bench, format!("http://{at}/hook?key=1"), &webhooks::DEFAULT_KINDS).await.unwrap();
     cause_event(&bench, "promotion").await;
     cause_event(&bench, "candidate").await;
     bench.account("eve", Role::Volunteer).await;
@@ -203,7 +203,7 @@ async fn a_full_disk_is_one_event_and_its_recovery_another() {
     let mut service = bench.service.clone();
     service.settings = Arc::new(settings());
     for _ in 0..3 {
-        coordinator::driver::step(&service).await.unwrap();
+        coordinator::driver::tick(&service).await.unwrap();
     }
     assert_eq!(bench.number("SELECT COUNT(*) FROM events WHERE kind = 'disk'").await, 2);
 }
@@ -213,7 +213,7 @@ async fn an_invalid_address_is_rejected() {
     let bench = Bench::start().await;
     for address in ["http://example.org/hook", "ftp://127.0.0.1/", "https://me:secret@example.org/", "nonsense"] {
         match add(&bench, address.to_owned(), &["disk"]).await {
-            Err(Failure::Refused(problem)) => assert_eq!(problem.code, Code::Invalid, "{address}"),
+            Err(StoreError::Rejected(problem)) => assert_eq!(problem.code, Code::Invalid, "{address}"),
             other => panic!("{address}: {other:?}"),
         }
     }

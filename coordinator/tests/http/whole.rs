@@ -66,7 +66,7 @@ async fn part_of_a_lease_may_be_delivered_and_the_rest_released() {
     problem(answer, Code::NoProgress).await;
     let bytes = shard(&lease.terms, &play(&lease.terms, 2));
     assert_eq!(bench.upload(&token, &lease, bytes).await.status(), StatusCode::CREATED);
-    let answer = bench.post(&path::giving_back(&lease.token), &token, &GiveBack { from: 2 }).await;
+    let answer = bench.post(&path::release(&lease.token), &token, &GiveBack { from: 2 }).await;
     assert_eq!(answer.status(), StatusCode::NO_CONTENT);
     let next = bench.lease(&token, worker, "b").await;
     assert_eq!((next.terms.first_game, next.games), (2, lease.games - 2), "the released games are leased again");
@@ -129,7 +129,7 @@ async fn a_nearly_full_disk_accepts_results_and_leases_nothing() {
     assert_eq!(ready().await, (StatusCode::OK, "ready\n".to_owned()));
     let mut full = bench.service.clone();
     full.settings = Arc::new(Settings { least_free_bytes: u64::MAX, ..settings() });
-    driver::step(&full).await.unwrap();
+    driver::tick(&full).await.unwrap();
     let (status, why) = ready().await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(

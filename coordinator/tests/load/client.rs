@@ -110,7 +110,7 @@ impl Client {
             threads: 4,
             nodes_per_second: Some(GAMES * 500_000 / 300 + 1),
             most_seconds: Some(300),
-            heard: Vec::new(),
+            acknowledged: Vec::new(),
         };
         let body = serde_json::to_vec(&ask).unwrap();
         for _ in 0..100 {

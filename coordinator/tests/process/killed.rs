@@ -83,7 +83,7 @@ impl Volunteer {
                 threads: 1,
                 nodes_per_second: Some(1_000),
                 most_seconds: Some(2),
-                heard: Vec::new(),
+                acknowledged: Vec::new(),
             };
             let answer = self.send(Method::POST, path::LEASES, json, serde_json::to_vec(&ask).unwrap()).await?;
             let answer: Answer = serde_json::from_slice(&answer).unwrap();

@@ -100,7 +100,7 @@ async fn lease(visitor: &Visitor, token: &str) -> Lease {
             threads: 1,
             nodes_per_second: Some(1_000),
             most_seconds: Some(2),
-            heard: Vec::new(),
+            acknowledged: Vec::new(),
         };
         let answer: Answer = read(visitor.post(path::LEASES, token, &ask).await).await;
         if let Work::Games(lease) = answer.work {

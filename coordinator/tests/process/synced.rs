@@ -38,7 +38,7 @@ async fn upload(folder: &Path, port: u16, token: &str) -> Digest {
             threads: 1,
             nodes_per_second: Some(1_000),
             most_seconds: Some(2),
-            heard: Vec::new(),
+            acknowledged: Vec::new(),
         };
         let answer: Answer =
             serde_json::from_slice(&post(path::LEASES, serde_json::to_vec(&ask).unwrap()).await).unwrap();

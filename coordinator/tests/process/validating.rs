@@ -50,8 +50,14 @@ impl Player {
     }
 
     async fn lease(&self, worker: i64, nonce: String) -> Option<Lease> {
-        let ask =
-            Ask { worker, nonce, threads: 4, nodes_per_second: Some(60_000), most_seconds: Some(3), heard: Vec::new() };
+        let ask = Ask {
+            worker,
+            nonce,
+            threads: 4,
+            nodes_per_second: Some(60_000),
+            most_seconds: Some(3),
+            acknowledged: Vec::new(),
+        };
         let answer = self.post(path::LEASES, serde_json::to_vec(&ask).unwrap()).await;
         match serde_json::from_slice::<Answer>(&answer).unwrap().work {
             Work::Games(lease) => Some(lease),

@@ -68,7 +68,7 @@ fn rows(shard: &shard::Shard<shard::FileSource>) -> Result<Vec<Row>> {
             let predicted = ((-5 * last + 3 * own) / 8) as i16;
             rows.push(Row { fen: game.fen(), mv, score, result, ply: game.len() as u16, predicted });
             before = [score.max(-i16::MAX), before[0]];
-            game.advance(mv);
+            game.make_unjudged(mv);
         }
     }
     Ok(rows)

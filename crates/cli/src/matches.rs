@@ -17,7 +17,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use selfplay::{
-    Abort, Book, BrokenOff, Conditions, Entrant, FaultReport, Filter, LoneGame, MatchPlan, OpeningOrder, Openings,
+    Abort, Book, Conditions, Entrant, FaultReport, Filter, LoneGame, MatchAborted, MatchPlan, OpeningOrder, Openings,
     Player, TimeControl, Timer as _, play_match,
 };
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
@@ -167,7 +167,7 @@ impl Arguments {
         let (standing, why) = match result {
             Ok(standing) => (standing, None),
             Err(broken) => {
-                let BrokenOff { mut why, standing, lone_game } = *broken;
+                let MatchAborted { mut why, standing, lone_game } = *broken;
                 if let Some(LoneGame { pair, game }) = lone_game {
                     let game = pgn.write(pair, false, &game);
                     let kept = record.keep(&[game], &names, &standing.faults, &mut progress);

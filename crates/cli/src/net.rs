@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use dataset::NewFile;
+use dataset::AtomicFile;
 use nnue::{
     Evaluator, FileError, Kernel, Net, Parameters,
     architecture::{Inputs, Sizes},
@@ -236,7 +236,7 @@ impl Untrained {
             Parameters::from_piece_values(sizes, self.seed)
         };
         let bytes = parameters.to_bytes();
-        NewFile::write(&self.file, &bytes)?;
+        AtomicFile::write(&self.file, &bytes)?;
         writeln!(out, "{} {}", Net::from_bytes(&bytes)?.hash(), self.file.display())?;
         Ok(Finding::Holds)
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sy
 
 use anyhow::{Context as _, Result, bail};
 use dataset::{
-    NewFile,
+    AtomicFile,
     shard::{EXTENSION, ShardWriter},
 };
 use engine::Evaluation;
@@ -112,7 +112,7 @@ impl Arguments {
         }
         let from = if self.first == 0 { String::new() } else { format!("-from{}", self.first) };
         let path = self.out.join(format!("games-seed{}-{}{from}.{EXTENSION}", self.seed, self.games));
-        let file = NewFile::begin(&path).context("--out")?;
+        let file = AtomicFile::begin(&path).context("--out")?;
         let mut shard = ShardWriter::new(file, run.header()).context("--out")?;
         let mut answer = Answer {
             net: net_hash,

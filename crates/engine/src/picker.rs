@@ -106,7 +106,7 @@ impl Picker {
                     self.stage = Stage::GoodCaptures;
                 }
                 Stage::GoodCaptures => match self.select_best() {
-                    Some(mv) if position.exchange_at_least(mv, self.threshold) => return Some(mv),
+                    Some(mv) if position.see_ge(mv, self.threshold) => return Some(mv),
                     Some(mv) => self.bad.push(mv),
                     None if self.captures_only => self.stage = Stage::Done,
                     None => self.stage = Stage::GenerateQuiets,

@@ -211,7 +211,7 @@ impl Worker {
         let captured = position.piece_at(mv.to()).is_some();
         let piece_to = position.piece_at(mv.from()).map(|piece| PieceTo::new(piece, mv.to()));
         self.evaluator.push(position, mv);
-        self.game.advance(mv);
+        self.game.make_unjudged(mv);
         self.nodes += 1;
         let ss = self.ss(ply);
         ss.mv = Some(mv);
@@ -220,7 +220,7 @@ impl Worker {
     }
 
     fn unmake(&mut self) {
-        self.game.retract();
+        self.game.unmake_unjudged();
         self.evaluator.pop();
     }
 
@@ -296,7 +296,7 @@ impl Worker {
 
     /// The exchange value of the captured piece.
     fn victim_value(&self, mv: Move) -> Score {
-        self.game.position().piece_at(mv.to()).map_or(0, |piece| xiangqi::EXCHANGE_VALUES[piece.kind().index()])
+        self.game.position().piece_at(mv.to()).map_or(0, |piece| xiangqi::SEE_VALUES[piece.kind().index()])
     }
 
     /// Whether a null move is sound: without chariot, horse or cannon zugzwang is too likely.

@@ -2,7 +2,7 @@
 
 use dataset::{
     Book, EvaluationFilter as Filter, Opening,
-    opening::{MOST_ATTEMPTS, Walker},
+    opening::{MAX_ATTEMPTS, Walker},
     random::game_seed,
 };
 use engine::{Engine, Limits};
@@ -68,7 +68,7 @@ impl Openings {
         should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Opening>, NoOpening> {
         let walker = Walker { start, rules: self.rules, plies: self.plies };
-        for attempt in 0..MOST_ATTEMPTS {
+        for attempt in 0..MAX_ATTEMPTS {
             if !should_continue() {
                 return Ok(None);
             }
@@ -78,7 +78,7 @@ impl Openings {
                 return Ok(Some(Opening { rules: self.rules, start: walker.start, seed, attempt, moves }));
             }
         }
-        Err(NoOpening { start: walker.start.to_string(), plies: self.plies, attempts: MOST_ATTEMPTS })
+        Err(NoOpening { start: walker.start.to_string(), plies: self.plies, attempts: MAX_ATTEMPTS })
     }
 }
 

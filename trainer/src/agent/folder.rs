@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use dataset::{Digest, NewFile, manifest::Entry};
+use dataset::{AtomicFile, Digest, manifest::Entry};
 use protocol::{api::training::Training, is_name, recipe::Recipe};
 
 use crate::run;
@@ -60,7 +60,7 @@ impl Folder {
         fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         let folder = run::Folder::new(&path);
         let path = folder.file("recipe.toml");
-        NewFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
+        AtomicFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         Ok(folder)
     }
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use client::{Backoff, Client, Dice};
+use client::{Backoff, Client, JitterRng};
 use protocol::api::{problem::Code, training::Progress};
 
 use super::{stop_reason::StopReason, stop_signal::StopSignal};
@@ -85,7 +85,7 @@ impl Drop for Lease {
 
 fn send_heartbeats(client: &Client, training: &str, shared: &Shared) {
     let mut backoff =
-        Backoff::new(Duration::from_secs(2), HEARTBEAT_INTERVAL, Dice::new(getrandom::u64().unwrap_or_default()));
+        Backoff::new(Duration::from_secs(2), HEARTBEAT_INTERVAL, JitterRng::new(getrandom::u64().unwrap_or_default()));
     let mut wait = Duration::ZERO;
     loop {
         let state = shared.state();
@@ -102,7 +102,7 @@ fn send_heartbeats(client: &Client, training: &str, shared: &Shared) {
                 HEARTBEAT_INTERVAL
             }
             // The coordinator may return at any time; meanwhile training continues.
-            Err(error) if error.may_pass() => backoff.after_failure(error.again_after()),
+            Err(error) if error.is_transient() => backoff.after_failure(error.retry_after()),
             Err(error) => {
                 // Rejected figures alone do not end the training.
                 if error.code() == Some(Code::Invalid) {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use client::{Backoff, Clock, Dice, Error};
+use client::{Backoff, Clock, Error, JitterRng};
 
 use super::{lease::Lease, status_log::StatusLog, stop_reason::StopReason, stop_signal::StopSignal};
 
@@ -24,7 +24,7 @@ impl<'a> RetryingCall<'a> {
     pub(super) fn new(stop: &'a StopSignal, clock: &'a Arc<dyn Clock>, log: &'a mut StatusLog) -> Self {
         // Exponential backoff with decorrelated jitter: agents of one coordinator do not return
         // together.
-        let dice = Dice::new(getrandom::u64().unwrap_or_default());
+        let dice = JitterRng::new(getrandom::u64().unwrap_or_default());
         Self { stop, clock, log, backoff: Backoff::new(BACKOFF_BOUNDS.0, BACKOFF_BOUNDS.1, dice) }
     }
 
@@ -47,10 +47,10 @@ impl<'a> RetryingCall<'a> {
                 Err(error) => error,
             };
             hash_mismatches += u32::from(matches!(error, Error::WrongBytes { .. }));
-            if !error.may_pass() || hash_mismatches >= MAX_HASH_MISMATCHES {
+            if !error.is_transient() || hash_mismatches >= MAX_HASH_MISMATCHES {
                 return Err(StopReason::from_error(error));
             }
-            let wait = self.backoff.after_failure(error.again_after());
+            let wait = self.backoff.after_failure(error.retry_after());
             self.log.state(&format!("retrying in {} s: {error}", wait.as_secs().max(1)));
             self.stop.wait(&**self.clock, wait)?;
         }

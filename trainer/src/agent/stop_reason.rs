@@ -22,7 +22,7 @@ impl StopReason {
     /// Classifies an error that a retry will not change.
     pub(super) fn from_error(error: Error) -> Self {
         match error.code() {
-            Some(Code::LeaseLost | Code::Foreign) => Self::LeaseLost(error.to_string()),
+            Some(Code::LeaseLost | Code::NotOwner) => Self::LeaseLost(error.to_string()),
             Some(Code::NoToken | Code::BadToken | Code::Forbidden | Code::Blocked | Code::TooOld) => {
                 Self::Denied(error)
             }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, io::Write, path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
-use dataset::NewFile;
+use dataset::AtomicFile;
 use nnue::{Net, Parameters};
 use protocol::recipe::Recipe;
 use serde::Serialize;
@@ -123,7 +123,7 @@ impl Export<'_> {
             (folder.net(kept, "md"), card.into_bytes()),
             (path.clone(), parameters.to_bytes()),
         ] {
-            NewFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
+            AtomicFile::replace(&path, &bytes).with_context(|| path.display().to_string())?;
         }
         // A closed standard error is no reason to stop.
         if difference.positions < COMPARED_POSITIONS {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use dataset::NewFile;
+use dataset::AtomicFile;
 
 use super::{data, read_recipe};
 use crate::{
@@ -50,7 +50,7 @@ impl Arguments {
         if let Some(path) = &self.svg {
             let name = self.what.file_name().map_or_else(|| "net".into(), |name| name.to_string_lossy());
             let svg = picture::net(&name, &subject, &inspection);
-            NewFile::replace(path, svg.as_bytes()).with_context(|| format!("--svg {}", path.display()))?;
+            AtomicFile::replace(path, svg.as_bytes()).with_context(|| format!("--svg {}", path.display()))?;
         }
         if self.json {
             writeln!(out, "{}", serde_json::to_string(&inspection)?)?;

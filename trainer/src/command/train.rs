@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
-use dataset::{Digest, NewFile};
+use dataset::{AtomicFile, Digest};
 
 use super::{cores, data, export::Export, read_recipe, terminal::Terminal, threads};
 use crate::run::{self, BackendKind, Conditions, Finished, Folder, Kept};
@@ -74,7 +74,7 @@ impl Arguments {
         };
         if !folder.is_run() {
             let path = folder.recipe();
-            NewFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
+            AtomicFile::replace(&path, recipe.to_text().as_bytes()).with_context(|| path.display().to_string())?;
         }
         let mut terminal = Terminal::new(self.json);
         let finished = run::train(&recipe, &data, &folder, &conditions, &mut terminal);

@@ -5,7 +5,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use dataset::training::{Place, Reader, TrainingError};
+use dataset::training::{Reader, ReaderPosition, TrainingError};
 
 use super::{DataError, Scales};
 use crate::batch::{Batch, Features};
@@ -19,7 +19,7 @@ pub struct Ready {
     /// The positions.
     pub batch: Batch,
     /// The place from which a loader resumes after this batch.
-    pub next: Place,
+    pub next: ReaderPosition,
 }
 
 /// A loader, which makes batches in a thread of its own.

@@ -1,7 +1,7 @@
 //! Boards of a net's inputs: one for each kind of piece and owner, seen from the net's side, its
 //! king below on the d or e file.
 
-use nnue::architecture::{Attackers, Inputs, KING_PLACES, PIECE_POINTS, View};
+use nnue::architecture::{Attackers, Inputs, KING_BUCKETS, PIECE_POINTS, View};
 use xiangqi::{Color, Piece, PieceKind, Square, attacks};
 
 use super::Page;
@@ -85,7 +85,7 @@ fn views(inputs: Inputs) -> impl Iterator<Item = (Square, Option<Attackers>, Vie
     const D: u8 = 3;
     let enemy = Square::new(D, 9).expect("it is on the board");
     (0..inputs.buckets()).filter_map(move |bucket| {
-        let place = (bucket % KING_PLACES) as u8;
+        let place = (bucket % KING_BUCKETS) as u8;
         let own = Square::new(D + place % 2, place / 2)?;
         let (view, attackers) = (View::from_kings(Color::Red, own, enemy), inputs.attackers_in(bucket));
         Some((own, attackers, attackers.map_or(view, |attackers| view.with_attackers(attackers))))
@@ -100,9 +100,9 @@ mod tests {
     fn every_input_that_can_be_on_is_on_a_board() {
         // A bucket has one point of the own king; three points are the enemy king's only while the
         // own one is not on the e file.
-        let elsewhere = KING_PLACES * KING_PLACES - KING_PLACES + 3 * 3;
+        let elsewhere = KING_BUCKETS * KING_BUCKETS - KING_BUCKETS + 3 * 3;
         // Buckets without chariots, or without horses and cannons, have no points for these pieces.
-        let gone = 2 * KING_PLACES * 3 * 90;
+        let gone = 2 * KING_BUCKETS * 3 * 90;
         for (inputs, never) in [(Inputs::Kings, elsewhere), (Inputs::KingsAttackers, 4 * elsewhere + gone)] {
             let seen = std::cell::RefCell::new(vec![0; inputs.count()]);
             let boards = Board::all(inputs, |input| {

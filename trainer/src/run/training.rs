@@ -2,7 +2,7 @@
 
 use std::{io, mem};
 
-use dataset::{Digest, training::Place};
+use dataset::{Digest, training::ReaderPosition};
 use protocol::recipe::Recipe;
 
 use super::{Conditions, Folder, Kept, Line, Metrics, Observer, Plan, RunError, Views, plan::Start};
@@ -27,7 +27,7 @@ pub(super) struct Training<'a> {
     metrics: Metrics,
     /// The identity of the run.
     identity: String,
-    place: Place,
+    place: ReaderPosition,
     progress: Progress,
     steps: u64,
     /// The step of the last checkpoint.
@@ -71,7 +71,7 @@ impl<'a> Training<'a> {
     }
 
     /// The place of the next batch in the data.
-    pub(super) const fn place(&self) -> Place {
+    pub(super) const fn place(&self) -> ReaderPosition {
         self.place
     }
 
@@ -199,7 +199,12 @@ fn fresh(recipe: &Recipe, data: &TrainingData, plan: &Plan, backend: String) -> 
     let parents: Vec<Digest> = start.iter().map(|start| start.digest).collect();
     let run = Plan::identity(recipe, data, &parents);
     let progress = Progress { backend, parents, ..Progress::default() };
-    Ok(Checkpoint { state: State::new(&plan.shape, values, &plan.optimizer), place: Place::default(), run, progress })
+    Ok(Checkpoint {
+        state: State::new(&plan.shape, values, &plan.optimizer),
+        place: ReaderPosition::default(),
+        run,
+        progress,
+    })
 }
 
 /// Resumes a run. Its starting checkpoint may be gone; if present, it must be unchanged.

@@ -1,7 +1,7 @@
 //! Views of a run's metrics, rewritten each time, so that they never show more than the metrics.
 
 use super::{Folder, Metrics, RunError};
-use dataset::NewFile;
+use dataset::AtomicFile;
 
 use crate::{events, picture};
 
@@ -23,7 +23,7 @@ impl Views {
             [(Self::CURVES, picture::curves(name, &lines).into_bytes()), (events::FILE, events::of_lines(&lines))];
         for (file, bytes) in views {
             let path = folder.file(file);
-            NewFile::replace(&path, &bytes).map_err(|cause| RunError::View { path, cause })?;
+            AtomicFile::replace(&path, &bytes).map_err(|cause| RunError::View { path, cause })?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use client::{Clock, Error};
 use dataset::Digest;
 use engine::Evaluation;
 use nnue::Net;
-use protocol::api::{MOST_NET_BYTES, path, work::Lease};
+use protocol::api::{MAX_NET_BYTES, path, work::Lease};
 use selfplay::Book;
 use xiangqi::rules::RuleSet;
 
@@ -77,12 +77,12 @@ impl Provider {
             if self.is_shutting_down() {
                 return Err(Unplayable::Shutdown);
             }
-            match self.client.fetch(path, hash, MOST_NET_BYTES, file, self.mirror.as_deref()) {
+            match self.client.fetch(path, hash, MAX_NET_BYTES, file, self.mirror.as_deref()) {
                 Ok(()) => self.backoff.reset(),
-                Err(error) if error.may_pass() || matches!(error, Error::Storage { .. }) => {
+                Err(error) if error.is_transient() || matches!(error, Error::Storage { .. }) => {
                     let why = sentence(format!("A file is missing: {error}"));
                     self.shared.update(|state| state.wait_reason = Some(why));
-                    let wait = self.backoff.after_failure(error.again_after());
+                    let wait = self.backoff.after_failure(error.retry_after());
                     self.sleep(wait);
                 }
                 Err(error) => return Err(Unplayable::Permanent(error.to_string())),

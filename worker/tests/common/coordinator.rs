@@ -22,7 +22,7 @@ use protocol::api::{
     },
 };
 use serde::Serialize;
-use testkit::http::{Answer, Listener, Request};
+use testkit::http::{Listener, Request, Response};
 
 /// State of the coordinator.
 pub(crate) struct State {
@@ -180,19 +180,19 @@ impl Coordinator {
     }
 }
 
-fn json(value: &impl Serialize) -> Answer {
-    Answer::new(200, "application/json", serde_json::to_vec(value).unwrap())
+fn json(value: &impl Serialize) -> Response {
+    Response::new(200, "application/json", serde_json::to_vec(value).unwrap())
 }
 
-fn problem(code: Code, detail: &str) -> Answer {
+fn problem(code: Code, detail: &str) -> Response {
     let problem = Problem::new(code, detail);
-    Answer::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap())
+    Response::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap())
 }
 
 impl State {
-    fn answer(&mut self, request: &Request) -> Answer {
+    fn answer(&mut self, request: &Request) -> Response {
         if let Some(problem) = self.refuse.and_then(|refuse| refuse(request)) {
-            return Answer::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap());
+            return Response::new(problem.status, PROBLEM_TYPE, serde_json::to_vec(&problem).unwrap());
         }
         let Some(path) = request.path.strip_prefix("/api/v1/") else {
             return problem(Code::NotFound, "there is nothing at this address");
@@ -216,10 +216,10 @@ impl State {
             ("POST", ["leases"]) => self.lease(&serde_json::from_slice(&request.body).unwrap()),
             ("POST", ["failures"]) => {
                 self.failures.push(String::from_utf8_lossy(&request.body).into_owned());
-                Answer::new(204, "text/plain", "")
+                Response::new(204, "text/plain", "")
             }
             ("GET", ["nets" | "books", hash]) => match self.files.get(*hash) {
-                Some(bytes) => Answer::new(200, "application/octet-stream", &bytes[..]),
+                Some(bytes) => Response::new(200, "application/octet-stream", &bytes[..]),
                 None => problem(Code::NotFound, "there is no such object"),
             },
             ("POST", ["leases", lease, "renewal"]) => {
@@ -236,7 +236,7 @@ impl State {
                     return problem(Code::Conflict, "no account watches these games");
                 }
                 self.shown.push(((*lease).to_owned(), serde_json::from_slice(&request.body).unwrap()));
-                Answer::new(204, "text/plain", "")
+                Response::new(204, "text/plain", "")
             }
             ("POST", ["leases", lease, "giving-back"]) => {
                 let back: GiveBack = serde_json::from_slice(&request.body).unwrap();
@@ -251,14 +251,14 @@ impl State {
                         _ => self.free.push_back(game..game + 1),
                     }
                 }
-                Answer::new(204, "text/plain", "")
+                Response::new(204, "text/plain", "")
             }
             ("PUT", ["leases", lease, "games", first]) => self.take(lease, first.parse().unwrap(), request),
             _ => problem(Code::NotFound, "there is nothing at this address"),
         }
     }
 
-    fn me(&self) -> Answer {
+    fn me(&self) -> Response {
         let done = Contribution { games: self.accepted.len() as u64, positions: 0 };
         json(&Me {
             account: "ann".to_owned(),
@@ -270,7 +270,7 @@ impl State {
         })
     }
 
-    fn lease(&mut self, ask: &Ask) -> Answer {
+    fn lease(&mut self, ask: &Ask) -> Response {
         self.asked += 1;
         self.last = Some(ask.clone());
         if let Some(answer) = self.answers.get(&ask.nonce) {
@@ -295,7 +295,7 @@ impl State {
                 live: self.watched,
             })
         };
-        self.notices.retain(|notice| notice.shard.is_none_or(|shard| !ask.heard.contains(&shard)));
+        self.notices.retain(|notice| notice.shard.is_none_or(|shard| !ask.acknowledged.contains(&shard)));
         let answer = WorkAnswer { work, notices: self.pending_notices() };
         self.answers.insert(ask.nonce.clone(), answer.clone());
         if self.is_unreadable {
@@ -313,11 +313,11 @@ impl State {
         reported
     }
 
-    fn take(&mut self, lease: &str, first: u64, request: &Request) -> Answer {
+    fn take(&mut self, lease: &str, first: u64, request: &Request) -> Response {
         let sha256 = Digest::of(&request.body);
         let said = &request.headers["chuhe-sha256"];
         if *said != sha256.to_string() {
-            return problem(Code::BadHash, &format!("the body's SHA-256 is {sha256}; {said} was said"));
+            return problem(Code::BadHash, &format!("the body's SHA-256 is {sha256}; {said} was announced"));
         }
         let Some(range) = self.leases.get(lease).cloned() else {
             return problem(Code::NotFound, "there is no such lease");

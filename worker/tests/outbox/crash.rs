@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
 
-use client::Dice;
+use client::JitterRng;
 use proptest::prelude::*;
 use testkit::trace::{calls, can_watch};
 use worker::outbox::Outbox;
@@ -85,7 +85,7 @@ fn check(root: &Path, fates: &BTreeMap<String, Fate>, moment: &str) {
 }
 
 /// Traces and replays a script; returns the number of simulated power losses.
-fn watch(script: &[String], rng: &mut Dice) -> usize {
+fn watch(script: &[String], rng: &mut JitterRng) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("worker");
     fs::create_dir(&root).unwrap();
@@ -147,7 +147,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         if can_watch("what the outbox does with its files") {
-            watch(&script, &mut Dice::new(seed));
+            watch(&script, &mut JitterRng::new(seed));
         }
     }
 }
@@ -158,7 +158,7 @@ proptest! {
 fn every_step_is_traced() {
     if can_watch("what the outbox does with its files") {
         let script = ["p1", "r1", "p2", "t2"].map(str::to_owned);
-        let moments = watch(&script, &mut Dice::new(1));
+        let moments = watch(&script, &mut JitterRng::new(1));
         assert!(moments >= 24, "only {moments} moments were seen");
     }
 }

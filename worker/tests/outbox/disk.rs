@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use client::Dice;
+use client::JitterRng;
 use testkit::trace::Call;
 
 /// A file's content and its synced length.
@@ -120,13 +120,13 @@ impl Disk {
     }
 
     /// Writes a possible state after a power loss into another folder.
-    pub(crate) fn lose_power(&self, rng: &mut Dice, into: &Path) {
+    pub(crate) fn lose_power(&self, rng: &mut JitterRng, into: &Path) {
         let mut names = self.safe.clone();
         // Some disks keep the order of changes and some do not.
-        let in_order = rng.roll().is_multiple_of(2);
-        let most = rng.roll() as usize % (self.pending.len() + 1);
+        let in_order = rng.next_u64().is_multiple_of(2);
+        let most = rng.next_u64() as usize % (self.pending.len() + 1);
         for (index, change) in self.pending.iter().enumerate() {
-            if if in_order { index < most } else { rng.roll().is_multiple_of(2) } {
+            if if in_order { index < most } else { rng.next_u64().is_multiple_of(2) } {
                 for (path, file) in change {
                     match file {
                         Some(file) => drop(names.insert(path.clone(), *file)),
@@ -141,8 +141,8 @@ impl Disk {
         for (path, file) in names {
             let File { written, synced } = &self.files[file];
             let mut bytes = written.clone();
-            let cut = synced + rng.roll() as usize % (written.len() - synced + 1);
-            if rng.roll().is_multiple_of(2) {
+            let cut = synced + rng.next_u64() as usize % (written.len() - synced + 1);
+            if rng.next_u64().is_multiple_of(2) {
                 bytes.truncate(cut);
             } else {
                 bytes[cut..].fill(0);

@@ -54,7 +54,7 @@ fn numbered(line: &str) -> bool {
     line.split_once(". ").is_some_and(|(number, _)| number.parse::<u8>().is_ok())
 }
 
-/// A sentence ends with `.`, `?`, `!` or `:` before a space and a capital, or with its paragraph.
+/// A sentence ends with `.`, `?` or `!` before a space and a capital, or with its paragraph.
 fn sentences(paragraph: &str) -> Vec<String> {
     let plain = without_targets(paragraph);
     let mut sentences = vec![String::new()];
@@ -63,7 +63,7 @@ fn sentences(paragraph: &str) -> Vec<String> {
         let sentence = sentences.last_mut().expect("there is one from the beginning");
         sentence.push_str(word);
         sentence.push(' ');
-        let end = word.trim_end_matches(['*', '_', ')', '"', '`']).ends_with(['.', '?', '!', ':']);
+        let end = word.trim_end_matches(['*', '_', ')', '"', '`']).ends_with(['.', '?', '!']);
         let abbreviation = ["e.g.", "i.e.", "etc.", "vs."].contains(&word);
         let next = words.peek().and_then(|next| next.trim_start_matches(['*', '_', '(', '"', '`', '[']).chars().next());
         if end && !abbreviation && next.is_none_or(|letter| !letter.is_lowercase()) {
@@ -77,7 +77,7 @@ fn sentences(paragraph: &str) -> Vec<String> {
 /// Links keep their text and lose their target; code counts as one word.
 fn without_targets(text: &str) -> String {
     let code: String =
-        text.split('`').enumerate().map(|(number, part)| if number % 2 == 1 { "code" } else { part }).collect();
+        text.split('`').enumerate().map(|(number, part)| if number % 2 == 1 { "Code" } else { part }).collect();
     let mut plain = String::new();
     let mut rest = &*code;
     while let Some((before, after)) = rest.split_once("](") {

@@ -23,7 +23,8 @@ pub(super) fn findings(name: &str, text: &str, glossary: &Glossary) -> Vec<Strin
         } else if markdown {
             !fenced && !line.starts_with('|')
         } else {
-            name.starts_with("scripts/") && line.starts_with('#')
+            let commented = ["toml", "yml", "yaml"].iter().any(|end| has_extension(name, end));
+            (commented || name.starts_with("scripts/")) && line.trim_start().starts_with('#')
         };
         let columns = line.chars().count();
         if prose && columns > MAX_COLUMNS && is_breakable(line) {

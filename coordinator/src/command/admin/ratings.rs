@@ -14,7 +14,7 @@ pub(in crate::command) enum Command {
         /// The campaign
         campaign: String,
         /// Pairs of games per match
-        #[arg(long, default_value_t = ratings::USUAL_PAIRS, value_name = "N")]
+        #[arg(long, default_value_t = ratings::DEFAULT_PAIRS, value_name = "N")]
         pairs: u32,
         /// The nodes of a search [default: those of the campaign's gate]
         #[arg(long, value_name = "N")]

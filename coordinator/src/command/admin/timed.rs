@@ -9,7 +9,7 @@ use super::write;
 use crate::{
     clock::Clock,
     store::Database,
-    timed::{self, Plan, usual},
+    timed::{self, Plan, defaults},
 };
 
 #[derive(clap::Args)]
@@ -26,22 +26,22 @@ pub(in crate::command) struct Arguments {
     #[arg(long, value_name = "MS", default_value_t = 50)]
     grace: u32,
     /// Pairs of games
-    #[arg(long, value_name = "N", default_value_t = usual::pairs())]
+    #[arg(long, value_name = "N", default_value_t = defaults::pairs())]
     pairs: u32,
     /// The size of each one's transposition table, in mebibytes
-    #[arg(long, value_name = "MIB", default_value_t = usual::hash())]
+    #[arg(long, value_name = "MIB", default_value_t = defaults::hash())]
     hash: u32,
     /// Random moves at the start of a game
-    #[arg(long, value_name = "N", default_value_t = usual::openings().plies)]
+    #[arg(long, value_name = "N", default_value_t = defaults::openings().plies)]
     random_plies: u32,
     /// The opening book, by its hash
     #[arg(long, value_name = "HASH")]
     book: Option<Digest>,
     /// The ply cap: longer games are draws
-    #[arg(long, value_name = "PLIES", default_value_t = usual::ply_cap())]
+    #[arg(long, value_name = "PLIES", default_value_t = defaults::ply_cap())]
     ply_cap: u32,
     /// The seed of the openings
-    #[arg(long, default_value_t = usual::seed())]
+    #[arg(long, default_value_t = defaults::seed())]
     seed: u64,
     /// The rulebook
     #[arg(long, default_value_t)]
@@ -74,7 +74,7 @@ impl Arguments {
             pairs: self.pairs,
             rules: self.rules,
             hash_mebibytes: self.hash,
-            openings: OpeningPolicy { book: self.book, plies: self.random_plies, ..usual::openings() },
+            openings: OpeningPolicy { book: self.book, plies: self.random_plies, ..defaults::openings() },
             ply_cap: self.ply_cap,
             seed: self.seed,
         }

@@ -14,7 +14,7 @@ pub(in crate::command) enum Command {
         /// The address for events: https://…
         address: String,
         /// Kinds of events
-        #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = webhooks::USUAL_KINDS.map(str::to_owned))]
+        #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = webhooks::DEFAULT_KINDS.map(str::to_owned))]
         kinds: Vec<String>,
     },
     /// List them

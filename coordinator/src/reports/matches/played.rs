@@ -22,7 +22,7 @@ use crate::{
     clock::{SECOND, Time},
     gate,
     service::Service,
-    store::{Connection, Failure, Outcome},
+    store::{Connection, StoreError},
 };
 
 /// Matches in the cache.
@@ -135,11 +135,11 @@ impl Entry {
     }
 
     /// Reads the match until its figures have this mark.
-    async fn read_until(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Outcome<()> {
+    async fn read_until(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Result<(), StoreError> {
         loop {
             let mut reading = self.read(service, job, mark);
             let outcome = reading.done.wait_for(Option::is_some).await.map(|outcome| outcome.clone());
-            let broken = |error: String| Failure::Broken(format!("match {job}: {error}"));
+            let broken = |error: String| StoreError::Corrupt(format!("match {job}: {error}"));
             outcome.ok().flatten().unwrap_or_else(|| Err("its read broke off".to_owned())).map_err(broken)?;
             if reading.mark == *mark {
                 return Ok(());
@@ -177,7 +177,7 @@ impl Memory {
     ///
     /// If the match does not exist, or has no cached figures and reading it takes long: the caller
     /// may retry.
-    pub(super) async fn read(&self, service: &Service, job: i64) -> Outcome<Arc<Played>> {
+    pub(super) async fn read(&self, service: &Service, job: i64) -> Result<Arc<Played>, StoreError> {
         let mark =
             service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
         let entry = self.entry(job);
@@ -194,7 +194,7 @@ impl Memory {
             Ok(read) => read?,
             Err(_) => entry.is_stale.store(true, Ordering::Relaxed),
         }
-        let known = entry.known().ok_or_else(|| Failure::refused(Code::Busy, BEING_COUNTED))?;
+        let known = entry.known().ok_or_else(|| StoreError::rejected(Code::Busy, BEING_COUNTED))?;
         Ok(Arc::clone(&known.played))
     }
 
@@ -207,7 +207,7 @@ impl Memory {
     }
 }
 
-async fn mark(connection: &mut Connection<'_>, job: i64) -> Outcome<Mark> {
+async fn mark(connection: &mut Connection<'_>, job: i64) -> Result<Mark, StoreError> {
     let query = "SELECT state, decision, frontier FROM jobs WHERE id = $1 AND gate IS NOT NULL";
     let (state, decision, frontier) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
     let query = "SELECT state, CAST(SUM(shards) AS BIGINT), CAST(SUM(games) AS BIGINT),
@@ -217,7 +217,7 @@ async fn mark(connection: &mut Connection<'_>, job: i64) -> Outcome<Mark> {
     Ok(Mark { state, decision, frontier, totals })
 }
 
-async fn read(connection: &mut Connection<'_>, job: i64) -> Outcome<Played> {
+async fn read(connection: &mut Connection<'_>, job: i64) -> Result<Played, StoreError> {
     let (standing, pairs) = matches::standing_and_pairs(connection, job).await?;
     let is_tested = standing.timed.is_none();
     // Up to the end of the test.

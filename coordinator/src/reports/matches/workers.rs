@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 
-use crate::store::{Connection, Outcome};
+use crate::store::{Connection, StoreError};
 
 /// Standard deviations from which a worker is an outlier.
 const OUTLIER: f64 = 3.0;
@@ -58,7 +58,7 @@ pub struct Worker {
 }
 
 /// The results of each worker's pairs, by number of pairs.
-pub(super) async fn tallies(connection: &mut Connection<'_>, job: i64) -> Outcome<Vec<Tally>> {
+pub(super) async fn tallies(connection: &mut Connection<'_>, job: i64) -> Result<Vec<Tally>, StoreError> {
     let query = "SELECT worker, account, pairs FROM shards
                  WHERE job = $1 AND state = 'validated' AND pairs IS NOT NULL";
     let rows: Vec<(i64, i64, Vec<u8>)> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
@@ -113,7 +113,7 @@ pub(super) fn page(all: &[Tally], page: usize) -> Vec<Tally> {
 }
 
 /// Adds the current names.
-pub(super) async fn named(connection: &mut Connection<'_>, tallies: &[Tally]) -> Outcome<Vec<Worker>> {
+pub(super) async fn named(connection: &mut Connection<'_>, tallies: &[Tally]) -> Result<Vec<Worker>, StoreError> {
     let list = |of: fn(&Tally) -> i64| {
         let numbers: Vec<String> = tallies.iter().map(|tally| of(tally).to_string()).collect();
         if numbers.is_empty() { "0".to_owned() } else { numbers.join(", ") }

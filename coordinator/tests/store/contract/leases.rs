@@ -195,10 +195,10 @@ async fn the_lease_of_another_account_is_not_accessible(lab: Lab) {
     lab.campaign("one").await;
     let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
     let lease = lab.lease(ann, "1", 10).await;
-    assert_eq!(lab.renew(bob, &lease.token, 3).await, Err(Code::Foreign));
-    assert_eq!(lab.release(bob, &lease.token, 0).await, Err(Code::Foreign));
+    assert_eq!(lab.renew(bob, &lease.token, 3).await, Err(Code::NotOwner));
+    assert_eq!(lab.release(bob, &lease.token, 0).await, Err(Code::NotOwner));
     let object = lab.played(&lease, 0..10);
-    assert_eq!(lab.upload(bob, &lease.token, &object).await, Err(Code::Foreign));
+    assert_eq!(lab.upload(bob, &lease.token, &object).await, Err(Code::NotOwner));
     let mixed = crate::common::lab::Player { account: bob.account, worker: ann.worker };
     assert_eq!(lab.request(mixed, "2", 10, NO_AUDIT).await.map_err(code), Err(Code::NotFound));
     // Another worker of the same account may upload the games.
@@ -235,7 +235,7 @@ async fn a_new_worker_gets_little(lab: Lab) {
                 threads: 1,
                 nodes_per_second: speed,
                 most_seconds: None,
-                heard: Vec::new(),
+                acknowledged: Vec::new(),
             },
         )
     };
@@ -258,8 +258,14 @@ async fn without_games_workers_wait(lab: Lab) {
     let (now, caller) = (lab.now(), Caller { account: ann.account, draw: NO_AUDIT });
     let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
     let nonce = "1".to_owned();
-    let ask =
-        Ask { worker: ann.worker, nonce, threads: 1, nodes_per_second: None, most_seconds: None, heard: Vec::new() };
+    let ask = Ask {
+        worker: ann.worker,
+        nonce,
+        threads: 1,
+        nodes_per_second: None,
+        most_seconds: None,
+        acknowledged: Vec::new(),
+    };
     let answer =
         op!(lab.write, [ask, policy], |c| coordinator::work::leasing::acquire(&mut c, now, caller, &ask, &policy));
     let Work::Wait { reason, .. } = answer.unwrap() else { panic!("the disk is full") };

@@ -39,7 +39,7 @@ async fn token(lab: &Lab, account: i64, role: Option<Role>, expires: Option<Time
     op!(lab.write, [], |c| people::create_token(&mut c, now, account, "mine", role, expires)).map_err(code)
 }
 
-async fn who(lab: &Lab, token: &str) -> Result<Identity, Code> {
+async fn identity_of(lab: &Lab, token: &str) -> Result<Identity, Code> {
     let (now, token) = (lab.now(), token.to_owned());
     op!(lab.read, [token], |c| people::authenticate(&mut c, now, &token)).map_err(code)
 }
@@ -60,28 +60,32 @@ async fn a_token_is_known_again(lab: Lab) {
     let ann = account(&lab, "ann", Role::Trainer).await.unwrap();
     let secret = token(&lab, ann, None, None).await.unwrap();
     assert!(secret.starts_with(people::TOKEN_PREFIX) && secret.len() > 30, "{secret}");
-    let known = who(&lab, &secret).await.unwrap();
+    let known = identity_of(&lab, &secret).await.unwrap();
     assert_eq!((known.account, known.name.as_str(), known.role, known.record_use), (ann, "ann", Role::Trainer, true));
     let now = lab.now();
     op!(lab.write, [], |c| people::record_use(&mut c, now, known.token)).unwrap();
     lab.clock.advance(59 * SECOND);
-    assert!(!who(&lab, &secret).await.unwrap().record_use);
+    assert!(!identity_of(&lab, &secret).await.unwrap().record_use);
     lab.clock.advance(SECOND);
-    assert!(who(&lab, &secret).await.unwrap().record_use);
+    assert!(identity_of(&lab, &secret).await.unwrap().record_use);
     let kept: String = lab.value("SELECT hash || prefix || name FROM tokens").await;
     assert!(!kept.contains(&secret[12..]), "the secret itself is nowhere");
-    assert_eq!(who(&lab, "chuhe_wrong").await, Err(Code::BadToken));
+    assert_eq!(identity_of(&lab, "chuhe_wrong").await, Err(Code::BadToken));
 }
 
 async fn a_token_allows_no_more_than_its_account(lab: Lab) {
     let ann = account(&lab, "ann", Role::Maintainer).await.unwrap();
     assert_eq!(token(&lab, ann, Some(Role::Admin), None).await, Err(Code::Forbidden));
     let secret = token(&lab, ann, Some(Role::Volunteer), None).await.unwrap();
-    assert_eq!(who(&lab, &secret).await.unwrap().role, Role::Volunteer);
+    assert_eq!(identity_of(&lab, &secret).await.unwrap().role, Role::Volunteer);
     let secret = token(&lab, ann, None, None).await.unwrap();
     let now = lab.now();
     op!(lab.write, [], |c| people::set_account(&mut c, now, ann, ("role", "volunteer"), None, None)).unwrap();
-    assert_eq!(who(&lab, &secret).await.unwrap().role, Role::Volunteer, "what the account lost, its tokens lost");
+    assert_eq!(
+        identity_of(&lab, &secret).await.unwrap().role,
+        Role::Volunteer,
+        "what the account lost, its tokens lost"
+    );
 }
 
 async fn tokens_end(lab: Lab) {
@@ -89,11 +93,11 @@ async fn tokens_end(lab: Lab) {
         (account(&lab, "ann", Role::Admin).await.unwrap(), account(&lab, "bob", Role::Admin).await.unwrap());
     let secret = token(&lab, ann, None, Some(lab.now().after(DAY))).await.unwrap();
     lab.clock.advance(DAY - 1);
-    let known = who(&lab, &secret).await.unwrap();
+    let known = identity_of(&lab, &secret).await.unwrap();
     lab.clock.advance(1);
-    assert_eq!(who(&lab, &secret).await, Err(Code::BadToken));
+    assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
     lab.clock.advance(-DAY);
-    assert!(who(&lab, &secret).await.is_ok());
+    assert!(identity_of(&lab, &secret).await.is_ok());
     let revoke = async |account: Option<i64>| {
         let now = lab.now();
         op!(lab.write, [], |c| people::revoke_token(&mut c, now, account, known.token)).map_err(code)
@@ -101,7 +105,7 @@ async fn tokens_end(lab: Lab) {
     assert_eq!(revoke(Some(bob)).await, Err(Code::NotFound));
     assert_eq!(revoke(Some(ann)).await, Ok(()));
     assert_eq!(revoke(None).await, Err(Code::NotFound));
-    assert_eq!(who(&lab, &secret).await, Err(Code::BadToken));
+    assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
 }
 
 async fn a_state_decides_what_is_allowed(lab: Lab) {
@@ -111,7 +115,7 @@ async fn a_state_decides_what_is_allowed(lab: Lab) {
         let now = lab.now();
         op!(lab.write, [], |c| people::set_account(&mut c, now, ann, ("state", state), Some("so it is"), None))
             .unwrap();
-        assert_eq!(who(&lab, &secret).await.is_ok(), allowed, "{state}");
+        assert_eq!(identity_of(&lab, &secret).await.is_ok(), allowed, "{state}");
     }
     let missing = op!(lab.write, [], |c| people::set_account(&mut c, Time(0), 77, ("state", "active"), None, None));
     assert_eq!(missing.map_err(code), Err(Code::NotFound));
@@ -150,7 +154,7 @@ async fn a_deleted_account_leaves_no_trace_but_its_games(lab: Lab) {
     };
     op!(lab.write, [report], |c| people::report_failure(&mut c, now, who_is, &report)).unwrap();
     op!(lab.write, [], |c| people::delete_account(&mut c, now, who_is, None)).unwrap();
-    assert_eq!(who(&lab, &secret).await, Err(Code::BadToken));
+    assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
     for query in [
         "SELECT name FROM accounts",
         "SELECT name || system FROM workers",

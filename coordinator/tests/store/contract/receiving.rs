@@ -146,5 +146,5 @@ async fn the_terms_of_an_upload_are_known(lab: Lab) {
     assert_eq!((expected.games, expected.unit, expected.header.seed), (13..20, 1, lease.terms.seed));
     assert_eq!(expect(ann, 20).await.unwrap_err(), Code::WrongGames);
     assert_eq!(expect(ann, 9).await.unwrap_err(), Code::WrongGames);
-    assert_eq!(expect(bob, 10).await.unwrap_err(), Code::Foreign);
+    assert_eq!(expect(bob, 10).await.unwrap_err(), Code::NotOwner);
 }

@@ -65,7 +65,7 @@ async fn a_repeated_claim_gets_the_same_training(lab: Lab) {
     assert_eq!((&first.recipe, first.manifests.len()), (&again.recipe, 1));
     assert_eq!(progress(&lab, judge, &first.token, 1).await, Err(Code::LeaseLost), "the first secret is over");
     assert_eq!(progress(&lab, judge, &again.token, 2).await, Ok(900));
-    assert_eq!(progress(&lab, other, &again.token, 1).await, Err(Code::Foreign));
+    assert_eq!(progress(&lab, other, &again.token, 1).await, Err(Code::NotOwner));
     assert_eq!(lab.value::<i64>("SELECT attempts FROM trainings").await, 1, "it got on");
 }
 

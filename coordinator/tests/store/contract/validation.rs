@@ -123,7 +123,7 @@ async fn notices_repeat_until_acknowledged(lab: Lab) {
     let bob = lab.player("bob").await;
     for (player, nonce, left) in [(bob, "2", 1), (ann, "3", 0)] {
         let heard = vec![object.hash()];
-        let ask = Ask { heard, ..lease_request(player.worker, nonce, 10) };
+        let ask = Ask { acknowledged: heard, ..lease_request(player.worker, nonce, 10) };
         let (now, caller) = (lab.now(), Caller { account: player.account, draw: NO_AUDIT | 1 });
         let policy = Policy::default();
         op!(lab.write, [ask, policy], |c| leasing::acquire(&mut c, now, caller, &ask, &policy)).unwrap();

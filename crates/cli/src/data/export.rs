@@ -8,7 +8,7 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use dataset::{Header, NewFile, Record, shard};
+use dataset::{AtomicFile, Header, Record, shard};
 
 use super::NOT_FOR_TRAINING;
 use crate::Finding;
@@ -54,7 +54,7 @@ impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         // All shards are checked before any file or folder is created.
         let shards = self.files.iter().map(shard::open).collect::<Result<Vec<_>, _>>()?;
-        let file = NewFile::begin(&self.out).context("--out")?;
+        let file = AtomicFile::begin(&self.out).context("--out")?;
         let mut exporter: Box<dyn Exporter> = match self.format {
             Format::Jsonl => Box::new(games::Jsonl(file)),
             Format::Pgn => Box::new(games::Pgn(file)),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use client::{Backoff, Came, Client, Clock, Dice, Error, ServerAddress, Settings, SystemClock, Token};
+use client::{Backoff, Client, Clock, Error, FetchOutcome, JitterRng, ServerAddress, Settings, SystemClock, Token};
 use dataset::Digest;
 use protocol::api::path;
 
@@ -89,7 +89,7 @@ impl Arguments {
         let mut reported_at = clock.now();
         for (number, entry) in manifest.shards.iter().enumerate() {
             let came = self.retry(&*clock, || client.fetch_shard(entry, &self.out, mirror))?;
-            fetched += usize::from(came == Came::Now);
+            fetched += usize::from(came == FetchOutcome::Downloaded);
             if clock.now().saturating_sub(reported_at) > Duration::from_secs(5) {
                 reported_at = clock.now();
                 let _ = writeln!(stderr(), "{} of {count} shards are here", number + 1);
@@ -116,11 +116,11 @@ impl Arguments {
     /// Retries transient errors, with exponential backoff and jitter.
     fn retry<T>(&self, clock: &dyn Clock, request: impl Fn() -> Result<T, Error>) -> Result<T> {
         let (min, max) = (Duration::from_secs(1), Duration::from_secs(30));
-        let mut backoff = Backoff::new(min, max, Dice::new(clock.since_1970().as_nanos() as u64));
+        let mut backoff = Backoff::new(min, max, JitterRng::new(clock.since_1970().as_nanos() as u64));
         for _ in 1..self.tries {
             match request() {
-                Err(error) if error.may_pass() => {
-                    let wait = backoff.after_failure(error.again_after());
+                Err(error) if error.is_transient() => {
+                    let wait = backoff.after_failure(error.retry_after());
                     let _ = writeln!(stderr(), "retrying in {} s: {error}", wait.as_secs().max(1));
                     std::thread::sleep(clock.real(wait));
                 }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use dataset::{
-    NewFile,
+    AtomicFile,
     sfen::{Entry, LENGTH},
 };
 use serde::Serialize;
@@ -49,7 +49,7 @@ impl Arguments {
             bail!("{path}: {size} bytes are not a whole number of records of {LENGTH}");
         }
         let mut reader = BufReader::new(file);
-        let mut target = NewFile::begin(&self.out).context("--out")?;
+        let mut target = AtomicFile::begin(&self.out).context("--out")?;
         let mut bytes = [0; LENGTH];
         for number in 0..size / LENGTH as u64 {
             reader.read_exact(&mut bytes).with_context(|| path.to_string())?;

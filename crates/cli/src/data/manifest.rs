@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use dataset::{NewFile, manifest::Manifest};
+use dataset::{AtomicFile, manifest::Manifest};
 
 use crate::Finding;
 
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let manifest = Manifest::of_files(&self.files)?;
-        let mut file = NewFile::begin(&self.out).context("--out")?;
+        let mut file = AtomicFile::begin(&self.out).context("--out")?;
         file.write_all(manifest.to_text().as_bytes()).context("--out")?;
         file.finish().context("--out")?;
         let (hash, shards) = (manifest.hash(), manifest.shards.len());

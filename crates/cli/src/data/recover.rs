@@ -4,7 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use dataset::{
-    NewFile,
+    AtomicFile,
     shard::{FileSource, recover},
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let source = FileSource::open(&self.file).with_context(|| self.file.display().to_string())?;
-        let mut file = NewFile::begin(&self.out).context("--out")?;
+        let mut file = AtomicFile::begin(&self.out).context("--out")?;
         let recovered = recover(&source, &mut file).with_context(|| self.file.display().to_string())?;
         file.finish().context("--out")?;
         let (games, positions, lost) = (recovered.games, recovered.positions, recovered.lost_bytes);

@@ -5,7 +5,7 @@ use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 use anyhow::Result;
 use dataset::{
     shard,
-    training::{Filter, Games, Place, Plan, Reader, WeightedSet},
+    training::{Filter, Games, Plan, Reader, ReaderPosition, WeightedSet},
 };
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pool: u32,
     /// Resume from the place that an earlier call printed
     #[arg(long, value_name = "POOL,SAMPLE", value_parser = place)]
-    from: Option<Place>,
+    from: Option<ReaderPosition>,
     /// Exclude positions in check
     #[arg(long)]
     no_checks: bool,
@@ -129,7 +129,7 @@ impl Arguments {
         result?;
         if self.quiet {
             writeln!(out, "{} positions a second", stopwatch::rate(self.count, time))?;
-            let Place { pool, sample } = reader.place();
+            let ReaderPosition { pool, sample } = reader.place();
             writeln!(out, "rejected {}", reader.rejected().total())?;
             writeln!(out, "place {pool},{sample}")?;
         }
@@ -151,9 +151,9 @@ impl Arguments {
     }
 }
 
-fn place(text: &str) -> Result<Place, String> {
+fn place(text: &str) -> Result<ReaderPosition, String> {
     let place = text.split_once(',').and_then(|(pool, sample)| {
-        Some(Place { pool: pool.parse().ok().filter(|pool| *pool < 1 << 40)?, sample: sample.parse().ok()? })
+        Some(ReaderPosition { pool: pool.parse().ok().filter(|pool| *pool < 1 << 40)?, sample: sample.parse().ok()? })
     });
     place.ok_or_else(|| "expected POOL,SAMPLE, as `--quiet` prints them".to_owned())
 }

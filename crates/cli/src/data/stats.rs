@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Display, io::Write, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 use dataset::{
-    NewFile, shard,
+    AtomicFile, shard,
     stats::{Counter, Stats},
 };
 use serde::Serialize;
@@ -53,7 +53,7 @@ impl Arguments {
         }
         let answer = Answer { stats: counter.finish(), against };
         if let Some(path) = &self.svg {
-            NewFile::write(path, svg::draw(&answer.stats).as_bytes()).context("--svg")?;
+            AtomicFile::write(path, svg::draw(&answer.stats).as_bytes()).context("--svg")?;
         }
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;

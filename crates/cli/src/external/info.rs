@@ -1,6 +1,6 @@
 //! `info` lines of a search.
 
-use engine::score::{MATE, MOST_EVALUATION, Score};
+use engine::score::{MATE, MAX_EVALUATION, Score};
 
 /// The latest information on an engine's best line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Info {
 }
 
 fn of_centipawns(value: i64) -> Score {
-    value.clamp(-i64::from(MOST_EVALUATION), i64::from(MOST_EVALUATION)) as Score
+    value.clamp(-i64::from(MAX_EVALUATION), i64::from(MAX_EVALUATION)) as Score
 }
 
 /// Converts a mate in the winner's moves, relative to the side to move, to plies: a win takes one
@@ -87,6 +87,6 @@ mod tests {
         assert_eq!(after(&["info score mate -99999999"]).score, Some(120 - MATE));
         assert_eq!(after(&["info depth 6 score -4 pv b0c2"]).score, Some(-4));
         assert_eq!(after(&["info depth x score cp", "info score", "info depth", "bestmove", ""]), Info::default());
-        assert_eq!(after(&["info score cp 999999999999"]).score, Some(MOST_EVALUATION));
+        assert_eq!(after(&["info score cp 999999999999"]).score, Some(MAX_EVALUATION));
     }
 }

@@ -157,9 +157,9 @@ impl Worker {
                 ss.mv = None;
                 ss.piece_to = None;
                 ss.captured = false;
-                let null = self.game.advance_null();
+                let null = self.game.make_null();
                 let score = -self.search::<false>(shared, -beta, -beta + 1, depth - reduction, ply + 1, !cut_node);
-                self.game.retract_null(null);
+                self.game.unmake_null(null);
                 if self.stopped {
                     return 0;
                 }
@@ -236,7 +236,7 @@ impl Worker {
         let mut picker = Picker::captures(self.game.position(), tt_move, needed);
         let context = self.context(ply);
         while let Some(mv) = picker.next(&self.game, &self.histories, context) {
-            if Some(mv) == tt_move && !self.game.position().exchange_at_least(mv, needed) {
+            if Some(mv) == tt_move && !self.game.position().see_ge(mv, needed) {
                 continue;
             }
             shared.table.prefetch(self.game.position().key_after(mv));
@@ -378,7 +378,7 @@ impl Worker {
                 } else if cut_node {
                     extension = -1;
                 }
-            } else if gives_check && depth <= 10 && self.game.position().exchange_at_least(mv, 0) {
+            } else if gives_check && depth <= 10 && self.game.position().see_ge(mv, 0) {
                 // Check extension, for checks that lose no material by SEE.
                 extension = 1;
             }

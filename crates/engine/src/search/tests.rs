@@ -39,7 +39,7 @@ fn a_repetition_within_the_tree_is_judged_and_one_that_begins_before_the_root_wa
     assert_eq!(worker(&twice, twice.len()).verdict(0), None);
     let third = {
         let mut third = twice.clone();
-        third.advance(third.position().parse_move("e9d9").unwrap());
+        third.make_unjudged(third.position().parse_move("e9d9").unwrap());
         third
     };
     assert_eq!(worker(&third, third.len() - 1).verdict(1), Some(1 - VERDICT));

@@ -352,6 +352,6 @@ impl<W: Write + Send + 'static> Drop for Session<W> {
 fn play(game: &mut Game, mv: Move) {
     match game.status() {
         Status::Ongoing => _ = game.push_legal(mv),
-        Status::Over(_) => game.advance(mv),
+        Status::Over(_) => game.make_unjudged(mv),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{Header, NewFile, Record};
+use dataset::{AtomicFile, Header, Record};
 use selfplay::pgn::PgnGame;
 use serde::Serialize;
 use xiangqi::notation::Notation;
@@ -11,7 +11,7 @@ use xiangqi::notation::Notation;
 use super::Exporter;
 
 /// One game a line.
-pub(super) struct Jsonl(pub(super) NewFile);
+pub(super) struct Jsonl(pub(super) AtomicFile);
 
 #[derive(Serialize)]
 struct Line {
@@ -53,7 +53,7 @@ impl Exporter for Jsonl {
 }
 
 /// PGN.
-pub(super) struct Pgn(pub(super) NewFile);
+pub(super) struct Pgn(pub(super) AtomicFile);
 
 impl Exporter for Pgn {
     fn game(&mut self, header: &Header, number: u64, record: &Record) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use dataset::{Header, NewFile, Record, ScoredMove};
+use dataset::{AtomicFile, Header, Record, ScoredMove};
 use parquet::{
     data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type},
     file::{properties::WriterProperties, writer::SerializedFileWriter},
@@ -21,7 +21,7 @@ const SCHEMA: &str = "message position {
 }";
 
 pub(super) struct Parquet {
-    writer: SerializedFileWriter<NewFile>,
+    writer: SerializedFileWriter<AtomicFile>,
     rows: Rows,
 }
 
@@ -39,7 +39,7 @@ struct Rows {
 }
 
 impl Parquet {
-    pub(super) fn begin(file: NewFile) -> Result<Self> {
+    pub(super) fn begin(file: AtomicFile) -> Result<Self> {
         let schema = Arc::new(parse_message_type(SCHEMA)?);
         let writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build()))?;
         Ok(Self { writer, rows: Rows::default() })
@@ -64,7 +64,7 @@ impl Parquet {
 }
 
 fn column<T: DataType>(
-    group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, NewFile>,
+    group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, AtomicFile>,
     values: &[T::T],
     definition_levels: Option<&[i16]>,
 ) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{Header, NewFile, Record, ScoredMove, sfen::Entry, shard::ShardError};
+use dataset::{AtomicFile, Header, Record, ScoredMove, sfen::Entry, shard::ShardError};
 use xiangqi::{Fen, rules::Game};
 
 use super::Exporter;
@@ -22,16 +22,16 @@ pub(super) fn each_position(
             Some(_) => 1,
         };
         each(game.fen(), game.len(), *scored, result)?;
-        game.advance(scored.mv);
+        game.make_unjudged(scored.mv);
     }
     Ok(())
 }
 
 /// Comma-separated values.
-pub(super) struct Csv(NewFile);
+pub(super) struct Csv(AtomicFile);
 
 impl Csv {
-    pub(super) fn begin(mut file: NewFile) -> Result<Self> {
+    pub(super) fn begin(mut file: AtomicFile) -> Result<Self> {
         writeln!(file, "game,ply,fen,move,score,result,reason")?;
         Ok(Self(file))
     }
@@ -53,7 +53,7 @@ impl Exporter for Csv {
 }
 
 /// Binary sfen records, as other trainers read them.
-pub(super) struct Sfen(pub(super) NewFile);
+pub(super) struct Sfen(pub(super) AtomicFile);
 
 impl Exporter for Sfen {
     fn game(&mut self, header: &Header, _number: u64, record: &Record) -> Result<()> {
