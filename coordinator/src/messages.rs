@@ -154,6 +154,12 @@ mod tests {
                 "作业 7 第 40 至 79 局：第 41 局第 9 步：着法不合法",
             ),
             ("account ann (volunteer, pending)", "账号 ann（志愿者，待批准）"),
+            // Texts of older databases.
+            ("it is told nothing any more", "不再通知"),
+            (
+                "its games were played under a clock: nobody can play them again, and they are no training data",
+                "对局按时限进行：无法复现，不作训练数据",
+            ),
             (
                 "it waits for a maintainer: 3 candidates of generation 2 were rejected",
                 "等待维护者处理：第 2 代已有 3 个候选未通过",

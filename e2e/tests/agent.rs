@@ -57,7 +57,7 @@ fn until_noted(work: &Path, lines: usize) {
 
 /// The steps from which an agent's runs started.
 fn begun_at(log: &str) -> Vec<u64> {
-    let after = log.split("learning from step ").skip(1);
+    let after = log.split("training from step ").skip(1);
     after.filter_map(|rest| rest.split(' ').next()?.parse().ok()).collect()
 }
 
@@ -101,7 +101,7 @@ fn a_killed_agent_resumes_to_the_same_net_which_plays_for_the_gate() {
     let agent = start(&["--once"]);
     until_learning(&agent, 3);
     coordinator.kill();
-    wait_for("an agent that waits", LONG, || agent.log().contains("again in ").then_some(()));
+    wait_for("an agent that waits", LONG, || agent.log().contains("retrying in ").then_some(()));
     coordinator.serve();
     assert_eq!(agent.end(LONG), 0, "{}", fs::read_to_string(stage.log("agent")).unwrap());
 

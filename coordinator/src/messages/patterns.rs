@@ -1,5 +1,5 @@
 //! The patterns: in English as the coordinator writes them, and in Chinese. A more precise pattern
-//! comes before a general one.
+//! comes before a general one. Some texts were reworded: databases hold both, so both are here.
 
 /// English with placeholders (`{}` text, `{n}` number, `{w}` label of the database, `{s}` message),
 /// Chinese with their indices.
@@ -38,6 +38,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("match {n} is shown live", "对抗赛 {0} 开始直播"),
     ("match {n} is shown no more", "对抗赛 {0} 停止直播"),
     ("{n} pairs under the clock {}; they cannot be proved, and promote no net", "按时限 {1} 下 {0} 个局对；无法证明，也不用于晋级"),
+    ("{n} pairs under the clock {}; nobody can prove them, and nobody is promoted", "按时限 {1} 下 {0} 个局对；无法证明，也不用于晋级"),
     // People, machines, the coordinator.
     ("account {} ({w}, {w})", "账号 {0}（{1}，{2}）"),
     ("token {} ({}, {w})", "令牌 {0}（{1}，{2}）"),
@@ -63,7 +64,9 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("two workers played game {n} differently", "两台工作机下的第 {0} 局不一致"),
     ("game {n} of job {n} came out otherwise when a trusted worker played it", "作业 {1} 第 {0} 局与可信工作机复核的结果不同"),
     ("{} is subscribed to {}", "将向 {0} 通知 {1}"),
+    ("{} is told of {}", "将向 {0} 通知 {1}"),
     ("its subscription has ended", "不再通知"),
+    ("it is told nothing any more", "不再通知"),
     ("games from {n} to {n} of job {n} are handed out once more: {n} times by now", "作业 {2} 的第 {0} 至 {1} 局再次发放，已是第 {3} 次"),
     ("the disk is nearly full: {n} MiB are left, and no new games are handed out", "磁盘将满：仅剩 {0} MiB，已停止发放新对局"),
     ("the disk has room again: {n} MiB are free", "磁盘空间已恢复：可用 {0} MiB"),
@@ -95,6 +98,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("{n} games from {n} on, not those from {n} up to but not {n}", "共 {0} 局、自第 {1} 局起，而非自第 {2} 局至第 {3} 局（不含）"),
     ("recorded {w} by {w}; it is {w} by {w}", "记录为{0}（{1}），应为{2}（{3}）"),
     ("it continues after its end ({w} by {w})", "终局（{0}，{1}）之后仍在继续"),
+    ("it goes on after its end ({w} by {w})", "终局（{0}，{1}）之后仍在继续"),
     ("it stops, though nothing ended it; recorded {w} by {w}", "未到终局即停止；记录为{0}（{1}）"),
     ("the move is not legal", "着法不合法"),
     ("the score {n} is beyond all scores", "评分 {0} 超出范围"),
@@ -108,6 +112,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("there is no such reason", "没有此种终局原因"),
     ("games under a clock are taken from trusted workers alone, and this one is trusted no more", "计时对局只接受可信工作机，而此机已不再可信"),
     ("its games were played under a clock: they cannot be replayed, and they are no training data", "对局按时限进行：无法复现，不作训练数据"),
+    ("its games were played under a clock: nobody can play them again, and they are no training data", "对局按时限进行：无法复现，不作训练数据"),
     // Errors of pages.
     ("say why, in a few words", "请简要说明原因"),
     ("write a message for the worker", "请写明对工作机的说明"),

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::Path;
+use std::process::Command;
 
 use super::{step, succeeds};
 
@@ -65,7 +66,8 @@ impl Optional {
     pub(super) fn install(&self) -> bool {
         if !self.is_there() {
             step(self.title);
-            succeeds("scripts/prepare", self.packages);
+            // Its own message names the packages and the log.
+            let _ = Command::new("scripts/prepare").args(self.packages).status();
         }
         self.is_there()
     }
