@@ -1,6 +1,7 @@
-//! The language of the project, held against `docs/GLOSSARY.md`: no retired word, doc comments with
-//! a subject, prose within 100 columns, and short sentences in what users read.
+//! The language of the project, held against `docs/GLOSSARY.md`: no retired word, doc comments and
+//! functions with a noun, prose within 100 columns, short sentences in comments and guides.
 
+mod comments;
 mod glossary;
 mod sentences;
 mod source;
