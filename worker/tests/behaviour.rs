@@ -188,7 +188,7 @@ fn games_that_cannot_be_played_are_reported() {
 }
 
 #[test]
-fn a_blocked_or_outdated_worker_keeps_everything_and_says_what_to_do() {
+fn a_blocked_or_outdated_worker_keeps_everything_and_names_the_remedy() {
     for (code, detail, said) in [
         (Code::Blocked, "your machine makes mistakes: write to us", "The server has blocked this worker: "),
         (Code::TooOld, OLD, ". Get the newest chuhe-worker"),
@@ -274,7 +274,7 @@ fn a_disk_that_takes_nothing_loses_nothing() {
 }
 
 #[test]
-fn one_folder_has_one_worker_whose_status_others_can_read() {
+fn one_folder_has_one_worker_with_a_readable_status() {
     let coordinator = Coordinator::new(header(300), 400, 20);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());

@@ -195,7 +195,7 @@ fn reject_renewals(request: &Request) -> Option<Problem> {
 }
 
 #[test]
-fn a_lease_whose_renewal_response_was_lost_is_still_played() {
+fn a_lease_with_a_lost_renewal_response_is_still_played() {
     let coordinator = Coordinator::new(header(4000), 60, 60);
     coordinator.state().refuse = Some(reject_renewals);
     let state = tempfile::tempdir().unwrap();
