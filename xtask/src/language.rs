@@ -1,5 +1,6 @@
-//! The language of the project, held against `docs/GLOSSARY.md`: no retired word, doc comments and
-//! functions with a noun, prose within 100 columns, short sentences in comments and guides.
+//! The language of the project, held against `docs/GLOSSARY.md`. No word is retired, doc comments
+//! and functions have nouns, prose is within 100 columns, and sentences of comments and guides are
+//! short.
 
 mod comments;
 mod glossary;

@@ -349,9 +349,9 @@ async fn grant_fresh(
     Ok(Work::Wait { seconds, reason })
 }
 
-/// Whether a lost pair is left to other accounts: one that was active in the last hour has the
-/// right engine and has not lost the pair too. A match is decided by the pairs up to the first gap,
-/// so no account may block that pair.
+/// Whether a lost pair is left to other accounts. It is if one of them was active in the last hour,
+/// has the right engine and has not lost the pair. A match is decided by the pairs up to the first
+/// gap, so no account may block that pair.
 async fn is_reserved_for_others(
     connection: &mut Connection<'_>,
     request: &LeaseRequest<'_>,

@@ -140,9 +140,9 @@ impl Record {
     /// The digest of the decoded record, in whatever file it is stored.
     ///
     /// It hashes the text `chuhe record 1`, rule set, start, outcome and reason as text, each ended
-    /// by a zero byte. Then follow, little-endian: seed and attempt (8 bytes each), the number of
-    /// opening moves (4) and each move (2, [`Move::to_bits`]), the number of further moves (4) and
-    /// each with its score (2 + 2). −32768 stands for no score.
+    /// by a zero byte. Little-endian numbers follow. Seed and attempt have 8 bytes each. Then come
+    /// the number of opening moves (4) and each move (2, [`Move::to_bits`]). Last are the number of
+    /// further moves (4) and each with its score (2 + 2). −32768 stands for no score.
     ///
     /// # Panics
     ///

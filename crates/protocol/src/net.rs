@@ -1,8 +1,8 @@
 //! Net manifests: the provenance of a net, as a text (JSON) beside it.
 //!
-//! A manifest names a net's games, recipe and programs, and the quality of the training: enough to
-//! reproduce the net and to judge whether that is worth it. It holds no date and no speed, so that
-//! a repeated run on the same kind of machine gives the same text.
+//! A manifest names a net's games, recipe and programs, and the quality of the training. That is
+//! enough to reproduce the net and to judge whether that is worth it. It holds no date and no
+//! speed, so that a repeated run on the same kind of machine gives the same text.
 //!
 //! A parsed manifest is consistent: every key is known, and the recipe is valid and has the stated
 //! hash.

@@ -5,7 +5,7 @@
 //! from the run's seed and its number. So games can be played in any order on any machine; they are
 //! handed over in the order of their numbers.
 //!
-//! With an opponent a run is a match. Games 2p and 2p+1 form pair p, from one opening; the run's
+//! With an opponent a run is a match. Games 2p and 2p+1 form pair p, from one opening. The run's
 //! own net, A, is Red in even games, the opponent, B, in odd ones. Each has its own engine.
 //! Openings are filtered by the plain evaluation, so that they do not depend on the players.
 //!

@@ -334,7 +334,7 @@ fn segments_agree_with_their_holders(picture: &Picture) {
     }
 }
 
-/// A valid game is not played again, and games held by another shard were compared: the first
+/// A valid game is not played again, and games held by another shard were compared. The first
 /// upload holds a game, and later ones audit it.
 fn valid_games_are_held_or_compared(picture: &Picture) {
     for shard in picture.shards.values().filter(|shard| shard.state == "validated") {
