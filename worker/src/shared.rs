@@ -166,7 +166,7 @@ impl State {
             self.totals.accepted = self.totals.accepted.saturating_sub(games);
             self.totals.refused += games;
             let what = if games > 0 { format!("{games} games") } else { "Games".to_owned() };
-            self.log(sentence(format!("{what} that were handed in are rejected: {}", reason_of(&notice))));
+            self.log(sentence(format!("{what} that were submitted are rejected: {}", reason_of(&notice))));
             self.unrecorded_rejections.push(notice);
         }
     }

@@ -127,7 +127,7 @@ fn games_that_are_rejected_later_are_shown_counted_and_recorded() {
     let snapshot = worker.said.wait_for(|snapshot| snapshot.outbox == 0 && snapshot.games_accepted == 8);
     assert_eq!(snapshot.refused, 1);
     let said = worker.finish();
-    let line = format!("4 games that were handed in are rejected: false_label, {text} (shard {shard}).");
+    let line = format!("4 games that were submitted are rejected: false_label, {text} (shard {shard}).");
     assert_eq!(said.matches(&line).count(), 1, "{said}");
     assert!(said.contains("The server says: thank you."), "{said}");
     let noted = fs::read_to_string(state.path().join(format!("refused/{shard}.txt"))).unwrap();

@@ -113,7 +113,7 @@ fn results_for_another_server_are_not_announced_for_the_next_start() {
     let worker = Worker::start(&one.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.games == 8);
     let said = worker.stop();
-    assert!(said.contains("2 results wait on disk, and are handed in at the next start."), "{said}");
+    assert!(said.contains("2 results wait on disk, and are submitted at the next start."), "{said}");
     let worker = Worker::start(&other.url(), state.path(), clock());
     other.wait_for(8);
     let said = worker.finish();

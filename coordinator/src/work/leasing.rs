@@ -42,7 +42,7 @@ const BASE_LEASES_PER_ACCOUNT: i64 = 1_000;
 /// Maximum threads credited to a worker without any upload.
 const MAX_FIRST_THREADS: u64 = 16;
 
-/// Assumed nodes per second of a thread.
+/// Assumed nodes per second of a thread whose speed is not known.
 const DEFAULT_NODES_PER_SECOND: u64 = 400_000;
 
 /// Maximum shards waiting for validation before no new self-play games are granted.
