@@ -94,13 +94,13 @@ pub async fn claim(
 /// A leased training.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct LeasedTraining {
-    /// Its id.
+    /// Primary key of the training's row.
     pub id: i64,
-    /// The campaign.
+    /// Id of the campaign.
     pub campaign: i64,
     /// The generation its net will have.
     pub generation: i64,
-    /// Its recipe.
+    /// Text (TOML) of the recipe.
     pub recipe: String,
     /// The champion to beat.
     pub champion: Option<String>,

@@ -54,7 +54,7 @@ impl FromStr for EloModel {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("expected `normalized` or `logistic`, found `{found}`")]
 pub struct UnknownEloModel {
-    /// The name.
+    /// The text that names no model.
     pub found: String,
 }
 

@@ -24,13 +24,13 @@ pub struct Sizes {
 pub struct SizesError {
     /// The name of the size.
     pub name: &'static str,
-    /// The value.
+    /// The rejected value.
     pub found: usize,
-    /// The divisor.
+    /// The number that must divide the value.
     pub step: usize,
-    /// The minimum.
+    /// The minimum, inclusive.
     pub min: usize,
-    /// The maximum.
+    /// The maximum, inclusive.
     pub max: usize,
 }
 
