@@ -46,7 +46,7 @@ const LEASE_LOSS_DELAY: Duration = Duration::from_secs(20);
 /// Settings of an agent.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The coordinator.
+    /// The address of the coordinator.
     pub server: ServerAddress,
     /// The token of the agent's account.
     pub token: Token,

@@ -201,7 +201,7 @@ pub async fn uploaded(
 /// A file uploaded by a trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uploaded {
-    /// The net.
+    /// The candidate's net file.
     Net,
     /// The plot of losses.
     Curves,

@@ -50,7 +50,7 @@ pub struct Header {
     /// reproduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// The rulebook.
+    /// The rulebook that decides repetitions.
     #[serde(with = "as_text")]
     pub rules: RuleSet,
     /// The settings of the games.

@@ -17,7 +17,7 @@ pub const MAX_ATTEMPTS: u64 = 10_000;
 /// The parameters of random walks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walker {
-    /// The start.
+    /// The position in which the walk begins.
     pub start: Fen,
     /// The rules that could end a game on the way.
     pub rules: RuleSet,

@@ -117,7 +117,7 @@ impl Opening {
 /// A searched move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMove {
-    /// The move.
+    /// The legal move.
     pub mv: Move,
     /// The search's score for the side that moves; none if the search ended without one.
     pub score: Option<Score>,
@@ -126,11 +126,11 @@ pub struct ScoredMove {
 /// A game of self-play. Its number, seed and digest are derived, not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The opening.
+    /// The opening, before any search.
     pub opening: Opening,
     /// The moves after the opening.
     pub moves: Vec<ScoredMove>,
-    /// The outcome.
+    /// The outcome, by the rules, adjudication or the ply cap.
     pub outcome: Outcome,
     /// The reason for the outcome.
     pub reason: Reason,

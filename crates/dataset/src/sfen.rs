@@ -26,7 +26,7 @@ const HANDS: u32 = 2 * 7 * 5;
 pub struct Entry {
     /// The position; its counters are cut to the record's width.
     pub fen: Fen,
-    /// The move.
+    /// The move played in the position.
     pub mv: Move,
     /// The score for the side to move, in its maker's unit.
     pub score: i16,

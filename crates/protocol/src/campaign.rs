@@ -28,7 +28,7 @@ pub struct Campaign {
     /// One line for people.
     #[serde(default)]
     pub about: String,
-    /// The rulebook.
+    /// The rulebook that decides repetitions.
     #[serde(default, with = "dataset::as_text")]
     pub rules: RuleSet,
     /// The initial champion; the plain evaluation if none.

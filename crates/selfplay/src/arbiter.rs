@@ -62,7 +62,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The outcome.
+    /// Returns the outcome; after a fault its side has lost.
     #[must_use]
     pub const fn outcome(&self) -> Outcome {
         match self {

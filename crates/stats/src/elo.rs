@@ -84,7 +84,7 @@ impl EloEstimate {
 /// much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounded {
-    /// The number.
+    /// The unrounded number.
     pub number: f64,
     /// The number of decimal places.
     pub places: usize,
