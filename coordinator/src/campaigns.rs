@@ -33,15 +33,15 @@ use crate::{
 /// A campaign's row.
 #[derive(Clone, Debug)]
 pub struct CampaignRow {
-    /// Its id.
+    /// Primary key of the row.
     pub id: i64,
-    /// Its parsed text.
+    /// The parsed text (TOML) that defines it.
     pub campaign: Campaign,
-    /// Its state: running, paused, stuck, stopped or complete.
+    /// State: running, paused, stuck, stopped or complete.
     pub state: String,
     /// The reason why it waits, for people.
     pub reason: Option<String>,
-    /// Its phase: collecting, training or gating.
+    /// Phase: collecting, training or gating.
     pub phase: String,
     /// The generation being played.
     pub generation: i64,
@@ -51,11 +51,11 @@ pub struct CampaignRow {
     pub candidates: i64,
     /// Positions required before a candidate is trained.
     pub wanted_positions: i64,
-    /// The generation's self-play job.
+    /// Id of the generation's self-play job.
     pub selfplay: Option<i64>,
-    /// The candidate's training.
+    /// Id of the candidate's training.
     pub training: Option<i64>,
-    /// The candidate's gate match.
+    /// Id of the job of the candidate's gate.
     pub gate: Option<i64>,
     /// Version of the row, for optimistic locking.
     pub changed: i64,

@@ -16,7 +16,7 @@ use crate::{
 /// The key of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The registration policy.
+    /// The conditions under which people may create accounts.
     Registration,
     /// Retention in days of games that no published net was trained on; 0: unlimited.
     KeepDays,
@@ -61,14 +61,14 @@ impl FromStr for Key {
     }
 }
 
-/// The registration policy.
+/// The conditions under which people may create accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registration {
-    /// Anyone.
+    /// Anyone may register.
     Open,
     /// Anyone, subject to a maintainer's approval unless invited.
     Approval,
-    /// Invited people only.
+    /// Only invited people may register.
     Invitation,
 }
 

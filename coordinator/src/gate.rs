@@ -18,7 +18,7 @@ pub struct Verdict {
     pub llr: f64,
     /// Lower and upper bound of the LLR, corrected for overshoot.
     pub bounds: (f64, f64),
-    /// The decision.
+    /// Decision of the test on these pairs.
     pub decision: Decision,
 }
 

@@ -30,13 +30,13 @@ pub const USE_RESOLUTION_MS: i64 = 60 * SECOND;
 /// An authenticated account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The account.
+    /// The account's id.
     pub account: i64,
-    /// Its name.
+    /// The account's name.
     pub name: String,
     /// The role of its token.
     pub role: Role,
-    /// The token's id.
+    /// Id of the token of the request.
     pub token: i64,
     /// Whether the last use is due to be recorded.
     pub record_use: bool,

@@ -36,7 +36,7 @@ pub struct Plan {
     /// Number of pairs.
     #[serde(default = "defaults::pairs")]
     pub pairs: u32,
-    /// The rulebook.
+    /// The rulebook that decides repetitions.
     #[serde(default, with = "dataset::as_text")]
     pub rules: RuleSet,
     /// Size of each player's transposition table, in mebibytes.

@@ -8,8 +8,9 @@
 //! * *Our net* on the games of the recipe in `CHUHE_RECIPE`, with the reader and without. The
 //!   shards lie beside their manifests, or in the folder `CHUHE_SHARDS`.
 //!
-//! * *A graphics card*, if `CARD` is its number: our net 512 and 1,024 wide, batches of 16,384 and
-//!   65,536, in single and mixed precision, on the same games, with the reader and without.
+//! * *A graphics card*, if `CARD` is its number: our net 512 and 1,024 wide, with batches of 16,384
+//!   and 65,536. Both are measured in single and mixed precision, on the same games, with the
+//!   reader and without.
 //!
 //! Rounds alternate, so that other load of the machine affects both.
 
@@ -374,8 +375,8 @@ mod shape {
             let leaves: Vec<_> = sums
                 .chunks_exact(BATCH)
                 .map(|sums| {
-                    // SAFETY: the buffer holds `size` floats row by row, outlives the leaf and its
-                    // graph, which end with this function, and is not written while they live.
+                    // SAFETY: the buffer holds `size` floats row by row and is not written while
+                    // the leaf and its graph live. It outlives them: they end with this function.
                     let leaf = unsafe {
                         Tensor::from_blob(sums.as_ptr().cast(), &size, &[size[1], 1], Kind::Float, Device::Cpu)
                     };

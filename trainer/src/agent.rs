@@ -46,7 +46,7 @@ const LEASE_LOSS_DELAY: Duration = Duration::from_secs(20);
 /// Settings of an agent.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The coordinator.
+    /// The address of the coordinator.
     pub server: ServerAddress,
     /// The token of the agent's account.
     pub token: Token,
@@ -160,7 +160,7 @@ impl Agent<'_> {
         drop(lease);
         match result {
             Ok(net) => {
-                log.state(&format!("handed in: {net}, a candidate for {title}"));
+                log.state(&format!("submitted: {net}, a candidate for {title}"));
                 Ok(Outcome::Done)
             }
             Err(StopReason::LeaseLost(why)) => {
@@ -250,7 +250,7 @@ impl Agent<'_> {
         let (token, client) = (&*training.token, self.client);
         let manifest = String::from_utf8(read(&artifacts.manifest)?).context("a net's manifest")?;
         let (net, curves) = (read(&artifacts.net)?, read(&artifacts.curves)?);
-        log.state(&format!("handing in a net of {:.1} MiB", net.len() as f64 / f64::from(1 << 20)));
+        log.state(&format!("submitting a net of {:.1} MiB", net.len() as f64 / f64::from(1 << 20)));
         let mut retry = |put: &dyn Fn() -> Result<(), client::Error>| {
             RetryingCall::new(self.stop, self.clock, log).run(Some(lease), put)
         };

@@ -42,11 +42,11 @@ impl Maker {
 
 /// A net and the run that made it.
 pub struct Work<'a> {
-    /// The recipe.
+    /// The recipe of the run.
     pub recipe: &'a Recipe,
-    /// The data.
+    /// The opened data of the recipe.
     pub data: &'a TrainingData,
-    /// The finished run.
+    /// The end of the run: the net and its losses.
     pub finished: &'a Finished,
     /// The scale of the net's scores, in centipawns.
     pub scale: f32,

@@ -4,7 +4,7 @@
 //! forward and backward through the layers on one thread. Then each block of the transformer's
 //! columns is updated by one thread, with the gradients of all parts in their order.
 //!
-//! Every summation order is fixed by the batch, so the same batches give the same bits on every
+//! Every summation order is fixed by the batch. So the same batches give the same bits on every
 //! machine, with any number of threads and any instruction set.
 
 mod layers;

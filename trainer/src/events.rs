@@ -99,7 +99,7 @@ mod tests {
 
     /// TensorBoard's own reader read the line's figures from these bytes.
     #[test]
-    fn the_bytes_are_what_tensorboard_has_read() {
+    fn tensorboard_has_read_the_same_bytes() {
         let line = Line {
             step: 300,
             epoch: 1,

@@ -59,7 +59,7 @@ pub struct Finished {
     pub parents: Vec<Digest>,
     /// The backend's name.
     pub backend: String,
-    /// The held-out loss.
+    /// The mean loss on the held-out positions.
     pub validation_loss: f64,
     /// The number of held-out positions.
     pub held_out: usize,

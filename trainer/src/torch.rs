@@ -9,8 +9,8 @@
 //! under fake quantisation the factors are those of engines, and only sums are rounded. Everything
 //! else, and the optimiser's state, stays in 32 bits.
 //!
-//! Tensor shapes in comments: `B` positions of a batch, `W` the transformer's width, `F` and `G`
-//! the outputs of the first and second layer, `S` stacks.
+//! Tensor shapes in comments: `B` is the positions of a batch, `W` the transformer's width, `S` the
+//! stacks. `F` and `G` are the outputs of the first and second layer.
 
 mod inputs;
 pub mod settings;

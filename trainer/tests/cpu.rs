@@ -33,7 +33,7 @@ fn loss_of(shape: Shape, values: &Arrays, batch: &Batch) -> f64 {
 
 /// Adam's first moment after the first step is a tenth of the gradient.
 #[test]
-fn gradients_are_what_the_loss_changes_by() {
+fn gradients_equal_finite_differences_of_the_loss() {
     let with_attackers = common::with_attackers();
     for shape in [Shape { factorised: false, ..common::small() }, common::small(), with_attackers] {
         let values = Arrays::initial(&shape, Head::PieceValues, 3);

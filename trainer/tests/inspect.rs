@@ -48,7 +48,7 @@ fn manifest(folder: &Folder, run: &str) -> NetManifest {
 }
 
 #[test]
-fn the_manifest_says_what_made_the_net() {
+fn the_manifest_names_the_inputs_of_the_net() {
     let folder = trained("manifest");
     let it = manifest(&folder, "out");
     let bytes = |name: &str| fs::read(folder.file(name)).unwrap();

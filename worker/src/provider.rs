@@ -314,7 +314,7 @@ impl Provider {
         };
         if left.is_zero() && !job.saved.closed {
             self.shared
-                .log("The time of a lease was over before it was taken up again; its finished games are handed in.");
+                .log("The time of a lease was over before it was taken up again; its finished games are submitted.");
         } else if !job.saved.closed {
             match self.prepare(&job.saved.lease) {
                 Ok((run, slots)) => {

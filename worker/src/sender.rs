@@ -293,7 +293,8 @@ impl Sender {
                         job.close();
                         // No further renewal, though games are still running.
                         job.saved.renewed = true;
-                        let message = format!("A lease ended before its games; what is finished is handed in: {error}");
+                        let message =
+                            format!("A lease ended before its games; the finished games are submitted: {error}");
                         state.log(sentence(message));
                         state.retire_finished();
                     }

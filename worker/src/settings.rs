@@ -20,7 +20,7 @@ pub use flags::Flags;
 /// Resolved settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The coordinator.
+    /// Address of the coordinator.
     pub server: ServerAddress,
     /// Token of the owner's account.
     pub token: Token,

@@ -57,11 +57,11 @@ pub enum Shutdown {
 /// Totals since the worker started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
-    /// Finished games.
+    /// Number of finished games.
     pub games: u64,
-    /// Their moves.
+    /// Number of searched moves of the finished games.
     pub positions: u64,
-    /// Their nodes.
+    /// Number of nodes searched in the finished games.
     pub nodes: u64,
     /// Games that the server acknowledged.
     pub accepted: u64,
@@ -166,7 +166,7 @@ impl State {
             self.totals.accepted = self.totals.accepted.saturating_sub(games);
             self.totals.refused += games;
             let what = if games > 0 { format!("{games} games") } else { "Games".to_owned() };
-            self.log(sentence(format!("{what} that were handed in are rejected: {}", reason_of(&notice))));
+            self.log(sentence(format!("{what} that were submitted are rejected: {}", reason_of(&notice))));
             self.unrecorded_rejections.push(notice);
         }
     }

@@ -127,7 +127,7 @@ fn games_that_are_rejected_later_are_shown_counted_and_recorded() {
     let snapshot = worker.said.wait_for(|snapshot| snapshot.outbox == 0 && snapshot.games_accepted == 8);
     assert_eq!(snapshot.refused, 1);
     let said = worker.finish();
-    let line = format!("4 games that were handed in are rejected: false_label, {text} (shard {shard}).");
+    let line = format!("4 games that were submitted are rejected: false_label, {text} (shard {shard}).");
     assert_eq!(said.matches(&line).count(), 1, "{said}");
     assert!(said.contains("The server says: thank you."), "{said}");
     let noted = fs::read_to_string(state.path().join(format!("refused/{shard}.txt"))).unwrap();
@@ -188,7 +188,7 @@ fn games_that_cannot_be_played_are_reported() {
 }
 
 #[test]
-fn a_blocked_or_outdated_worker_keeps_everything_and_says_what_to_do() {
+fn a_blocked_or_outdated_worker_keeps_everything_and_names_the_remedy() {
     for (code, detail, said) in [
         (Code::Blocked, "your machine makes mistakes: write to us", "The server has blocked this worker: "),
         (Code::TooOld, OLD, ". Get the newest chuhe-worker"),
@@ -274,7 +274,7 @@ fn a_disk_that_takes_nothing_loses_nothing() {
 }
 
 #[test]
-fn one_folder_has_one_worker_whose_status_others_can_read() {
+fn one_folder_has_one_worker_with_a_readable_status() {
     let coordinator = Coordinator::new(header(300), 400, 20);
     let state = tempfile::tempdir().unwrap();
     let worker = Worker::start(&coordinator.url(), state.path(), clock());

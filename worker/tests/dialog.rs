@@ -52,7 +52,7 @@ fn a_token_is_tried_at_once_and_asked_for_again() {
 }
 
 #[test]
-fn nonsense_is_asked_for_again_and_says_why() {
+fn an_invalid_input_is_explained_and_asked_for_again() {
     let answers =
         "nowhere at all\nhttp://games.example.org\nno token\ngood\nmany\n0\n2\n0\n64\n25-1\nalways\nperhaps\nno\n";
     let (file, shown, asked) = talk(&File::default(), answers);
@@ -70,7 +70,7 @@ fn nonsense_is_asked_for_again_and_says_why() {
 }
 
 #[test]
-fn empty_lines_keep_what_was_known() {
+fn empty_lines_keep_the_known_values() {
     let text = "server = \"https://games.example.org\"\ntoken = \"good\"\nname = \"attic\"\ncores = 5\n\
                 memory_mebibytes = 900\nhours = \"1-2\"\non_battery = true\n";
     let known = File::from_text(text).unwrap();

@@ -113,7 +113,7 @@ fn results_for_another_server_are_not_announced_for_the_next_start() {
     let worker = Worker::start(&one.url(), state.path(), clock());
     worker.said.wait_for(|snapshot| snapshot.games == 8);
     let said = worker.stop();
-    assert!(said.contains("2 results wait on disk, and are handed in at the next start."), "{said}");
+    assert!(said.contains("2 results wait on disk, and are submitted at the next start."), "{said}");
     let worker = Worker::start(&other.url(), state.path(), clock());
     other.wait_for(8);
     let said = worker.finish();
@@ -195,7 +195,7 @@ fn reject_renewals(request: &Request) -> Option<Problem> {
 }
 
 #[test]
-fn a_lease_whose_renewal_response_was_lost_is_still_played() {
+fn a_lease_with_a_lost_renewal_response_is_still_played() {
     let coordinator = Coordinator::new(header(4000), 60, 60);
     coordinator.state().refuse = Some(reject_renewals);
     let state = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The documentation of the crates, with a landing page that leads to each of them: a workspace
+//! The documentation of the crates, with a landing page that leads to each of them. A workspace
 //! without a root package has none of its own.
 
 use std::fs;

@@ -1,6 +1,8 @@
-//! The language of the project, held against `docs/GLOSSARY.md`: no retired word, doc comments with
-//! a subject, prose within 100 columns, and short sentences in what users read.
+//! The language of the project, held against `docs/GLOSSARY.md`. No word is retired, doc comments
+//! and functions have nouns, prose is within 100 columns, and sentences of comments and guides are
+//! short.
 
+mod comments;
 mod glossary;
 mod sentences;
 mod source;

@@ -91,7 +91,7 @@ pub struct Standing {
     pub verdict: Verdict,
     /// Number of counted pairs, without a gap.
     pub pairs: u64,
-    /// The test.
+    /// The SPRT with its hypotheses and error rates.
     pub test: Sprt,
     /// Number of pairs between two looks of the test.
     pub batch_pairs: u32,

@@ -94,13 +94,13 @@ pub async fn claim(
 /// A leased training.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct LeasedTraining {
-    /// Its id.
+    /// Primary key of the training's row.
     pub id: i64,
-    /// The campaign.
+    /// Id of the campaign.
     pub campaign: i64,
     /// The generation its net will have.
     pub generation: i64,
-    /// Its recipe.
+    /// Text (TOML) of the recipe.
     pub recipe: String,
     /// The champion to beat.
     pub champion: Option<String>,
@@ -201,7 +201,7 @@ pub async fn uploaded(
 /// A file uploaded by a trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uploaded {
-    /// The net.
+    /// The candidate's net file.
     Net,
     /// The plot of losses.
     Curves,

@@ -29,22 +29,22 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Campaigns: make, show and steer them
+    /// Create, show and control campaigns
     #[command(subcommand)]
     Campaign(Campaign),
-    /// Accounts
+    /// Manage accounts
     #[command(subcommand)]
     User(User),
-    /// Tokens: a new one is printed once
+    /// Manage tokens: a new one is printed once
     #[command(subcommand)]
     Token(Token),
-    /// Nets
+    /// Add, list and promote nets
     #[command(subcommand)]
     Net(NetCommand),
-    /// Books of openings
+    /// Add books of openings
     #[command(subcommand)]
     Book(BookCommand),
-    /// Workers
+    /// List, trust and block workers
     #[command(subcommand)]
     Worker(WorkerCommand),
     /// Manage webhooks
@@ -60,14 +60,14 @@ pub(super) enum Command {
     Timed(timed::Arguments),
     /// Show the standing of a match
     Standing {
-        /// The job's number
+        /// Number of the match's job
         job: i64,
     },
     /// Quarantine an account: games delivered since its last clean audit stop counting
     Quarantine {
-        /// The account's name
+        /// Name of the account
         account: String,
-        /// The reason, sent to its workers
+        /// Reason, sent to its workers
         #[arg(long)]
         reason: String,
         /// Lift the quarantine
@@ -76,25 +76,25 @@ pub(super) enum Command {
     },
     /// Show the events, the newest first
     Audit {
-        /// Only events older than this one
+        /// Show only events with a smaller number
         #[arg(long, value_name = "EVENT")]
         before: Option<i64>,
     },
     /// Write everything into a folder, while the coordinator runs
     Backup {
-        /// The folder, which must not exist yet
+        /// Folder to create; it must not exist yet
         folder: PathBuf,
     },
     /// Fill an empty database, of either kind, from a backup
     Restore {
-        /// The backup's folder
+        /// Folder of the backup
         folder: PathBuf,
     },
     /// Create an invitation; it is printed once
     Invite {
-        /// The inviting account
+        /// Name of the inviting account
         account: String,
-        /// The role of the new account
+        /// Role of the new account
         #[arg(long, default_value = "volunteer")]
         role: Role,
     },
@@ -102,41 +102,41 @@ pub(super) enum Command {
 
 #[derive(Subcommand)]
 pub(super) enum Campaign {
-    /// Create one
+    /// Create a campaign
     Create {
-        /// Its text (TOML)
+        /// File with the text of the campaign (TOML)
         file: PathBuf,
     },
-    /// List them
+    /// List campaigns
     List,
-    /// Show one
+    /// Show a campaign
     Show {
-        /// Its name
+        /// Name of the campaign
         name: String,
     },
-    /// Pause: no new games
+    /// Pause a campaign: no new games
     Pause {
-        /// Its name
+        /// Name of the campaign
         name: String,
     },
-    /// Resume, also a stuck campaign
+    /// Resume a paused or stuck campaign
     Resume {
-        /// Its name
+        /// Name of the campaign
         name: String,
     },
-    /// Stop for good
+    /// Stop a campaign for good
     Stop {
-        /// Its name
+        /// Name of the campaign
         name: String,
     },
     /// Train a net from the games at hand
     Train {
-        /// Its name
+        /// Name of the campaign
         name: String,
     },
-    /// Give up the candidate
+    /// Reject the candidate during its gate
     Reject {
-        /// Its name
+        /// Name of the campaign
         name: String,
     },
 }
@@ -145,96 +145,96 @@ pub(super) enum Campaign {
 pub(super) enum User {
     /// Create an account
     Create {
-        /// Its name
+        /// Name of the account
         name: String,
-        /// Its role: volunteer, trainer, maintainer or admin
+        /// Role of the account: volunteer, trainer, maintainer or admin
         #[arg(long, default_value = "volunteer")]
         role: Role,
     },
     /// List accounts
     List,
-    /// Change its role
+    /// Change an account's role
     Role {
-        /// Its name
+        /// Name of the account
         name: String,
-        /// Its role
+        /// New role: volunteer, trainer, maintainer or admin
         role: Role,
     },
     /// Approve a waiting account, or unblock one
     Approve {
-        /// Its name
+        /// Name of the account
         name: String,
     },
-    /// Block it
+    /// Block an account
     Block {
-        /// Its name
+        /// Name of the account
         name: String,
-        /// The message to its workers
+        /// Message to its workers
         #[arg(long)]
         message: String,
     },
-    /// Set its password for the pages, read from one line of standard input
+    /// Set an account's password for the pages, read from one line of standard input
     Password {
-        /// Its name
+        /// Name of the account
         name: String,
     },
-    /// Delete it: its games stay, without a name
+    /// Delete an account: its games stay, without a name
     Delete {
-        /// Its name
+        /// Name of the account
         name: String,
     },
 }
 
 #[derive(Subcommand)]
 pub(super) enum Token {
-    /// Create one
+    /// Create a token
     Create {
-        /// The account's name
+        /// Name of the account
         account: String,
-        /// Its purpose
+        /// Name of the token, for people: its purpose
         #[arg(long, default_value = "command line")]
         name: String,
-        /// Its role, at most the account's [default: the account's]
+        /// Role of the token, at most the account's [default: the account's]
         #[arg(long)]
         role: Option<Role>,
         /// Days until it expires [default: never]
         #[arg(long)]
         days: Option<u32>,
     },
-    /// List an account's
+    /// List the tokens of an account
     List {
-        /// The account's name
+        /// Name of the account
         account: String,
     },
-    /// Revoke one
+    /// Revoke a token
     Revoke {
-        /// Its number
+        /// Number of the token
         token: i64,
     },
 }
 
 #[derive(Subcommand)]
 pub(super) enum NetCommand {
-    /// Add one from a file, and print its hash
+    /// Add a net from a file, and print its hash
     Add {
-        /// Its file
+        /// File of the net
         file: PathBuf,
-        /// Its name, for people [default: the file's name]
+        /// Name of the net, for people [default: the file's name]
         #[arg(long)]
         name: Option<String>,
     },
-    /// List them
+    /// List nets
     List,
     /// Promote a campaign's candidate, whatever the gate's verdict
     Promote {
-        /// The campaign
+        /// Name of the campaign
         campaign: String,
     },
     /// Roll back a campaign's last promotion
     Rollback {
-        /// The campaign
+        /// Name of the campaign
         campaign: String,
-        /// The reason
+        /// Reason, shown in the events
         #[arg(long)]
         reason: String,
     },
@@ -242,36 +242,36 @@ pub(super) enum NetCommand {
 
 #[derive(Subcommand)]
 pub(super) enum BookCommand {
-    /// Add one, and print its hash
+    /// Add a book, and print its hash
     Add {
-        /// Its file: positions, one a line
+        /// File of the book: positions, one a line
         file: PathBuf,
     },
 }
 
 #[derive(Subcommand)]
 pub(super) enum WorkerCommand {
-    /// List them
+    /// List workers
     List,
-    /// Trust it: its results settle disputes, and its games need no audit
+    /// Trust a worker: its results settle disputes, and its games need no audit
     Trust {
-        /// Its number
+        /// Number of the worker
         worker: i64,
         /// Withdraw the trust
         #[arg(long)]
         revoke: bool,
     },
-    /// Block it: it gets no games
+    /// Block a worker: it gets no games
     Block {
-        /// Its number
+        /// Number of the worker
         worker: i64,
-        /// The message to the worker
+        /// Message to the worker
         #[arg(long)]
         message: String,
     },
-    /// Unblock it
+    /// Unblock a worker
     Unblock {
-        /// Its number
+        /// Number of the worker
         worker: i64,
     },
 }

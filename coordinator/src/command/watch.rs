@@ -19,7 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The campaign's name
+    /// Name of the campaign
     name: String,
     /// End after so many promotions since the campaign began [default: never]
     #[arg(long, value_name = "N")]

@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_described_and_its_words_are_escaped() {
+    fn a_board_is_described_and_its_words_are_escaped() {
         let svg = drawn(false, None, &[]);
         assert!(svg.contains(r#"role="img""#) && svg.contains("a &lt;board&gt; &amp; &quot;more&quot;</title>"));
         assert!(svg.contains(">words</desc>"));

@@ -78,7 +78,7 @@ pub(crate) fn likelihood(share: f64) -> String {
     hundredths(share.clamp(1e-9, 1.0 - 1e-9))
 }
 
-/// A duration.
+/// Formats a duration in milliseconds for people.
 pub(crate) fn duration(language: Language, milliseconds: i64) -> String {
     let words = &language.words().main;
     match milliseconds.max(0) {

@@ -297,7 +297,7 @@ impl Page {
         format::time(*time)
     }
 
-    /// A duration.
+    /// Formats a duration in milliseconds for people.
     #[must_use]
     pub(crate) fn duration(&self, milliseconds: &i64) -> String {
         format::duration(self.visitor.language, *milliseconds)

@@ -58,9 +58,9 @@ pub async fn find(connection: &mut Connection<'_>, name: &str) -> Result<Option<
 /// The data needed to sign in.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Credentials {
-    /// The account.
+    /// The account's id.
     pub id: i64,
-    /// Its state.
+    /// State: pending, active, blocked, quarantined, deleted.
     pub state: String,
     /// The message to a blocked account.
     pub message: Option<String>,

@@ -15,11 +15,11 @@ pub const LIFETIME_MS: i64 = 14 * DAY;
 /// A signed-in person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The account.
+    /// The account's id.
     pub account: i64,
-    /// Its name.
+    /// The account's name.
     pub name: String,
-    /// Its role.
+    /// The account's role.
     pub role: Role,
     /// The CSRF token of its forms.
     pub form: String,

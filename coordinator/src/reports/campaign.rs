@@ -18,9 +18,9 @@ const MAX_GENERATIONS: i64 = 40;
 /// A campaign's progress and the results of its generations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Progress {
-    /// Its name.
+    /// Name of the campaign.
     pub name: String,
-    /// One line about it.
+    /// One line about it, from the campaign's text.
     pub about: String,
     /// State: running, paused, stuck, stopped, complete.
     pub state: String,
@@ -28,80 +28,80 @@ pub struct Progress {
     pub reason: Option<String>,
     /// Phase: collecting, training, gating.
     pub phase: String,
-    /// Begin of the phase.
+    /// Begin of the phase, in milliseconds since 1970.
     pub phase_since: i64,
-    /// The current generation.
+    /// Number of the current generation.
     pub generation: i64,
-    /// The net of the current games.
+    /// SHA-256 of the champion; none for the plain evaluation.
     pub champion: Option<String>,
-    /// The champion's name.
+    /// The champion's name, for people.
     pub champion_name: Option<String>,
     /// Number of rejected candidates of this generation.
     pub candidates: i64,
     /// Positions needed for a candidate's training.
     pub wanted_positions: i64,
-    /// Positions collected.
+    /// Positions collected for the next training.
     pub positions: i64,
-    /// Games collected.
+    /// Number of games collected.
     pub games: i64,
-    /// The training of the candidate.
+    /// The training of the candidate, while there is one.
     pub training: Option<Training>,
-    /// The gate's match.
+    /// The candidate's match against the champion, while there is one.
     pub gate: Option<Gate>,
-    /// Begin of the campaign.
+    /// Begin of the campaign, in milliseconds since 1970.
     pub created: i64,
     /// Revision, for `If-Match` (optimistic concurrency).
     pub changed: i64,
-    /// Its text.
+    /// The text (TOML) that defines the campaign.
     pub text: String,
     /// Its generations, the newest first.
     pub generations: Vec<Generation>,
-    /// Its promotions.
+    /// The promotions with their strength, in order.
     pub strength: Vec<Point>,
 }
 
-/// A training.
+/// The training of a generation's candidate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Training {
-    /// Its number.
+    /// The training's id.
     pub training: i64,
     /// State: open, leased, done, failed.
     pub state: String,
-    /// The trainer.
+    /// Name of the trainer that holds or held the lease.
     pub trainer: Option<String>,
     /// The trainer's last progress report.
     pub progress: Option<Value>,
 }
 
-/// A match of the gate.
+/// A running gate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gate {
-    /// The job.
+    /// Id of the match's job.
     pub job: i64,
-    /// The standing.
+    /// Results so far, and the verdict of the SPRT on them.
     pub standing: Standing,
 }
 
-/// A generation.
+/// A generation: its games, and the time that its phases took.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Generation {
-    /// Its number.
+    /// Number in the campaign.
     pub generation: i64,
-    /// The self-play job.
+    /// Id of the generation's first self-play job.
     pub job: Option<i64>,
     /// Validated games, with those later replaced by audits.
     pub games: i64,
-    /// Their positions.
+    /// Number of their positions with a searched move.
     pub positions: i64,
-    /// Games by outcome.
+    /// Number of games by outcome.
     pub outcomes: BTreeMap<String, i64>,
-    /// Games by reason of their end.
+    /// Number of games by reason of their end.
     pub reasons: BTreeMap<String, i64>,
     /// Time from the first game to the first training, in milliseconds.
     pub collecting: Option<i64>,
-    /// Time of its trainings.
+    /// Duration of its finished trainings in total, in milliseconds.
     pub training: Option<i64>,
-    /// Time of its matches.
+    /// Duration of its closed matches in total, in milliseconds.
     pub gating: Option<i64>,
 }
 

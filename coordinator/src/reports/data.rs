@@ -16,7 +16,7 @@ const DAYS: i64 = 30;
 /// The state of the data.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Data {
-    /// Shards by state.
+    /// Shards, games and bytes by state of the shard.
     pub states: Vec<State>,
     /// Validated data by day, the oldest first, with empty days.
     pub days: Vec<Day>,
@@ -30,7 +30,7 @@ pub struct Data {
     pub comparisons: Vec<Label>,
     /// Training sets, the newest first.
     pub manifests: Vec<Manifest>,
-    /// Rejected, disputed and quarantined shards, the newest first.
+    /// Rejected, disputed and quarantined shards, the newest first, one page.
     pub set_aside: Vec<Aside>,
 }
 
@@ -39,35 +39,35 @@ pub struct Data {
 pub struct State {
     /// State: received, validated, rejected, disputed, quarantined.
     pub state: String,
-    /// Shards.
+    /// Number of shards.
     pub shards: i64,
-    /// Games.
+    /// Number of their games.
     pub games: i64,
-    /// Positions.
+    /// Number of their positions with a searched move.
     pub positions: i64,
-    /// Bytes.
+    /// Length of their files, in bytes.
     pub bytes: i64,
 }
 
-/// A day.
+/// The data validated on a day.
 #[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
 pub struct Day {
-    /// Days since 1970.
+    /// The day (UTC), counted from 1970.
     pub day: i64,
-    /// Validated games.
+    /// Number of validated games.
     pub games: i64,
-    /// Their positions.
+    /// Number of their positions with a searched move.
     pub positions: i64,
-    /// Their bytes.
+    /// Length of their shards, in bytes.
     pub bytes: i64,
 }
 
 /// Number of games or comparisons with a label.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Label {
-    /// The label.
+    /// Outcome, reason of the end, or result of a comparison.
     pub label: String,
-    /// The number.
+    /// Number of games or comparisons.
     pub count: i64,
 }
 
@@ -90,9 +90,9 @@ pub struct Positions {
 /// A class of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Class {
-    /// Lower bound.
+    /// The least score or number of pieces of the class.
     pub from: i64,
-    /// Number of positions.
+    /// Number of positions in the class.
     pub positions: i64,
 }
 
@@ -111,43 +111,43 @@ impl From<Figures> for Positions {
     }
 }
 
-/// A training set.
+/// A frozen training set.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Manifest {
-    /// Its SHA-256.
+    /// SHA-256 of the manifest's text, which names the training set.
     pub manifest: String,
-    /// The campaign.
+    /// Name of the campaign whose games it lists.
     pub campaign: Option<String>,
-    /// The newest generation.
+    /// The newest generation of its games.
     pub generation: i64,
-    /// Games.
+    /// Number of games in all its shards.
     pub games: i64,
-    /// Positions.
+    /// Number of positions in all its shards.
     pub positions: i64,
-    /// Time of freezing.
+    /// Time of freezing, in milliseconds since 1970.
     pub created: i64,
 }
 
 /// A rejected, disputed or quarantined shard.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Aside {
-    /// Its number.
+    /// Id of the shard's row.
     pub shard: i64,
-    /// Its SHA-256.
+    /// SHA-256 of its file.
     pub hash: String,
     /// State: rejected, disputed, quarantined.
     pub state: String,
-    /// The job.
+    /// Id of the job of its games.
     pub job: i64,
-    /// Its first game.
+    /// Number of its first game in the job.
     pub first: i64,
     /// Number of games.
     pub games: i64,
-    /// Problem code.
+    /// Problem code of a rejection.
     pub code: Option<String>,
-    /// Reason, for people.
+    /// Reason of a rejection, for people.
     pub detail: Option<String>,
-    /// Time of upload.
+    /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }
 

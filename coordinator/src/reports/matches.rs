@@ -25,7 +25,7 @@ pub use workers::Worker;
 /// A match in one line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// Its number.
+    /// The job's id.
     pub job: i64,
     /// Kind: match, rating, timed.
     pub kind: String,
@@ -33,21 +33,21 @@ pub struct Line {
     pub unprovable: bool,
     /// State: open, paused, closed.
     pub state: String,
-    /// The campaign of the gate.
+    /// Name of the campaign; none for a match outside of campaigns.
     pub campaign: Option<String>,
-    /// The candidate.
+    /// SHA-256 of the candidate (net A); none for the plain evaluation.
     pub net: Option<String>,
-    /// The candidate's name.
+    /// The candidate's name, for people.
     pub net_name: Option<String>,
-    /// Its opponent; none for the plain evaluation.
+    /// SHA-256 of its opponent (net B); none for the plain evaluation.
     pub opponent: Option<String>,
-    /// The opponent's name.
+    /// The opponent's name, for people.
     pub opponent_name: Option<String>,
-    /// The decision.
+    /// The verdict with which the match was closed; none before.
     pub verdict: Option<Verdict>,
-    /// Begin.
+    /// Begin, in milliseconds since 1970.
     pub created: i64,
-    /// End.
+    /// End, in milliseconds since 1970; none while it runs.
     pub closed: Option<i64>,
 }
 
@@ -130,14 +130,14 @@ pub async fn list(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Line
 /// A match in detail.
 #[derive(Clone, Debug, Serialize)]
 pub struct Match {
-    /// The summary.
+    /// Summary, as in lists.
     #[serde(flatten)]
     pub line: Line,
-    /// The standing.
+    /// Results so far, and the verdict of the SPRT on them.
     pub standing: Standing,
-    /// The hypotheses, in Elo.
+    /// Elo of H0 and of H1.
     pub hypotheses: (f64, f64),
-    /// Maximum of pairs.
+    /// Maximum number of pairs.
     pub most_pairs: i64,
     /// Elo of the pairs in the test.
     pub elo: Option<EloEstimate>,
@@ -147,7 +147,7 @@ pub struct Match {
     pub curve: Vec<(u64, f64)>,
     /// The workers with the most pairs, and outliers.
     pub workers: Vec<Worker>,
-    /// Number of workers.
+    /// Number of workers with pairs of the match.
     pub worker_count: usize,
     /// The header of its games.
     pub header: Header,

@@ -9,28 +9,28 @@ use crate::store::{Connection, StoreError};
 /// Maximum of relatives per direction.
 const MAX_RELATIVES: i64 = 200;
 
-/// A net.
+/// A net, as lists show it.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Net {
-    /// Its SHA-256.
+    /// SHA-256 of the net's file.
     pub net: String,
-    /// Its name.
+    /// Name, for people.
     pub name: String,
     /// State: base, candidate, promoted, rejected, disputed, `rolled_back`.
     pub state: String,
-    /// The campaign.
+    /// Name of the campaign that trained it; none for an added net.
     pub campaign: Option<String>,
-    /// The generation.
+    /// Generation of the campaign; none for an added net.
     pub generation: Option<i64>,
     /// The champion at the time of its training.
     pub parent: Option<String>,
-    /// The length of its file.
+    /// Length of its file, in bytes.
     pub bytes: i64,
     /// Its architecture in a line.
     pub architecture: String,
-    /// Time of arrival.
+    /// Time of arrival, in milliseconds since 1970.
     pub created: i64,
-    /// Time of its promotion.
+    /// Time of its promotion, in milliseconds since 1970.
     pub promoted: Option<i64>,
     /// The reason for the dispute over its gate.
     pub disputed: Option<String>,
@@ -39,16 +39,16 @@ pub struct Net {
 /// A net and its family, by parents.
 #[derive(Clone, Debug, Serialize)]
 pub struct Card {
-    /// The net.
+    /// The net itself.
     #[serde(flatten)]
     pub net: Net,
-    /// The manifest.
+    /// The net's manifest (JSON), if it has one.
     pub manifest: Option<Value>,
-    /// The recipe, as text.
+    /// The text (TOML) of its recipe.
     pub recipe: Option<String>,
     /// The hash of its training's loss plot.
     pub curves: Option<String>,
-    /// Its matches.
+    /// Its matches, the newest first.
     pub matches: Vec<Line>,
     /// Ancestors, from the first net to its parent.
     pub ancestors: Vec<Relative>,
@@ -63,20 +63,20 @@ pub struct Card {
 /// A campaign whose gate tests a net.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Trial {
-    /// The campaign.
+    /// Name of the campaign.
     pub campaign: String,
-    /// The campaign's revision.
+    /// The campaign's revision, for `If-Match`.
     pub changed: i64,
 }
 
 /// A net in its family.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Relative {
-    /// Its SHA-256.
+    /// SHA-256 of the net's file.
     pub net: String,
-    /// Its name.
+    /// Name, for people.
     pub name: String,
-    /// Its state.
+    /// State, as in [`Net::state`].
     pub state: String,
 }
 

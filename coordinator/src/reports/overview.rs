@@ -23,39 +23,39 @@ pub struct Overview {
     pub total: Volume,
     /// Machines seen within ten minutes.
     pub workers: i64,
-    /// Their threads.
+    /// Number of threads of these machines.
     pub threads: i64,
     /// Promotions of the campaign with the latest one, in order.
     pub strength: Vec<Point>,
-    /// The last public events.
+    /// The last public events, the newest first.
     pub events: Vec<PublicEvent>,
 }
 
-/// Games and positions.
+/// A number of validated games and positions.
 #[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
 pub struct Volume {
-    /// Games.
+    /// Number of games.
     pub games: i64,
-    /// Positions.
+    /// Number of their positions with a searched move.
     pub positions: i64,
 }
 
 /// A campaign in one line.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Running {
-    /// Its name.
+    /// Name of the campaign.
     pub name: String,
     /// State: running, paused, stuck, stopped, complete.
     pub state: String,
     /// Phase: collecting, training, gating.
     pub phase: String,
-    /// The current generation.
+    /// Number of the current generation.
     pub generation: i64,
     /// The hash of the champion; none for the plain evaluation.
     pub champion: Option<String>,
-    /// The champion's name.
+    /// The champion's name, for people.
     pub champion_name: Option<String>,
-    /// Begin of the phase.
+    /// Begin of the phase, in milliseconds since 1970.
     pub phase_since: i64,
 }
 
@@ -64,40 +64,40 @@ pub struct Running {
 pub struct Point {
     /// Number of the promotion in its campaign, counted from 1.
     pub number: usize,
-    /// The campaign.
+    /// Name of the campaign.
     pub campaign: String,
-    /// The net.
+    /// SHA-256 of the net; none for the plain evaluation.
     pub net: Option<String>,
-    /// The net's name.
+    /// The net's name, for people.
     pub name: String,
     /// Kind: gate, hand, rollback.
     pub kind: String,
-    /// Time.
+    /// Time of the promotion, in milliseconds since 1970.
     pub at: i64,
-    /// The gate's match, if there was one.
+    /// Id of the gate's match, if there was one.
     pub job: Option<i64>,
     /// Elo over the previous net, from the gate's games.
     pub gain: Option<EloEstimate>,
     /// Elo over the campaign's first net: the sum of gains.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of `elo`.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % interval of `elo`.
     pub high: f64,
 }
 
-/// A public event.
+/// An event about a campaign or a net.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct PublicEvent {
-    /// Its number.
+    /// The event's id.
     pub event: i64,
-    /// Time.
+    /// Time, in milliseconds since 1970.
     pub at: i64,
-    /// Its kind.
+    /// Kind of the event, such as `promotion`.
     pub kind: String,
-    /// Its subject.
+    /// Subject, as `kind:name`.
     pub subject: String,
-    /// One sentence.
+    /// One sentence for people.
     pub text: String,
 }
 

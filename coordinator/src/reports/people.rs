@@ -15,31 +15,31 @@ pub const ROWS: i64 = 50;
 /// A machine, with fields that only its owner and maintainers may see.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Machine {
-    /// Its number.
+    /// The worker's id.
     pub worker: i64,
-    /// The owner's account.
+    /// Name of the owner's account.
     pub account: String,
-    /// Its name.
+    /// The machine's name, under which it registers again.
     pub name: String,
-    /// The version of its program.
+    /// Version of its `chuhe-worker`.
     pub version: String,
-    /// Its threads.
+    /// Number of its playing threads.
     pub threads: i64,
-    /// Its system.
+    /// Operating system and processor family, such as `linux-x86_64`.
     pub system: String,
-    /// Its instruction set.
+    /// Instruction set of its evaluation kernels.
     pub instruction_set: String,
-    /// Speed of one thread.
+    /// Nodes per second of all threads in its last games; none before the first.
     pub nodes_per_second: Option<i64>,
-    /// Whether its results settle disputes.
+    /// 1 if its results settle disputes, otherwise 0.
     pub trusted: i64,
-    /// The message of its block.
+    /// The message of its block; none if it is not blocked.
     pub blocked: Option<String>,
-    /// Time of the last request.
+    /// Time of the last request, in milliseconds since 1970.
     pub last_seen: i64,
-    /// Validated shards.
+    /// Number of validated shards.
     pub accepted: i64,
-    /// Rejected shards.
+    /// Number of rejected shards.
     pub rejected: i64,
     /// Reason of the last rejection.
     pub rejected_why: Option<String>,
@@ -71,19 +71,19 @@ pub async fn machines(
 /// A failure report of a worker.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Failure {
-    /// Its number.
+    /// The report's id.
     pub failure: i64,
-    /// The account.
+    /// Name of the account.
     pub account: String,
-    /// The machine.
+    /// Name of the machine, if it was registered.
     pub worker: Option<String>,
-    /// Time.
+    /// Time of the report, in milliseconds since 1970.
     pub at: i64,
-    /// The kind.
+    /// Kind, as named by `FailureKind` on the wire.
     pub kind: String,
-    /// The version of the program.
+    /// Version of the worker.
     pub version: String,
-    /// The report.
+    /// Description, for people.
     pub detail: String,
 }
 
@@ -109,30 +109,30 @@ pub async fn failures(
 /// A comparison of duplicate deliveries that is open or disputed.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Dispute {
-    /// Its number.
+    /// The comparison's id.
     pub comparison: i64,
-    /// The job.
+    /// Id of the job of both deliveries.
     pub job: i64,
-    /// The first common game.
+    /// Number of the first common game.
     pub first: i64,
     /// Number of common games.
     pub games: i64,
     /// State: waiting, different.
     pub state: String,
-    /// The first different game.
+    /// Number of the first game with different results.
     pub game: Option<i64>,
-    /// The account of one delivery.
+    /// Name of the account of one delivery.
     pub left: String,
-    /// The account of the other.
+    /// Name of the account of the other.
     pub right: String,
-    /// Time of detection.
+    /// Time of detection, in milliseconds since 1970.
     pub created: i64,
 }
 
 /// Open audits and disputes, and the number of shards under audit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audits {
-    /// Open comparisons.
+    /// Open comparisons, one page.
     pub open: Vec<Dispute>,
     /// Shards waiting for an audit.
     pub wanted: i64,
@@ -168,11 +168,11 @@ pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits
 pub struct Delivery {
     /// The shard's SHA-256.
     pub hash: String,
-    /// The job.
+    /// Id of the job.
     pub job: i64,
-    /// The machine.
+    /// Name of the machine.
     pub worker: String,
-    /// The first game.
+    /// Number of the first game.
     pub first: i64,
     /// Number of games.
     pub games: i64,
@@ -182,7 +182,7 @@ pub struct Delivery {
     pub code: Option<String>,
     /// Reason of a rejection.
     pub detail: Option<String>,
-    /// Time of upload.
+    /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }
 
@@ -202,11 +202,11 @@ pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64
 /// An account's contribution.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Contributor {
-    /// The account.
+    /// Name of the account.
     pub account: String,
-    /// Validated games.
+    /// Number of validated games.
     pub games: i64,
-    /// Their positions.
+    /// Number of their positions with a searched move.
     pub positions: i64,
 }
 
@@ -226,13 +226,13 @@ pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Result<Vec<C
 /// The public data of a person.
 #[derive(Clone, Debug, Serialize)]
 pub struct Person {
-    /// The account.
+    /// Name of the account.
     pub account: String,
     /// Rank by validated games; none without any.
     pub rank: Option<i64>,
-    /// Validated games.
+    /// Number of validated games.
     pub games: i64,
-    /// Their positions.
+    /// Number of their positions with a searched move.
     pub positions: i64,
 }
 
@@ -252,12 +252,12 @@ pub async fn person(connection: &mut Connection<'_>, name: &str) -> Result<(i64,
     Ok((id, state, Person { account, rank, games: total.games as i64, positions: total.positions as i64 }))
 }
 
-/// A day of an account.
+/// An account's games of a day.
 #[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
 pub struct Day {
-    /// Days since 1970.
+    /// The day (UTC), counted from 1970.
     pub day: i64,
-    /// Validated games.
+    /// Number of validated games.
     pub games: i64,
 }
 
@@ -277,21 +277,21 @@ pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> R
 /// An account's token, without its secret.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Token {
-    /// Its number.
+    /// The token's id, by which it is revoked.
     pub token: i64,
-    /// Its purpose.
+    /// Purpose, as named by the owner.
     pub name: String,
-    /// Its first characters.
+    /// The first characters of the secret.
     pub begins: String,
-    /// Its role.
+    /// Role of its requests, at most the account's.
     pub role: String,
-    /// Time of creation.
+    /// Time of creation, in milliseconds since 1970.
     pub created: i64,
-    /// Time of the last use.
+    /// Time of the last use, in milliseconds since 1970; none before the first.
     pub last_used: Option<i64>,
-    /// Time of expiry.
+    /// Time of expiry, in milliseconds since 1970; none if it never expires.
     pub expires: Option<i64>,
-    /// Time of revocation.
+    /// Time of revocation, in milliseconds since 1970.
     pub revoked: Option<i64>,
 }
 
@@ -307,22 +307,22 @@ pub async fn tokens(connection: &mut Connection<'_>, account: i64, page: i64) ->
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
-/// An account.
+/// An account, as administrators see it.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Account {
-    /// Its number.
+    /// The account's id.
     pub account: i64,
-    /// Its name.
+    /// Name, unique among accounts.
     pub name: String,
-    /// Its role.
+    /// Role: volunteer, trainer, maintainer, admin.
     pub role: String,
     /// State: pending, active, blocked, quarantined, deleted.
     pub state: String,
-    /// The message to its workers.
+    /// The message of its block, sent to its workers.
     pub message: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in milliseconds since 1970.
     pub created: i64,
-    /// Games confirmed by audits.
+    /// Number of games confirmed by audits.
     pub clean_games: i64,
 }
 

@@ -38,19 +38,19 @@ impl Default for SprtQuery {
 /// The verdict on the results.
 #[derive(Clone, Debug, Serialize)]
 pub struct SprtReport {
-    /// The log-likelihood ratio.
+    /// Log-likelihood ratio (LLR) of H1 over H0.
     pub llr: f64,
-    /// The lower bound.
+    /// LLR at or below which the candidate fails.
     pub lower: f64,
-    /// The upper bound.
+    /// LLR at or above which the candidate passes.
     pub upper: f64,
-    /// The decision.
+    /// Decision of the test on these results.
     pub decision: stats::Decision,
-    /// Elo in the chosen model.
+    /// Estimate of the Elo difference in the chosen model.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of `elo`.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % interval of `elo`.
     pub high: f64,
     /// Likelihood of superiority (LOS).
     pub los: f64,
@@ -60,7 +60,7 @@ pub struct SprtReport {
     pub expected: f64,
     /// Expected number of further games.
     pub left: f64,
-    /// Probability of passing.
+    /// Probability that the candidate passes.
     pub chance: f64,
 }
 

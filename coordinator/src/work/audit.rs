@@ -43,8 +43,9 @@ pub(super) struct WantedAudit {
     pub(super) games: i64,
 }
 
-/// Finds a shard to audit. It belongs to another account, and to a younger one, unless the auditor
-/// is trusted or no older account was active in the last day with the right engine.
+/// Finds a shard to audit. It belongs to another account. That account is younger than the
+/// auditor's, unless the auditor is trusted or no older account with the engine was active in the
+/// last day.
 pub(super) async fn find_wanted(
     connection: &mut Connection<'_>,
     now: Time,

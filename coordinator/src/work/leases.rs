@@ -98,7 +98,7 @@ pub async fn renew(
     if end <= now.0 {
         return Err(StoreError::rejected(
             Code::LeaseLost,
-            "the lease has lasted long enough: hand in what is finished",
+            "the lease has lasted long enough: submit the finished games",
         ));
     }
     let query = "UPDATE leases SET finished = $2, expires = $3 WHERE id = $1";

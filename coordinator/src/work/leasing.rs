@@ -42,7 +42,7 @@ const BASE_LEASES_PER_ACCOUNT: i64 = 1_000;
 /// Maximum threads credited to a worker without any upload.
 const MAX_FIRST_THREADS: u64 = 16;
 
-/// Assumed nodes per second of a thread.
+/// Assumed nodes per second of a thread whose speed is not known.
 const DEFAULT_NODES_PER_SECOND: u64 = 400_000;
 
 /// Maximum shards waiting for validation before no new self-play games are granted.
@@ -349,9 +349,9 @@ async fn grant_fresh(
     Ok(Work::Wait { seconds, reason })
 }
 
-/// Whether a lost pair is left to other accounts: one that was active in the last hour has the
-/// right engine and has not lost the pair too. A match is decided by the pairs up to the first gap,
-/// so no account may block that pair.
+/// Whether a lost pair is left to other accounts. It is if one of them was active in the last hour,
+/// has the right engine and has not lost the pair. A match is decided by the pairs up to the first
+/// gap, so no account may block that pair.
 async fn is_reserved_for_others(
     connection: &mut Connection<'_>,
     request: &LeaseRequest<'_>,

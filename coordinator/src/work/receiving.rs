@@ -1,7 +1,7 @@
 //! Uploaded shards.
 //!
-//! An upload takes three steps: [`expectation`] looks up the terms, the bytes are checked and
-//! stored as an object, and [`receive`] writes the shard's row, which makes it happen. A crash
+//! An upload takes three steps. [`expectation`] looks up the terms. The bytes are checked and
+//! stored as an object. [`receive`] writes the shard's row, which commits the upload. A crash
 //! before the last step leaves an orphan object, which the sweep deletes.
 
 use dataset::{Digest, Header};

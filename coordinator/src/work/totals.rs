@@ -1,7 +1,8 @@
 //! Running totals of shards and labels by job, so that no reader scans all shards.
 //!
-//! Any change to a shard's state or counts removes it from the totals before and adds it after, in
-//! the same transaction and with the job locked. A shard that waits for validation is in no total.
+//! Any change to a shard's state or counts removes it from the totals before and adds it after.
+//! Both happen in the transaction of the change, with the job locked. A shard that waits for
+//! validation is in no total.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ const SETTING: &str = "live";
 /// The match on show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
-    /// The match.
+    /// Id of the match's job.
     pub job: i64,
     /// The first pair to show; any, if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub(super) async fn is_watched(connection: &mut Connection<'_>, lease: i64) -> R
 /// A lease whose games are shown live.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// The match.
+    /// Id of the match's job.
     pub job: i64,
     /// The header that determines its games.
     pub header: Header,

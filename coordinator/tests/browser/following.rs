@@ -26,7 +26,7 @@ const COUNT_EVENTS: &str = "window.events = 0;
      new EventSource('/api/v1/live').addEventListener('changed', () => { window.events += 1; })";
 
 #[tokio::test]
-async fn a_page_that_was_hidden_shows_what_it_missed() {
+async fn a_page_that_was_hidden_shows_the_missed_changes() {
     if is_skipped() {
         return;
     }
@@ -76,7 +76,7 @@ async fn all_stale_parts_are_fetched_at_once() {
 }
 
 #[tokio::test]
-async fn a_rejected_page_retries_and_sees_what_it_missed() {
+async fn a_rejected_page_retries_and_shows_the_missed_changes() {
     if is_skipped() {
         return;
     }

@@ -99,7 +99,7 @@ fn validator(place: &Place) -> Child {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[allow(clippy::disallowed_methods, reason = "the time taken is reported, and decides nothing")]
-async fn others_validate_what_waits() {
+async fn separate_validators_validate_waiting_shards() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let folder = tempfile::tempdir().unwrap();
     let place = Place::folder(folder.path());

@@ -36,7 +36,7 @@ enum Command {
 /// Print a net's hash, inputs, sizes and description
 #[derive(Debug, clap::Args)]
 struct Info {
-    /// The net
+    /// File of the net
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Print one JSON object
@@ -49,7 +49,7 @@ struct Info {
 /// Prints a line for each; exits 1 if one is refused.
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The nets
+    /// Files of the nets
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Print one JSON object a line
@@ -60,7 +60,7 @@ struct Check {
 /// Print a net's static evaluation of positions, in centipawns
 #[derive(Debug, clap::Args)]
 struct Eval {
-    /// The net
+    /// File of the net
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// A position; may be repeated [default: the starting position]

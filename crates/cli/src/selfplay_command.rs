@@ -20,8 +20,8 @@ use crate::{Finding, stopwatch, threads, thresholds::Thresholds};
 
 /// Play training games of a net against itself
 ///
-/// A game is a function of net, rules, settings and seed: the same command always plays the same
-/// games, with any number of threads, and prints the same digest.
+/// A game is a function of net, rules, settings and seed. The same command always plays the same
+/// games and prints the same digest, with any number of threads.
 ///
 /// The games are written to a shard in DIR, `games-seed<S>-<N>.chuhe`
 /// (`games-seed<S>-<N>-from<F>.chuhe` if the first is not 0), which appears when all games are

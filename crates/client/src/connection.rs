@@ -34,7 +34,7 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// The total timeout of an exchange; downloads have none.
     pub total_timeout: Duration,
-    /// The clock.
+    /// The source of time, for timeouts and delays.
     pub clock: Arc<dyn Clock>,
 }
 

@@ -1,4 +1,4 @@
-//! The coordinator's HTTP API as its programs see it: each request is a function, each response a
+//! The coordinator's HTTP API as its programs see it. Each request is a function, each response a
 //! value, and each rejection an [`Error`] with the coordinator's own code.
 //!
 //! * [`Client`] sends requests and blocks, so callers have a thread for it. Each exchange has its

@@ -28,17 +28,17 @@ impl Client {
 
     /// Uploads the candidate's file.
     pub fn put_candidate(&self, training: &str, bytes: Vec<u8>) -> Result<(), Error> {
-        self.put("handing in a net", &path::candidate(training), NET_TYPE, bytes)
+        self.put("submitting a net", &path::candidate(training), NET_TYPE, bytes)
     }
 
     /// Uploads the plot of its losses.
     pub fn put_curves(&self, training: &str, bytes: Vec<u8>) -> Result<(), Error> {
-        self.put("handing in a picture of losses", &path::curves(training), "image/svg+xml", bytes)
+        self.put("submitting a picture of losses", &path::curves(training), "image/svg+xml", bytes)
     }
 
     /// Completes a training: its candidate is uploaded.
     pub fn complete(&self, training: &str, completion: &Completion) -> Result<Accepted, Error> {
-        self.request("handing in a training", Method::POST, &path::completion(training), Body::Json(completion))
+        self.request("submitting a training", Method::POST, &path::completion(training), Body::Json(completion))
     }
 
     /// Abandons a training.

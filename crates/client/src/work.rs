@@ -54,12 +54,12 @@ impl Client {
         let sha256 = Digest::of(&bytes);
         let headers = vec![(SHA256_HEADER, sha256.to_string())];
         let body: Body<'_, ()> = Body::Bytes { kind: SHARD_TYPE, bytes, headers };
-        let receipt: Receipt = self.request("handing in games", Method::PUT, &path::games(lease, first), body)?;
+        let receipt: Receipt = self.request("submitting games", Method::PUT, &path::games(lease, first), body)?;
         if receipt.shard == sha256 {
             return Ok(receipt);
         }
         let cause = format!("it is a receipt for {}, not for {sha256}", receipt.shard);
-        Err(Error::malformed(&self.context("handing in games"), cause))
+        Err(Error::malformed(&self.context("submitting games"), cause))
     }
 
     /// Reports a failure of this machine.

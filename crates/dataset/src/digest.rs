@@ -18,7 +18,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Its bytes.
+    /// Returns the 32 bytes of the hash.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

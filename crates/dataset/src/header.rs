@@ -33,7 +33,7 @@ pub struct Opponent {
 /// are not in it: equal games make equal files.
 ///
 /// In a match, games 2p and 2p+1 are the two of pair p: they share a seed, and so an opening. The
-/// header's net and nodes are those of entrant A, which is Red in games with even numbers; the
+/// header's net and nodes are those of entrant A, which is Red in games with even numbers. The
 /// opponent, B, is Red in the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +50,7 @@ pub struct Header {
     /// reproduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// The rulebook.
+    /// The rulebook that decides repetitions.
     #[serde(with = "as_text")]
     pub rules: RuleSet,
     /// The settings of the games.

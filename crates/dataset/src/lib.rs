@@ -1,7 +1,7 @@
 //! Games as data.
 //!
-//! * [`opening`]: where a game begins, as a function of a few numbers and without an engine, so
-//!   that checks repeat it; a [`Book`] has other starts than the initial position.
+//! * [`opening`]: the start of a game, a function of a few numbers and without an engine, so that
+//!   checks repeat it. A [`Book`] has other starts than the initial position.
 //! * [`random`]: the random numbers, the same on every machine and in every build.
 //! * [`Record`]: the data of a game; [`Header`]: the data that all games of a shard share;
 //!   [`Clock`]: the time control of games under a clock.

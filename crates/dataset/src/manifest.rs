@@ -34,7 +34,7 @@ pub struct Manifest {
     pub games: u64,
     /// The positions of all shards.
     pub positions: u64,
-    /// The shards.
+    /// The shards of the set, each by its hash.
     pub shards: Vec<Entry>,
 }
 
@@ -46,7 +46,7 @@ pub struct Entry {
     pub sha256: String,
     /// The length of its file.
     pub bytes: u64,
-    /// Its games.
+    /// The number of its games.
     pub games: u64,
     /// Their positions with a searched move.
     pub positions: u64,

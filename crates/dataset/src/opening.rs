@@ -1,7 +1,7 @@
 //! Openings: random walks from a position.
 //!
 //! A walk is a function of its start, the rule set, the number of moves, a seed and the number of
-//! the attempt; no engine is involved. Players may reject walks that are too good for one side and
+//! the attempt. No engine is involved. Players may reject walks that are too good for one side and
 //! try the next attempt. The accepted attempt is recorded, so that the walk can be repeated.
 
 use xiangqi::{
@@ -17,7 +17,7 @@ pub const MAX_ATTEMPTS: u64 = 10_000;
 /// The parameters of random walks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walker {
-    /// The start.
+    /// The position in which the walk begins.
     pub start: Fen,
     /// The rules that could end a game on the way.
     pub rules: RuleSet,
@@ -104,8 +104,8 @@ impl Walker {
         }
     }
 
-    /// The first attempt from this one on whose walk is an opening; `None` if there is none within
-    /// a million attempts, which means that almost every walk from the start ends the game.
+    /// The first attempt from this one on whose walk is an opening. `None` if there is none within
+    /// a million attempts: almost every walk from the start ends the game.
     #[must_use]
     pub fn first(&self, seed: u64, attempt: u64) -> Option<(u64, Game)> {
         const MAX_TRIES: u64 = 1_000_000;

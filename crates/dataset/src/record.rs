@@ -117,7 +117,7 @@ impl Opening {
 /// A searched move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMove {
-    /// The move.
+    /// The legal move.
     pub mv: Move,
     /// The search's score for the side that moves; none if the search ended without one.
     pub score: Option<Score>,
@@ -126,11 +126,11 @@ pub struct ScoredMove {
 /// A game of self-play. Its number, seed and digest are derived, not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The opening.
+    /// The opening, before any search.
     pub opening: Opening,
     /// The moves after the opening.
     pub moves: Vec<ScoredMove>,
-    /// The outcome.
+    /// The outcome, by the rules, adjudication or the ply cap.
     pub outcome: Outcome,
     /// The reason for the outcome.
     pub reason: Reason,
@@ -140,9 +140,9 @@ impl Record {
     /// The digest of the decoded record, in whatever file it is stored.
     ///
     /// It hashes the text `chuhe record 1`, rule set, start, outcome and reason as text, each ended
-    /// by a zero byte. Then follow, little-endian: seed and attempt (8 bytes each), the number of
-    /// opening moves (4) and each move (2, [`Move::to_bits`]), the number of further moves (4) and
-    /// each with its score (2 + 2). −32768 stands for no score.
+    /// by a zero byte. Little-endian numbers follow. Seed and attempt have 8 bytes each. Then come
+    /// the number of opening moves (4) and each move (2, [`Move::to_bits`]). Last are the number of
+    /// further moves (4) and each with its score (2 + 2). −32768 stands for no score.
     ///
     /// # Panics
     ///

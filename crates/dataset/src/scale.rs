@@ -2,8 +2,8 @@
 //!
 //! An evaluation's unit drifts from net to net: one net's 100 wins more often than the next one's.
 //! One scale for the games of several nets would mislabel all of them. So each entry of a manifest
-//! has its own, fitted on its own games: the `s` of the logistic model `1 / (1 + exp(-score / s))`
-//! with the maximum likelihood, a draw counting half.
+//! has its own, fitted on its own games. It is the `s` of the logistic model `1 / (1 + exp(-score /
+//! s))` with the maximum likelihood, a draw counting half.
 //!
 //! A manifest's hash depends on it. So the sums are integers, and the rest uses a software `exp` in
 //! a fixed order: equal games give equal bits on every machine.

@@ -1,9 +1,10 @@
 //! The binary records of the open trainers of variant nets: a position, its score, move and result
 //! in 72 bytes.
 //!
-//! The layout is theirs, with the lowest bit of each byte first: side to move, both kings' points,
-//! the other pieces from rank 9 down, empty hands, and zeros for the fields of chess that xiangqi
-//! has not. Their `gamePly` counts plies; their rule-50 counter is the natural limit's, up to 127.
+//! The layout is theirs, with the lowest bit of each byte first. Side to move, both kings' points
+//! and the other pieces from rank 9 down are followed by empty hands. Fields of chess that xiangqi
+//! has not are zero. Their `gamePly` counts plies; their rule-50 counter is the natural limit's, up
+//! to 127.
 
 use xiangqi::{Color, Fen, FenError, Move, Piece, PieceKind, Position, Square};
 
@@ -25,7 +26,7 @@ const HANDS: u32 = 2 * 7 * 5;
 pub struct Entry {
     /// The position; its counters are cut to the record's width.
     pub fen: Fen,
-    /// The move.
+    /// The move played in the position.
     pub mv: Move,
     /// The score for the side to move, in its maker's unit.
     pub score: i16,
@@ -203,9 +204,9 @@ impl AsRef<Position> for Entry {
 mod tests {
     use super::*;
 
-    /// Computed by hand from the description of the format: Red to move (0), Red's king on point 4
-    /// and Black's on 85, then rank 9 from file a: chariot (index 0, so 1 and four zeros) of Black
-    /// (1), horse (index 4), …
+    /// Computed by hand from the description of the format. Red is to move (0), Red's king is on
+    /// point 4 and Black's on 85. Rank 9 from file a: chariot (index 0, so 1 and four zeros) of
+    /// Black (1), horse (index 4), …
     #[test]
     fn the_starting_position_is_as_the_format_says() {
         let fen = Fen::start();

@@ -25,11 +25,11 @@ pub use shard::{Report, StartOf, Verifier, verify_shard};
 /// A violation in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The game's number.
+    /// The number of the game in its job.
     pub game: u64,
     /// The ply after which it shows, the opening counted; none if the whole game is at fault.
     pub ply: Option<usize>,
-    /// The kind.
+    /// The kind of violation.
     pub kind: FaultKind,
 }
 

@@ -49,7 +49,7 @@ fn late(mut game: Record, moves: usize) -> Record {
 }
 
 #[test]
-fn they_round_trip_and_pass_the_replay() {
+fn timed_games_round_trip_and_pass_the_replay() {
     let header = header(Some(CLOCK));
     let games = games(&header);
     let bytes = common::shard(&header, &games);
@@ -135,7 +135,7 @@ fn a_loss_on_time_is_the_movers_in_an_unfinished_game() {
 }
 
 #[test]
-fn they_are_never_training_data() {
+fn timed_games_are_never_training_data() {
     let header = header(Some(CLOCK));
     let bytes = common::shard(&header, &games(&header));
     assert!(matches!(Entry::of(&bytes), Err(ShardError::Timed)));

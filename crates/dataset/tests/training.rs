@@ -112,7 +112,7 @@ fn sets_are_drawn_by_their_weights() {
 }
 
 #[test]
-fn filters_leave_out_what_they_say() {
+fn filters_leave_out_the_named_positions() {
     let all = read(vec![set(&[0], 1)], &plan(1), ReaderPosition::default(), 30_000).0;
     let position = |sample: &Sample| {
         let mut board = ['1'; 90];

@@ -337,7 +337,7 @@ fn an_invalid_command_is_reported_and_changes_nothing() {
 }
 
 #[test]
-fn options_are_found_whatever_their_case() {
+fn options_are_found_in_any_case() {
     let mut client = Client::new();
     let answer = client.request(
         "setoption name move overhead value 100

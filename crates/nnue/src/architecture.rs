@@ -4,9 +4,9 @@
 //! # Inputs
 //!
 //! Each side sees the board from its own perspective ([`View`]): own and enemy pieces, its first
-//! rank at the bottom. The board is mirrored so that the own king stands on the d or e file, and
-//! with it on the e file, so that the enemy king is not on the f file. An input is a piece on one
-//! of [`PIECE_POINTS`] points in one of the net's *buckets*. Buckets are king buckets, the
+//! rank at the bottom. The board is mirrored so that the own king stands on the d or e file. If it
+//! is on the e file, the enemy king is not on the f file. An input is a piece on one of
+//! [`PIECE_POINTS`] points in one of the net's *buckets*. Buckets are king buckets, the
 //! [`KING_BUCKETS`] places of the own king, optionally times the own side's [`Attackers`]
 //! ([`Inputs`]). About 30 inputs are active.
 //!

@@ -158,8 +158,8 @@ fn points(inputs: Inputs, piece: Piece, bucket: usize) -> impl Iterator<Item = u
         .filter_map(move |square| point(piece, square))
 }
 
-/// Returns for each neuron the maximum contribution of a kind of piece: the greatest weights, as
-/// many as a side can have of the kind, or none; but there is always a king.
+/// Returns for each neuron the maximum contribution of a kind of piece. It is the sum of the
+/// greatest weights, as many as a side can have of the kind, or zero. There is always a king.
 fn greatest<Weight, Wide>(rows: &[&[Weight]], kind: PieceKind, sign: fn(Wide) -> Wide) -> Vec<i64>
 where
     Weight: Copy + Into<Wide>,

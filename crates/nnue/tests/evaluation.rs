@@ -90,7 +90,7 @@ proptest! {
 }
 
 /// Incremental scores equal the declared ones after every move of 1,500 games, with pops and null
-/// moves; and in 500 more games in which positions are skipped.
+/// moves. They do so in 500 more games in which positions are skipped.
 #[test]
 fn scores_are_the_declared_ones() {
     let kernels: Vec<_> = Kernel::available().collect();

@@ -1,10 +1,10 @@
 //! Campaigns: series of generations of nets, as a text (TOML) that a maintainer writes.
 //!
-//! A campaign plays games until a generation is full, trains a net on the newest generations, lets
-//! it play against the champion, and promotes it if a sequential test (SPRT) finds it stronger. The
-//! text determines all of it.
+//! A campaign plays games until a generation is full, then trains a net on the newest generations.
+//! The net plays against the champion and is promoted if a sequential test (SPRT) finds it
+//! stronger. The text determines all of it.
 //!
-//! A parsed campaign can be run: every key is known, every value is in its range, and the recipe is
+//! A parsed campaign can be run: every key is known and every value is in its range. The recipe is
 //! valid once the coordinator has added its data.
 
 use std::ops::RangeInclusive;
@@ -28,7 +28,7 @@ pub struct Campaign {
     /// One line for people.
     #[serde(default)]
     pub about: String,
-    /// The rulebook.
+    /// The rulebook that decides repetitions.
     #[serde(default, with = "dataset::as_text")]
     pub rules: RuleSet,
     /// The initial champion; the plain evaluation if none.
@@ -78,7 +78,7 @@ pub struct Generation {
     #[serde(default = "default_more_percent")]
     pub more_percent: u32,
     /// The additional positions played while a net is trained and tested, in hundredths of the
-    /// generation's: they belong to the same generation, and the next training uses them.
+    /// generation's. They belong to the same generation, and the next training uses them.
     #[serde(default = "default_ahead_percent")]
     pub ahead_percent: u32,
     /// The number of generations after which the campaign is complete; unlimited if none.

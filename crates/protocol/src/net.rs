@@ -1,8 +1,8 @@
 //! Net manifests: the provenance of a net, as a text (JSON) beside it.
 //!
-//! A manifest names a net's games, recipe and programs, and the quality of the training: enough to
-//! reproduce the net and to judge whether that is worth it. It holds no date and no speed, so that
-//! a repeated run on the same kind of machine gives the same text.
+//! A manifest names a net's games, recipe and programs, and the quality of the training. That is
+//! enough to reproduce the net and to judge whether that is worth it. It holds no date and no
+//! speed, so that a repeated run on the same kind of machine gives the same text.
 //!
 //! A parsed manifest is consistent: every key is known, and the recipe is valid and has the stated
 //! hash.
@@ -34,13 +34,13 @@ pub struct NetManifest {
     pub name: String,
     /// The SHA-256 of its file.
     pub net: Sha256,
-    /// The architecture.
+    /// The input features and the layer sizes.
     pub architecture: Architecture,
     /// The files that training started from, by their SHA-256; none for a new net.
     pub parents: Vec<Sha256>,
     /// The training sets, in the recipe's order.
     pub data: Vec<Source>,
-    /// The recipe.
+    /// The text of the recipe, with its hash.
     pub recipe: RecipeText,
     /// The seeds of all randomness.
     pub seeds: Seeds,
@@ -108,7 +108,7 @@ pub struct Source {
 pub struct RecipeText {
     /// The SHA-256 of the text.
     pub sha256: Sha256,
-    /// The text.
+    /// The recipe (TOML) with every value written out.
     pub text: String,
 }
 
@@ -168,9 +168,9 @@ pub struct Validation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Best {
-    /// The step.
+    /// The step at the end of the epoch.
     pub step: u64,
-    /// The validation loss.
+    /// The validation loss at that step.
     pub loss: f64,
 }
 
@@ -181,7 +181,7 @@ pub struct Best {
 pub struct Quantisation {
     /// The mean absolute difference.
     pub mean: f64,
-    /// The largest difference.
+    /// The maximum absolute difference.
     pub most: f64,
     /// The mean signed difference.
     pub lean: f64,

@@ -1,6 +1,6 @@
 //! Recipes: the training of a net, as a text (TOML) that a maintainer writes and a manifest keeps.
 //!
-//! A parsed recipe can be run: every key is known and has an effect, every value is in its range,
+//! A parsed recipe can be run. Every key is known and has an effect, every value is in its range,
 //! and missing keys have their defaults. Anything else is one sentence that names the key and its
 //! place, because a night of training with a misspelt key is lost.
 //!

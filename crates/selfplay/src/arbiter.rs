@@ -20,11 +20,11 @@ use crate::{
 /// The conditions of every game of a match.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// The time control.
+    /// The limit of a search: nodes, time per move, or a clock.
     pub time_control: TimeControl,
     /// The time a player may exceed its limit by: per move, or with a clock, per game.
     pub grace: Duration,
-    /// The adjudication rules.
+    /// The adjudication rules: early ends by score.
     pub adjudication: Adjudication,
     /// The number of plies, opening included, after which a game is drawn.
     pub ply_cap: u32,
@@ -35,9 +35,9 @@ pub struct Conditions {
 pub struct Note {
     /// The score for the side that moves.
     pub score: Option<Score>,
-    /// The depth.
+    /// The completed depth, in plies.
     pub depth: u32,
-    /// The nodes.
+    /// The number of searched nodes.
     pub nodes: u64,
     /// The time, in whole milliseconds.
     pub time: Duration,
@@ -46,9 +46,9 @@ pub struct Note {
 /// A move of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayedMove {
-    /// The move.
+    /// The move, which is legal.
     pub mv: Move,
-    /// The search result.
+    /// The mover's search result.
     pub note: Note,
 }
 
@@ -62,7 +62,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The outcome.
+    /// Returns the outcome; after a fault its side has lost.
     #[must_use]
     pub const fn outcome(&self) -> Outcome {
         match self {
@@ -90,7 +90,7 @@ pub struct PlayedGame {
     pub opening_plies: usize,
     /// The moves after the opening.
     pub moves: Vec<PlayedMove>,
-    /// The end.
+    /// The outcome and its reason, or the fault.
     pub ending: Ending,
 }
 

@@ -22,13 +22,13 @@ pub struct MatchPlan<'a> {
     pub pairs: u64,
     /// The number of concurrent games.
     pub threads: usize,
-    /// The openings.
+    /// The openings of the pairs, in order.
     pub openings: OpeningOrder,
     /// The conditions of every game.
     pub conditions: Conditions,
     /// An SPRT that ends the match once it decides.
     pub test: Option<Sprt>,
-    /// The time source.
+    /// The source of time, for time limits and clocks.
     pub timer: &'a dyn Timer,
 }
 
@@ -52,7 +52,7 @@ pub struct FaultReport {
     pub second: bool,
     /// The entrant at fault.
     pub entrant: Entrant,
-    /// The kind.
+    /// The kind of fault, such as a crash.
     pub kind: FaultKind,
     /// A line for people.
     pub detail: String,
@@ -71,7 +71,7 @@ pub struct Standing {
     pub faults: Vec<FaultReport>,
     /// The test's log-likelihood ratio; none without a test, or before the first pair.
     pub llr: Option<f64>,
-    /// The test's decision.
+    /// The test's decision; none without a test, or before the first pair.
     pub decision: Option<Decision>,
 }
 
@@ -81,7 +81,7 @@ pub struct Standing {
 pub struct LoneGame {
     /// The number of the pair.
     pub pair: u64,
-    /// The game.
+    /// The first game of the pair.
     pub game: PlayedGame,
 }
 
@@ -89,9 +89,9 @@ pub struct LoneGame {
 #[derive(Debug, thiserror::Error)]
 #[error("{why}")]
 pub struct MatchAborted {
-    /// The reason.
+    /// The reason of the end.
     pub why: Abort,
-    /// The standing before.
+    /// The standing of the pairs that were complete.
     pub standing: Standing,
     /// The unpaired game, if any.
     pub lone_game: Option<LoneGame>,

@@ -12,7 +12,7 @@ use std::{
 
 use crate::control::{CancelToken, Control};
 
-/// Runs the work items `0..count` on threads; `receive` gets the results in order, without gaps,
+/// Runs the work items `0..count` on threads. `receive` gets the results in order, without gaps,
 /// until it breaks, an item fails, or `control` ends the run. A started item is abandoned only if
 /// `control` stops or the run is cancelled.
 ///

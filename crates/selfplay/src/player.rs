@@ -12,7 +12,7 @@ pub enum Allowance {
     Nodes(u64),
     /// A time limit.
     MoveTime(Duration),
-    /// The clocks.
+    /// The clocks of both players.
     Clock {
         /// The player's time left.
         own: Duration,
@@ -86,7 +86,7 @@ impl fmt::Display for FaultKind {
 /// A fault of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The kind.
+    /// The kind of fault, such as a crash.
     pub kind: FaultKind,
     /// A line for people.
     pub detail: String,

@@ -5,7 +5,7 @@
 //! from the run's seed and its number. So games can be played in any order on any machine; they are
 //! handed over in the order of their numbers.
 //!
-//! With an opponent a run is a match. Games 2p and 2p+1 form pair p, from one opening; the run's
+//! With an opponent a run is a match. Games 2p and 2p+1 form pair p, from one opening. The run's
 //! own net, A, is Red in even games, the opponent, B, in odd ones. Each has its own engine.
 //! Openings are filtered by the plain evaluation, so that they do not depend on the players.
 //!
@@ -35,7 +35,7 @@ pub use game::GameSnapshot;
 /// A finished game and its node count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The game.
+    /// The game, ready to be stored.
     pub record: Record,
     /// The nodes of its moves, without those of the opening filter.
     pub nodes: u64,
@@ -44,7 +44,7 @@ pub struct Finished {
 /// The opponent of a run's net.
 #[derive(Clone, Debug)]
 pub struct Opponent {
-    /// The evaluation.
+    /// The evaluation of the opponent's engine.
     pub evaluation: Evaluation,
     /// The soft node limit of a search.
     pub soft_nodes: Option<u64>,
@@ -55,7 +55,7 @@ pub struct Opponent {
 /// A run of games.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The evaluation.
+    /// The evaluation of the run's own engine.
     pub evaluation: Evaluation,
     /// The opponent; none for self-play.
     pub opponent: Option<Opponent>,
@@ -63,7 +63,7 @@ pub struct Run {
     pub timed: Option<Timed>,
     /// The settings. The opponent has its own node limits.
     pub settings: GameSettings,
-    /// The openings.
+    /// The policy of openings.
     pub openings: Openings,
     /// The seed of the run.
     pub seed: u64,

@@ -72,8 +72,8 @@ impl Counts {
 
     /// The mean score μ of a game, between 0 and 1.
     ///
-    /// As in every statistic here, an empty cell counts as a thousandth of a result: ½ for an empty
-    /// match, and never quite 0 or 1.
+    /// As in every statistic here, an empty cell counts as a thousandth of a result. So the mean is
+    /// ½ for an empty match, and never quite 0 or 1.
     #[must_use]
     pub fn score(&self) -> f64 {
         Distribution::of(*self).mean()

@@ -54,7 +54,7 @@ impl FromStr for EloModel {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("expected `normalized` or `logistic`, found `{found}`")]
 pub struct UnknownEloModel {
-    /// The name.
+    /// The text that names no model.
     pub found: String,
 }
 
@@ -84,7 +84,7 @@ impl EloEstimate {
 /// much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounded {
-    /// The number.
+    /// The unrounded number.
     pub number: f64,
     /// The number of decimal places.
     pub places: usize,

@@ -147,9 +147,10 @@ proptest! {
         prop_assert_eq!(test.decision(backwards), test.decision(at_once));
     }
 
-    /// With three results the distributions of a given normalised Elo are a line, and its best
-    /// point can be searched for: (w − l)² = t²(1 − d)/(1 + t²) for every share of draws d up to
-    /// 1/(1 + t²).
+    /// With three results the distributions of a given normalised Elo are a line. Its best point
+    /// can be searched for, with d, the share of draws, up to 1/(1 + t²):
+    ///
+    /// (w − l)² = t²(1 − d)/(1 + t²).
     #[test]
     fn single_games_agree_with_a_search_along_the_line(
         cells in [1..2000u64, 1..2000u64, 1..2000u64], elo0 in -60.0..60.0f64, width in 0.5..60.0f64,

@@ -69,7 +69,9 @@ impl Report {
 }
 
 /// The likelihood ratio of normalised Elo near equality, from the estimate t and the number of
-/// games n alone, both per game: n/2 · ln((1 + (t − t0)²)/(1 + (t − t1)²)).
+/// games n alone, both per game:
+///
+/// n/2 · ln((1 + (t − t0)²)/(1 + (t − t1)²)).
 fn closed_form(counts: Counts, sprt: &Sprt) -> f64 {
     let per_deviation = 800.0 / std::f64::consts::LN_10;
     let observations: f64 = counts.cells().iter().map(|&count| if count == 0 { 1e-3 } else { count as f64 }).sum();

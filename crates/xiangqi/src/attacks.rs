@@ -122,7 +122,7 @@ pub const fn palace(color: Color) -> Bitboard {
     home(Piece::new(color, PieceKind::King))
 }
 
-/// The points that matter to the safety of a king not in check: a move that neither leaves nor
+/// The points that matter to the safety of a king not in check. A move that neither leaves nor
 /// enters one of them cannot expose him.
 ///
 /// They are his own point, his lines, and the legs of the horses that could reach him.

@@ -24,7 +24,7 @@ impl Bitboard {
     /// No point.
     pub const EMPTY: Self = Self { south: 0, north: 0 };
 
-    /// All ninety.
+    /// All ninety points.
     pub const ALL: Self = Self { south: (1 << BANK) - 1, north: (1 << BANK) - 1 };
 
     /// One point.

@@ -26,13 +26,13 @@ impl Move {
         }
     }
 
-    /// The origin.
+    /// The point that the piece leaves.
     #[must_use]
     pub const fn from(self) -> Square {
         Square::at((self.0.get() >> 1 & 0x7f) as usize)
     }
 
-    /// The target.
+    /// The point that the piece enters.
     #[must_use]
     pub const fn to(self) -> Square {
         Square::at((self.0.get() >> 8) as usize)

@@ -275,7 +275,7 @@ fn mate_goes_before_the_limit_and_repetition_too() {
     }
 }
 
-/// Long games with many checks: the ply of the natural limit depends on the rules, and comes later
+/// Long games with many checks. The ply of the natural limit depends on the rules, and comes later
 /// than the limit itself where checks were not counted.
 #[test]
 fn both_arbiters_agree_on_long_games() {

@@ -248,7 +248,7 @@ fn a_move_foreseen_as_closing_a_loop_does_not_reach_over_a_null_move() {
 }
 
 #[test]
-fn positions_before_a_null_move_are_what_they_were() {
+fn positions_before_a_null_move_are_unchanged() {
     let mut game = game(QUIET, RuleSet::Cxr);
     let mut positions = vec![game.position().clone()];
     for mv in moves(&LOOP[..2]) {

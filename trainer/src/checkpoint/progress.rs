@@ -26,7 +26,7 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossSum {
-    /// The sum.
+    /// The sum of the losses of the positions.
     pub loss: f64,
     /// The number of positions.
     pub positions: u64,
@@ -46,6 +46,6 @@ impl LossSum {
 pub struct Best {
     /// The step at the end of the epoch.
     pub step: u64,
-    /// The held-out loss.
+    /// The mean loss on the held-out positions.
     pub loss: f64,
 }

@@ -19,8 +19,8 @@ use crate::{
 
 /// Inspect a run, a checkpoint or a net: the distribution of its weights, and its dead neurons
 ///
-/// With a recipe, or with --manifests for the run's own, the net is also run on held-out positions:
-/// how often each neuron is active, and how many positions each layer stack has.
+/// With a recipe, or with --manifests for the run's own, the net is also run on held-out positions.
+/// It counts how often each neuron is active, and how many positions each layer stack has.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The folder of a run, a checkpoint (.safetensors), or a net (.nnue)

@@ -14,8 +14,8 @@ use crate::{
     simd::{self, Level, Loops},
 };
 
-/// Columns of a block: half of the least width, so that both numbers of a pair have the same place
-/// in their blocks, and two vectors of the widest instruction set.
+/// Columns of a block: half of the least width, and two vectors of the widest instruction set. So
+/// both numbers of a pair have the same place in their blocks.
 pub const LANES: usize = 32;
 
 /// The sums of one block for one position: the side to move's, then the other's.

@@ -83,7 +83,7 @@ mod tests {
     fn neurons_under_zeros_or_negative_weights_are_unreachable() {
         let mut parameters = Parameters::zero(Sizes::new(128, 8, 16, 2).unwrap());
         assert_eq!(Unreachable::of(&parameters), Unreachable { pairs: 64, first: 16, second: 32 });
-        // One pair is active by its biases, one by a single weight of each half in one bucket; of
+        // One pair is active by its biases, one by a single weight of each half in one bucket. Of
         // the third a half is never active.
         parameters.transformer_bias[0] = 255;
         parameters.transformer_bias[64] = 3;

@@ -13,19 +13,19 @@ const BINS: usize = 61;
 /// The statistics of an array.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Its name in checkpoints.
+    /// The array's name in checkpoints.
     pub array: &'static str,
     /// The number of elements.
     pub count: usize,
-    /// Their mean.
+    /// The mean of the elements.
     pub mean: f64,
-    /// Their standard deviation.
+    /// The standard deviation of the elements.
     pub deviation: f64,
-    /// The least.
+    /// The minimum of the elements.
     pub least: f64,
-    /// The greatest.
+    /// The maximum of the elements.
     pub greatest: f64,
-    /// The clipping bound.
+    /// The magnitude at which training clips the elements.
     pub limit: f64,
     /// The share at the clipping bound, after rounding.
     pub at_limit: f64,

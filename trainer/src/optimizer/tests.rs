@@ -10,9 +10,11 @@ fn gradient(step: u64, place: usize) -> f64 {
     (phase as f64 - 8.5) * 0.03 * (1.0 + place as f64)
 }
 
-/// One parameter after `steps` steps, by the formulas of "Decoupled weight decay regularization"
-/// (algorithm 2), "On the variance of the adaptive learning rate" (algorithm 2) and "Lookahead
-/// optimizer" (algorithm 1).
+/// One parameter after `steps` steps, by the published formulas:
+///
+/// * "Decoupled weight decay regularization" (algorithm 2),
+/// * "On the variance of the adaptive learning rate" (algorithm 2),
+/// * "Lookahead optimizer" (algorithm 1).
 fn expected(optimizer: &Optimizer, begin: f64, place: usize, steps: u64) -> f64 {
     let Optimizer { method, beta1, beta2, epsilon, weight_decay, lookahead } = *optimizer;
     let (mut value, mut slow, mut mean, mut square) = (begin, begin, 0.0, 0.0);

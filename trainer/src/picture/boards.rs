@@ -1,5 +1,5 @@
-//! Boards of a net's inputs: one for each kind of piece and owner, seen from the net's side, its
-//! king below on the d or e file.
+//! Boards of a net's inputs, one for each kind of piece and owner. They are seen from the net's
+//! side, its king below on the d or e file.
 
 use nnue::architecture::{Attackers, Inputs, KING_BUCKETS, PIECE_POINTS, View};
 use xiangqi::{Color, Piece, PieceKind, Square, attacks};
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_input_that_can_be_on_is_on_a_board() {
-        // A bucket has one point of the own king; three points are the enemy king's only while the
+        // A bucket has one point of the own king. Three points are the enemy king's only while the
         // own one is not on the e file.
         let elsewhere = KING_BUCKETS * KING_BUCKETS - KING_BUCKETS + 3 * 3;
         // Buckets without chariots, or without horses and cannons, have no points for these pieces.

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     /// Pause, now and after the next start: the games at hand wait and the processor is free
     #[arg(long, conflicts_with = "resume")]
     pause: bool,
-    /// Resume
+    /// Resume a paused worker
     #[arg(long)]
     resume: bool,
     /// Print one JSON object

@@ -67,7 +67,7 @@ impl Supervisor<'_> {
         let is_ours = |name: &String| self.outbox.read(name).is_ok_and(|submission| submission.meta.server == server);
         let kept = self.outbox.names().map_or(0, |names| names.iter().filter(|name| is_ours(name)).count());
         if kept > 0 {
-            self.screen.line(&format!("{kept} results wait on disk, and are handed in at the next start."));
+            self.screen.line(&format!("{kept} results wait on disk, and are submitted at the next start."));
         }
         let (unsubmitted, why) =
             self.shared.read(|state| (state.retired_jobs.len(), state.disk_error().cloned().unwrap_or_default()));

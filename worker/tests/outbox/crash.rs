@@ -1,6 +1,6 @@
 //! After any operations and a crash at any time, the outbox holds every unacknowledged result once.
 //!
-//! The file operations are observed, not assumed: a process works under `strace`, and each of its
+//! The file operations are observed, not assumed. A process works under `strace`, and each of its
 //! calls is replayed on a simulated disk that may lose power after it.
 
 use std::{collections::BTreeMap, env, fs, path::Path, process::Command};

@@ -1,4 +1,4 @@
-//! How long the sentences of a document are.
+//! Sentences of documents and comments, and their numbers of words.
 
 /// Words per sentence of a document.
 pub(super) struct Figures {
@@ -11,16 +11,19 @@ pub(super) struct Figures {
 impl Figures {
     /// Counts the prose of a Markdown document: no code, tables, headings, pictures.
     pub(super) fn of(text: &str) -> Self {
-        let counted: Vec<(usize, String)> = paragraphs(text)
-            .iter()
-            .flat_map(|paragraph| sentences(paragraph))
-            .map(|text| (words(&text), text))
-            .collect();
+        let counted = counted(text);
         let sum: usize = counted.iter().map(|(words, _)| words).sum();
         let mean = sum as f64 / counted.len().max(1) as f64;
         let sentences = counted.len();
         Self { sentences, mean, longest: counted.into_iter().max().unwrap_or_default() }
     }
+}
+
+/// The sentences of a text in Markdown, each with its number of words.
+pub(super) fn counted(text: &str) -> Vec<(usize, String)> {
+    let paragraphs = paragraphs(text);
+    let sentences = paragraphs.iter().flat_map(|paragraph| sentences(paragraph));
+    sentences.map(|text| (words(&text), text)).collect()
 }
 
 /// Paragraphs and list items, each on one line.

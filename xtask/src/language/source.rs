@@ -1,9 +1,15 @@
 //! Findings in one file, line by line.
 
-use super::MAX_COLUMNS;
 use super::glossary::Glossary;
+use super::{MAX_COLUMNS, comments};
 
-/// Words that a doc comment or a function's name does not begin with: its subject is missing.
+/// Words that the name of a function does not hold: they stand for a noun.
+const NOUNLESS: [&str; 5] = ["what", "who", "whom", "whose", "whatever"];
+
+/// Beginnings of the names of limits that are not the field's: `MAX_` and `MIN_` are.
+const LIMITS: [&str; 3] = ["MOST_", "LEAST_", "LONGEST_"];
+
+/// Words that a doc comment does not begin with: its subject is missing.
 const HEADLESS: [&str; 6] = ["what", "who", "whom", "whose", "whatever", "that"];
 
 /// Each finding begins with the number of its line.
@@ -36,12 +42,19 @@ pub(super) fn findings(name: &str, text: &str, glossary: &Glossary) -> Vec<Strin
             if begins && first.is_some_and(|word| HEADLESS.contains(&&*word)) {
                 found.push(format!("{number}: a doc comment without a subject: `{}`", line.trim()));
             }
-            let first = function_name(line).and_then(|name| name.split('_').next());
-            if first.is_some_and(|word| HEADLESS[..4].contains(&word)) {
-                found.push(format!("{number}: a function's name without a subject: `{}`", line.trim()));
+            let mut words = declared("fn ", line).unwrap_or_default().split('_');
+            if words.any(|word| NOUNLESS.contains(&word)) {
+                found.push(format!("{number}: a function's name where a noun is missing: `{}`", line.trim()));
+            }
+            let constant = declared("const ", line).or_else(|| declared("static ", line)).unwrap_or_default();
+            if LIMITS.iter().any(|limit| constant.starts_with(limit)) {
+                found.push(format!("{number}: a limit that begins neither MAX_ nor MIN_: `{constant}`"));
             }
         }
         before = line;
+    }
+    if rust {
+        found.extend(comments::findings(name, text));
     }
     found
 }
@@ -56,12 +69,12 @@ fn doc_comment(line: &str) -> Option<&str> {
     line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim)
 }
 
-/// The name of the function that a line declares.
-fn function_name(line: &str) -> Option<&str> {
-    let (before, after) = line.split_once("fn ")?;
+/// The name that a line declares with a keyword.
+fn declared<'a>(keyword: &str, line: &'a str) -> Option<&'a str> {
+    let (before, after) = line.split_once(keyword)?;
     let qualifiers = ["pub", "pub(crate)", "pub(super)", "const", "async", "unsafe"];
     let declares = before.split_whitespace().all(|word| qualifiers.contains(&word));
-    declares.then(|| after.split(['(', '<']).next().unwrap_or_default())
+    declares.then(|| after.split(['(', '<', ':']).next().unwrap_or_default())
 }
 
 fn first_word(text: &str) -> Option<String> {
@@ -88,8 +101,27 @@ mod tests {
     fn a_doc_comment_begins_with_its_subject() {
         assert_eq!(of("a.rs", "/// What was uploaded.\nstruct A;"), 1);
         assert_eq!(of("a.rs", "/// The uploaded shards\n/// that were validated.\nstruct A;"), 0);
-        assert_eq!(of("a.rs", "fn what_fails() {}"), 1);
-        assert_eq!(of("a.rs", "    fn a_slow_reader_is_disconnected() {}"), 0);
+    }
+
+    #[test]
+    fn a_function_is_named_with_nouns() {
+        for name in ["what_fails", "a_worker_who_waits", "sees_what", "fails_whatever_comes_next"] {
+            assert_eq!(of("a.rs", &format!("    pub(crate) async fn {name}() {{}}")), 1, "{name}");
+        }
+        for name in ["a_slow_reader_is_disconnected", "somewhat_whole"] {
+            assert_eq!(of("a.rs", &format!("fn {name}() {{}}")), 0, "{name}");
+        }
+        assert_eq!(of("a.rs", "call(what_fails);"), 0);
+    }
+
+    #[test]
+    fn limits_are_named_max_and_min() {
+        for name in ["MOST_WORKERS", "LEAST_NODES", "LONGEST_NAME"] {
+            assert_eq!(of("a.rs", &format!("pub const {name}: usize = 1;")), 1, "{name}");
+        }
+        for line in ["const MAX_WORKERS: usize = 1;", "const ALMOST_ALL: usize = 1;", "a(MOST_WORKERS);"] {
+            assert_eq!(of("a.rs", line), 0, "{line}");
+        }
     }
 
     #[test]

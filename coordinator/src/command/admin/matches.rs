@@ -20,22 +20,22 @@ pub(in crate::command) struct Arguments {
     /// Net B, by its hash [default: the plain evaluation]
     #[arg(long, value_name = "HASH")]
     b: Option<dataset::Digest>,
-    /// The nodes of a search
+    /// Nodes of a search
     #[arg(long, default_value_t = 5_000)]
     nodes: u64,
-    /// The largest number of game pairs
+    /// Maximum number of game pairs
     #[arg(long, default_value_t = 1_000)]
     pairs: u32,
-    /// The Elo bounds of the SPRT's hypotheses
+    /// Elo bounds of the SPRT's hypotheses
     #[arg(long, value_parser = bounds, default_value = "0,10", value_name = "E0,E1")]
     sprt: (f64, f64),
     /// Play all pairs: no early stop
     #[arg(long)]
     fixed: bool,
-    /// The seed of the openings
+    /// Seed of the openings
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The rulebook
+    /// Rulebook that decides repetitions
     #[arg(long, default_value_t)]
     rules: RuleSet,
 }

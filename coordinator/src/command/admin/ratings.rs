@@ -11,18 +11,18 @@ use crate::{campaigns, clock::Clock, ratings, store::Database};
 pub(in crate::command) enum Command {
     /// Schedule the missing matches between champions, and print the jobs' numbers
     Begin {
-        /// The campaign
+        /// Name of the campaign
         campaign: String,
         /// Pairs of games per match
         #[arg(long, default_value_t = ratings::DEFAULT_PAIRS, value_name = "N")]
         pairs: u32,
-        /// The nodes of a search [default: those of the campaign's gate]
+        /// Nodes of a search [default: those of the campaign's gate]
         #[arg(long, value_name = "N")]
         nodes: Option<u64>,
     },
     /// Show the strength of the champions, from the matches played so far
     Show {
-        /// The campaign
+        /// Name of the campaign
         campaign: String,
     },
 }

@@ -25,25 +25,25 @@ pub(in crate::command) struct Arguments {
     /// Milliseconds over the time before a player loses: for each move, or with --tc for the game
     #[arg(long, value_name = "MS", default_value_t = 50)]
     grace: u32,
-    /// Pairs of games
+    /// Number of game pairs
     #[arg(long, value_name = "N", default_value_t = defaults::pairs())]
     pairs: u32,
-    /// The size of each one's transposition table, in mebibytes
+    /// Size of each engine's transposition table, in mebibytes
     #[arg(long, value_name = "MIB", default_value_t = defaults::hash())]
     hash: u32,
     /// Random moves at the start of a game
     #[arg(long, value_name = "N", default_value_t = defaults::openings().plies)]
     random_plies: u32,
-    /// The opening book, by its hash
+    /// Opening book, by its hash
     #[arg(long, value_name = "HASH")]
     book: Option<Digest>,
-    /// The ply cap: longer games are draws
+    /// Ply cap: longer games are draws
     #[arg(long, value_name = "PLIES", default_value_t = defaults::ply_cap())]
     ply_cap: u32,
-    /// The seed of the openings
+    /// Seed of the openings
     #[arg(long, default_value_t = defaults::seed())]
     seed: u64,
-    /// The rulebook
+    /// Rulebook that decides repetitions
     #[arg(long, default_value_t)]
     rules: RuleSet,
 }
@@ -52,7 +52,7 @@ pub(in crate::command) struct Arguments {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct TimeGiven {
-    /// The time of a move, in milliseconds
+    /// Time of a move, in milliseconds
     #[arg(long, value_name = "MS")]
     movetime: Option<u32>,
     /// Seconds for all moves and increment per move, as 10+0.1

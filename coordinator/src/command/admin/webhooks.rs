@@ -11,17 +11,17 @@ use crate::{clock::Clock, store::Database, webhooks};
 pub(in crate::command) enum Command {
     /// Send events to an address; the secret that signs them is printed once
     Add {
-        /// The address for events: https://…
+        /// Address that receives the events: https://…
         address: String,
-        /// Kinds of events
+        /// Kinds of the sent events, separated by commas
         #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = webhooks::DEFAULT_KINDS.map(str::to_owned))]
         kinds: Vec<String>,
     },
-    /// List them
+    /// List webhooks
     List,
-    /// Remove one
+    /// Remove a webhook
     Remove {
-        /// Its number
+        /// Number of the webhook
         webhook: i64,
     },
 }

@@ -39,21 +39,21 @@ impl Tally {
 /// The results of a worker's pairs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Worker {
-    /// Its number.
+    /// The worker's id.
     pub worker: i64,
-    /// The owner's account.
+    /// Name of the owner's account.
     pub account: String,
-    /// Its name.
+    /// The machine's name.
     pub name: String,
-    /// Number of pairs.
+    /// Number of its pairs.
     pub pairs: i64,
-    /// Pairs by the candidate's score.
+    /// Number of pairs by twice the candidate's points, from 0 to 4.
     pub counts: [i64; 5],
     /// The candidate's score, from 0 to 1.
     pub score: f64,
     /// Difference from all others, in standard deviations.
     pub deviation: f64,
-    /// Whether it is an outlier.
+    /// Whether the deviation exceeds the bound of outliers.
     pub is_outlier: bool,
 }
 

@@ -21,7 +21,7 @@ cases! {
     a_deleted_account_leaves_no_confirmations
     an_audited_shard_may_have_lost_its_games
     two_accounts_do_not_certify_each_other
-    a_trusted_worker_who_was_not_asked_is_believed
+    a_trusted_worker_without_an_audit_lease_is_believed
 }
 
 async fn audit_of(lab: &Lab, shard: i64) -> String {
@@ -320,7 +320,7 @@ async fn two_accounts_do_not_certify_each_other(lab: Lab) {
     assert_eq!(lab.value::<i64>(clean).await, 0);
 }
 
-async fn a_trusted_worker_who_was_not_asked_is_believed(lab: Lab) {
+async fn a_trusted_worker_without_an_audit_lease_is_believed(lab: Lab) {
     lab.campaign("one").await;
     let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
     twice(&lab, new, judge).await;

@@ -14,7 +14,7 @@ cases! {
     an_operation_that_panics_harms_no_other
     a_read_operation_cannot_write
     a_read_operation_sees_one_snapshot
-    it_can_be_closed_twice
+    a_store_can_be_closed_twice
     the_folder_of_a_file_is_known
     clock_skew_is_rejected
     a_newer_schema_is_rejected
@@ -86,7 +86,7 @@ async fn a_read_operation_sees_one_snapshot(lab: Lab) {
     assert_eq!(count(&lab).await, 1);
 }
 
-async fn it_can_be_closed_twice(lab: Lab) {
+async fn a_store_can_be_closed_twice(lab: Lab) {
     let other = lab.store.clone();
     tokio::join!(lab.store.close(), other.close());
     lab.store.close().await;

@@ -20,7 +20,7 @@ cases! {
     a_token_is_known_again
     a_token_allows_no_more_than_its_account
     tokens_end
-    a_state_decides_what_is_allowed
+    only_an_active_account_is_authenticated
     an_invitation_is_used_once
     a_deleted_account_leaves_no_trace_but_its_games
     a_worker_registers_again
@@ -108,7 +108,7 @@ async fn tokens_end(lab: Lab) {
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
 }
 
-async fn a_state_decides_what_is_allowed(lab: Lab) {
+async fn only_an_active_account_is_authenticated(lab: Lab) {
     let ann = account(&lab, "ann", Role::Volunteer).await.unwrap();
     let secret = token(&lab, ann, None, None).await.unwrap();
     for (state, allowed) in [("blocked", false), ("pending", false), ("active", true)] {

@@ -1,4 +1,4 @@
-//! Timed matches: who plays them, and what does not follow from them.
+//! Timed matches: trusted workers alone play them, and their results decide nothing.
 
 use coordinator::{
     campaigns::{Command, matches},

@@ -23,7 +23,7 @@ cases! {
     progress_makes_it_last
     a_training_without_heartbeat_expires
     ten_attempts_stop_the_campaign
-    it_can_be_given_up
+    a_training_can_be_given_up
     only_the_uploaded_net_can_be_completed
     completion_is_idempotent
     a_net_that_is_known_otherwise_is_no_candidate
@@ -136,7 +136,7 @@ async fn ten_attempts_stop_the_campaign(lab: Lab) {
     assert_eq!((stuck.state.as_str(), stuck.reason.as_deref()), ("stuck", Some("no trainer finished it")));
 }
 
-async fn it_can_be_given_up(lab: Lab) {
+async fn a_training_can_be_given_up(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
     let training = lab.claim(judge, "a").await.unwrap();
     abandon(&lab, judge, &training.token, true).await.unwrap();

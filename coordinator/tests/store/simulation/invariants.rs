@@ -116,7 +116,7 @@ impl World {
     pub(super) async fn check(&mut self) {
         let picture = self.picture().await;
         every_game_is_in_one_segment(&picture);
-        segments_are_what_they_say(&picture);
+        segments_agree_with_their_holders(&picture);
         self.nothing_accepted_is_lost(&picture);
         disputes_wait(&picture);
         valid_games_are_held_or_compared(&picture);
@@ -310,7 +310,7 @@ fn every_game_is_in_one_segment(picture: &Picture) {
     }
 }
 
-fn segments_are_what_they_say(picture: &Picture) {
+fn segments_agree_with_their_holders(picture: &Picture) {
     for segment in &picture.segments {
         let end = segment.first + segment.games;
         match (segment.state.as_str(), segment.lease, segment.shard) {
@@ -334,7 +334,7 @@ fn segments_are_what_they_say(picture: &Picture) {
     }
 }
 
-/// A valid game is not played again, and games held by another shard were compared: the first
+/// A valid game is not played again, and games held by another shard were compared. The first
 /// upload holds a game, and later ones audit it.
 fn valid_games_are_held_or_compared(picture: &Picture) {
     for shard in picture.shards.values().filter(|shard| shard.state == "validated") {

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_found_in_what_engines_show() {
+    fn positions_are_found_in_the_output_of_engines() {
         let fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
         assert_eq!(shown_position(&format!("Fen: {fen}")), Some(Position::start()));
         assert_eq!(shown_position(&format!("info string fen {fen}")), Some(Position::start()));

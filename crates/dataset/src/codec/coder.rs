@@ -7,7 +7,7 @@
 use super::slots::Slots;
 
 /// The adaptation rate: the newest bit has the weight 2⁻⁶. On games like those of the tuning a
-/// slower rate saves up to 0.006 bytes a position; this one is for the games of later nets.
+/// slower rate saves up to 0.006 bytes a position. This one is for the games of later nets.
 const RATE_SHIFT: u32 = 6;
 
 /// The lowest probability that a slot reaches.

@@ -1,8 +1,8 @@
 //! Coding of a move: first the piece, then its target.
 //!
-//! One bit per piece, in the order of likelihood: the piece that moved last, those that the
-//! opponent's last move attacks, then the strong before the weak. The context of each bit is the
-//! piece's kind and what it could capture. Targets are coded alike: captures first, the most
+//! One bit per piece, in the order of likelihood. First is the piece that moved last, then those
+//! that the opponent's last move attacks, then the strong before the weak. The context of each bit
+//! is the piece's kind and what it could capture. Targets are coded alike: captures first, the most
 //! valuable first, then forward before back. No moves are generated: that would cost more than all
 //! the rest.
 

@@ -37,8 +37,8 @@ pub struct Proof {
     pub reasons: BTreeMap<Reason, u64>,
     /// The digests, in the order of the game numbers.
     pub digests: Vec<Digest>,
-    /// Of a match: for each complete pair twice the points of A, from 0 (lost both) to 4 (won
-    /// both), in the order of the numbers.
+    /// Of a match: twice the points of A in each complete pair, in the order of the numbers. They
+    /// are from 0 (lost both) to 4 (won both).
     pub pairs: Vec<u8>,
     /// Statistics of the positions with a searched move.
     pub figures: Figures,

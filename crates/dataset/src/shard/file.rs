@@ -8,9 +8,9 @@ use super::{FileSource, Shard, ShardError};
 #[derive(Debug, thiserror::Error)]
 #[error("{}", path.display())]
 pub struct OpenError {
-    /// The file.
+    /// The path of the shard.
     pub path: PathBuf,
-    /// The cause.
+    /// The reason why it cannot be read.
     pub source: ShardError,
 }
 

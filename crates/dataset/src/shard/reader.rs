@@ -95,13 +95,13 @@ impl<S: Source> Shard<S> {
         Ok(Self { source, header, check, index, before, footer: offset, size })
     }
 
-    /// The header.
+    /// Returns the header that all games share.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The blocks.
+    /// Returns the index: an entry for each block.
     #[must_use]
     pub fn index(&self) -> &[BlockEntry] {
         &self.index

@@ -78,7 +78,7 @@ fn replay_refusal(bytes: &[u8], header: &Header, games: Range<u64>) -> (&'static
 }
 
 #[test]
-fn a_forger_writes_what_we_write() {
+fn a_forger_writes_the_same_bytes() {
     let (header, games) = honest();
     assert_eq!(forged(&header, &games), common::shard(&header, &games));
 }

@@ -8,7 +8,7 @@ use super::*;
 /// kilobytes.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_bounded_whatever_the_bytes_claim() {
+fn memory_is_bounded_for_any_claimed_counts() {
     let memory = |what: &str| {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();

@@ -2,9 +2,9 @@
 
 use xiangqi::{Piece, PieceKind, Square, attacks};
 
-/// The number of possible (piece, point) pairs from a side's view: chariots, horses and cannons of
-/// both colours on 90 points, pawns on 55, elephants on 7, advisors on 5, the own king on 6, the
-/// enemy's on 9.
+/// The number of possible (piece, point) pairs from a side's view. Chariots, horses and cannons of
+/// both colours have 90 points, pawns 55, elephants 7, advisors 5. The own king has 6, the enemy's
+/// 9.
 pub const PIECE_POINTS: usize = 689;
 
 /// The entry of an impossible pair.

@@ -24,13 +24,13 @@ pub struct Sizes {
 pub struct SizesError {
     /// The name of the size.
     pub name: &'static str,
-    /// The value.
+    /// The rejected value.
     pub found: usize,
-    /// The divisor.
+    /// The number that must divide the value.
     pub step: usize,
-    /// The minimum.
+    /// The minimum, inclusive.
     pub min: usize,
-    /// The maximum.
+    /// The maximum, inclusive.
     pub max: usize,
 }
 
@@ -39,8 +39,12 @@ impl Sizes {
     ///
     /// # Errors
     ///
-    /// If `width` is no multiple of 64 from 128 to 1,024, `first` none of 8 from 8 to 32, `second`
-    /// none of 8 from 8 to 64, or `stacks` not from 1 to 16.
+    /// If a size is out of its range:
+    ///
+    /// * `width`: a multiple of 64 from 128 to 1,024,
+    /// * `first`: a multiple of 8 from 8 to 32,
+    /// * `second`: a multiple of 8 from 8 to 64,
+    /// * `stacks`: 1 to 16.
     pub fn new(width: usize, first: usize, second: usize, stacks: usize) -> Result<Self, SizesError> {
         let check = |name, found: usize, step, min, max| {
             if found.is_multiple_of(step) && (min..=max).contains(&found) {

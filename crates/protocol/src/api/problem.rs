@@ -82,7 +82,7 @@ codes! {
     BadToken "bad_token" 401 "The token is not valid",
     Forbidden "forbidden" 403 "The token's owner may not do this",
     Blocked "blocked" 403 "The worker or account is blocked",
-    NotOwner "foreign" 403 "The lease belongs to another worker",
+    NotOwner "foreign" 403 "The lease belongs to another worker or account",
     NotFound "not_found" 404 "There is no such thing",
     MethodNotAllowed "method_not_allowed" 405 "The address has no such method",
     Timeout "timeout" 408 "The request took too long",

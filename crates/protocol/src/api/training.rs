@@ -36,7 +36,7 @@ pub enum Offer {
 pub struct Training {
     /// The secret that names the training in later requests.
     pub token: String,
-    /// The campaign.
+    /// The campaign's name.
     pub campaign: String,
     /// The generation of the candidate.
     pub generation: u32,
@@ -68,7 +68,7 @@ pub struct Progress {
     /// The loss of the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
-    /// The validation loss.
+    /// The last mean loss on held-out positions; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_loss: Option<f64>,
     /// The positions per second.
@@ -89,7 +89,7 @@ pub struct Completion {
 /// The response to a completion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
-    /// The net.
+    /// The SHA-256 of the net's file.
     pub net: Digest,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Server {
     /// Its name, for people.
     pub name: String,
-    /// Its version.
+    /// The coordinator's version.
     pub version: String,
     /// The minimum version of a worker.
     pub least_worker: String,
@@ -261,7 +261,7 @@ pub struct GiveBack {
 pub struct Receipt {
     /// The status of the games.
     pub status: ReceiptStatus,
-    /// The shard's name.
+    /// The SHA-256 of the shard's bytes, which names it.
     pub shard: Digest,
     /// Notices to the worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -285,7 +285,7 @@ pub struct Failure {
     /// The worker's id, if it has one yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<i64>,
-    /// The kind.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// The worker's version.
     pub version: String,
@@ -327,9 +327,9 @@ impl FailureKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Live {
-    /// The game's number.
+    /// The number of the game in its job.
     pub game: u64,
-    /// The start position.
+    /// The position before the first move, as FEN.
     pub start: String,
     /// All moves so far, as `h2e2 h9g7`.
     pub moves: String,
@@ -342,11 +342,11 @@ pub struct Live {
     /// The score for the side that is to move and searches, in hundredths of a pawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i32>,
-    /// The search depth.
+    /// The completed depth of the last search, in plies.
     pub depth: u32,
     /// The nodes per second.
     pub nodes_per_second: u64,
-    /// The principal variation.
+    /// The principal variation of the last search.
     #[serde(default)]
     pub variation: String,
     /// The end of the game: outcome and reason, as in a shard.

@@ -8,7 +8,7 @@ pub struct RecipeError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The fault.
+    /// The kind of fault.
     pub fault: RecipeFault,
 }
 

@@ -12,7 +12,7 @@ pub enum SprtError {
     /// A hypothesis beyond the strength that a player can have.
     #[error("Elo {elo} is not between -{MAX_ELO} and {MAX_ELO}")]
     Elo {
-        /// The strength.
+        /// The Elo of a hypothesis.
         elo: f64,
     },
     /// H1 not above H0, or too close to it for any match to distinguish them.

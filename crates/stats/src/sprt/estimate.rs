@@ -53,7 +53,7 @@ impl Sprt {
 
 /// The path of the LLR in the small-step approximation, cut where it leaves the bounds.
 ///
-/// Scores are represented by their lead, the part above ½: in nearly drawn matches the hypotheses
+/// Scores are represented by their lead, the part above ½. In nearly drawn matches the hypotheses
 /// are closer to each other than the numbers next to ½.
 struct Walk {
     leads: [f64; 2],

@@ -89,7 +89,7 @@ fn with_normalized_score(distribution: &Distribution, t: f64) -> Option<PerCell>
 /// φ does not change sign, for then there is no such x.
 ///
 /// The sum falls from +∞ to −∞ between the poles −1/max φ and −1/min φ. For lopsided counts x comes
-/// so close to a pole that 1 + xφ would be all rounding; there the unknown is δ, the distance to
+/// so close to a pole that 1 + xφ would be all rounding. There the unknown is δ, the distance to
 /// the pole.
 fn divisors(p: &[f64], gradient: impl Iterator<Item = f64>) -> Option<PerCell> {
     let mut phi = PerCell::default();

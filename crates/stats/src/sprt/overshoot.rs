@@ -5,7 +5,7 @@
 //! overshoot is estimated from the test itself: from the steps by which the LLR exceeded its own
 //! records. Each bound is moved inwards by it.
 //!
-//! The state depends on the order of results and on the ends of batches: it is for tests with fixed
+//! The state depends on the order of results and on the ends of batches. It is for tests with fixed
 //! batches, evaluated in the order of pair numbers.
 
 use super::Bounds;

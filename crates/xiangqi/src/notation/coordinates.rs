@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_wrong() {
+    fn errors_name_the_fault() {
         let start = Position::start();
         let error = |text| start.parse_move(text).unwrap_err().to_string();
         assert_eq!(error("炮二平五"), "`炮二平五` is not a move in uci, which writes `h2e2`");

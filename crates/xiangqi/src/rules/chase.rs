@@ -3,8 +3,8 @@
 use crate::{Bitboard, Color, Move, Piece, PieceKind, Position, Square, attacks};
 
 impl Position {
-    /// The pieces among `victims` that `chaser` chases, as if it were its turn: those with a legal
-    /// capture by a piece other than king or pawn, except
+    /// The pieces among `victims` that `chaser` chases, as if it were its turn. A piece other than
+    /// king or pawn can capture them legally. Exceptions:
     ///
     /// * pawns on their own bank,
     /// * pieces protected by a legal recapture, unless a horse or a cannon attacks a chariot,

@@ -10,9 +10,9 @@ use crate::{Bitboard, Color, Move, Piece, PieceKind, Position, Square, notation:
 pub struct PlyFacts {
     /// The ply after the move, from 1.
     pub ply: usize,
-    /// The mover.
+    /// The side that moved.
     pub side: Color,
-    /// The move.
+    /// The move that led to this ply.
     pub mv: Move,
     /// The checking pieces. If there are any, threats and chases are not recorded.
     pub checkers: Bitboard,

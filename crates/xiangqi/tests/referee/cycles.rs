@@ -85,9 +85,9 @@ fn map_case(case: &Case, point: impl Fn(u8) -> u8, color: impl Fn(Color) -> Colo
     Case { start, counter: case.counter, moves }
 }
 
-/// Whether a game could show this position, as far as can be seen without playing it: a king each,
-/// not too many men, every man where it can stand, the kings apart, and the side that has moved not
-/// in check.
+/// Whether a game could show this position, as far as can be seen without playing it. Each side has
+/// a king and not too many men, and every man is where it can stand. The kings do not face each
+/// other, and the side that has moved is not in check.
 pub fn is_sound(board: &Board) -> bool {
     let most = |kind| match kind {
         Kind::King => 1,

@@ -1,10 +1,10 @@
 //! An independent judge of the game, for the tests to compare the library with.
 //!
-//! Everything here is written a second time, from the rulebook alone: a mailbox board, moves tried
-//! out on copies, an arbiter that recomputes every attack from scratch. It shares no code and no
-//! ideas with the crate it judges, depends on `std` only, and prefers the obvious to the fast. When
-//! the two disagree, one of them has misread the rules, and this one can be read aloud next to the
-//! book.
+//! Everything here is written a second time, from the rulebook alone. The board is a mailbox, moves
+//! are tried out on copies, and the arbiter recomputes every attack from scratch. It shares no code
+//! and no ideas with the crate it judges, depends on `std` only, and prefers the obvious to the
+//! fast. When the two disagree, one of them has misread the rules, and this one can be read aloud
+//! next to the book.
 //!
 //! Points are numbered `rank * 9 + file`, rank 0 on Red's side, file 0 being `a`. Positions are
 //! expected to have one king a side; a board without a king is never in check.

@@ -1,9 +1,9 @@
 //! Piece movement and legality.
 //!
 //! A *pseudo-move* follows the piece's own rule and does not land on a friend. It is *legal* if,
-//! made on a copy of the board, it leaves the mover's king safe: not capturable by any pseudo-move,
-//! and not facing the other king. A pinned piece attacks a king too: the first capture of a king
-//! wins.
+//! made on a copy of the board, it leaves the mover's king safe. No pseudo-move can capture a safe
+//! king, and it does not face the other. A pinned piece attacks a king too: the first capture of a
+//! king wins.
 
 use super::board::{Board, Color, Kind, Move, Piece, file, in_palace, is_home, point, rank};
 

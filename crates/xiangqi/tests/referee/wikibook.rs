@@ -50,8 +50,8 @@ pub struct Finding {
     pub loser: Option<Color>,
 }
 
-/// Plays the moves and judges at the first position at which the rules end the game; with the
-/// finding on both sides if it is a third occurrence. The judgement's levels stay empty.
+/// Plays the moves and judges at the first position at which the rules end the game. A third
+/// occurrence also has the finding on both sides. The judgement's levels stay empty.
 pub fn judge(start: &Board, limit_counter: u32, moves: &[Move]) -> (Judgement, Option<Finding>) {
     // Simple rules end the game at the same ply and do not judge the cycle.
     let judgement = adjudicator::judge(start, limit_counter, moves, Rules { limit: 120, simple: true });

@@ -170,7 +170,7 @@ fn pawns_on_two_files() {
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn errors_name_the_fault() {
     assert_eq!(error(START, "炮三平五", Simplified), "`炮三平五`: Red has no such piece");
     assert_eq!(error(START, "前炮平五", Simplified), "`前炮平五`: Red has no such piece");
     assert_eq!(error(START, "前三平四", Simplified), "`前三平四`: Red has no such piece");

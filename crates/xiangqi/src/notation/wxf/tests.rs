@@ -131,7 +131,7 @@ fn the_world_rules_numbered_pawns() {
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn errors_name_the_fault() {
     let start = Position::START_FEN;
     assert_eq!(error(start, "R2=5", Wxf), "`R2=5`: Red has no such piece");
     assert_eq!(error(start, "+C=5", Wxf), "`+C=5`: Red has no such piece");

@@ -1,4 +1,4 @@
-//! The search for a perpetual chase: one side attacks the same man with every move, the other saves
+//! The search for a perpetual chase. One side attacks the same man with every move, the other saves
 //! it with every reply, and the board recurs. Longer and less regular than the loops of
 //! [`super::there_and_back`].
 

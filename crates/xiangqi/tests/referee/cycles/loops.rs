@@ -89,8 +89,8 @@ fn targets(board: &Board, color: Color) -> Vec<u8> {
 /// attacked after both moves of the side to move. Some of them, in random order.
 pub fn there_and_back(rng: &mut SplitMix64, start: &Board) -> Vec<Vec<Move>> {
     let defender = start.turn.other();
-    // The attacked men after each first move; and after each reply, if the first move is taken
-    // back, with the replying man under the point it came from.
+    // The attacked men after each first move, and after each reply if the first move is taken back.
+    // The replying man has the name of the point it came from.
     let threats = |(from, to): Move, end: Board| {
         let name = move |p: u8| if p == to { from } else { p };
         let names: Vec<u8> = targets(&end, defender).into_iter().map(name).collect();

@@ -6,7 +6,7 @@
 //! pair stays exchanged at the third occurrence. Others play the longer loop twice, so that it is
 //! exchanged and exchanged back. In many the verdict depends on the seam.
 //!
-//! The levels in the file are this referee's, by the letter of the procedure: identities run on to
+//! The levels in the file are this referee's, by the letter of the procedure. Identities run on to
 //! the third occurrence, and at the seam the escape is looked up by point.
 
 use super::{Case, parse_case};
