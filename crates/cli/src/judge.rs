@@ -3,11 +3,19 @@
 mod answer;
 mod batch;
 mod case;
+mod pgn;
 
-use std::{io::Write, num::NonZeroUsize, path::PathBuf};
+use std::{
+    io::{self, Read as _, Write},
+    num::NonZeroUsize,
+    path::PathBuf,
+};
 
-use anyhow::Result;
-use xiangqi::rules::{RuleSet, Status};
+use anyhow::{Context as _, Result};
+use xiangqi::{
+    notation::reader::{Replay, Transcript},
+    rules::{RuleSet, Status},
+};
 
 pub use case::{Case, CaseError, Expected};
 
@@ -17,53 +25,75 @@ use answer::Answer;
 /// Judge a game by the rules: whether it continues, or how it ended and why
 ///
 /// A game is judged at the first position in which the rules end it, or after its last move.
+///
+/// Moves are read in any notation: UCI, UCCI, ICCS, WXF and Chinese, with or without numbers,
+/// results and comments. What is skipped is listed with its place.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["fen", "batch"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["fen", "moves", "batch", "pgn"]))]
 pub(crate) struct Arguments {
-    /// The rulebook: cxr, wxf, axf, wikibook or simple
-    #[arg(long, default_value_t)]
-    rules: RuleSet,
-    /// The position the game started from
+    /// The rulebook: cxr, wxf, axf, wikibook or simple [default: cxr; in PGN the tag `Rules`]
+    #[arg(long)]
+    rules: Option<RuleSet>,
+    /// The position the game started from [default: the start of a game]
+    ///
+    /// A FEN, `startpos`, or an engine's command: `position fen … moves …`. Moves may follow.
     #[arg(long)]
     fen: Option<String>,
-    /// The moves made since, as in `h2e2 h9g7`
-    #[arg(long, conflicts_with = "batch")]
+    /// The moves made since, as in `h2e2 h9g7` or `1. 炮二平五 马8进7`; `-` for standard input
+    #[arg(long, allow_hyphen_values = true)]
     moves: Option<String>,
     /// File of cases to check, one JSON object a line; `-` for standard input
     ///
     /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`,
-    /// where `none` means that the game continues. Each case that is judged otherwise is printed;
-    /// the last line is `N passed, M failed`. Exit status 1 if some failed, 2 at the first line
-    /// that is no case, or if there is none.
-    #[arg(long, value_name = "FILE")]
+    /// where `none` means that the game continues. Moves may also be one text. Each case that is
+    /// judged otherwise is printed; the last line is `N passed, M failed`. Exit status 1 if some
+    /// failed, 2 at the first line that is no case, or if there is none.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "moves"])]
     batch: Option<PathBuf>,
-    /// Threads that judge a batch [default: all cores]
-    #[arg(long, value_name = "T", conflicts_with = "fen", allow_negative_numbers = true, value_parser = threads::parse)]
+    /// Files of games in PGN; `-` for standard input
+    ///
+    /// Prints for each game the result it claims and the result by the rules. A game that ended by
+    /// resignation, on time or by adjudication is `undecided`. The last line is the sum. Exit
+    /// status 1 if some results differ, 2 if some games could not be read.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["fen", "moves", "batch"])]
+    pgn: Vec<PathBuf>,
+    /// Threads that judge a batch or PGN [default: all cores]
+    #[arg(long, value_name = "T", conflicts_with_all = ["fen", "moves"], allow_negative_numbers = true, value_parser = threads::parse)]
     threads: Option<NonZeroUsize>,
-    /// Print JSON: one object, or for a batch one for each failed case and one with the totals
+    /// Print JSON: one object; for a batch one for each failed case, for PGN one for each game, and
+    /// one with the totals
     #[arg(long)]
     json: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
-        match (&self.batch, &self.fen) {
-            (Some(path), _) => {
-                let threads = self.threads.unwrap_or_else(threads::all);
-                batch::run(path, self.rules, threads, self.json, out)
-            }
-            (None, Some(fen)) => self.judge_one(fen, out),
-            (None, None) => unreachable!("clap requires one of the two"),
+        let threads = || self.threads.unwrap_or_else(threads::all);
+        match &self.batch {
+            _ if !self.pgn.is_empty() => pgn::run(&self.pgn, self.rules, threads(), self.json, out),
+            Some(path) => batch::run(path, self.rules.unwrap_or_default(), threads(), self.json, out),
+            None => self.judge_one(out),
         }
     }
 
-    fn judge_one(&self, fen: &str, out: &mut impl Write) -> Result<Finding> {
-        let moves = self.moves.as_deref().unwrap_or_default().split_ascii_whitespace();
-        let played = case::play(fen, moves, self.rules).map_err(|error| match error {
-            CaseError::Fen(error) => anyhow::Error::from(error).context("--fen"),
-            other => anyhow::Error::from(other).context("--moves"),
+    fn judge_one(&self, out: &mut impl Write) -> Result<Finding> {
+        let fen = self.fen.as_deref().unwrap_or_default();
+        let (source, moves) = match self.moves.as_deref() {
+            Some("-") => {
+                let mut text = String::new();
+                io::stdin().read_to_string(&mut text).context("standard input")?;
+                ("standard input", text)
+            }
+            moves => ("--moves", moves.unwrap_or_default().to_owned()),
+        };
+        let read = Transcript::read(fen, &moves);
+        let played = read
+            .and_then(|transcript| transcript.play(self.rules.unwrap_or_default()).map(|replay| (transcript, replay)));
+        let (transcript, replay): (Transcript, Replay) = played.map_err(|error| {
+            let source = if error.in_position || moves.is_empty() { "--fen" } else { source };
+            anyhow::Error::from(error).context(source)
         })?;
-        let answer = Answer::new(&played);
+        let answer = Answer::new(&transcript, &replay);
         if self.json {
             serde_json::to_writer(&mut *out, &answer)?;
             writeln!(out)?;
@@ -81,6 +111,6 @@ impl Arguments {
 /// If the text is no case, or the case holds no game.
 pub fn judge_line(line: &str, rules: RuleSet) -> Result<(Case, Status), CaseError> {
     let case: Case = line.parse()?;
-    let played = case.play(rules)?;
-    Ok((case, *played.game.status()))
+    let (_, replay) = case.play(rules)?;
+    Ok((case, *replay.game.status()))
 }

@@ -5,8 +5,8 @@
 //! Both are parsed against a position and yield a legal move, or an error with the reason.
 //!
 //! Parsing is lenient where books differ without loss. Formatting has one form per move, and
-//! different moves of a position have different texts. Move numbers, comments, results and whole
-//! games are out of scope.
+//! different moves of a position have different texts. [`reader`] reads whole games, with move
+//! numbers, comments and results.
 //!
 //! ```
 //! use xiangqi::{Position, notation::{Notation, parse_any}};
@@ -25,6 +25,7 @@
 mod chinese;
 mod coordinates;
 mod error;
+pub mod reader;
 mod relative;
 #[cfg(test)]
 mod samples;
@@ -165,18 +166,9 @@ impl Position {
 /// If the text is a move in no notation, or describes no legal move, or several. The error is that
 /// of the first notation whose form the text has.
 pub fn parse_any(position: &Position, text: &str) -> Result<Move, NotationError> {
-    let text = text.trim();
-    let mut first_error = None;
-    for notation in [Notation::Uci, Notation::Uci1, Notation::Iccs, Notation::Wxf, Notation::ChineseSimplified] {
-        match position.parse_move_in(text, notation) {
-            Ok(mv) => return Ok(mv),
-            Err(NotationError::NotAMove { .. }) => {}
-            Err(error) => {
-                first_error.get_or_insert(error);
-            }
-        }
-    }
-    Err(first_error.unwrap_or_else(|| NotationError::not_recognized(text)))
+    const NOTATIONS: [Notation; 5] =
+        [Notation::Uci, Notation::Uci1, Notation::Iccs, Notation::Wxf, Notation::ChineseSimplified];
+    reader::parse_in(position, text.trim(), &NOTATIONS)
 }
 
 #[cfg(test)]

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use xiangqi::{
     Bitboard, Color, Square,
+    notation::reader::{Hint, Replay, Skipped, Transcript},
     rules::{Class, CycleVerdict, Explanation, Outcome, Reason},
     text::counted,
 };
-
-use super::case::Played;
 
 /// The answer of `chuhe judge --json`.
 #[derive(Debug, Serialize)]
@@ -26,6 +25,15 @@ pub(super) struct Answer {
     red: Conduct,
     black: Conduct,
     explanation: Sentences,
+    /// The result that the text claims: an outcome, or `ongoing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed: Option<&'static str>,
+    /// The comments, variations and glyphs of the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<Skipped>,
+    /// A suspicion about the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 /// One side's conduct in the cycle; `allowed` without a cycle.
@@ -74,8 +82,8 @@ impl Conduct {
 }
 
 impl Answer {
-    pub(super) fn new(played: &Played) -> Self {
-        let game = &played.game;
+    pub(super) fn new(transcript: &Transcript, replay: &Replay) -> Self {
+        let game = &replay.game;
         let ending = game.status().ending();
         let cycle = ending.and_then(|ending| ending.cycle.as_ref());
         let explanation = ending.map_or_else(
@@ -90,11 +98,14 @@ impl Answer {
             outcome: ending.map_or("ongoing", |ending| Outcome::name(ending.outcome)),
             reason: ending.map(|ending| ending.reason),
             ply: game.len(),
-            moves_after_end: played.moves_after_end,
+            moves_after_end: replay.moves_after_end,
             cycle: cycle.map(|cycle| [cycle.from, cycle.to]),
             red: Conduct::new(Color::Red, cycle, &explanation),
             black: Conduct::new(Color::Black, cycle, &explanation),
             explanation: Sentences { en: explanation.english, zh: explanation.chinese },
+            claimed: transcript.result.map(|result| result.map_or("ongoing", Outcome::name)),
+            skipped: transcript.skipped.clone(),
+            hint: transcript.hint().as_ref().map(Hint::to_string),
         }
     }
 
@@ -111,6 +122,15 @@ impl Answer {
         writeln!(out, "{}\n{}", self.explanation.en, self.explanation.zh)?;
         if self.moves_after_end > 0 {
             writeln!(out, "moves given after the end: {}", self.moves_after_end)?;
+        }
+        if let Some(claimed) = self.claimed {
+            writeln!(out, "the text claims: {claimed}")?;
+        }
+        for skipped in &self.skipped {
+            writeln!(out, "skipped {skipped}")?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(out, "hint: {hint}")?;
         }
         Ok(())
     }

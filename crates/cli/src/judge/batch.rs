@@ -92,12 +92,18 @@ pub(super) fn run(
 fn judge(line: usize, text: &[u8], rules: RuleSet) -> Result<Option<Failure>> {
     let text = std::str::from_utf8(text).context("not a case: not UTF-8")?;
     let case: Case = text.parse()?;
-    let played = case.play(rules).with_context(|| format!("case {}", shortened(&case.name)))?;
-    let judged = Expected::from(played.game.status());
+    let (transcript, replay) = case.play(rules).with_context(|| format!("case {}", shortened(&case.name)))?;
+    let judged = Expected::from(replay.game.status());
     if judged == case.expected {
         return Ok(None);
     }
-    Ok(Some(Failure { line, name: case.name, expected: case.expected, judged, answer: Answer::new(&played) }))
+    Ok(Some(Failure {
+        line,
+        name: case.name,
+        expected: case.expected,
+        judged,
+        answer: Answer::new(&transcript, &replay),
+    }))
 }
 
 impl Failure {

@@ -2,12 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, SeqAccess, Visitor},
+};
 use xiangqi::{
-    Fen, FenError, Move, ParseMoveError,
-    notation::NotationError,
-    rules::{Game, Outcome, RuleSet, Status},
-    text::shortened,
+    notation::reader::{ReadError, Replay, Transcript},
+    rules::{Outcome, RuleSet, Status},
 };
 
 /// A line of a batch. Unknown fields are ignored.
@@ -15,10 +16,11 @@ use xiangqi::{
 pub struct Case {
     /// The name in reports.
     pub name: String,
-    /// The starting position.
-    pub fen: String,
-    /// The moves from there.
+    /// The starting position, and moves as some write them behind it; by default a game's start.
     #[serde(default)]
+    pub fen: String,
+    /// The moves from there: one text, or a list of texts.
+    #[serde(default, deserialize_with = "one_or_many")]
     pub moves: Vec<String>,
     /// The expected verdict.
     pub expected: Expected,
@@ -69,11 +71,33 @@ pub enum CaseError {
     #[error("not a case: {fault}, column {column}")]
     Json { fault: String, column: usize },
     #[error(transparent)]
-    Fen(#[from] FenError),
-    #[error("move {number}: {error}")]
-    Move { number: usize, error: NotationError },
-    #[error("move {number}, after the end of the game: `{text}`: {error}")]
-    Form { number: usize, text: String, error: ParseMoveError },
+    Game(#[from] ReadError),
+}
+
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Texts;
+
+    impl<'de> Visitor<'de> for Texts {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string or a list of strings")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(vec![text.to_owned()])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut texts = Vec::new();
+            while let Some(text) = list.next_element()? {
+                texts.push(text);
+            }
+            Ok(texts)
+        }
+    }
+
+    deserializer.deserialize_any(Texts)
 }
 
 impl FromStr for Case {
@@ -94,37 +118,14 @@ impl FromStr for Case {
 }
 
 impl Case {
-    pub(super) fn play(&self, rules: RuleSet) -> Result<Played, CaseError> {
-        play(&self.fen, self.moves.iter().map(String::as_str), rules)
+    pub(super) fn play(&self, rules: RuleSet) -> Result<(Transcript, Replay), ReadError> {
+        let transcript = Transcript::read(&self.fen, &self.moves.join(" "))?;
+        let replay = transcript.play(rules)?;
+        Ok((transcript, replay))
     }
 }
 
 /// Sanitises a message that may quote input: one line of limited length.
 fn one_line(message: &str) -> String {
     message.chars().take(200).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
-}
-
-/// A game, played until the rules or its moves ended it.
-pub(super) struct Played {
-    pub(super) game: Game,
-    /// The number of moves given after the end. They need only have the form of a move.
-    pub(super) moves_after_end: usize,
-}
-
-/// Plays until the rules or the moves end the game.
-pub(super) fn play<'a>(fen: &str, moves: impl Iterator<Item = &'a str>, rules: RuleSet) -> Result<Played, CaseError> {
-    let mut game = Game::new(fen.parse::<Fen>()?, rules);
-    let mut moves_after_end = 0;
-    for (index, text) in moves.enumerate() {
-        let number = index + 1;
-        if game.status().ending().is_some() {
-            let _: Move = text.parse().map_err(|error| CaseError::Form { number, text: shortened(text), error })?;
-            moves_after_end += 1;
-            continue;
-        }
-        let mv = game.position().parse_move(text).map_err(|error| CaseError::Move { number, error })?;
-        // Parsing has checked its legality.
-        game.push_legal(mv);
-    }
-    Ok(Played { game, moves_after_end })
 }

@@ -111,6 +111,32 @@ pub(super) fn read(text: &str) -> Option<Pattern> {
     Some(Pattern { kind, file, place, step })
 }
 
+/// The number of bytes of the move at the beginning of a text, blanks within the move included;
+/// `None` if the text does not begin with one.
+pub(super) fn length(text: &str) -> Option<usize> {
+    const MAX_SELECTOR: usize = 3;
+    let mut chars = text.char_indices().filter(|(_, char)| !matches!(char, ' ' | '\t' | '\u{3000}'));
+    for count in 0..=MAX_SELECTOR {
+        let (_, char) = chars.next()?;
+        if count >= 2 && direction(char).is_some() {
+            let (start, last) = chars.next()?;
+            let end = start + last.len_utf8();
+            let bare: String = text[..end].split_whitespace().collect();
+            return read(&bare).map(|_| end);
+        }
+        token(char)?;
+    }
+    None
+}
+
+/// The side whose numerals a move has; `None` if it has both or none.
+pub(super) fn side_of_numerals(text: &str) -> Option<Color> {
+    let digits = text.chars().filter(|char| matches!(token(*char), Some(Token::Digit(_))));
+    let mut sides = digits.map(|char| if NUMERALS.contains(&char) { Color::Red } else { Color::Black });
+    let first = sides.next()?;
+    sides.all(|side| side == first).then_some(first)
+}
+
 fn token(char: char) -> Option<Token> {
     use PieceKind::{Advisor, Cannon, Chariot, Elephant, Horse, King, Pawn};
     Some(match char {

@@ -33,6 +33,11 @@ fn read(text: &str, notation: Notation) -> Option<Move> {
     rest.is_empty().then_some(Move::new(from, to))
 }
 
+/// Whether a text names two points, counted from 0 or from 1.
+pub(super) fn has_form(text: &str) -> bool {
+    read(text, Notation::Uci1).is_some() || read(text, Notation::Iccs).is_some()
+}
+
 fn read_iccs(bytes: &[u8]) -> Option<Move> {
     let lower = bytes.to_ascii_lowercase();
     let (from, rest) = take_point(&lower, 0)?;

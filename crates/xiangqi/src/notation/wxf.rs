@@ -69,6 +69,21 @@ const fn letter(kind: PieceKind) -> char {
     }
 }
 
+/// Whether a text has the notation's form, in whatever position.
+pub(super) fn has_form(text: &str) -> bool {
+    use Token::{Digit, Kind, Place as At};
+
+    split(text, token, direction).is_some_and(|(tokens, _)| match tokens[..] {
+        [At(one), At(other)] => one == other,
+        [Kind(_) | At(_) | Digit(_), Digit(_)]
+        | [Kind(_) | Digit(_), At(_)]
+        | [At(_), Kind(_)]
+        | [Kind(_), Digit(_), At(_)]
+        | [At(_), Kind(_), Digit(_)] => true,
+        _ => false,
+    })
+}
+
 /// Parses a text; `None` if it does not have the notation's form.
 pub(super) fn read(position: &Position, text: &str) -> Option<Pattern> {
     use PieceKind::Pawn;

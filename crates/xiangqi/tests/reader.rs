@@ -1,0 +1,223 @@
+//! The reader of games on the rulebooks' own texts, and on arbitrary ones.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+
+use proptest::prelude::*;
+use serde_json::Value;
+use xiangqi::{
+    Fen,
+    notation::{
+        Notation,
+        reader::{ReadError, TokenKind, Tokens, Transcript},
+    },
+    rules::{Game, Outcome, RuleSet},
+};
+
+fn verdict(position: &str, moves: &str) -> Result<&'static str, ReadError> {
+    let replay = Transcript::read(position, moves)?.play(RuleSet::Cxr)?;
+    Ok(match replay.game.status().ending().map(|ending| ending.outcome) {
+        None => "none",
+        Some(Outcome::RedWins) => "black_loses",
+        Some(Outcome::BlackWins) => "red_loses",
+        Some(Outcome::Draw) => "draw",
+    })
+}
+
+/// The 38 examples that the scan has, letter by letter. Four positions are damaged.
+#[test]
+fn the_competition_rulebooks_examples_as_printed() {
+    let mut refused = Vec::new();
+    for line in include_str!("data/cxr_printed.jsonl").lines() {
+        let example: Value = serde_json::from_str(line).unwrap();
+        let [name, uci, chinese, expected] =
+            ["name", "uci", "chinese", "expected"].map(|field| example[field].as_str().unwrap());
+        let (fen, _) = uci.split_once(" moves ").unwrap();
+        for judged in
+            [verdict(uci, ""), verdict("", uci), verdict(fen, chinese), verdict("", &format!("{fen}\n{chinese}"))]
+        {
+            match judged {
+                Ok(judged) => assert_eq!(judged, expected, "{name}"),
+                Err(error) => refused.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    let damaged = [
+        "CXR-03: FEN board: `l` on rank 9, file e is neither a piece nor a number of empty points 1 to 9",
+        "CXR-05: FEN board: 9 ranks, not 10",
+        "CXR-21: FEN board: `l` on rank 0, file b is neither a piece nor a number of empty points 1 to 9",
+        "CXR-39: FEN board: 9 ranks, not 10",
+    ];
+    let expected: Vec<_> = damaged.into_iter().flat_map(|error| [error; 4]).collect();
+    assert_eq!(refused, expected);
+}
+
+/// The move lines of the World and Asian rules, each with its place in the seeds. Of one, the
+/// second half is prose.
+#[test]
+fn the_move_lines_of_the_rulebooks() {
+    let mut refused = Vec::new();
+    let mut moves = 0;
+    for line in include_str!("data/printed_lines.txt").lines() {
+        let mut fields = line.splitn(3, ' ');
+        let (place, text) = (fields.by_ref().take(2).collect::<Vec<_>>().join(" "), fields.next().unwrap());
+        match Transcript::read("", text) {
+            Ok(read) => {
+                assert!(!read.moves.is_empty() && read.skipped.is_empty(), "{line}");
+                moves += read.moves.len();
+            }
+            Err(error) => refused.push(format!("{place}: {error}")),
+        }
+    }
+    assert_eq!(refused, ["axf 671: move 2: `红伏有兵四进一的杀着` is not a move in any known notation"]);
+    assert_eq!(moves, 2_076);
+}
+
+/// A game of random moves, written in a notation with everything that may stand between moves.
+fn written(notation: Notation, choices: &[(u16, u8)]) -> (Vec<String>, String) {
+    let mut game = Game::new(Fen::start(), RuleSet::Cxr);
+    let (mut played, mut text) = (Vec::new(), String::new());
+    for (index, (choice, between)) in choices.iter().enumerate() {
+        let moves = game.position().legal_moves();
+        if moves.is_empty() || game.status().ending().is_some() {
+            break;
+        }
+        let mv = moves[usize::from(*choice) % moves.len()];
+        if index % 2 == 0 && between % 2 == 0 {
+            text += &format!("{}.{}", index / 2 + 1, ["", " "][usize::from(*between) / 2 % 2]);
+        }
+        text += &game.position().format_move(mv, notation);
+        text += [" ", ", ", "; ", "\n", " {注 (1. h2e2)} ", " (1. h2e2 {)}) ", " $4 ", "! ", "； ", "，"]
+            [usize::from(*between) % 10];
+        played.push(mv.to_string());
+        game.push_legal(mv);
+    }
+    (played, text)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// The parts that are read and those named as skipped are the whole text.
+    #[test]
+    fn nothing_is_dropped(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..40)) {
+        let text = pieces.concat();
+        for tokens in [Tokens::new(&text), Tokens::of_position(&text)] {
+            let tokens: Vec<_> = tokens.collect();
+            prop_assert_eq!(tokens.iter().map(|token| token.text).collect::<String>(), text.as_str());
+            prop_assert!(tokens.iter().all(|token| !token.text.is_empty()));
+            prop_assert!(tokens.iter().all(|token| text[token.start..].starts_with(token.text)));
+        }
+        let count = |kinds: &[TokenKind]| Tokens::new(&text).filter(|token| kinds.contains(&token.kind)).count();
+        match Transcript::read("", &text) {
+            Ok(read) => {
+                use TokenKind::{Comment, Glyph, Move, Result, Tag, Unclosed, Unknown, Variation};
+                prop_assert_eq!(read.moves.len(), count(&[Move]));
+                prop_assert_eq!(read.skipped.len(), count(&[Comment, Glyph, Variation]));
+                prop_assert_eq!(read.tags.len(), count(&[Tag]));
+                prop_assert_eq!(usize::from(read.result.is_some()), count(&[Result]));
+                prop_assert_eq!(count(&[Unclosed, Unknown]), 0);
+                let _ = read.play(RuleSet::Cxr);
+            }
+            Err(error) => {
+                let message = error.to_string();
+                prop_assert!(message.chars().count() < 400 && !message.contains(['\n', '\r', '\0']), "{}", message);
+            }
+        }
+    }
+
+    #[test]
+    fn any_letters_are_read_or_refused(position in "\\PC{0,40}", moves in "\\PC{0,80}") {
+        for text in [&position, &moves] {
+            prop_assert_eq!(&Tokens::new(text).map(|token| token.text).collect::<String>(), text);
+        }
+        let _ = Transcript::read(&position, &moves).and_then(|read| read.play(RuleSet::Cxr).map(drop));
+    }
+
+    #[test]
+    fn written_games_are_read_back(
+        notation in prop::sample::select(&Notation::ALL),
+        choices in prop::collection::vec(any::<(u16, u8)>(), 0..60),
+    ) {
+        let (played, text) = written(notation, &choices);
+        let read = Transcript::read("", &text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+        let replay = read.play(RuleSet::Cxr).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+        let moves: Vec<_> = replay.game.moves().map(|mv| mv.to_string()).collect();
+        // Few moves with ranks 1 to 9 alone can be legal under both countings.
+        if notation != Notation::Uci1 || text.contains("10") {
+            prop_assert_eq!(moves, played, "{}", text);
+        }
+    }
+}
+
+/// Pieces of texts, many of which have a meaning.
+const PIECES: &[&str] = &[
+    " ",
+    "\n",
+    "\t",
+    "\u{3000}",
+    ".",
+    "…",
+    "，",
+    "。",
+    "；",
+    ";",
+    "、",
+    "|",
+    "-",
+    "!",
+    "$1",
+    "%",
+    "{",
+    "}",
+    "(",
+    ")",
+    "（",
+    "）",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    "[FEN \"",
+    "\"]",
+    "[Event \"x\"]",
+    "1",
+    "12.",
+    "1.",
+    "16.5",
+    "36=5",
+    "2…",
+    "h2e2",
+    "h9g7",
+    "H2-E2",
+    "i10h10",
+    "C2=5",
+    "H8+7",
+    "-P=5",
+    "炮二平五",
+    "马8进7",
+    "炮",
+    "二",
+    "平",
+    "五",
+    "前",
+    "进",
+    "5",
+    "1-0",
+    "*",
+    "和棋",
+    "红胜",
+    "draw",
+    "position",
+    "fen",
+    "moves",
+    "startpos",
+    "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR",
+    "w",
+    "b",
+    "- - 0 1",
+    "zzz",
+    "é",
+    "🀄",
+    "\0",
+    "\u{feff}",
+];
