@@ -111,8 +111,8 @@ pub(super) fn read(text: &str) -> Option<Pattern> {
     Some(Pattern { kind, file, place, step })
 }
 
-/// The number of bytes of the move at the beginning of a text, blanks within the move included;
-/// `None` if the text does not begin with one.
+/// The number of bytes of the move at the beginning of a text, with blanks inside the move. `None`
+/// if the text does not begin with one.
 pub(super) fn length(text: &str) -> Option<usize> {
     const MAX_SELECTOR: usize = 3;
     let mut chars = text.char_indices().filter(|(_, char)| !matches!(char, ' ' | '\t' | '\u{3000}'));

@@ -1,7 +1,8 @@
 //! Reads whole games: lists of moves, engine commands, and games in PGN.
 //!
-//! One reader serves every notation. A text may hold a position (a FEN, `startpos`, a PGN tag),
-//! moves with or without numbers, results in English or Chinese, comments, variations and glyphs.
+//! One reader serves every notation. A text may hold a position: a FEN, `startpos` or a PGN tag. It
+//! may hold moves with or without numbers, results in English or Chinese, comments, variations and
+//! glyphs.
 //!
 //! Nothing is dropped silently. [`Tokens`] assigns every byte of a text to exactly one token, and
 //! [`Transcript::skipped`] lists what is neither position, move, number nor result. A word that is
@@ -127,8 +128,8 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// If a word has no known form, a bracket is not closed, a position is invalid, or the texts
-    /// hold two positions, two results, or moves after a result.
+    /// If a word has no known form, a bracket is not closed, or a position is invalid. Also if the
+    /// texts hold two positions, two results, or moves after a result.
     pub fn read(position: &str, moves: &str) -> Result<Self, ReadError> {
         let mut transcript =
             Self { start: Fen::start(), moves: Vec::new(), result: None, tags: Vec::new(), skipped: Vec::new() };

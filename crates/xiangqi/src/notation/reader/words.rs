@@ -190,8 +190,8 @@ fn begins_with_pawn(rest: &str, digits: usize) -> bool {
     is_one && rest[digits..].starts_with(['兵', '卒'])
 }
 
-/// Whether the text begins with a move of one of many pawns as the World rules number them, with
-/// the point of the scheme of 1980: `16.5`. It looks like move 16.
+/// Whether the text begins with a numbered pawn's move in the scheme of 1980: `16.5`. It looks like
+/// move 16. The World rules number one of many pawns so.
 fn is_numbered_pawn(rest: &str) -> bool {
     let digit = |byte: u8| (b'1'..=b'9').contains(&byte);
     matches!(rest.as_bytes(), [place, file, b'.', target, ..]
