@@ -22,6 +22,7 @@ mod matches;
 mod net;
 mod one_line;
 mod output;
+mod parameters;
 mod perft;
 mod selfplay_command;
 mod sprt;
@@ -67,7 +68,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Not locked, because an engine's search prints from its own thread.
     let mut out = io::BufWriter::new(StandardOutput(io::stdout()));
-    let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments {}));
+    let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments::default()));
     let result = match &command {
         Command::Uci(arguments) => arguments.run(),
         Command::Bench(arguments) => arguments.run(&mut out),

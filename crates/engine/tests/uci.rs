@@ -60,8 +60,12 @@ fn setup() -> Setup {
 
 impl Client {
     fn new() -> Self {
+        Self::with(setup())
+    }
+
+    fn with(setup: Setup) -> Self {
         let output = Output::default();
-        Self { session: Session::new(output.clone(), setup()), output }
+        Self { session: Session::new(output.clone(), setup), output }
     }
 
     fn send(&mut self, line: &str) {
@@ -333,6 +337,30 @@ fn an_invalid_command_is_reported_and_changes_nothing() {
     }
     assert!(
         client.request("setoption name EvalFile value /no/such/net").starts_with("info string setoption EvalFile: ")
+    );
+}
+
+#[test]
+fn parameters_are_options_for_tuning() {
+    let mut client = Client::with(Setup { tune: true, ..setup() });
+    let answer = client.request("uci");
+    assert!(answer.contains("\noption name lmr_base type spin default 460 min 0 max 1500\n"), "{answer}");
+    assert!(answer.contains("\noption name check_extension_see type spin default 0 min -200 max 200\n"), "{answer}");
+    let mut nodes = |line: &str| {
+        assert_eq!(client.request(line), "", "{line}");
+        last_word(&client.request("ucinewgame\ngo depth 6"), "nodes").unwrap().to_owned()
+    };
+    let before = nodes("setoption name check_extension_see value 0");
+    assert_ne!(nodes("setoption name LMR_base value 900"), before);
+    assert_eq!(nodes("setoption name lmr_base value 460"), before);
+    assert_eq!(
+        client.request("setoption name lmr_base value 1501"),
+        "info string setoption lmr_base: `1501` is not a whole number from 0 to 1500\n"
+    );
+    // Players get no such options.
+    assert_eq!(
+        Client::new().request("setoption name lmr_base value 900"),
+        "info string setoption: there is no option `lmr_base`\n"
     );
 }
 

@@ -6,11 +6,15 @@ use nnue::{FileError, Net};
 use xiangqi::{MAX_MOVES, notation::Notation, rules::RuleSet, text::shortened};
 
 use super::{Protocol, Setup};
-use crate::evaluation::Evaluation;
+use crate::{
+    evaluation::Evaluation,
+    tune::{PARAMETERS, Parameter, ParameterError, Parameters},
+};
 
 /// The current option values.
 pub(super) struct Options {
     setup: Setup,
+    pub(super) parameters: Parameters,
     pub(super) lines: usize,
     pub(super) rules: RuleSet,
     pub(super) overhead: Duration,
@@ -26,6 +30,7 @@ pub(super) enum Change {
     Nothing,
     Hash(usize),
     Threads(usize),
+    Parameters,
     Evaluation(Evaluation),
     Rules,
     NewGame,
@@ -38,6 +43,8 @@ pub(super) enum OptionError {
     Unknown(String),
     #[error("setoption {name}: `{text}` is not {expected}")]
     Value { name: &'static str, text: String, expected: Kind },
+    #[error("setoption {0}")]
+    Parameter(ParameterError),
     #[error("setoption {name}: there is not that much memory")]
     Memory { name: &'static str },
     #[error("setoption {name}: {}: not a file", shortened(path))]
@@ -102,6 +109,7 @@ const OPTIONS: [(Id, Option<&str>, Option<&str>); 13] = [
 impl Options {
     pub(super) fn new(setup: Setup) -> Self {
         Self {
+            parameters: setup.settings.parameters.clone(),
             setup,
             lines: 1,
             rules: RuleSet::default(),
@@ -118,7 +126,11 @@ impl Options {
             Protocol::Uci => uci.map(|name| format!("option name {name} {}\n", self.kind(id).in_uci())),
             Protocol::Ucci => ucci.map(|name| format!("option {name} {}\n", self.kind(id).in_ucci())),
         });
-        named.collect::<String>().trim_end().to_owned()
+        let mut text = named.collect::<String>();
+        if self.setup.tune && protocol == Protocol::Uci {
+            text.extend(PARAMETERS.iter().zip(self.setup.settings.parameters.values()).map(in_uci));
+        }
+        text.trim_end().to_owned()
     }
 
     fn kind(&self, id: Id) -> Kind {
@@ -163,8 +175,14 @@ impl Options {
             let own = if protocol == Protocol::Uci { uci } else { ucci }?;
             own.eq_ignore_ascii_case(name).then_some((id, own))
         });
-        let Some((id, name)) = found else { return Err(OptionError::Unknown(shortened(name))) };
         let value = value.unwrap_or_default();
+        let Some((id, name)) = found else {
+            if self.setup.tune && Parameter::find(name).is_some() {
+                self.parameters.set(name, value).map_err(OptionError::Parameter)?;
+                return Ok(Change::Parameters);
+            }
+            return Err(OptionError::Unknown(shortened(name)));
+        };
         let kind = self.kind(id);
         let invalid = || OptionError::Value { name, text: shortened(value), expected: kind };
         match id {
@@ -250,6 +268,12 @@ impl Kind {
             Self::Button => "type button".to_owned(),
         }
     }
+}
+
+/// Formats a parameter as an option.
+fn in_uci((parameter, default): (&Parameter, i32)) -> String {
+    let &Parameter { name, min, max, .. } = parameter;
+    format!("option name {name} type spin default {default} min {min} max {max}\n")
 }
 
 fn parse_bool(text: &str) -> Option<bool> {

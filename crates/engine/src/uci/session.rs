@@ -40,13 +40,15 @@ pub struct Setup {
     pub max_hash_mebibytes: usize,
     /// The maximum of the option `Threads`.
     pub max_threads: usize,
+    /// Whether the parameters of the search are options.
+    pub tune: bool,
 }
 
 impl Setup {
     /// A setup whose option limits suit a large machine.
     #[must_use]
     pub const fn new(settings: Settings, kernel: Kernel) -> Self {
-        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512 }
+        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512, tune: false }
     }
 }
 
@@ -80,7 +82,15 @@ impl<W: Write + Send + 'static> Session<W> {
         let options = Options::new(setup);
         let game = Game::new(Fen::start(), options.rules);
         let protocol = Protocol::default();
-        Self { output: Output::new(output), protocol, options, game, banned: Vec::new(), engine, job: None }
+        Self {
+            output: Output::new(output),
+            protocol,
+            options,
+            game,
+            banned: Vec::new(),
+            engine,
+            job: None,
+        }
     }
 
     /// Executes a line without waiting for a search that it starts. Breaks after `quit`.
@@ -207,6 +217,10 @@ impl<W: Write + Send + 'static> Session<W> {
             Change::Nothing => {}
             Change::Hash(mebibytes) => self.engine().set_hash(mebibytes),
             Change::Threads(threads) => self.engine().set_threads(threads),
+            Change::Parameters => {
+                let parameters = self.options.parameters.clone();
+                self.engine().set_parameters(parameters);
+            }
             Change::Evaluation(evaluation) => self.engine().set_evaluation(evaluation),
             Change::NewGame => self.engine().new_game(),
             Change::Rules => {
@@ -288,7 +302,7 @@ impl<W: Write + Send + 'static> Session<W> {
         if let Some(left) = go.clocks[turn] {
             let increment = duration(go.increments[turn]);
             let clock = ClockState { left: duration(left), increment, moves_to_go: go.moves_to_go };
-            let budget = clock.budget(overhead);
+            let budget = clock.budget(overhead, &self.options.parameters);
             limits.soft_time = Some(budget.soft);
             limits.hard_time = Some(budget.hard);
         }
