@@ -29,6 +29,7 @@ mod sprt;
 mod stopwatch;
 mod threads;
 mod thresholds;
+mod tune;
 mod uci;
 
 /// The toolbox of Chuhe, distributed NNUE training for xiangqi. Without a command it plays as an
@@ -49,6 +50,7 @@ enum Command {
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
+    Tune(Box<tune::Arguments>),
     Net(net::Arguments),
     Data(data::Arguments),
 }
@@ -77,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(arguments) => arguments.run(&mut out),
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
+        Command::Tune(arguments) => arguments.run(&mut out),
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),
     };
