@@ -5,7 +5,10 @@ use std::{fmt, fs, io, path::Path, sync::Arc, time::Duration};
 use nnue::{FileError, Net};
 use xiangqi::{MAX_MOVES, notation::Notation, rules::RuleSet, text::shortened};
 
-use super::{Protocol, Setup};
+use super::{
+    Protocol, Setup,
+    aliases::{self, Alias},
+};
 use crate::{
     evaluation::Evaluation,
     tune::{PARAMETERS, Parameter, ParameterError, Parameters},
@@ -181,6 +184,11 @@ impl Options {
                 self.parameters.set(name, value).map_err(OptionError::Parameter)?;
                 return Ok(Change::Parameters);
             }
+            if protocol == Protocol::Uci
+                && let Some(alias) = aliases::find(name, self.rules)
+            {
+                return self.set_alias(alias, value);
+            }
             return Err(OptionError::Unknown(shortened(name)));
         };
         let kind = self.kind(id);
@@ -216,6 +224,15 @@ impl Options {
         Ok(Change::Nothing)
     }
 
+    fn set_alias(&mut self, alias: Alias, value: &str) -> Result<Change, OptionError> {
+        let Alias { name, kind } = alias;
+        let invalid = || OptionError::Value { name, text: shortened(value), expected: kind };
+        let choice = kind.choice(value).ok_or_else(invalid)?;
+        let Some(rules) = alias.rules(choice) else { return Ok(Change::Nothing) };
+        self.rules = rules;
+        Ok(Change::Rules)
+    }
+
     fn load(&self, name: &'static str, value: &str) -> Result<Evaluation, OptionError> {
         match value {
             "" | "<empty>" | PLAIN => return Ok(Evaluation::Plain),
@@ -244,7 +261,7 @@ impl Kind {
         text.parse().ok().filter(|number| (min..=max).contains(number))
     }
 
-    fn choice(self, text: &str) -> Option<&'static str> {
+    pub(super) fn choice(self, text: &str) -> Option<&'static str> {
         let Self::Combo { all, .. } = self else { return None };
         all.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text))
     }
