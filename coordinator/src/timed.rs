@@ -95,6 +95,8 @@ impl Plan {
             net: self.a,
             opponent: Some(Opponent { net: self.b, soft_nodes: None, hard_nodes: 0 }),
             clock: Some(self.clock),
+            parameters: dataset::Overrides::default(),
+            opponent_parameters: dataset::Overrides::default(),
             rules: self.rules,
             settings: GameSettings {
                 hash_mebibytes: self.hash_mebibytes as usize,

@@ -201,6 +201,8 @@ mod tests {
             net: None,
             opponent: is_match.then_some(Opponent { net: None, soft_nodes: None, hard_nodes: 50 }),
             clock: None,
+            parameters: dataset::Overrides::default(),
+            opponent_parameters: dataset::Overrides::default(),
             rules: RuleSet::Cxr,
             settings: GameSettings {
                 hash_mebibytes: 1,

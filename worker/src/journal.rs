@@ -123,6 +123,8 @@ mod tests {
             net: None,
             opponent: None,
             clock: None,
+            parameters: dataset::Overrides::default(),
+            opponent_parameters: dataset::Overrides::default(),
             rules: xiangqi::rules::RuleSet::Cxr,
             settings: dataset::GameSettings {
                 hash_mebibytes: 1,

@@ -7,7 +7,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use anyhow::{Context as _, Result, ensure};
 use dataset::{AtomicFile, Digest, Record};
-use engine::{Evaluation, bench};
+use engine::{Evaluation, Parameters, bench};
 use nnue::{Kernel, Net, architecture::Sizes};
 use selfplay::{
     Adjudication, GameSettings, Openings,
@@ -66,11 +66,20 @@ pub fn play(name: &str, kernel: Kernel) -> Result<Record> {
     let (evaluation, opponent) = match name {
         "plain" => (Evaluation::Plain, None),
         "net" => (net(1), None),
-        _ => (net(2), Some(Opponent { evaluation: Evaluation::Plain, soft_nodes: Some(400), hard_nodes: 900 })),
+        _ => (
+            net(2),
+            Some(Opponent {
+                evaluation: Evaluation::Plain,
+                parameters: Parameters::default(),
+                soft_nodes: Some(400),
+                hard_nodes: 900,
+            }),
+        ),
     };
     let run = Run {
         evaluation,
         opponent,
+        parameters: Parameters::default(),
         timed: None,
         settings: GameSettings {
             hash_mebibytes: 1,

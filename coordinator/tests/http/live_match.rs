@@ -13,6 +13,8 @@ pub(crate) async fn begin(bench: &Bench) -> i64 {
         net: None,
         opponent: Some(Opponent { net: None, soft_nodes: None, hard_nodes: 50 }),
         clock: None,
+        parameters: dataset::Overrides::default(),
+        opponent_parameters: dataset::Overrides::default(),
         rules: xiangqi::rules::RuleSet::Cxr,
         settings: crate::rulebook::settings(),
         openings: dataset::OpeningPolicy { book: None, plies: 6, filter: None },

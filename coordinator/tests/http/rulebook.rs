@@ -38,6 +38,8 @@ pub(crate) fn header() -> Header {
         net: None,
         opponent: None,
         clock: None,
+        parameters: dataset::Overrides::default(),
+        opponent_parameters: dataset::Overrides::default(),
         rules: RuleSet::Cxr,
         settings: settings(),
         openings: OpeningPolicy { book: Some(Digest::of(b"rulebook")), plies: 0, filter: None },

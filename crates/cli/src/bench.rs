@@ -3,11 +3,11 @@
 use std::{io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, Result};
-use engine::{Evaluation, bench};
+use engine::{Evaluation, Settings, bench};
 use nnue::{Kernel, Net};
 use serde::Serialize;
 
-use crate::{Finding, stopwatch, threads};
+use crate::{Finding, parameters, stopwatch, threads};
 
 /// Search fixed positions to a fixed depth, and print the node count and the speed
 ///
@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
     /// Search depth
     #[arg(long, value_name = "N", default_value_t = bench::DEPTH, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=64))]
     depth: u32,
+    /// Set parameters of the search, separated by blanks (docs/PARAMETERS.md)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameters::parse)]
+    param: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -37,6 +40,9 @@ struct Answer {
     kernel: Option<&'static str>,
     threads: usize,
     depth: u32,
+    /// The overridden parameters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    parameters: String,
     nodes: u64,
     seconds: f64,
     nps: u64,
@@ -48,9 +54,15 @@ impl Arguments {
         let net = self.net.as_ref().map(Net::from_file).transpose().context("--net")?.map(Arc::new);
         let hash = net.as_ref().map(|net| net.hash().to_string());
         let evaluation = net.map_or(Evaluation::Plain, |net| Evaluation::Net(net, kernel));
+        let settings = Settings {
+            hash_mebibytes: bench::HASH_MEBIBYTES,
+            threads: self.threads.get(),
+            evaluation,
+            parameters: parameters::joined(&self.param, "--param")?,
+        };
         let mut counts = Vec::new();
         let (nodes, time) = stopwatch::timed(|| {
-            bench::run(&evaluation, self.threads.get(), self.depth, &mut |fen, nodes| counts.push((fen.clone(), nodes)))
+            bench::run_with(&settings, self.depth, &mut |fen, nodes| counts.push((fen.clone(), nodes)))
         });
         let nps = stopwatch::rate(nodes, time);
         if self.json {
@@ -59,6 +71,7 @@ impl Arguments {
                 net: hash,
                 threads: self.threads.get(),
                 depth: self.depth,
+                parameters: settings.parameters.to_string(),
                 nodes,
                 seconds: time.as_secs_f64(),
                 nps,

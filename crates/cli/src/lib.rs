@@ -22,12 +22,14 @@ mod matches;
 mod net;
 mod one_line;
 mod output;
+mod parameters;
 mod perft;
 mod selfplay_command;
 mod sprt;
 mod stopwatch;
 mod threads;
 mod thresholds;
+mod tune;
 mod uci;
 
 /// The toolbox of Chuhe, distributed NNUE training for xiangqi. Without a command it plays as an
@@ -48,6 +50,7 @@ enum Command {
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
+    Tune(Box<tune::Arguments>),
     Net(net::Arguments),
     Data(data::Arguments),
 }
@@ -67,7 +70,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Not locked, because an engine's search prints from its own thread.
     let mut out = io::BufWriter::new(StandardOutput(io::stdout()));
-    let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments {}));
+    let command = arguments.command.unwrap_or(Command::Uci(uci::Arguments::default()));
     let result = match &command {
         Command::Uci(arguments) => arguments.run(),
         Command::Bench(arguments) => arguments.run(&mut out),
@@ -76,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(arguments) => arguments.run(&mut out),
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
+        Command::Tune(arguments) => arguments.run(&mut out),
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),
     };

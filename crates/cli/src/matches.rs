@@ -23,7 +23,9 @@ use selfplay::{
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::{notation::Notation, rules::RuleSet};
 
-use crate::{Finding, external::Timeouts, one_line::one_line, stopwatch::Stopwatch, threads, thresholds::Thresholds};
+use crate::{
+    Finding, external::Timeouts, one_line::one_line, parameters, stopwatch::Stopwatch, threads, thresholds::Thresholds,
+};
 use answer::Report;
 use entrant::Engine;
 use progress::Progress;
@@ -53,6 +55,12 @@ pub(crate) struct Arguments {
     /// The engine to compare with
     #[arg(long, value_name = "ENGINE")]
     b: Engine,
+    /// Set parameters of A's search, separated by blanks (docs/PARAMETERS.md); A is then ours
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameters::parse)]
+    param: Vec<String>,
+    /// Set parameters of B's search
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameters::parse)]
+    param_b: Vec<String>,
     /// Game pairs to play, unless a test decides earlier
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pairs: u64,
@@ -127,7 +135,8 @@ impl Arguments {
         // An engine that cannot play is reported before anything is played or written.
         let engines = [(&self.a, "--a"), (&self.b, "--b")].map(|(engine, flag)| engine.load().context(flag));
         let [a, b] = engines;
-        let (a, b) = (a?, b?);
+        let a = a?.with_parameters(&parameters::joined(&self.param, "--param")?).context("--param")?;
+        let b = b?.with_parameters(&parameters::joined(&self.param_b, "--param-b")?).context("--param-b")?;
         let probed = [(&a, "--a"), (&b, "--b")]
             .map(|(engine, flag)| engine.probe(&engine_settings).map_err(anyhow::Error::msg).context(flag));
         let [one, other] = probed;

@@ -7,7 +7,7 @@ use dataset::{
     AtomicFile,
     shard::{EXTENSION, ShardWriter},
 };
-use engine::Evaluation;
+use engine::{Evaluation, Parameters};
 use nnue::{Kernel, Net};
 use selfplay::{
     Book, Filter, Openings, Reason, RunDigest,
@@ -16,7 +16,7 @@ use selfplay::{
 use serde::Serialize;
 use xiangqi::rules::{Outcome, RuleSet};
 
-use crate::{Finding, stopwatch, threads, thresholds::Thresholds};
+use crate::{Finding, parameters, stopwatch, threads, thresholds::Thresholds};
 
 /// Play training games of a net against itself
 ///
@@ -73,6 +73,9 @@ pub(crate) struct Arguments {
     hash: u32,
     #[command(flatten)]
     thresholds: Thresholds,
+    /// Set parameters of the search, separated by blanks (docs/PARAMETERS.md)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameters::parse)]
+    param: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -83,6 +86,9 @@ struct Answer {
     /// The net's hash; none for the plain evaluation.
     net: Option<String>,
     book: Option<String>,
+    /// The overridden parameters of the search.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    parameters: String,
     games: u64,
     /// All moves, including openings.
     plies: u64,
@@ -105,7 +111,7 @@ impl Arguments {
         let evaluation = net.map_or(Evaluation::Plain, |net| Evaluation::Net(net, kernel));
         let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
         let book_hash = book.as_ref().map(|book| book.hash().to_string());
-        let run = self.plan(evaluation, book);
+        let run = self.plan(evaluation, parameters::joined(&self.param, "--param")?, book);
 
         if self.first.checked_add(self.games).is_none() {
             bail!("--first: so many games from there on have no numbers");
@@ -117,6 +123,7 @@ impl Arguments {
         let mut answer = Answer {
             net: net_hash,
             book: book_hash,
+            parameters: run.parameters.to_string(),
             games: 0,
             plies: 0,
             positions: 0,
@@ -154,12 +161,13 @@ impl Arguments {
         Ok(Finding::Holds)
     }
 
-    fn plan(&self, evaluation: Evaluation, book: Option<Book>) -> Run {
+    fn plan(&self, evaluation: Evaluation, parameters: Parameters, book: Option<Book>) -> Run {
         let plies = self.random_plies.unwrap_or(if book.is_some() { 0 } else { 8 });
         let filter = self.opening_bound.map(|bound| Filter { nodes: self.opening_nodes, bound });
         Run {
             evaluation,
             opponent: None,
+            parameters,
             timed: None,
             settings: GameSettings {
                 hash_mebibytes: self.hash as usize,

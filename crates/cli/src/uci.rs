@@ -13,14 +13,17 @@ use crate::Finding;
 
 /// Play as an engine: UCI or UCCI on standard input and output; the default command
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Offer the parameters of the search as UCI options, for tests and tuning
+    #[arg(long)]
+    tune: bool,
+}
 
 impl Arguments {
-    #[allow(clippy::unused_self, reason = "as the other commands")]
     pub(crate) fn run(&self) -> Result<Finding> {
         let kernel = Kernel::from_env()?;
         let settings = Settings { evaluation: published::evaluation(kernel), ..Settings::default() };
-        let setup = Setup::new(settings, kernel);
+        let setup = Setup { tune: self.tune, ..Setup::new(settings, kernel) };
         uci::run(io::stdin().lock(), io::stdout(), setup)?;
         Ok(Finding::Holds)
     }

@@ -19,6 +19,12 @@ fn header(shape: u8) -> Header {
         opponent: (shape & 32 != 0).then_some(Opponent { net: None, soft_nodes: None, hard_nodes: 1 }),
         clock: (shape & 0b1010_0000 == 0b1010_0000)
             .then_some(Clock { time: Time::Move { milliseconds: 1 }, grace_milliseconds: 0 }),
+        parameters: if shape & 16 != 0 {
+            "lmr_base=500".parse().unwrap_or_default()
+        } else {
+            dataset::Overrides::default()
+        },
+        opponent_parameters: dataset::Overrides::default(),
         rules: RuleSet::ALL[usize::from(shape % 5)],
         settings: GameSettings {
             hash_mebibytes: 1,

@@ -36,6 +36,16 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
+    pub(crate) const fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    pub(crate) const fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let Some((taken, rest)) = self.rest.split_at_checked(length) else { return None };
+        self.rest = rest;
+        Some(taken)
+    }
+
     pub(crate) const fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

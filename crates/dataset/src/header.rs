@@ -9,6 +9,7 @@ use crate::{
     as_text,
     clock::Clock,
     digest::Digest,
+    overrides::Overrides,
     random::game_seed,
     settings::{GameSettings, OpeningPolicy},
 };
@@ -50,6 +51,12 @@ pub struct Header {
     /// reproduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// The overridden parameters of the net's search.
+    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
+    pub parameters: Overrides,
+    /// The overridden parameters of the opponent's search; empty in self-play.
+    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
+    pub opponent_parameters: Overrides,
     /// The rulebook that decides repetitions.
     #[serde(with = "as_text")]
     pub rules: RuleSet,
@@ -98,6 +105,8 @@ impl Header {
             ("net", self.net == other.net),
             ("opponent", self.opponent == other.opponent),
             ("clock", self.clock == other.clock),
+            ("parameters", self.parameters == other.parameters),
+            ("opponent_parameters", self.opponent_parameters == other.opponent_parameters),
             ("rules", self.rules == other.rules),
             ("hash_mebibytes", mine.hash_mebibytes == theirs.hash_mebibytes),
             ("soft_nodes", mine.soft_nodes == theirs.soft_nodes),

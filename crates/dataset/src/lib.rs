@@ -37,6 +37,7 @@ mod clock;
 mod digest;
 mod entrant;
 mod header;
+mod overrides;
 mod record;
 mod settings;
 
@@ -47,5 +48,6 @@ pub use clock::{Clock, ParseTimeControlError, Time};
 pub use digest::{Digest, ParseDigestError};
 pub use entrant::Entrant;
 pub use header::{Header, HeaderError, Opponent};
+pub use overrides::{MAX_OVERRIDES, Overrides, ParseOverridesError};
 pub use record::{MAX_SCORE, Opening, ParseReasonError, Reason, Record, RunDigest, Score, ScoredMove};
 pub use settings::{EvaluationFilter, GameSettings, OpeningPolicy};

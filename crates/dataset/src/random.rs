@@ -26,6 +26,8 @@ pub enum Use {
     TrainingPool,
     /// The initial weights of a net.
     TrainingWeights,
+    /// The perturbations of an iteration of tuning.
+    Tuning,
 }
 
 impl Use {
@@ -39,6 +41,7 @@ impl Use {
             Self::TrainingBlocks => b"chuhe:trainblk:1",
             Self::TrainingPool => b"chuhe:trainpool1",
             Self::TrainingWeights => b"chuhe:weights:1\0",
+            Self::Tuning => b"chuhe:tuning:1\0\0",
         }
     }
 }

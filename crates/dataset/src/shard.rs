@@ -23,7 +23,7 @@ pub(crate) use layout::ends_in_head;
 
 pub use error::ShardError;
 pub use file::{OpenError, open};
-pub use layout::{BlockEntry, EXTENSION, TIMED_VERSION, VERSION};
+pub use layout::{BlockEntry, EXTENSION, TIMED_VERSION, TUNED_VERSION, VERSION};
 pub use reader::{Block, Shard};
 pub use recover::{Recovered, recover};
 pub use source::{FileSource, Source};

@@ -170,7 +170,7 @@ fn unknown_versions_and_flags_are_refused_in_words() {
         bytes[place] = value;
         read(&bytes).unwrap_err().to_string()
     };
-    assert_eq!(refused(8, 3), "a shard of version 3; this program reads versions 1 and 2");
+    assert_eq!(refused(8, 4), "a shard of version 4; this program reads versions 1 to 3");
     assert_eq!(refused(10, 4), "a shard with the flags 0x0004, which this program does not know");
     assert_eq!(refused(0, b'P'), "not a shard: it does not begin as one");
     assert_eq!(read(b"").unwrap_err().to_string(), "not a shard: it does not begin as one");

@@ -34,7 +34,7 @@ impl Output {
 
 fn setup() -> Setup {
     let settings = Settings { hash_mebibytes: 1, ..Settings::default() };
-    Setup { settings, kernel: Kernel::best(), max_hash_mebibytes: 2, max_threads: 2 }
+    Setup { settings, kernel: Kernel::best(), max_hash_mebibytes: 2, max_threads: 2, tune: true }
 }
 
 /// The node limit of every search.
@@ -75,9 +75,10 @@ pub(crate) fn uci(data: &[u8]) {
             match answer.strip_prefix("bestmove ").and_then(|rest| rest.split(' ').next()) {
                 None | Some("(none)") => {
                     let banned = line.starts_with("go") && *answer == "nobestmove";
-                    assert!(banned || !position.has_legal_move(), "{line}: {text}");
+                    assert!(banned || !session.has_position() || !position.has_legal_move(), "{line}: {text}");
                 }
                 Some(mv) => {
+                    assert!(session.has_position(), "{line}: {text}");
                     let read = |notation| position.parse_move_in(mv, notation).is_ok();
                     assert!(read(Notation::Uci) || read(Notation::Uci1), "{line}: {text}");
                 }

@@ -38,8 +38,14 @@ pub fn positions() -> impl ExactSizeIterator<Item = Fen> {
 /// Searches each position in a new game to `depth`; calls `each` with its nodes. Returns the sum,
 /// which is deterministic with one thread.
 pub fn run(evaluation: &Evaluation, threads: usize, depth: u32, each: &mut dyn FnMut(&Fen, u64)) -> u64 {
-    let settings = Settings { hash_mebibytes: HASH_MEBIBYTES, threads, evaluation: evaluation.clone() };
-    let mut engine = Engine::new(&settings);
+    let evaluation = evaluation.clone();
+    let settings = Settings { hash_mebibytes: HASH_MEBIBYTES, threads, evaluation, ..Settings::default() };
+    run_with(&settings, depth, each)
+}
+
+/// [`run`] with these settings.
+pub fn run_with(settings: &Settings, depth: u32, each: &mut dyn FnMut(&Fen, u64)) -> u64 {
+    let mut engine = Engine::new(settings);
     let mut sum = 0;
     for fen in positions() {
         engine.new_game();

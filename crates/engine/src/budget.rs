@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tune::Parameters;
+
 /// The clock of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockState {
@@ -22,29 +24,25 @@ pub struct Budget {
     pub hard: Duration,
 }
 
-/// Moves to go assumed in sudden death, and the maximum otherwise. The rest is divided anew at each
-/// move, so that the time never runs out.
-const DEFAULT_MOVES_TO_GO: u32 = 40;
-
-/// The ratio of hard to soft limit, if the clock allows it.
-const HARD_LIMIT_FACTOR: u32 = 5;
-
 /// The minimum time of a search, enough for one iteration.
 const MIN_TIME: Duration = Duration::from_millis(1);
 
 impl ClockState {
     /// Divides the time left. `overhead` is the time lost between engine and clock per move; it is
-    /// never used.
+    /// never used. The rest is divided anew at each move, so that the time never runs out.
     #[must_use]
-    pub fn budget(self, overhead: Duration) -> Budget {
-        let moves = self.moves_to_go.unwrap_or(DEFAULT_MOVES_TO_GO).clamp(1, DEFAULT_MOVES_TO_GO);
+    pub fn budget(self, overhead: Duration, tune: &Parameters) -> Budget {
+        let max_moves = tune.time_moves_to_go as u32;
+        let moves = self.moves_to_go.unwrap_or(max_moves).clamp(1, max_moves);
         // Increments arrive after the move, so they must not count towards this one's maximum.
         let available = self.left.saturating_sub(overhead);
         let income = self.increment * (moves - 1);
-        let pool = (self.left + income).saturating_sub(overhead * (moves + 1)).max(available / 4);
-        let max = if moves == 1 { available * 17 / 20 } else { available * 3 / 5 };
+        let pool =
+            (self.left + income).saturating_sub(overhead * (moves + 1)).max(available / tune.time_pool_divisor as u32);
+        let percent = if moves == 1 { tune.time_last_percent } else { tune.time_max_percent };
+        let max = available * percent as u32 / 100;
         let soft = (pool / moves).min(max).max(MIN_TIME);
-        let hard = (soft * HARD_LIMIT_FACTOR).min(max).max(MIN_TIME);
+        let hard = (soft * tune.time_hard_factor as u32).min(max).max(MIN_TIME);
         Budget { soft: soft.min(hard), hard }
     }
 }
@@ -74,7 +72,7 @@ mod tests {
 
     #[test]
     fn time_is_divided_among_the_moves_to_come() {
-        let budget = |left, increment, moves| clock(left, increment, moves).budget(ms(30));
+        let budget = |left, increment, moves| clock(left, increment, moves).budget(ms(30), &Parameters::DEFAULT);
         // Sudden death: a fortieth, less the overhead.
         assert_eq!(
             budget(60_000, 0, None),
@@ -99,13 +97,13 @@ mod tests {
         proptest!(|(left in 0_u64..600_000, increment in 0_u64..5_000, moves in proptest::option::of(1_u32..60),
             overhead in 0_u64..500)| {
             let state = clock(left, increment, moves);
-            let budget = state.budget(ms(overhead));
+            let budget = state.budget(ms(overhead), &Parameters::DEFAULT);
             prop_assert!(budget.soft <= budget.hard);
             prop_assert!(budget.hard == MIN_TIME || budget.hard + ms(overhead) <= state.left);
         });
         let mut left = ms(60_000);
         for _ in 0..200 {
-            let budget = ClockState { left, increment: ms(0), moves_to_go: None }.budget(ms(30));
+            let budget = ClockState { left, increment: ms(0), moves_to_go: None }.budget(ms(30), &Parameters::DEFAULT);
             // The soft limit, and 10 ms of actual overhead.
             let used = budget.soft + ms(10);
             assert!(used < left, "a game of two hundred moves");

@@ -11,8 +11,9 @@ use crate::{
     evaluation::Evaluation,
     limits::{Clock, Limits, NoClock},
     report::Report,
-    search::{Shared, Worker},
+    search::{Reductions, Shared, Worker},
     table::Table,
+    tune::Parameters,
 };
 
 /// The settings of an engine.
@@ -24,12 +25,20 @@ pub struct Settings {
     pub threads: usize,
     /// The static evaluation.
     pub evaluation: Evaluation,
+    /// The parameters of the search.
+    pub parameters: Parameters,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { hash_mebibytes: 16, threads: 1, evaluation: Evaluation::Plain }
+        Self::DEFAULT
     }
+}
+
+impl Settings {
+    /// The defaults: one thread, the plain evaluation.
+    pub const DEFAULT: Self =
+        Self { hash_mebibytes: 16, threads: 1, evaluation: Evaluation::Plain, parameters: Parameters::DEFAULT };
 }
 
 /// The control of a running search.
@@ -79,15 +88,22 @@ pub struct Engine {
     table: Table,
     workers: Vec<Worker>,
     evaluation: Evaluation,
+    parameters: Parameters,
+    reductions: Reductions,
 }
 
 impl Engine {
     /// Creates an engine.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        let Settings { hash_mebibytes, threads, evaluation } = settings;
-        let mut engine =
-            Self { table: Table::new(*hash_mebibytes), workers: Vec::new(), evaluation: evaluation.clone() };
+        let Settings { hash_mebibytes, threads, evaluation, parameters } = settings;
+        let mut engine = Self {
+            table: Table::with_parameters(*hash_mebibytes, parameters),
+            workers: Vec::new(),
+            evaluation: evaluation.clone(),
+            parameters: parameters.clone(),
+            reductions: Reductions::new(parameters),
+        };
         engine.set_threads(*threads);
         engine
     }
@@ -100,7 +116,7 @@ impl Engine {
 
     /// Replaces the table by an empty one of another size.
     pub fn set_hash(&mut self, mebibytes: usize) {
-        self.table = Table::new(mebibytes);
+        self.table = Table::with_parameters(mebibytes, &self.parameters);
     }
 
     /// Sets the number of threads, at least 1.
@@ -118,6 +134,20 @@ impl Engine {
             worker.set_evaluation(&self.evaluation);
         }
         self.new_game();
+    }
+
+    /// Sets the parameters of the search, and clears table and histories.
+    pub fn set_parameters(&mut self, parameters: Parameters) {
+        self.table.set_parameters(&parameters);
+        self.reductions = Reductions::new(&parameters);
+        self.parameters = parameters;
+        self.new_game();
+    }
+
+    /// The parameters of the search.
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
     /// The static evaluation.
@@ -144,7 +174,16 @@ impl Engine {
         self.table.new_search();
         let nodes: Vec<_> = self.workers.iter().map(|_| AtomicU64::new(0)).collect();
         let stop = AtomicBool::new(false);
-        let shared = Shared { table: &self.table, limits, clock, control, stop: &stop, nodes: &nodes };
+        let shared = Shared {
+            table: &self.table,
+            parameters: &self.parameters,
+            reductions: &self.reductions,
+            limits,
+            clock,
+            control,
+            stop: &stop,
+            nodes: &nodes,
+        };
         let Some((first, helpers)) = self.workers.split_first_mut() else {
             unreachable!("there is at least one thread")
         };

@@ -20,6 +20,7 @@ mod report;
 pub mod score;
 mod search;
 mod table;
+pub mod tune;
 pub mod uci;
 
 pub use budget::{Budget, ClockState};
@@ -31,3 +32,4 @@ pub use limits::{Clock, Limits, NoClock};
 pub use report::{Line, LineBound, Report};
 pub use score::Score;
 pub use table::Table;
+pub use tune::Parameters;

@@ -6,10 +6,10 @@
 
 use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
 
-use crate::history::{Histories, PieceTo};
-
-/// Most valuable victim (MVV): the value of a captured piece in the order, by kind.
-const VICTIM_VALUES: [i32; PieceKind::COUNT] = [900, 400, 450, 120, 200, 200, 0];
+use crate::{
+    history::{Histories, PieceTo},
+    tune::Parameters,
+};
 
 /// The bonus of a quiet move that closes a repetition: more than all histories together.
 const REPETITION_BONUS: i32 = 1 << 20;
@@ -90,7 +90,13 @@ impl Picker {
         self.stage == Stage::BadCaptures
     }
 
-    pub(crate) fn next(&mut self, game: &Game, histories: &Histories, context: Context) -> Option<Move> {
+    pub(crate) fn next(
+        &mut self,
+        game: &Game,
+        histories: &Histories,
+        tune: &Parameters,
+        context: Context,
+    ) -> Option<Move> {
         let position = game.position();
         loop {
             match self.stage {
@@ -102,7 +108,7 @@ impl Picker {
                 }
                 Stage::GenerateCaptures => {
                     self.moves = position.captures();
-                    self.score_captures(position, histories);
+                    self.score_captures(position, histories, tune);
                     self.stage = Stage::GoodCaptures;
                 }
                 Stage::GoodCaptures => match self.select_best() {
@@ -118,7 +124,7 @@ impl Picker {
                     }
                     self.moves = position.quiets();
                     self.next = 0;
-                    self.score_quiets(game, histories, context);
+                    self.score_quiets(game, histories, tune, context);
                     self.stage = Stage::Quiets;
                 }
                 Stage::Quiets => match self.select_best() {
@@ -152,26 +158,40 @@ impl Picker {
         }
     }
 
-    fn score_captures(&mut self, position: &Position, histories: &Histories) {
+    fn score_captures(&mut self, position: &Position, histories: &Histories, tune: &Parameters) {
         for (mv, score) in self.moves.iter().zip(&mut self.scores) {
             let (Some(piece), Some(victim)) = (position.piece_at(mv.from()), position.piece_at(mv.to())) else {
                 continue;
             };
-            *score = VICTIM_VALUES[victim.kind().index()] * 16 + histories.capture(piece, mv.to(), victim.kind());
+            *score =
+                victim_value(tune, victim.kind()) * tune.mvv_factor + histories.capture(piece, mv.to(), victim.kind());
         }
     }
 
-    fn score_quiets(&mut self, game: &Game, histories: &Histories, context: Context) {
+    fn score_quiets(&mut self, game: &Game, histories: &Histories, tune: &Parameters, context: Context) {
         let position = game.position();
         for (mv, score) in self.moves.iter().zip(&mut self.scores) {
             let Some(piece) = position.piece_at(mv.from()) else { continue };
             let piece_to = PieceTo::new(piece, mv.to());
-            *score = 2 * histories.quiet(position.turn(), *mv)
+            *score = tune.picker_quiet_weight * histories.quiet(position.turn(), *mv)
                 + context.before.iter().map(|before| histories.continuation(*before, piece_to)).sum::<i32>();
             // A closed repetition is judged without a search, and may win or save the game.
             if game.may_repeat(*mv) {
                 *score += REPETITION_BONUS;
             }
         }
+    }
+}
+
+/// Most valuable victim (MVV): the value of a captured piece in the order.
+const fn victim_value(tune: &Parameters, kind: PieceKind) -> i32 {
+    match kind {
+        PieceKind::Chariot => tune.mvv_chariot,
+        PieceKind::Horse => tune.mvv_horse,
+        PieceKind::Cannon => tune.mvv_cannon,
+        PieceKind::Pawn => tune.mvv_pawn,
+        PieceKind::Advisor => tune.mvv_advisor,
+        PieceKind::Elephant => tune.mvv_elephant,
+        PieceKind::King => 0,
     }
 }

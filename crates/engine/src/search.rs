@@ -29,7 +29,10 @@ use crate::{
     picker::Context,
     score::{self, DRAW, MAX_EVALUATION, MAX_PLY, Score, VERDICT},
     table::{Bound, Entry, Table},
+    tune::Parameters,
 };
+
+pub(crate) use reductions::Reductions;
 
 /// Zobrist salts for positions whose score depends on the path to them.
 const SALT_OF_REPETITION: u64 = 0x9ddf_ea08_eb38_2d69;
@@ -49,6 +52,8 @@ const CLOCK_PERIOD: u64 = 256;
 /// State shared by the threads of one search.
 pub(crate) struct Shared<'a> {
     pub(crate) table: &'a Table,
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) reductions: &'a Reductions,
     pub(crate) limits: &'a Limits,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) control: &'a Control,
@@ -288,9 +293,10 @@ impl Worker {
 
     /// Correction history: adds the mean error of earlier evaluations with the same pawns or
     /// material.
-    fn corrected(&self, evaluation: Score) -> Score {
+    fn corrected(&self, tune: &Parameters, evaluation: Score) -> Score {
         let position = self.game.position();
-        let correction = self.histories.correction(position.turn(), position.pawn_key(), position.material_key());
+        let (pawns, material) = (position.pawn_key(), position.material_key());
+        let correction = self.histories.correction(tune, position.turn(), pawns, material);
         (evaluation + correction).clamp(-MAX_EVALUATION, MAX_EVALUATION)
     }
 

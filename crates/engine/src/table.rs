@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use xiangqi::Move;
 
-use crate::score::{self, Score};
+use crate::{
+    score::{self, Score},
+    tune::Parameters,
+};
 
 /// The bound type of a stored score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,14 +91,30 @@ const NO_EVALUATION: i16 = i16::MIN;
 pub struct Table {
     clusters: Box<[Cluster]>,
     age: AtomicU64,
+    age_weight: i64,
+    keep_margin: i32,
 }
 
 impl Table {
-    /// Creates a table of this size in MiB, at least 1.
+    /// Creates a table of this size in MiB, at least 1, with the default parameters.
     #[must_use]
     pub fn new(mebibytes: usize) -> Self {
+        Self::with_parameters(mebibytes, &Parameters::DEFAULT)
+    }
+
+    pub(crate) fn with_parameters(mebibytes: usize, tune: &Parameters) -> Self {
         let clusters = (mebibytes.max(1) << 20) / size_of::<Cluster>();
-        Self { clusters: (0..clusters).map(|_| Cluster::default()).collect(), age: AtomicU64::new(0) }
+        Self {
+            clusters: (0..clusters).map(|_| Cluster::default()).collect(),
+            age: AtomicU64::new(0),
+            age_weight: tune.tt_age_weight.into(),
+            keep_margin: tune.tt_keep_margin,
+        }
+    }
+
+    pub(crate) fn set_parameters(&mut self, tune: &Parameters) {
+        self.age_weight = tune.tt_age_weight.into();
+        self.keep_margin = tune.tt_keep_margin;
     }
 
     /// Clears the table.
@@ -162,7 +181,7 @@ impl Table {
                 chosen = slot;
                 break;
             }
-            let worth = if word.0 == 0 { i64::MIN } else { word.worth(age) };
+            let worth = if word.0 == 0 { i64::MIN } else { word.worth(age, self.age_weight) };
             if worth < min_worth {
                 min_worth = worth;
                 chosen = slot;
@@ -171,7 +190,7 @@ impl Table {
         let old = Packed(chosen[0].load(Relaxed));
         let same = old.0 != 0 && old.0 ^ chosen[1].load(Relaxed) == key;
         // A much shallower bound does not replace a deeper one of the same position and generation.
-        if same && entry.bound != Bound::Exact && entry.depth + 4 < old.depth() && old.age() == age {
+        if same && entry.bound != Bound::Exact && entry.depth + self.keep_margin < old.depth() && old.age() == age {
             return;
         }
         let mv = entry.mv.or(if same { old.mv() } else { None });
@@ -221,10 +240,10 @@ impl Packed {
         self.0 >> 59
     }
 
-    /// The replacement value: depth, less 8 for each generation of age.
-    const fn worth(self, age: u64) -> i64 {
+    /// The replacement value: depth, less `weight` for each generation of age.
+    const fn worth(self, age: u64, weight: i64) -> i64 {
         let generations = (GENERATIONS + age - self.age()) % GENERATIONS;
-        self.depth() as i64 - 8 * generations as i64
+        self.depth() as i64 - weight * generations as i64
     }
 
     fn unpack(self, ply: usize) -> Entry {

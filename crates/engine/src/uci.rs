@@ -10,10 +10,14 @@
 //! * A command that needs the engine during a search (`go`, `ucinewgame`, some `setoption`) stops
 //!   the search first; its `bestmove` comes before anything else. `position` does not: it concerns
 //!   the next search.
+//! * After an invalid `position` there is none: `go` answers `bestmove (none)` until a `position`
+//!   is valid. The table keeps its content.
+//! * A line of `startpos …` or `fen …` is `position` with the word left out, as some apps write it.
 //! * Moves are checked by the movement rules only. A game that is over by the rules may be
 //!   continued and searched, for analysis.
 //! * The end of the input is `quit`.
 
+mod aliases;
 mod clock;
 mod command;
 mod info;

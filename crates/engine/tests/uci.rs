@@ -60,8 +60,12 @@ fn setup() -> Setup {
 
 impl Client {
     fn new() -> Self {
+        Self::with(setup())
+    }
+
+    fn with(setup: Setup) -> Self {
         let output = Output::default();
-        Self { session: Session::new(output.clone(), setup()), output }
+        Self { session: Session::new(output.clone(), setup), output }
     }
 
     fn send(&mut self, line: &str) {
@@ -288,7 +292,7 @@ fn ranks_are_counted_from_zero_or_one() {
     assert_eq!(best(&from_0, Notation::Uci), best(&from_1, Notation::Uci1));
     let answer = client.request("position startpos moves h10e10");
     assert_eq!(answer, "info string position: move 1: `h10e10`: nothing of Red's stands on h10\n");
-    let answer = client.request("go searchmoves h8g10 depth 1");
+    let answer = client.request("position startpos\ngo searchmoves h8g10 depth 1");
     assert!(answer.starts_with("info string go: searchmoves: move 1: "), "{answer}");
 }
 
@@ -333,6 +337,107 @@ fn an_invalid_command_is_reported_and_changes_nothing() {
     }
     assert!(
         client.request("setoption name EvalFile value /no/such/net").starts_with("info string setoption EvalFile: ")
+    );
+}
+
+/// A move for another position than the GUI's would be wrong, and often illegal.
+#[test]
+fn after_an_invalid_position_there_is_no_move() {
+    let mut client = Client::new();
+    for invalid in ["position startpos moves h2e2 h2e2", "position fen 9/9/9 w", "position", "fen"] {
+        assert!(client.request(invalid).starts_with("info string position: "), "{invalid}");
+        for go in ["go depth 3", "go perft 1", "go depth 3 searchmoves h2h2", "ucinewgame\ngo nodes 10"] {
+            assert_eq!(client.request(go), "bestmove (none)\n", "{invalid}: {go}");
+        }
+        assert!(client.request("position startpos\ngo depth 1").contains("bestmove "), "{invalid}");
+    }
+    client.send("ucci");
+    client.request("position fen 9/9/9 w");
+    assert_eq!(client.request("go depth 1"), "nobestmove\n");
+}
+
+#[test]
+fn the_table_survives_an_invalid_position() {
+    let second = |between: &str| {
+        let mut client = Client::new();
+        let nodes = |client: &mut Client| {
+            last_word(&client.request("position startpos\ngo depth 6"), "nodes").unwrap().parse::<u64>().unwrap()
+        };
+        let first = nodes(&mut client);
+        client.request(between);
+        (first, nodes(&mut client))
+    };
+    let (first, again) = second("");
+    assert!(again < first, "{again} {first}");
+    assert_eq!(second("position fen 9/9/9 w"), (first, again));
+    assert_eq!(second("position startpos moves a0a0\ngo depth 2"), (first, again));
+}
+
+#[test]
+fn the_word_position_may_be_missing() {
+    let mut client = Client::new();
+    for (short, long) in [
+        ("startpos", "position startpos"),
+        ("startpos moves h2e2 h9g7", "position startpos moves h2e2 h9g7"),
+        ("fen 4k4/9/9/9/9/9/9/9/4A4/4KR3 w moves f0f5", "position fen 4k4/9/9/9/9/9/9/9/4A4/4KR3 w moves f0f5"),
+    ] {
+        assert_eq!(client.request(short), "", "{short}");
+        let fen = client.fen();
+        assert_eq!(client.request(long), "", "{long}");
+        assert_eq!(client.fen(), fen);
+    }
+}
+
+#[test]
+fn options_of_other_engines_are_accepted_where_they_mean_the_same() {
+    let mut client = Client::new();
+    let accepted = "setoption name Repetition Rule value AsianRule
+        setoption name Rule60MaxPly value 100
+        setoption name repetition rule value ComputerRule
+        setoption name Draw Rule value None
+        setoption name Sixty Move Rule value true
+        setoption name Rule60MaxPly value 120
+        setoption name MaxCheckCount value 0
+        setoption name Skill Level value 20";
+    assert_eq!(client.request(accepted), "");
+    assert_eq!(client.session.game().rules().name(), "cxr");
+    client.send("setoption name Repetition Rule value asianrule");
+    assert_eq!(client.session.game().rules().name(), "axf");
+    for (option, answer) in [
+        ("Repetition Rule value SkyRule", "Repetition Rule: `SkyRule` is not one of AsianRule, ComputerRule"),
+        ("Draw Rule value DrawAsBlackWin", "Draw Rule: `DrawAsBlackWin` is not one of None"),
+        ("Sixty Move Rule value false", "Sixty Move Rule: `false` is not one of true"),
+        ("Rule60MaxPly value 120", "Rule60MaxPly: `120` is not one of 100"),
+        ("MaxCheckCount value 6", "MaxCheckCount: `6` is not one of 0"),
+        ("Skill Level value 3", "Skill Level: `3` is not one of 20"),
+    ] {
+        let line = format!("setoption name {option}");
+        assert_eq!(client.request(&line), format!("info string setoption {answer}\n"));
+    }
+    assert_eq!(client.session.game().rules().name(), "axf");
+}
+
+#[test]
+fn parameters_are_options_for_tuning() {
+    let mut client = Client::with(Setup { tune: true, ..setup() });
+    let answer = client.request("uci");
+    assert!(answer.contains("\noption name lmr_base type spin default 460 min 0 max 1500\n"), "{answer}");
+    assert!(answer.contains("\noption name check_extension_see type spin default 0 min -200 max 200\n"), "{answer}");
+    let mut nodes = |line: &str| {
+        assert_eq!(client.request(line), "", "{line}");
+        last_word(&client.request("ucinewgame\ngo depth 6"), "nodes").unwrap().to_owned()
+    };
+    let before = nodes("setoption name check_extension_see value 0");
+    assert_ne!(nodes("setoption name LMR_base value 900"), before);
+    assert_eq!(nodes("setoption name lmr_base value 460"), before);
+    assert_eq!(
+        client.request("setoption name lmr_base value 1501"),
+        "info string setoption lmr_base: `1501` is not a whole number from 0 to 1500\n"
+    );
+    // Players get no such options.
+    assert_eq!(
+        Client::new().request("setoption name lmr_base value 900"),
+        "info string setoption: there is no option `lmr_base`\n"
     );
 }
 

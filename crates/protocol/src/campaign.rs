@@ -193,6 +193,8 @@ impl Gate {
             first_game: 0,
             opponent: Some(Opponent { net: champion, soft_nodes: None, hard_nodes: self.nodes }),
             clock: None,
+            parameters: dataset::Overrides::default(),
+            opponent_parameters: dataset::Overrides::default(),
         }
     }
 }
@@ -289,6 +291,8 @@ impl Campaign {
             first_game: 0,
             opponent: None,
             clock: None,
+            parameters: dataset::Overrides::default(),
+            opponent_parameters: dataset::Overrides::default(),
         }
     }
 

@@ -18,6 +18,8 @@ fn response() -> Answer {
         net: Some(Digest::of(b"net")),
         opponent: None,
         clock: None,
+        parameters: dataset::Overrides::default(),
+        opponent_parameters: dataset::Overrides::default(),
         rules: RuleSet::Cxr,
         settings,
         openings: OpeningPolicy { book: None, plies: 8, filter: None },

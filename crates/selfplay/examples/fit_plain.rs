@@ -14,7 +14,7 @@
 
 use std::{convert::Infallible, env, error::Error};
 
-use engine::Evaluation;
+use engine::{Evaluation, Parameters};
 use nnue::plain;
 use selfplay::{
     Adjudication, Filter, Openings, Reason,
@@ -55,6 +55,7 @@ fn play(games: u64, nodes: u64, seed: u64, threads: usize) -> Result<Vec<Sample>
     let run = Run {
         evaluation: Evaluation::Plain,
         opponent: None,
+        parameters: Parameters::default(),
         timed: None,
         settings: GameSettings {
             hash_mebibytes: 16,

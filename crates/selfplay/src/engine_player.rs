@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Budget, Clock, ClockState, Control, Engine, Limits, score::MATE};
+use engine::{Budget, Clock, ClockState, Control, Engine, Limits, Parameters, score::MATE};
 use xiangqi::rules::Game;
 
 use crate::{
@@ -46,13 +46,13 @@ impl Clock for SearchClock<'_> {
 }
 
 /// Converts an allowance into search limits.
-pub(crate) fn limits(allowance: &Allowance) -> Limits {
+pub(crate) fn limits(allowance: &Allowance, parameters: &Parameters) -> Limits {
     match *allowance {
         Allowance::Nodes(nodes) => Limits::nodes(nodes),
         Allowance::MoveTime(time) => Limits { hard_time: Some(time), ..Limits::default() },
         Allowance::Clock { own, increment, .. } => {
             let clock = ClockState { left: own, increment, moves_to_go: None };
-            let Budget { soft, hard } = clock.budget(OVERHEAD);
+            let Budget { soft, hard } = clock.budget(OVERHEAD, parameters);
             Limits { soft_time: Some(soft), hard_time: Some(hard), ..Limits::default() }
         }
     }
@@ -66,7 +66,8 @@ impl Player for EnginePlayer<'_> {
 
     fn choose(&mut self, game: &Game, allowance: &Allowance) -> Result<Choice, Trouble> {
         let clock = SearchClock::start(self.timer);
-        let report = self.engine.search_with(game, &limits(allowance), &clock, &Control::default(), &mut |_| {});
+        let limits = limits(allowance, self.engine.parameters());
+        let report = self.engine.search_with(game, &limits, &clock, &Control::default(), &mut |_| {});
         Ok(Choice {
             mv: report.best_move().expect("an ongoing game has a legal move"),
             // Without a completed score the report holds one beyond all scores.

@@ -158,8 +158,7 @@ fn result_for_a(outcome: Outcome, second: bool) -> GameResult {
 
 /// The settings of the engine that filters openings: fixed, so that openings depend only on the
 /// seed.
-pub(crate) const JUDGE_SETTINGS: Settings =
-    Settings { hash_mebibytes: 16, threads: 1, evaluation: engine::Evaluation::Plain };
+pub(crate) const JUDGE_SETTINGS: Settings = Settings::DEFAULT;
 
 /// A thread's players, and its engine that filters openings.
 struct ThreadState<'a> {

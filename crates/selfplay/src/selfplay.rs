@@ -1,6 +1,7 @@
 //! Self-play, and match games kept as records: deterministic functions of settings and seed.
 //!
-//! A game depends only on the nets, the rule set, the settings, the opening policy and its seed.
+//! A game depends only on the nets, the parameters of the search, the rule set, the settings, the
+//! opening policy and its seed.
 //! The engines are cleared before it, no clock is read, one thread searches. Its seed is derived
 //! from the run's seed and its number. So games can be played in any order on any machine; they are
 //! handed over in the order of their numbers.
@@ -18,8 +19,8 @@ mod game;
 use std::ops::ControlFlow;
 
 pub use dataset::GameSettings;
-use dataset::{Book, Digest, Header, OpeningPolicy, Record};
-use engine::{Engine, Evaluation};
+use dataset::{Book, Digest, Header, OpeningPolicy, Overrides, Record};
+use engine::{Engine, Evaluation, Parameters};
 
 use crate::{
     control::{CancelToken, Control},
@@ -46,6 +47,8 @@ pub struct Finished {
 pub struct Opponent {
     /// The evaluation of the opponent's engine.
     pub evaluation: Evaluation,
+    /// The parameters of its search.
+    pub parameters: Parameters,
     /// The soft node limit of a search.
     pub soft_nodes: Option<u64>,
     /// The hard node limit of a search.
@@ -57,6 +60,8 @@ pub struct Opponent {
 pub struct Run {
     /// The evaluation of the run's own engine.
     pub evaluation: Evaluation,
+    /// The parameters of its search.
+    pub parameters: Parameters,
     /// The opponent; none for self-play.
     pub opponent: Option<Opponent>,
     /// The clock of a match, instead of node limits; none for deterministic games.
@@ -171,6 +176,12 @@ impl Run {
                 hard_nodes: opponent.hard_nodes,
             }),
             clock: self.timed.as_ref().map(|timed| timed.clock),
+            parameters: overrides(&self.parameters),
+            opponent_parameters: self
+                .opponent
+                .as_ref()
+                .map(|opponent| overrides(&opponent.parameters))
+                .unwrap_or_default(),
             rules: self.openings.rules,
             settings: self.settings,
             openings: OpeningPolicy {
@@ -186,17 +197,26 @@ impl Run {
     /// Creates the engines for one thread.
     #[must_use]
     pub fn players(&self) -> Players {
-        let engine = |evaluation: &Evaluation| {
+        let engine = |evaluation: &Evaluation, parameters: &Parameters| {
             Engine::new(&engine::Settings {
                 hash_mebibytes: self.settings.hash_mebibytes,
                 threads: 1,
                 evaluation: evaluation.clone(),
+                parameters: parameters.clone(),
             })
         };
-        let match_engines =
-            |opponent: &Opponent| MatchEngines { b: engine(&opponent.evaluation), judge: Engine::new(&JUDGE_SETTINGS) };
-        Players { a: engine(&self.evaluation), match_engines: self.opponent.as_ref().map(match_engines) }
+        let match_engines = |opponent: &Opponent| MatchEngines {
+            b: engine(&opponent.evaluation, &opponent.parameters),
+            judge: Engine::new(&JUDGE_SETTINGS),
+        };
+        let a = engine(&self.evaluation, &self.parameters);
+        Players { a, match_engines: self.opponent.as_ref().map(match_engines) }
     }
+}
+
+/// The parameters as a header carries them.
+fn overrides(parameters: &Parameters) -> Overrides {
+    parameters.to_string().parse().expect("the engine writes the canonical form")
 }
 
 fn net_of(evaluation: &Evaluation) -> Option<Digest> {

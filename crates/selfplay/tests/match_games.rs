@@ -8,11 +8,12 @@ use std::num::NonZeroUsize;
 
 use common::{match_run, net, play, run};
 use dataset::{
+    Header,
     manifest::Entry,
     shard::{Shard, ShardWriter},
     verify::verify_shard,
 };
-use engine::{Engine, Evaluation, Limits, Settings};
+use engine::{Engine, Evaluation, Limits, Parameters, Settings};
 use selfplay::{
     Book, Record,
     selfplay::{HeaderMismatch, Opponent, Run},
@@ -44,7 +45,7 @@ fn each_entrant_plays_its_colour_in_each_game_of_a_pair() {
     let opponent = run.opponent.clone().unwrap();
     for (number, record) in play(&run).into_iter().enumerate() {
         let engine = |evaluation: &Evaluation| {
-            let settings = Settings { hash_mebibytes: 1, threads: 1, evaluation: evaluation.clone() };
+            let settings = Settings { hash_mebibytes: 1, evaluation: evaluation.clone(), ..Settings::default() };
             Engine::new(&settings)
         };
         let mut engines = [engine(&run.evaluation), engine(&opponent.evaluation)];
@@ -68,7 +69,8 @@ fn a_pairs_opening_does_not_depend_on_the_players() {
     for pair in openings(&records).chunks(2) {
         assert_eq!(pair[0], pair[1]);
     }
-    let opponent = Opponent { evaluation: Evaluation::Plain, soft_nodes: None, hard_nodes: 1 };
+    let opponent =
+        Opponent { evaluation: Evaluation::Plain, parameters: Parameters::default(), soft_nodes: None, hard_nodes: 1 };
     let mut others = Run { evaluation: net(), opponent: Some(opponent), ..match_run(6, 1) };
     others.settings.hash_mebibytes = 2;
     assert_eq!(openings(&play(&others)), openings(&records));
@@ -88,7 +90,12 @@ fn shard(run: &Run) -> Vec<u8> {
 #[test]
 fn match_games_are_stored_and_verified_like_others() {
     let mut same = match_run(6, 2);
-    same.opponent = Some(Opponent { evaluation: Evaluation::Plain, soft_nodes: None, hard_nodes: 60 });
+    same.opponent = Some(Opponent {
+        evaluation: Evaluation::Plain,
+        parameters: Parameters::default(),
+        soft_nodes: None,
+        hard_nodes: 60,
+    });
     for run in [Run { first: 4, ..match_run(6, 2) }, same] {
         let bytes = shard(&run);
         let shard = Shard::new(&bytes).unwrap();
@@ -141,6 +148,32 @@ fn a_run_is_determined_by_its_header() {
     assert_eq!(
         error(Run::from_header(&older, Evaluation::Plain, None, None)),
         format!("the games are of engines with the bench signature 1; that of this one is {signature}")
+    );
+}
+
+/// Games are a function of the parameters of both searches, and headers carry those.
+#[test]
+fn a_run_with_parameters_is_determined_by_its_header() {
+    let plain = match_run(2, 1);
+    let parameters: Parameters = "lmr_base=900 futility_base=20 qs_delta_margin=60".parse().unwrap();
+    let mut run = Run { parameters: parameters.clone(), ..plain.clone() };
+    let header = run.header();
+    assert_eq!(header.parameters.as_str(), "futility_base=20 lmr_base=900 qs_delta_margin=60");
+    assert!(header.opponent_parameters.is_empty());
+    let games = play(&run);
+    assert_ne!(games, play(&plain));
+    let again = Run::from_header(&header, Evaluation::Plain, Some(net()), None).unwrap();
+    assert_eq!((again.header(), play(&Run { games: 2, ..again })), (header, games.clone()));
+
+    run.opponent.as_mut().unwrap().parameters = parameters;
+    let header = run.header();
+    assert_eq!(header.opponent_parameters, header.parameters);
+    assert_ne!(play(&run), games);
+    let foreign = Header { opponent_parameters: "no_such=1".parse().unwrap(), ..header };
+    assert_eq!(
+        Run::from_header(&foreign, Evaluation::Plain, Some(net()), None).unwrap_err().to_string(),
+        "B plays with parameters that this engine does not have: there is no parameter `no_such` \
+         (docs/PARAMETERS.md lists them)"
     );
 }
 

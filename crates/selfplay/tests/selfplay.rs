@@ -4,7 +4,7 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use engine::Evaluation;
+use engine::{Evaluation, Parameters};
 use nnue::{Kernel, Net, architecture::Sizes};
 use selfplay::{
     Adjudication, Digest, DrawRule, Filter, Openings, Reason, Record, RunDigest, WinRule,
@@ -16,6 +16,7 @@ fn run(threads: usize) -> Run {
     Run {
         evaluation: Evaluation::Plain,
         opponent: None,
+        parameters: Parameters::default(),
         timed: None,
         settings: GameSettings {
             hash_mebibytes: 1,

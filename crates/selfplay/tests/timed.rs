@@ -19,7 +19,7 @@ use dataset::{
     shard::{Shard, ShardWriter},
     verify::verify_shard,
 };
-use engine::Evaluation;
+use engine::{Evaluation, Parameters};
 use selfplay::{
     Clock, Reason, Time, Timed, Timer,
     selfplay::{Opponent, Run},
@@ -46,7 +46,8 @@ fn timed(time: Time, grace_milliseconds: u32, step: u64) -> Run {
     let mut run = match_run(4, 1);
     run.settings.hard_nodes = 0;
     run.settings.ply_cap = 24;
-    run.opponent = Some(Opponent { evaluation: net(), soft_nodes: None, hard_nodes: 0 });
+    run.opponent =
+        Some(Opponent { evaluation: net(), parameters: Parameters::default(), soft_nodes: None, hard_nodes: 0 });
     run.timed = Some(Timed { clock: Clock { time, grace_milliseconds }, timer: ticks(step) });
     run
 }

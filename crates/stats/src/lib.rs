@@ -12,6 +12,7 @@
 //! * [`Sprt`] is a test. [`Sprt::llr`] is the exact log-likelihood ratio, [`Sprt::decide`] the
 //!   verdict, [`Sprt::estimate`] the Elo of a match stopped by the test itself, [`Sprt::outlook`]
 //!   the time left.
+//! * [`Spsa`] and [`Tuned`] are the gains and the arithmetic of tuning by games.
 //! * [`Overshoot`] corrects the bounds for tests that are evaluated once per batch.
 //!
 //! ```
@@ -44,10 +45,12 @@ mod distribution;
 mod elo;
 mod normal;
 mod sprt;
+mod spsa;
 
 pub use counts::{Counts, CountsError, GameResult, PairResult, Pentanomial, Trinomial};
 pub use elo::{EloEstimate, EloModel, Rounded, UnknownEloModel};
 pub use sprt::{Bounds, Decision, Hypotheses, NoSolution, Outlook, Overshoot, Sprt, SprtError};
+pub use spsa::{Gains, Spsa, Tuned};
 
 /// The example of the README.
 #[cfg(doctest)]

@@ -21,6 +21,8 @@ pub(crate) fn header(nodes: u64) -> Header {
         net: None,
         opponent: None,
         clock: None,
+        parameters: dataset::Overrides::default(),
+        opponent_parameters: dataset::Overrides::default(),
         rules: RuleSet::Cxr,
         settings: GameSettings {
             hash_mebibytes: 1,

@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
-use anyhow::Result;
-use engine::{Evaluation, Settings, published};
+use anyhow::{Result, bail};
+use engine::{Evaluation, Parameters, Settings, published};
 use nnue::{Kernel, Net};
 use selfplay::{EnginePlayer, Player};
 
@@ -50,7 +50,7 @@ pub(super) struct EngineSettings<'a> {
 
 /// An engine that can be started repeatedly.
 pub(super) enum Loaded {
-    Own(Evaluation, String),
+    Own(Evaluation, Box<Parameters>, String),
     External(Specification),
 }
 
@@ -58,16 +58,17 @@ impl Engine {
     /// Loads the engine's files.
     pub(super) fn load(&self) -> Result<Loaded> {
         Ok(match self {
-            Self::Plain => Loaded::Own(Evaluation::Plain, "plain".to_owned()),
+            Self::Plain => Loaded::Own(Evaluation::Plain, Box::default(), "plain".to_owned()),
             Self::Published => {
-                Loaded::Own(published::evaluation(Kernel::from_env()?), format!("published {}", published::NAME))
+                let evaluation = published::evaluation(Kernel::from_env()?);
+                Loaded::Own(evaluation, Box::default(), format!("published {}", published::NAME))
             }
             Self::Net(path) => {
                 let net = Net::from_file(path)?;
                 let hash = net.hash().to_string();
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();
                 let name = format!("{stem} {}", &hash[..12]);
-                Loaded::Own(Evaluation::Net(Arc::new(net), Kernel::from_env()?), name)
+                Loaded::Own(Evaluation::Net(Arc::new(net), Kernel::from_env()?), Box::default(), name)
             }
             Self::External(specification) => Loaded::External(specification.clone()),
         })
@@ -75,11 +76,25 @@ impl Engine {
 }
 
 impl Loaded {
+    /// Overrides parameters of our search; the name shows them.
+    pub(super) fn with_parameters(self, parameters: &Parameters) -> Result<Self> {
+        let overrides = parameters.to_string();
+        match self {
+            _ if overrides.is_empty() => Ok(self),
+            Self::Own(evaluation, _, name) => {
+                Ok(Self::Own(evaluation, Box::new(parameters.clone()), format!("{name} {overrides}")))
+            }
+            Self::External(_) => bail!("an outside engine gets its parameters as options: `uci:COMMAND;name=value`"),
+        }
+    }
+
     /// Starts the engine once to learn its properties.
     pub(super) fn probe(&self, engine_settings: &EngineSettings<'_>) -> Result<EngineProfile, String> {
         match self {
             // Our engine receives the game itself.
-            Self::Own(_, name) => Ok(EngineProfile { name: name.clone(), remarks: Vec::new(), shows_position: true }),
+            Self::Own(_, _, name) => {
+                Ok(EngineProfile { name: name.clone(), remarks: Vec::new(), shows_position: true })
+            }
             Self::External(specification) => ExternalPlayer::probe(specification, engine_settings.hash_mebibytes),
         }
     }
@@ -87,11 +102,12 @@ impl Loaded {
     /// Creates a player for one of the match's threads.
     pub(super) fn enter<'a>(&self, engine_settings: &EngineSettings<'a>) -> Result<Box<dyn Player + 'a>, String> {
         match self {
-            Self::Own(evaluation, _) => {
+            Self::Own(evaluation, parameters, _) => {
                 let settings = Settings {
                     hash_mebibytes: engine_settings.hash_mebibytes,
                     threads: 1,
                     evaluation: evaluation.clone(),
+                    parameters: (**parameters).clone(),
                 };
                 Ok(Box::new(EnginePlayer::new(engine::Engine::new(&settings), engine_settings.timer)))
             }

@@ -1,6 +1,6 @@
 //! The binary form of the header. Every value is checked against its bounds, so that its users need
 //! not. A match's header ends with the opponent, and under a clock with the time control after it;
-//! one of self-play ends before.
+//! one of self-play ends before. Overridden parameters come last, if there are any.
 
 use xiangqi::rules::RuleSet;
 
@@ -10,6 +10,7 @@ use crate::{
     bytes::Cursor,
     clock::{Clock, Time},
     digest::Digest,
+    overrides::Overrides,
     record::{MAX_SCORE, Score},
     settings::{EvaluationFilter, GameSettings, OpeningPolicy},
 };
@@ -45,7 +46,7 @@ impl Header {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(160);
-        let Self { bench_signature, net, opponent, clock, rules, settings, openings, seed, first_game } = self;
+        let Self { bench_signature, net, opponent, clock, rules, settings, openings, seed, first_game, .. } = self;
         out.extend(bench_signature.to_le_bytes());
         option(&mut out, net.as_ref().map(|net| *net.as_bytes()));
         out.push(RuleSet::ALL.iter().position(|it| it == rules).map_or(u8::MAX, |place| place as u8));
@@ -82,7 +83,19 @@ impl Header {
             }
             out.extend(grace_milliseconds.to_le_bytes());
         }
+        if self.has_parameters() {
+            out.push(PARAMETERS);
+            for text in [&self.parameters, &self.opponent_parameters] {
+                out.extend((text.as_str().len() as u16).to_le_bytes());
+                out.extend(text.as_str().as_bytes());
+            }
+        }
         out
+    }
+
+    /// Whether parameters of a search are overridden.
+    pub(crate) fn has_parameters(&self) -> bool {
+        !(self.parameters.is_empty() && self.opponent_parameters.is_empty())
     }
 
     /// Decodes a header.
@@ -97,18 +110,28 @@ impl Header {
             net: fields.option("net", Fields::digest)?,
             opponent: None,
             clock: None,
+            parameters: Overrides::default(),
+            opponent_parameters: Overrides::default(),
             rules: fields.rules()?,
             settings: fields.settings()?,
             openings: fields.openings()?,
             seed: fields.u64()?,
             first_game: fields.u64()?,
         };
-        if !fields.0.is_empty() {
+        if fields.has_more() {
             header.opponent = Some(fields.opponent()?);
         }
-        if !fields.0.is_empty() {
+        // Self-play has no clock: after its fields comes an opponent or nothing.
+        if fields.has_more() {
             header.clock = Some(fields.clock()?);
             header.counts_no_nodes()?;
+        }
+        if !fields.0.is_empty() {
+            header.parameters = fields.parameters()?;
+            header.opponent_parameters = fields.parameters_text()?;
+            if !header.has_parameters() || header.opponent.is_none() && !header.opponent_parameters.is_empty() {
+                return Err(HeaderError::Field("parameters"));
+            }
         }
         if !fields.0.is_empty() {
             return Err(HeaderError::Length);
@@ -129,6 +152,8 @@ impl Header {
     }
 }
 
+/// Begins the overridden parameters.
+const PARAMETERS: u8 = b'P';
 const TIME_OF_A_MOVE: u8 = 1;
 const TIME_OF_A_GAME: u8 = 2;
 
@@ -171,6 +196,26 @@ impl Fields<'_> {
             Some(_) => Err(HeaderError::Field(name)),
             None => Err(HeaderError::Length),
         }
+    }
+
+    /// Whether there are more fields before the parameters.
+    fn has_more(&self) -> bool {
+        self.0.peek().is_some_and(|byte| byte != PARAMETERS)
+    }
+
+    fn parameters(&mut self) -> Result<Overrides, HeaderError> {
+        // A header without parameters ends here; nothing else can follow.
+        if self.0.u8() != Some(PARAMETERS) {
+            return Err(HeaderError::Length);
+        }
+        self.parameters_text()
+    }
+
+    fn parameters_text(&mut self) -> Result<Overrides, HeaderError> {
+        let length = self.0.u16().ok_or(HeaderError::Length)?;
+        let bytes = self.0.take(length.into()).ok_or(HeaderError::Length)?;
+        let text = str::from_utf8(bytes).ok().and_then(|text| text.parse().ok());
+        text.ok_or(HeaderError::Field("parameters"))
     }
 
     fn opponent(&mut self) -> Result<Opponent, HeaderError> {
@@ -249,6 +294,8 @@ mod tests {
             net: Some(Digest::of(b"net")),
             opponent: None,
             clock: None,
+            parameters: Overrides::default(),
+            opponent_parameters: Overrides::default(),
             rules: RuleSet::Wikibook,
             settings: GameSettings {
                 hash_mebibytes: 16,
@@ -333,6 +380,38 @@ mod tests {
             assert_eq!(serde_json::from_str::<Header>(&text).unwrap(), header);
             assert!(!serde_json::to_string(&without).unwrap().contains("clock"));
         }
+    }
+
+    #[test]
+    fn headers_with_parameters_round_trip_and_nothing_else_is_read() {
+        let a: Overrides = "lmr_base=500 rfp_slope=80".parse().unwrap();
+        let b: Overrides = "lmr_base=400".parse().unwrap();
+        let alone = Header { parameters: a.clone(), ..full() };
+        let timed = Header { opponent_parameters: b, parameters: a, ..timed(Time::Move { milliseconds: 100 }) };
+        let played = Header { clock: None, ..timed.clone() };
+        for header in [alone, timed, played] {
+            let defaults = Overrides::default();
+            let without =
+                Header { parameters: defaults.clone(), opponent_parameters: defaults.clone(), ..header.clone() };
+            let (bytes, own) = (header.to_bytes(), without.to_bytes());
+            assert_eq!(bytes[..own.len()], own);
+            assert_eq!(Header::from_bytes(&bytes), Ok(header.clone()));
+            assert_eq!(header.differences(&without)[0], "parameters");
+            for length in own.len() + 1..bytes.len() {
+                assert_eq!(Header::from_bytes(&bytes[..length]), Err(HeaderError::Length), "{length}");
+            }
+            assert_eq!(Header::from_bytes(&[&bytes[..], &[0]].concat()), Err(HeaderError::Length));
+            let text = serde_json::to_string(&header).unwrap();
+            assert_eq!(serde_json::from_str::<Header>(&text).unwrap(), header);
+            assert!(!serde_json::to_string(&without).unwrap().contains("parameters"));
+            // Two empty texts would be a second form of the defaults.
+            let empty = [&own[..], &[PARAMETERS, 0, 0, 0, 0]].concat();
+            assert_eq!(Header::from_bytes(&empty), Err(HeaderError::Field("parameters")));
+            let unsorted = [&own[..], &[PARAMETERS, 7, 0], b"b=1 a=1", &[0, 0]].concat();
+            assert_eq!(Header::from_bytes(&unsorted), Err(HeaderError::Field("parameters")));
+        }
+        let unopposed = Header { opponent_parameters: "a=1".parse().unwrap(), ..full() };
+        assert_eq!(Header::from_bytes(&unopposed.to_bytes()), Err(HeaderError::Field("parameters")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{TIMED_VERSION, VERSION};
+use super::{TUNED_VERSION, VERSION};
 use crate::{codec::CodecError, header::HeaderError};
 
 /// The reason why a file is not a shard, or not a whole one.
@@ -13,7 +13,7 @@ pub enum ShardError {
     Io(#[from] io::Error),
     #[error("not a shard: it does not begin as one")]
     NotAShard,
-    #[error("a shard of version {found}; this program reads versions {VERSION} and {TIMED_VERSION}")]
+    #[error("a shard of version {found}; this program reads versions {VERSION} to {TUNED_VERSION}")]
     Version { found: u16 },
     #[error("a shard with the flags {found:#06x}, which this program does not know")]
     Flags { found: u16 },

@@ -15,6 +15,10 @@ pub const VERSION: u16 = 1;
 /// controls.
 pub const TIMED_VERSION: u16 = 2;
 
+/// The version of shards with overridden parameters of the search. Older readers reject it, because
+/// they know no parameters.
+pub const TUNED_VERSION: u16 = 3;
+
 /// Not the beginning of any text; destroyed by conversions of line ends and by stripping of the
 /// eighth bit.
 pub(super) const MAGIC: [u8; 8] = *b"\x89chuhe\r\n";
@@ -37,7 +41,7 @@ pub(super) const TOTALS: usize = 8 + 8;
 pub(super) const TAIL: usize = 4 + 8;
 
 // The bounds on the resources that a file may claim.
-pub(super) const MAX_HEADER: usize = 4_096;
+pub(super) const MAX_HEADER: usize = 16_384;
 pub(super) const MAX_BLOCK: usize = 1 << 24;
 pub(super) const MAX_BLOCK_GAMES: u32 = 1 << 12;
 pub(super) const MAX_BLOCK_MOVES: u32 = 1 << 20;
@@ -65,8 +69,14 @@ fn beginning(hasher: Sha256) -> Check {
 }
 
 /// The version of a shard with this header.
-pub(super) const fn version_of(header: &Header) -> u16 {
-    if header.clock.is_some() { TIMED_VERSION } else { VERSION }
+pub(super) fn version_of(header: &Header) -> u16 {
+    if header.has_parameters() {
+        TUNED_VERSION
+    } else if header.clock.is_some() {
+        TIMED_VERSION
+    } else {
+        VERSION
+    }
 }
 
 /// Encodes everything before the first block.
@@ -90,7 +100,7 @@ pub(super) fn head_length(prefix: &[u8; PREFIX]) -> Result<usize, ShardError> {
         return Err(ShardError::NotAShard);
     }
     let (version, flags) = (cursor.u16().unwrap_or(0), cursor.u16().unwrap_or(0));
-    if !matches!(version, VERSION | TIMED_VERSION) {
+    if !matches!(version, VERSION | TIMED_VERSION | TUNED_VERSION) {
         return Err(ShardError::Version { found: version });
     }
     if flags != 0 {

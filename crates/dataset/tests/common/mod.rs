@@ -22,6 +22,8 @@ pub(crate) fn header(seed: u64) -> Header {
         net: None,
         opponent: None,
         clock: None,
+        parameters: dataset::Overrides::default(),
+        opponent_parameters: dataset::Overrides::default(),
         rules: RuleSet::ALL[(seed % 5) as usize],
         settings: GameSettings {
             hash_mebibytes: 16,

@@ -13,9 +13,9 @@ fn bytes_that_are_no_shard_are_refused() {
     assert_eq!(prechecked(b""), "not_a_shard");
     assert_eq!(prechecked(b"<html>too many requests</html>"), "not_a_shard");
     let mut newer = bytes.clone();
-    newer[8] = 3;
+    newer[8] = 4;
     let refusal = precheck_refusal(&newer, &header, numbers.clone());
-    assert_eq!(refusal, ("not_a_shard", "a shard of version 3; this program reads versions 1 and 2".to_owned()));
+    assert_eq!(refusal, ("not_a_shard", "a shard of version 4; this program reads versions 1 to 3".to_owned()));
     for length in 1..bytes.len() {
         assert_eq!(prechecked(&bytes[..length]), "truncated", "cut at {length}");
     }

@@ -8,10 +8,8 @@ use super::{Shared, StackEntry, Worker};
 use crate::{
     report::{Line, LineBound, Report},
     score::{INFINITE, MAX_PLY, Score},
+    tune::Parameters,
 };
-
-/// The initial half width of the aspiration window, in hundredths of a pawn.
-const ASPIRATION_DELTA: Score = 14;
 
 /// A root move with its last score and line.
 #[derive(Clone, Debug)]
@@ -74,7 +72,7 @@ impl Worker {
             last = self.report(shared, lines, depth as u32);
             if self.index == 0 {
                 report(&last);
-                stability.update(&last, self.root_moves[0].nodes, self.nodes - nodes_before);
+                stability.update(shared.parameters, &last, self.root_moves[0].nodes, self.nodes - nodes_before);
                 if self.should_end(shared, depth, &stability) {
                     break;
                 }
@@ -108,11 +106,13 @@ impl Worker {
     }
 
     /// Aspiration window: searches a window around the previous score, and widens it until the
-    /// score lies inside. Each widening adds half; the initial width grows with the score's size.
+    /// score lies inside. The initial width grows with the score's size.
     fn search_window(&mut self, shared: &Shared<'_>, depth: i32, line: usize) {
         let expected = self.root_moves[line].previous_score;
-        let mut delta = ASPIRATION_DELTA + expected.abs().min(4000) / 200;
-        let (mut alpha, mut beta) = if depth >= 4 && expected > -INFINITE {
+        let tune = shared.parameters;
+        let growth = expected.abs().min(tune.aspiration_score_max) / tune.aspiration_score_divisor;
+        let mut delta = tune.aspiration_delta + growth;
+        let (mut alpha, mut beta) = if depth >= tune.aspiration_depth && expected > -INFINITE {
             ((expected - delta).max(-INFINITE), (expected + delta).min(INFINITE))
         } else {
             (-INFINITE, INFINITE)
@@ -131,11 +131,11 @@ impl Worker {
             } else if score >= beta {
                 beta = (score + delta).min(INFINITE);
                 // After a fail high a shallower search usually confirms the move.
-                reduction = (reduction + 1).min(3);
+                reduction = (reduction + 1).min(tune.aspiration_max_reduction);
             } else {
                 return;
             }
-            delta += delta / 2;
+            delta += (delta * tune.aspiration_widening / 100).max(1);
         }
     }
 
@@ -223,10 +223,10 @@ impl Worker {
             return false;
         }
         let Some(soft) = limits.soft_time else { return false };
-        if self.root_moves.len() == 1 && depth >= 4 {
+        if self.root_moves.len() == 1 && depth >= shared.parameters.time_forced_depth {
             return true;
         }
-        shared.clock.elapsed() >= stability.scaled(soft)
+        shared.clock.elapsed() >= stability.scaled(shared.parameters, soft)
     }
 }
 
@@ -234,29 +234,29 @@ impl Worker {
 #[derive(Default)]
 struct Stability {
     best: Option<Move>,
-    iterations: u32,
+    iterations: i32,
     last_score: Score,
     fall: Score,
-    effort: u64,
+    effort: i32,
 }
 
 impl Stability {
-    fn update(&mut self, report: &Report, best_move_nodes: u64, nodes: u64) {
+    fn update(&mut self, tune: &Parameters, report: &Report, best_move_nodes: u64, nodes: u64) {
         let best = report.best_move();
-        self.iterations = if best == self.best { (self.iterations + 1).min(8) } else { 0 };
+        self.iterations = if best == self.best { (self.iterations + 1).min(tune.time_stability_max) } else { 0 };
         self.best = best;
         let score = report.score().unwrap_or(0);
-        self.fall = (self.last_score - score).clamp(0, 100);
+        self.fall = (self.last_score - score).clamp(0, tune.time_fall_max);
         self.last_score = score;
-        self.effort = (100 * best_move_nodes).checked_div(nodes).unwrap_or(0);
+        self.effort = (100 * best_move_nodes).checked_div(nodes).unwrap_or(0).min(100) as i32;
     }
 
     /// Scales the time from about half, with a stable best move that took most nodes, to twice. A
     /// falling score adds up to a half.
-    fn scaled(&self, time: Duration) -> Duration {
-        let stability = 140 - 9 * self.iterations;
-        let effort = 160 - self.effort.min(100) as u32;
-        let fall = 100 + self.fall as u32 / 2;
+    fn scaled(&self, tune: &Parameters, time: Duration) -> Duration {
+        let stability = (tune.time_stability_base - tune.time_stability_step * self.iterations).max(1) as u32;
+        let effort = (tune.time_effort_base - self.effort).max(1) as u32;
+        let fall = (100 + self.fall / tune.time_fall_divisor) as u32;
         time * stability * effort / 100 * fall / 10_000
     }
 }

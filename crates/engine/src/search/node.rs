@@ -5,19 +5,21 @@
 //! which come from repetitions, must not enter the transposition table. **Every early return must
 //! set `self.reach`**, directly or through the child search whose score it returns.
 //!
-//! Margins are in hundredths of a pawn; each changes the bench signature. `docs/SEARCH.md` logs the
-//! measured ones (LMP, SEE pruning, LMR); the others are estimates and were not tested singly.
+//! Margins are parameters ([`crate::tune`]), in hundredths of a pawn; each default changes the
+//! bench signature. `docs/SEARCH.md` logs the measured ones (LMP, SEE pruning, LMR); the others are
+//! estimates and were not tested singly.
 //! There is no SEE pruning in the move loop: it cost 79 Elo.
 
 use xiangqi::{Move, MoveList};
 
-use super::{ANYWHERE, Shared, Worker, reductions};
+use super::{ANYWHERE, Shared, Worker};
 use crate::{
     history::PieceTo,
     picker::Picker,
     report::LineBound,
     score::{self, INFINITE, MAX_PLY, MIN_VERDICT, Score},
     table::{Bound, Entry},
+    tune::Parameters,
 };
 
 impl Worker {
@@ -32,6 +34,7 @@ impl Worker {
         ply: usize,
         cut_node: bool,
     ) -> Score {
+        let tune = shared.parameters;
         let in_check = self.game.position().in_check();
         // Quiescence search at the horizon.
         if depth <= 0 {
@@ -76,7 +79,7 @@ impl Worker {
         // histories.
         if let Some(entry) = tt_entry
             && !PV
-            && entry.depth >= depth + i32::from(entry.score <= alpha)
+            && entry.depth >= depth + if entry.score <= alpha { tune.tt_upper_depth } else { 0 }
             && entry.cuts_off(alpha, beta)
         {
             if entry.score >= beta
@@ -84,7 +87,7 @@ impl Worker {
                 && self.game.position().piece_at(mv.to()).is_none()
                 && self.game.position().is_legal(mv)
             {
-                self.update_quiet_histories(ply, mv, history_bonus(depth));
+                self.update_quiet_histories(tune, ply, mv, history_bonus(tune, depth));
             }
             return entry.score;
         }
@@ -101,7 +104,7 @@ impl Worker {
         } else {
             let raw = tt_entry.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluate());
             raw_evaluation = Some(raw);
-            evaluation = self.corrected(raw);
+            evaluation = self.corrected(tune, raw);
             self.ss(ply).static_evaluation = Some(evaluation);
             if let Some(entry) = tt_entry
                 && entry.refines(evaluation)
@@ -124,35 +127,41 @@ impl Worker {
 
         if !PV && !in_check && excluded.is_none() {
             // Razoring: this far below alpha only captures help, so quiescence search decides. The
-            // margin, 220 a ply and 60, estimates what quiet moves can gain.
-            if depth <= 3 && evaluation + 220 * depth + 60 < alpha && !score::is_decided(alpha) {
+            // margin estimates what quiet moves can gain.
+            if depth <= tune.razoring_depth
+                && evaluation + tune.razoring_slope * depth + tune.razoring_base < alpha
+                && !score::is_decided(alpha)
+            {
                 let score = self.quiesce::<false>(shared, alpha, alpha + 1, ply);
                 if score <= alpha || self.stopped {
                     return score;
                 }
             }
             // Reverse futility pruning: this far above beta the opponent will not catch up. The
-            // margin is 75 a ply, an estimate of what a move gains, and one ply less if improving.
-            if depth <= 8
+            // margin estimates what the opponent's moves gain, and is lower if improving.
+            if depth <= tune.rfp_depth
                 && !tt_pv
-                && evaluation - 75 * (depth - i32::from(improving)) >= beta
+                && evaluation - tune.rfp_slope * depth + if improving { tune.rfp_improving } else { 0 } >= beta
                 && !score::is_decided(beta)
                 && evaluation < MIN_VERDICT
             {
                 self.reach = ANYWHERE;
                 return Score::midpoint(evaluation, beta);
             }
-            // Null-move pruning, verified from depth 14: if beta holds even though the opponent
+            // Null-move pruning, verified at high depth: if beta holds even though the opponent
             // moves twice, a move will hold it too. At low depth the static evaluation must exceed
-            // beta by up to 130, as the reduced search sees little; 18 less for each ply of depth.
-            if depth >= 3
+            // beta by a margin, as the reduced search sees little.
+            let null_beta = beta + tune.null_margin_base - tune.null_margin_slope * depth;
+            if depth >= tune.null_depth
                 && evaluation >= beta
-                && self.ss(ply).static_evaluation.is_some_and(|now| now + 18 * depth - 130 >= beta)
+                && self.ss(ply).static_evaluation.is_some_and(|now| now >= null_beta)
                 && self.ss_before(ply, 1).mv.is_some()
                 && !score::is_decided(beta)
                 && self.allows_null_move()
             {
-                let reduction = 3 + depth / 4 + ((evaluation - beta) / 180).min(3);
+                let reduction = tune.null_reduction_base
+                    + depth / tune.null_reduction_divisor
+                    + ((evaluation - beta) / tune.null_reduction_evaluation).min(tune.null_reduction_max);
                 let ss = self.ss(ply);
                 ss.mv = None;
                 ss.piece_to = None;
@@ -165,7 +174,7 @@ impl Worker {
                 }
                 if score >= beta {
                     let score = if score::is_decided(score) { beta } else { score };
-                    if depth < 14 {
+                    if depth < tune.null_verification_depth {
                         return score;
                     }
                     // Verification search: excludes zugzwang where an error would cost a large
@@ -177,13 +186,13 @@ impl Worker {
                     }
                 }
             }
-            // ProbCut: a capture that beats beta by a margin in a search 4 plies shallower would
-            // most likely beat beta. The margin is 190, 130 if improving: the error of the shallow
-            // search.
-            let probcut_beta = beta + 190 - 60 * i32::from(improving);
-            if depth >= 5
+            // ProbCut: a capture that beats beta by a margin in a shallower search would most
+            // likely beat beta. The margin is the error of the shallow search.
+            let probcut_beta = beta + tune.probcut_margin - if improving { tune.probcut_improving } else { 0 };
+            if depth >= tune.probcut_depth
                 && !score::is_decided(beta)
-                && tt_entry.is_none_or(|entry| entry.depth < depth - 3 || entry.score >= probcut_beta)
+                && tt_entry
+                    .is_none_or(|entry| entry.depth <= depth - tune.probcut_reduction || entry.score >= probcut_beta)
                 && let Some(score) =
                     self.probcut(shared, probcut_beta, depth, ply, cut_node, tt_move, key, raw_evaluation, tt_pv)
             {
@@ -195,7 +204,7 @@ impl Worker {
         }
         // Internal iterative reduction (IIR): without a table move the ordering is poor, so one ply
         // less finds a move for the next visit cheaply.
-        if depth >= 4 && tt_move.is_none() && (PV || cut_node) && excluded.is_none() {
+        if depth >= tune.iir_depth && tt_move.is_none() && (PV || cut_node) && excluded.is_none() {
             depth -= 1;
         }
 
@@ -231,11 +240,12 @@ impl Worker {
         raw_evaluation: Option<Score>,
         tt_pv: bool,
     ) -> Option<Score> {
+        let tune = shared.parameters;
         // SEE pruning: the exchange must gain what the static evaluation lacks.
         let needed = probcut_beta - self.ss(ply).static_evaluation.unwrap_or(0);
         let mut picker = Picker::captures(self.game.position(), tt_move, needed);
         let context = self.context(ply);
-        while let Some(mv) = picker.next(&self.game, &self.histories, context) {
+        while let Some(mv) = picker.next(&self.game, &self.histories, tune, context) {
             if Some(mv) == tt_move && !self.game.position().see_ge(mv, needed) {
                 continue;
             }
@@ -243,19 +253,20 @@ impl Worker {
             self.make(ply, mv);
             let mut score = -self.quiesce::<false>(shared, -probcut_beta, -probcut_beta + 1, ply + 1);
             if score >= probcut_beta && !self.stopped {
-                score = -self.search::<false>(shared, -probcut_beta, -probcut_beta + 1, depth - 4, ply + 1, !cut_node);
+                let reduced = depth - tune.probcut_reduction;
+                score = -self.search::<false>(shared, -probcut_beta, -probcut_beta + 1, reduced, ply + 1, !cut_node);
             }
             self.unmake();
             if self.stopped {
                 return Some(0);
             }
             if score >= probcut_beta {
-                let depth = depth - 3;
+                let depth = depth - tune.probcut_reduction + 1;
                 let entry =
                     Entry { mv: Some(mv), score, evaluation: raw_evaluation, depth, bound: Bound::Lower, tt_pv };
                 self.store(shared, key, ply, entry);
-                // Half the margin back: an estimate for beta, not for the raised bound.
-                return Some(if score::is_decided(score) { score } else { score - 95 });
+                // Part of the margin back: an estimate for beta, not for the raised bound.
+                return Some(if score::is_decided(score) { score } else { score - tune.probcut_return });
             }
         }
         None
@@ -271,6 +282,7 @@ impl Worker {
     ) -> Score {
         let NodeArguments { mut alpha, beta, depth, ply, cut_node } = arguments;
         let NodeState { key, tt_entry, tt_move, raw_evaluation, tt_pv, improving, in_check, excluded } = state;
+        let tune = shared.parameters;
         let at_root = PV && ply == 0;
         let original_alpha = alpha;
         let side = self.game.position().turn();
@@ -285,7 +297,7 @@ impl Worker {
         let mut captures = MoveList::new();
         let tt_move_captures = tt_move.is_some_and(|mv| self.game.position().piece_at(mv.to()).is_some());
 
-        while let Some(mv) = picker.next(&self.game, &self.histories, context) {
+        while let Some(mv) = picker.next(&self.game, &self.histories, tune, context) {
             if Some(mv) == excluded || (at_root && !self.is_root_candidate(mv)) {
                 continue;
             }
@@ -298,12 +310,12 @@ impl Worker {
             let history = match victim {
                 Some(victim) => self.histories.capture(piece, mv.to(), victim.kind()),
                 None => {
-                    2 * self.histories.quiet(side, mv)
+                    tune.history_quiet_weight * self.histories.quiet(side, mv)
                         + self.histories.continuation(context.before[0], piece_to)
                         + self.histories.continuation(context.before[1], piece_to)
                 }
             };
-            let mut reduction = reductions::base(depth, move_count);
+            let mut reduction = shared.reductions.base(depth, move_count);
 
             // No pruning while looking for a faster mate, nor of moves that close a repetition,
             // whose verdict no margin foresees.
@@ -313,23 +325,24 @@ impl Worker {
                 if victim.is_none() {
                     // Late move pruning (LMP): a quiet move this late rarely helps. 8 + 2 depth²
                     // measured 42 Elo better than 4 + depth², and is not applied in check.
-                    let max_moves = (8 + 2 * depth * depth) as usize;
+                    let max_moves = (tune.lmp_base + tune.lmp_slope * depth * depth) as usize;
                     if !in_check && move_count >= max_moves {
                         picker.skip_quiets();
                     }
                     if !gives_check {
-                        // History pruning: near the horizon, of moves that have failed often. 3500
-                        // a ply, as deeper subtrees need stronger evidence.
-                        if depth <= 5 && history < -3500 * depth {
+                        // History pruning: near the horizon, of moves that have failed often.
+                        // Deeper subtrees need stronger evidence.
+                        if depth <= tune.history_pruning_depth && history < -tune.history_pruning_margin * depth {
                             picker.skip_quiets();
                             continue;
                         }
-                        // Futility pruning: the static evaluation plus 90, and 85 for each ply of
+                        // Futility pruning: the static evaluation plus a margin that grows with the
                         // reduced depth, an estimate of what quiet moves can gain, stays below
                         // alpha.
+                        let margin = tune.futility_base + tune.futility_slope * reduced;
                         if !in_check
-                            && reduced <= 8
-                            && self.ss(ply).static_evaluation.is_some_and(|now| now + 90 + 85 * reduced <= alpha)
+                            && reduced <= tune.futility_depth
+                            && self.ss(ply).static_evaluation.is_some_and(|now| now + margin <= alpha)
                         {
                             picker.skip_quiets();
                             continue;
@@ -343,19 +356,20 @@ impl Worker {
             // more at high depth, so the gap must be wider there.
             let mut extension = 0;
             if !at_root
-                && depth >= 7
+                && depth >= tune.singular_depth
                 && Some(mv) == tt_move
                 && excluded.is_none()
                 && ply < 2 * self.root_depth as usize
                 && let Some(entry) = tt_entry
                 && matches!(entry.bound, Bound::Lower | Bound::Exact)
-                && entry.depth >= depth - 3
+                && entry.depth >= depth - tune.singular_tt_depth
                 && !score::is_decided(entry.score)
             {
-                let singular_beta = entry.score - depth;
+                let singular_beta = entry.score - depth * tune.singular_margin / 16;
+                let singular_depth = (depth - 1) / tune.singular_depth_divisor;
                 self.ss(ply).excluded = Some(mv);
                 let score =
-                    self.search::<false>(shared, singular_beta - 1, singular_beta, (depth - 1) / 2, ply, cut_node);
+                    self.search::<false>(shared, singular_beta - 1, singular_beta, singular_depth, ply, cut_node);
                 self.ss(ply).excluded = None;
                 if self.stopped {
                     return 0;
@@ -364,7 +378,10 @@ impl Worker {
                     extension = 1;
                     // Double extension: far better than the rest. Limited on a path, or lines
                     // explode.
-                    if !PV && score < singular_beta - 20 && self.ss(ply).double_extensions < 8 {
+                    if !PV
+                        && score < singular_beta - tune.singular_double_margin
+                        && self.ss(ply).double_extensions < tune.singular_double_max as u32
+                    {
                         extension = 2;
                         self.ss(ply).double_extensions += 1;
                     }
@@ -374,11 +391,14 @@ impl Worker {
                 } else if entry.score >= beta {
                     // Negative extensions: the table move is not singular, and a cutoff is
                     // expected.
-                    extension = -2;
+                    extension = -tune.singular_negative_beta;
                 } else if cut_node {
-                    extension = -1;
+                    extension = -tune.singular_negative_cut;
                 }
-            } else if gives_check && depth <= 10 && self.game.position().see_ge(mv, 0) {
+            } else if gives_check
+                && depth <= tune.check_extension_depth
+                && self.game.position().see_ge(mv, tune.check_extension_see)
+            {
                 // Check extension, for checks that lose no material by SEE.
                 extension = 1;
             }
@@ -390,39 +410,44 @@ impl Worker {
             // Late move reductions (LMR), in 1/1024 of a ply: less on the principal variation, for
             // checks and for moves with good history; more in expected cut nodes, after a table
             // move that captures, without improvement, and where the children often cut off.
-            let is_late = depth >= 2 && move_count > 1 + usize::from(at_root);
+            let is_late = depth >= tune.lmr_depth && move_count > 1 + usize::from(at_root);
             if is_late {
                 if tt_pv {
-                    reduction -= 900 + 500 * i32::from(PV);
+                    reduction -= tune.lmr_tt_pv + if PV { tune.lmr_pv } else { 0 };
                 }
                 if cut_node {
-                    reduction += 1500;
+                    reduction += tune.lmr_cut_node;
                 }
                 if tt_move_captures {
-                    reduction += 700;
+                    reduction += tune.lmr_tt_capture;
                 }
                 if !improving {
-                    reduction += 350;
+                    reduction += tune.lmr_not_improving;
                 }
                 if gives_check {
-                    reduction -= 800;
+                    reduction -= tune.lmr_check;
                 }
-                if self.ss(ply + 1).cutoffs > 3 {
-                    reduction += 700;
+                if self.ss(ply + 1).cutoffs > tune.lmr_cutoffs as u32 {
+                    reduction += tune.lmr_cutoffs_reduction;
                 }
-                reduction -= if victim.is_some() { 900 + history / 8 } else { history / 12 };
+                reduction -= if victim.is_some() {
+                    tune.lmr_capture + history / tune.lmr_capture_history
+                } else {
+                    history / tune.lmr_quiet_history
+                };
                 let reduced = (new_depth - reduction / 1024).clamp(1, new_depth.max(1));
                 score = -self.search::<false>(shared, -alpha - 1, -alpha, reduced, ply + 1, true);
                 if score > alpha && reduced < new_depth && !self.stopped {
                     // Search again without the reduction, a ply deeper if far above the best score
                     // and a ply less if hardly above it.
-                    let deeper = new_depth + i32::from(score > best + 60) - i32::from(score < best + 8);
+                    let deeper = new_depth + i32::from(score > best + tune.lmr_deeper_margin)
+                        - i32::from(score < best + tune.lmr_shallower_margin);
                     if deeper > reduced {
                         score = -self.search::<false>(shared, -alpha - 1, -alpha, deeper, ply + 1, !cut_node);
                     }
                     if victim.is_none() && !self.stopped {
                         let sign = if score >= beta { 1 } else { -1 };
-                        self.update_continuations(ply, piece_to, sign * history_bonus(depth));
+                        self.update_continuations(tune, ply, piece_to, sign * history_bonus(tune, depth));
                     }
                 }
             } else if !PV || move_count > 1 {
@@ -473,7 +498,7 @@ impl Worker {
             return if excluded.is_some() { alpha } else { score::mated_in(ply) };
         }
         if let Some(mv) = best_move {
-            self.update_histories(ply, mv, depth, &quiets, &captures);
+            self.update_histories(tune, ply, mv, depth, &quiets, &captures);
         }
         self.set_reach(ply, if best >= beta { reach } else { reach_of_all });
         if excluded.is_none() && !(at_root && self.is_partial()) {
@@ -497,43 +522,51 @@ impl Worker {
             {
                 let position = self.game.position();
                 let (pawns, material) = (position.pawn_key(), position.material_key());
-                self.histories.update_correction(side, pawns, material, depth, best - evaluation);
+                self.histories.update_correction(tune, side, pawns, material, depth, best - evaluation);
             }
         }
         best
     }
 
     /// Updates the histories: a bonus for the best move, a malus for the moves tried before it.
-    fn update_histories(&mut self, ply: usize, best: Move, depth: i32, quiets: &MoveList, captures: &MoveList) {
-        let reward = history_bonus(depth);
+    fn update_histories(
+        &mut self,
+        tune: &Parameters,
+        ply: usize,
+        best: Move,
+        depth: i32,
+        quiets: &MoveList,
+        captures: &MoveList,
+    ) {
+        let reward = history_bonus(tune, depth);
         let position = self.game.position();
         if let Some(victim) = position.piece_at(best.to()) {
             if let Some(piece) = self.moved_piece(best) {
-                self.histories.update_capture(piece, best.to(), victim.kind(), reward);
+                self.histories.update_capture(tune, piece, best.to(), victim.kind(), reward);
             }
         } else {
-            self.update_quiet_histories(ply, best, reward);
+            self.update_quiet_histories(tune, ply, best, reward);
             for mv in quiets {
-                self.update_quiet_histories(ply, *mv, -reward);
+                self.update_quiet_histories(tune, ply, *mv, -reward);
             }
         }
         for mv in captures {
             let position = self.game.position();
             if let (Some(piece), Some(victim)) = (position.piece_at(mv.from()), position.piece_at(mv.to())) {
-                self.histories.update_capture(piece, mv.to(), victim.kind(), -reward);
+                self.histories.update_capture(tune, piece, mv.to(), victim.kind(), -reward);
             }
         }
     }
 
-    fn update_quiet_histories(&mut self, ply: usize, mv: Move, bonus: i32) {
+    fn update_quiet_histories(&mut self, tune: &Parameters, ply: usize, mv: Move, bonus: i32) {
         let Some(piece) = self.moved_piece(mv) else { return };
-        self.histories.update_quiet(self.game.position().turn(), mv, bonus);
-        self.update_continuations(ply, PieceTo::new(piece, mv.to()), bonus);
+        self.histories.update_quiet(tune, self.game.position().turn(), mv, bonus);
+        self.update_continuations(tune, ply, PieceTo::new(piece, mv.to()), bonus);
     }
 
-    fn update_continuations(&mut self, ply: usize, piece_to: PieceTo, bonus: i32) {
+    fn update_continuations(&mut self, tune: &Parameters, ply: usize, piece_to: PieceTo, bonus: i32) {
         for before in self.context(ply).before {
-            self.histories.update_continuation(before, piece_to, bonus);
+            self.histories.update_continuation(tune, before, piece_to, bonus);
         }
     }
 
@@ -573,7 +606,6 @@ struct NodeState {
 }
 
 /// The history bonus of a cutoff at this depth.
-const fn history_bonus(depth: i32) -> i32 {
-    let bonus = 170 * depth - 60;
-    if bonus < 1700 { bonus } else { 1700 }
+fn history_bonus(tune: &Parameters, depth: i32) -> i32 {
+    (tune.history_bonus_slope * depth - tune.history_bonus_offset).min(tune.history_bonus_max)
 }

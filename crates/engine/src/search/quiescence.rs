@@ -8,9 +8,6 @@ use crate::{
     table::{Bound, Entry},
 };
 
-/// Delta pruning margin: what a capture may gain beyond its victim, by position.
-const DELTA_MARGIN: Score = 180;
-
 impl Worker {
     /// Searches captures only; in check, all moves.
     #[allow(clippy::too_many_lines, reason = "the steps of one node, in order")]
@@ -21,6 +18,7 @@ impl Worker {
         beta: Score,
         ply: usize,
     ) -> Score {
+        let tune = shared.parameters;
         if PV {
             self.pv_table[ply].clear();
             self.selective_depth = self.selective_depth.max(ply);
@@ -55,7 +53,7 @@ impl Worker {
         if !in_check {
             let evaluation = tt_entry.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluate());
             raw_evaluation = Some(evaluation);
-            best = self.corrected(evaluation);
+            best = self.corrected(tune, evaluation);
             if let Some(entry) = tt_entry
                 && entry.refines(best)
                 && !score::is_decided(entry.score)
@@ -77,7 +75,7 @@ impl Worker {
                 return best;
             }
             alpha = alpha.max(best);
-            futility = best + DELTA_MARGIN;
+            futility = best + tune.qs_delta_margin;
         }
 
         let original_alpha = alpha;
@@ -86,11 +84,11 @@ impl Worker {
         let (mut picker, context) = if in_check {
             (Picker::new(self.game.position(), tt_move), self.context(ply))
         } else {
-            (Picker::captures(self.game.position(), tt_move, 0), Context::NONE)
+            (Picker::captures(self.game.position(), tt_move, tune.qs_see), Context::NONE)
         };
         let mut best_move = None;
         let mut move_count = 0;
-        while let Some(mv) = picker.next(&self.game, &self.histories, context) {
+        while let Some(mv) = picker.next(&self.game, &self.histories, tune, context) {
             shared.table.prefetch(self.game.position().key_after(mv));
             move_count += 1;
             if !in_check && best > -MIN_VERDICT && !self.game.position().gives_check(mv) {
@@ -101,8 +99,8 @@ impl Worker {
                     continue;
                 }
             }
-            // Late evasion pruning: after 3 moves, losing captures will not save the position.
-            if in_check && move_count > 3 && best > -MIN_VERDICT && picker.is_at_bad_captures() {
+            // Late evasion pruning: after some moves, losing captures will not save the position.
+            if in_check && move_count > tune.qs_evasions && best > -MIN_VERDICT && picker.is_at_bad_captures() {
                 break;
             }
             self.make(ply, mv);

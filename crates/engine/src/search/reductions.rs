@@ -1,5 +1,7 @@
 //! The base of late move reductions (LMR): logarithmic in depth and move number.
 
+use crate::tune::Parameters;
+
 /// 1024 × ln(index). A table, since the platform's `ln` may differ in its last bits.
 const LOGARITHMS: [i32; 64] = [
     0, 0, 710, 1125, 1420, 1648, 1835, 1993, 2129, 2250, 2358, 2455, 2545, 2627, 2702, 2773, 2839, 2901, 2960, 3015,
@@ -8,9 +10,20 @@ const LOGARITHMS: [i32; 64] = [
     4158, 4175, 4193, 4210, 4226, 4243,
 ];
 
-/// Returns the reduction of the `count`-th move, in 1/1024 of a ply.
-pub(super) fn base(depth: i32, count: usize) -> i32 {
-    let log = |index: usize| LOGARITHMS[index.min(LOGARITHMS.len() - 1)];
-    // ln(depth) * ln(count) / 2.3 + 0.45
-    log(depth.max(0) as usize) * log(count) / 1024 * 10 / 23 + 460
+/// The reductions by depth and move number, in 1/1024 of a ply.
+pub(crate) struct Reductions(Box<[[i16; LOGARITHMS.len()]; LOGARITHMS.len()]>);
+
+impl Reductions {
+    /// Builds the table: ln(depth) * ln(count) / divisor + base.
+    pub(crate) fn new(tune: &Parameters) -> Self {
+        let row =
+            |depth: i32| LOGARITHMS.map(|count| (depth * count / 1024 * 100 / tune.lmr_divisor + tune.lmr_base) as i16);
+        Self(Box::new(LOGARITHMS.map(row)))
+    }
+
+    /// Returns the reduction of the `count`-th move.
+    pub(super) fn base(&self, depth: i32, count: usize) -> i32 {
+        let last = LOGARITHMS.len() - 1;
+        i32::from(self.0[(depth.max(0) as usize).min(last)][count.min(last)])
+    }
 }

@@ -6,7 +6,7 @@ use xiangqi::{
 };
 
 use super::{deepening::RootMove, *};
-use crate::report::LineBound;
+use crate::{report::LineBound, tune::Parameters};
 
 fn game(fen: &str, moves: &str) -> Game {
     let mut game = Game::new(fen.parse::<Fen>().unwrap(), RuleSet::Cxr);
@@ -63,7 +63,16 @@ fn a_path_dependent_score_is_stored_without_a_bound() {
     let table = Table::new(1);
     let (limits, clock, control, stop) =
         (Limits::default(), crate::limits::NoClock, Control::default(), AtomicBool::new(false));
-    let shared = Shared { table: &table, limits: &limits, clock: &clock, control: &control, stop: &stop, nodes: &[] };
+    let shared = Shared {
+        table: &table,
+        parameters: &Parameters::DEFAULT,
+        reductions: &Reductions::new(&Parameters::DEFAULT),
+        limits: &limits,
+        clock: &clock,
+        control: &control,
+        stop: &stop,
+        nodes: &[],
+    };
     let mut worker = worker(&game, 0);
     let mv = game.position().legal_moves().first().copied();
     let entry = |score| Entry { mv, score, evaluation: Some(7), depth: 9, bound: Bound::Exact, tt_pv: false };

@@ -73,6 +73,7 @@ pub(super) fn parse(line: &str, protocol: Protocol) -> Result<Option<Command>, C
         "ucinewgame" => Command::NewGame,
         "setoption" => parse_option(rest, protocol)?,
         "position" => parse_position(rest)?,
+        "startpos" | "fen" => parse_position(line)?,
         "banmoves" if protocol == Protocol::Ucci => Command::BanMoves(words(rest)),
         "go" => Command::Go(parse_go(rest, protocol)?),
         "stop" => Command::Stop,

@@ -37,8 +37,8 @@ pub(super) enum Kind {
     Search,
     /// Search until a mate in this many moves is found.
     Mate(u32),
-    /// All moves are banned.
-    AllBanned,
+    /// No move may be played: all are banned, or there is no valid position.
+    NoMove,
     Perft(u32),
 }
 
@@ -117,7 +117,7 @@ impl Task {
         if let Kind::Perft(depth) = self.kind {
             return self.perft(depth, state, output);
         }
-        let line = if self.kind == Kind::AllBanned { Vec::new() } else { self.search(engine, state, output)? };
+        let line = if self.kind == Kind::NoMove { Vec::new() } else { self.search(engine, state, output)? };
         state.wait_for_release();
         output.line(&self.style.best(self.game.position(), &line))
     }

@@ -5,12 +5,19 @@ use std::{fmt, fs, io, path::Path, sync::Arc, time::Duration};
 use nnue::{FileError, Net};
 use xiangqi::{MAX_MOVES, notation::Notation, rules::RuleSet, text::shortened};
 
-use super::{Protocol, Setup};
-use crate::evaluation::Evaluation;
+use super::{
+    Protocol, Setup,
+    aliases::{self, Alias},
+};
+use crate::{
+    evaluation::Evaluation,
+    tune::{PARAMETERS, Parameter, ParameterError, Parameters},
+};
 
 /// The current option values.
 pub(super) struct Options {
     setup: Setup,
+    pub(super) parameters: Parameters,
     pub(super) lines: usize,
     pub(super) rules: RuleSet,
     pub(super) overhead: Duration,
@@ -26,6 +33,7 @@ pub(super) enum Change {
     Nothing,
     Hash(usize),
     Threads(usize),
+    Parameters,
     Evaluation(Evaluation),
     Rules,
     NewGame,
@@ -38,6 +46,8 @@ pub(super) enum OptionError {
     Unknown(String),
     #[error("setoption {name}: `{text}` is not {expected}")]
     Value { name: &'static str, text: String, expected: Kind },
+    #[error("setoption {0}")]
+    Parameter(ParameterError),
     #[error("setoption {name}: there is not that much memory")]
     Memory { name: &'static str },
     #[error("setoption {name}: {}: not a file", shortened(path))]
@@ -102,6 +112,7 @@ const OPTIONS: [(Id, Option<&str>, Option<&str>); 13] = [
 impl Options {
     pub(super) fn new(setup: Setup) -> Self {
         Self {
+            parameters: setup.settings.parameters.clone(),
             setup,
             lines: 1,
             rules: RuleSet::default(),
@@ -118,7 +129,11 @@ impl Options {
             Protocol::Uci => uci.map(|name| format!("option name {name} {}\n", self.kind(id).in_uci())),
             Protocol::Ucci => ucci.map(|name| format!("option {name} {}\n", self.kind(id).in_ucci())),
         });
-        named.collect::<String>().trim_end().to_owned()
+        let mut text = named.collect::<String>();
+        if self.setup.tune && protocol == Protocol::Uci {
+            text.extend(PARAMETERS.iter().zip(self.setup.settings.parameters.values()).map(in_uci));
+        }
+        text.trim_end().to_owned()
     }
 
     fn kind(&self, id: Id) -> Kind {
@@ -163,8 +178,19 @@ impl Options {
             let own = if protocol == Protocol::Uci { uci } else { ucci }?;
             own.eq_ignore_ascii_case(name).then_some((id, own))
         });
-        let Some((id, name)) = found else { return Err(OptionError::Unknown(shortened(name))) };
         let value = value.unwrap_or_default();
+        let Some((id, name)) = found else {
+            if self.setup.tune && Parameter::find(name).is_some() {
+                self.parameters.set(name, value).map_err(OptionError::Parameter)?;
+                return Ok(Change::Parameters);
+            }
+            if protocol == Protocol::Uci
+                && let Some(alias) = aliases::find(name, self.rules)
+            {
+                return self.set_alias(alias, value);
+            }
+            return Err(OptionError::Unknown(shortened(name)));
+        };
         let kind = self.kind(id);
         let invalid = || OptionError::Value { name, text: shortened(value), expected: kind };
         match id {
@@ -198,6 +224,15 @@ impl Options {
         Ok(Change::Nothing)
     }
 
+    fn set_alias(&mut self, alias: Alias, value: &str) -> Result<Change, OptionError> {
+        let Alias { name, kind } = alias;
+        let invalid = || OptionError::Value { name, text: shortened(value), expected: kind };
+        let choice = kind.choice(value).ok_or_else(invalid)?;
+        let Some(rules) = alias.rules(choice) else { return Ok(Change::Nothing) };
+        self.rules = rules;
+        Ok(Change::Rules)
+    }
+
     fn load(&self, name: &'static str, value: &str) -> Result<Evaluation, OptionError> {
         match value {
             "" | "<empty>" | PLAIN => return Ok(Evaluation::Plain),
@@ -226,7 +261,7 @@ impl Kind {
         text.parse().ok().filter(|number| (min..=max).contains(number))
     }
 
-    fn choice(self, text: &str) -> Option<&'static str> {
+    pub(super) fn choice(self, text: &str) -> Option<&'static str> {
         let Self::Combo { all, .. } = self else { return None };
         all.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text))
     }
@@ -250,6 +285,12 @@ impl Kind {
             Self::Button => "type button".to_owned(),
         }
     }
+}
+
+/// Formats a parameter as an option.
+fn in_uci((parameter, default): (&Parameter, i32)) -> String {
+    let &Parameter { name, min, max, .. } = parameter;
+    format!("option name {name} type spin default {default} min {min} max {max}\n")
 }
 
 fn parse_bool(text: &str) -> Option<bool> {

@@ -16,7 +16,7 @@ use xiangqi::{
 
 use super::{
     Protocol, Stopwatch,
-    command::{self, Command, Go},
+    command::{self, Command, CommandError, Go},
     info::Style,
     job::{Job, Kind, Task},
     options::{Change, Options},
@@ -40,13 +40,15 @@ pub struct Setup {
     pub max_hash_mebibytes: usize,
     /// The maximum of the option `Threads`.
     pub max_threads: usize,
+    /// Whether the parameters of the search are options.
+    pub tune: bool,
 }
 
 impl Setup {
     /// A setup whose option limits suit a large machine.
     #[must_use]
     pub const fn new(settings: Settings, kernel: Kernel) -> Self {
-        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512 }
+        Self { settings, kernel, max_hash_mebibytes: 1 << 18, max_threads: 512, tune: false }
     }
 }
 
@@ -65,6 +67,8 @@ pub struct Session<W: Write + Send + 'static> {
     protocol: Protocol,
     options: Options,
     game: Game,
+    /// Whether the last `position` was invalid: `go` finds no move until one is valid.
+    refused: bool,
     /// Moves that UCCI's `banmoves` forbids in this position.
     banned: Vec<Move>,
     /// The engine; none while a job owns it.
@@ -80,7 +84,16 @@ impl<W: Write + Send + 'static> Session<W> {
         let options = Options::new(setup);
         let game = Game::new(Fen::start(), options.rules);
         let protocol = Protocol::default();
-        Self { output: Output::new(output), protocol, options, game, banned: Vec::new(), engine, job: None }
+        Self {
+            output: Output::new(output),
+            protocol,
+            options,
+            game,
+            refused: false,
+            banned: Vec::new(),
+            engine,
+            job: None,
+        }
     }
 
     /// Executes a line without waiting for a search that it starts. Breaks after `quit`.
@@ -92,7 +105,10 @@ impl<W: Write + Send + 'static> Session<W> {
         match command::parse(line, self.protocol) {
             Ok(Some(command)) => self.execute(command),
             Ok(None) => Ok(ControlFlow::Continue(())),
-            Err(error) => self.write_error(&error),
+            Err(error) => {
+                self.refused |= error == CommandError::Position;
+                self.write_error(&error)
+            }
         }
     }
 
@@ -100,6 +116,12 @@ impl<W: Write + Send + 'static> Session<W> {
     #[must_use]
     pub const fn game(&self) -> &Game {
         &self.game
+    }
+
+    /// Whether the last `position` was valid; without one `go` finds no move.
+    #[must_use]
+    pub const fn has_position(&self) -> bool {
+        !self.refused
     }
 
     /// Waits until a running search ends by its limits and has written `bestmove`, without waiting
@@ -149,9 +171,13 @@ impl<W: Write + Send + 'static> Session<W> {
             Command::Position { fen, moves } => match self.set_up(fen.as_deref(), &moves) {
                 Ok(game) => {
                     self.game = game;
+                    self.refused = false;
                     self.banned.clear();
                 }
-                Err(error) => return self.write_error(&error),
+                Err(error) => {
+                    self.refused = true;
+                    return self.write_error(&error);
+                }
             },
             Command::BanMoves(moves) => match self.read_moves("banmoves", &moves) {
                 Ok(moves) => self.banned = moves,
@@ -207,6 +233,10 @@ impl<W: Write + Send + 'static> Session<W> {
             Change::Nothing => {}
             Change::Hash(mebibytes) => self.engine().set_hash(mebibytes),
             Change::Threads(threads) => self.engine().set_threads(threads),
+            Change::Parameters => {
+                let parameters = self.options.parameters.clone();
+                self.engine().set_parameters(parameters);
+            }
             Change::Evaluation(evaluation) => self.engine().set_evaluation(evaluation),
             Change::NewGame => self.engine().new_game(),
             Change::Rules => {
@@ -240,7 +270,9 @@ impl<W: Write + Send + 'static> Session<W> {
 
     fn go(&mut self, go: &Go) -> Result<(), ExecuteError> {
         let clock = Stopwatch::start();
-        let mut root_moves = self.read_moves("go: searchmoves", &go.search_moves)?;
+        // Moves of an invalid position mean nothing here.
+        let texts = if self.refused { &[][..] } else { &go.search_moves };
+        let mut root_moves = self.read_moves("go: searchmoves", texts)?;
         if !self.banned.is_empty() {
             if root_moves.is_empty() {
                 root_moves.extend(self.game.position().legal_moves());
@@ -249,8 +281,9 @@ impl<W: Write + Send + 'static> Session<W> {
         }
         let all_banned = root_moves.is_empty() && !self.banned.is_empty();
         let kind = match (go.perft, go.mate) {
+            _ if self.refused => Kind::NoMove,
             (Some(depth), _) => Kind::Perft(depth),
-            _ if all_banned => Kind::AllBanned,
+            _ if all_banned => Kind::NoMove,
             (_, Some(moves)) => Kind::Mate(moves),
             _ => Kind::Search,
         };
@@ -288,7 +321,7 @@ impl<W: Write + Send + 'static> Session<W> {
         if let Some(left) = go.clocks[turn] {
             let increment = duration(go.increments[turn]);
             let clock = ClockState { left: duration(left), increment, moves_to_go: go.moves_to_go };
-            let budget = clock.budget(overhead);
+            let budget = clock.budget(overhead, &self.options.parameters);
             limits.soft_time = Some(budget.soft);
             limits.hard_time = Some(budget.hard);
         }

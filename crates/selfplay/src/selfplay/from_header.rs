@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dataset::{Book, Digest, Entrant, Header};
-use engine::{Evaluation, bench};
+use dataset::{Book, Digest, Entrant, Header, Overrides};
+use engine::{Evaluation, Parameters, bench, tune::ParameterError};
 
 use super::{Opponent, Run, net_of};
 use crate::{
@@ -12,13 +12,15 @@ use crate::{
 };
 
 /// The given parts do not match the header, so the games would differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum HeaderMismatch {
     #[error("the games are of engines with the bench signature {expected}; that of this one is {found}")]
     Engine { expected: u64, found: u64 },
     #[error("{} should play as {entrant:?}, and {} is given", net(*expected), net(*found))]
     Net { entrant: Entrant, expected: Option<Digest>, found: Option<Digest> },
+    #[error("{entrant:?} plays with parameters that this engine does not have: {source}")]
+    Parameters { entrant: Entrant, source: ParameterError },
     #[error("the games are of self-play, and an opponent is given")]
     SelfPlay,
     #[error("the games are of a match, and no opponent is given")]
@@ -86,6 +88,10 @@ impl Run {
             if found == expected { Ok(()) } else { Err(HeaderMismatch::Net { entrant, expected, found }) }
         };
         check_net(Entrant::A, header.net, &evaluation)?;
+        let parameters = |entrant, text: &Overrides| {
+            let parsed = text.as_str().parse::<Parameters>();
+            parsed.map_err(|source| HeaderMismatch::Parameters { entrant, source })
+        };
         let opponent = match (header.opponent, opponent) {
             (None, None) => None,
             (None, Some(_)) => return Err(HeaderMismatch::SelfPlay),
@@ -93,7 +99,8 @@ impl Run {
             (Some(expected), Some(evaluation)) => {
                 check_net(Entrant::B, expected.net, &evaluation)?;
                 let dataset::Opponent { soft_nodes, hard_nodes, .. } = expected;
-                Some(Opponent { evaluation, soft_nodes, hard_nodes })
+                let parameters = parameters(Entrant::B, &header.opponent_parameters)?;
+                Some(Opponent { evaluation, parameters, soft_nodes, hard_nodes })
             }
         };
         let (expected, found) = (header.openings.book, book.as_ref().map(Book::hash));
@@ -103,6 +110,7 @@ impl Run {
         let Header { rules, settings, openings, seed, first_game, .. } = header;
         Ok(Self {
             evaluation,
+            parameters: parameters(Entrant::A, &header.parameters)?,
             opponent,
             timed: None,
             settings: *settings,

@@ -129,7 +129,8 @@ impl Run {
             // The same search as without an observer: the control is never used.
             let control = Control::default();
             let (report, is_late) = if let Some((clocks, timer)) = &mut timed {
-                let (limits, clock) = (limits(&clocks.allowance(side)), SearchClock::start(*timer));
+                let limits = limits(&clocks.allowance(side), engine.parameters());
+                let clock = SearchClock::start(*timer);
                 let report = engine.search_with(&game, &limits, &clock, &control, &mut after_iteration);
                 (report, clocks.press(side, clock.elapsed()).is_err())
             } else {

@@ -4,7 +4,7 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use engine::Evaluation;
+use engine::{Evaluation, Parameters};
 use nnue::{Kernel, Net, architecture::Sizes};
 use selfplay::{
     Adjudication, Filter, Openings, Record,
@@ -17,6 +17,7 @@ pub(crate) fn run(games: u64, threads: usize) -> Run {
     Run {
         evaluation: Evaluation::Plain,
         opponent: None,
+        parameters: Parameters::default(),
         timed: None,
         settings: GameSettings {
             hash_mebibytes: 1,
@@ -47,7 +48,8 @@ pub(crate) fn net() -> Evaluation {
 
 /// Returns a match of the plain evaluation against that net.
 pub(crate) fn match_run(games: u64, threads: usize) -> Run {
-    let opponent = Opponent { evaluation: net(), soft_nodes: Some(20), hard_nodes: 40 };
+    let opponent =
+        Opponent { evaluation: net(), parameters: Parameters::default(), soft_nodes: Some(20), hard_nodes: 40 };
     Run { opponent: Some(opponent), ..run(games, threads) }
 }
 
