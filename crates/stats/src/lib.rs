@@ -13,6 +13,7 @@
 //!   verdict, [`Sprt::estimate`] the Elo of a match stopped by the test itself, [`Sprt::outlook`]
 //!   the time left.
 //! * [`Overshoot`] corrects the bounds for tests that are evaluated once per batch.
+//! * [`tournament`] has schedules, standings and ratings of many players.
 //!
 //! ```
 //! use stats::{Decision, EloModel, Hypotheses, Pentanomial, Sprt};
@@ -44,6 +45,7 @@ mod distribution;
 mod elo;
 mod normal;
 mod sprt;
+pub mod tournament;
 
 pub use counts::{Counts, CountsError, GameResult, PairResult, Pentanomial, Trinomial};
 pub use elo::{EloEstimate, EloModel, Rounded, UnknownEloModel};
