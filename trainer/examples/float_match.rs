@@ -50,6 +50,7 @@ fn main() {
         filter: Some(Filter { nodes: 10_000, bound: 150 }),
     };
     let plan = MatchPlan {
+        first_pair: 0,
         pairs: number(2, 100),
         threads: number(4, 1) as usize,
         openings: OpeningOrder::new(openings, number(5, 1)),

@@ -28,6 +28,7 @@ mod sprt;
 mod stopwatch;
 mod threads;
 mod thresholds;
+mod tournament;
 mod uci;
 
 /// The toolbox of Chuhe, distributed NNUE training for xiangqi. Without a command it plays as an
@@ -48,6 +49,7 @@ enum Command {
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
+    Tournament(Box<tournament::Arguments>),
     Net(net::Arguments),
     Data(data::Arguments),
 }
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(arguments) => arguments.run(&mut out),
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
+        Command::Tournament(arguments) => arguments.run(&mut out),
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),
     };

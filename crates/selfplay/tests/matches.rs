@@ -66,6 +66,7 @@ impl Player for ScriptedPlayer<'_> {
 fn plan(pairs: u64, threads: usize, time_control: TimeControl, timer: &dyn Timer) -> MatchPlan<'_> {
     let openings = Openings { rules: RuleSet::Cxr, book: None, plies: 6, filter: None };
     MatchPlan {
+        first_pair: 0,
         pairs,
         threads,
         openings: OpeningOrder::new(openings, 5),
@@ -246,15 +247,15 @@ fn the_first_ply_of_draw_adjudication_counts_the_opening() {
 /// The moves of a pair's games.
 type Pair = [Vec<String>; 2];
 
-fn engines(threads: usize, pairs: u64) -> (Vec<Pair>, Standing) {
-    let plan = plan(pairs, threads, TimeControl::Nodes(60), &NoTimer);
+fn engines(threads: usize, first_pair: u64, pairs: u64) -> (Vec<Pair>, Standing) {
+    let plan = MatchPlan { first_pair, ..plan(pairs, threads, TimeControl::Nodes(60), &NoTimer) };
     let enter = |_| -> Result<Box<dyn Player>, String> {
         let settings = Settings { hash_mebibytes: 1, ..Settings::default() };
         Ok(Box::new(EnginePlayer::new(Engine::new(&settings), &NoTimer)))
     };
     let mut games = Vec::new();
     let standing = play_match(&plan, &enter, |pair, standing| {
-        assert_eq!(standing.pairs.pairs(), pair.number + 1);
+        assert_eq!(first_pair + standing.pairs.pairs(), pair.number + 1);
         let moves = [0, 1].map(|index| pair.games[index].game.moves().map(|mv| mv.to_string()).collect());
         games.push(moves);
         Ok(ControlFlow::Continue(()))
@@ -265,10 +266,14 @@ fn engines(threads: usize, pairs: u64) -> (Vec<Pair>, Standing) {
 /// An engine against itself at fixed nodes: both games of a pair are equal, so every pair is even.
 #[test]
 fn matches_at_fixed_nodes_are_deterministic() {
-    let (games, standing) = engines(1, 4);
-    assert_eq!(engines(2, 4).0, games);
+    let (games, standing) = engines(1, 0, 4);
+    assert_eq!(engines(2, 0, 4).0, games);
     assert_eq!(standing.pairs.cells(), &[0, 0, 4, 0, 0]);
     assert!(games.iter().all(|[first, second]| first == second));
+    // A resumed match plays the same games.
+    let (rest, standing) = engines(2, 3, 4);
+    assert_eq!((rest.as_slice(), standing.pairs.pairs()), (&games[3..], 1));
+    assert!(engines(1, 4, 4).0.is_empty());
 }
 
 #[test]

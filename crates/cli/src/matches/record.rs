@@ -10,22 +10,24 @@ use super::terms::Terms;
 use crate::date;
 
 /// The name of a game: its pair and its number in the pair, both from 1.
-pub(super) fn round(pair: u64, second: bool) -> String {
+pub(crate) fn round(pair: u64, second: bool) -> String {
     format!("{}.{}", pair + 1, 1 + u8::from(second))
 }
 
 /// Writes games as PGN.
-pub(super) struct PgnWriter {
+pub(crate) struct PgnWriter {
     names: [String; 2],
     rules: RuleSet,
     time_control: TimeControl,
     terms: Terms,
     event: String,
     notation: Notation,
+    /// The tag `Round` before the pair: a tournament's round.
+    prefix: String,
 }
 
 impl PgnWriter {
-    pub(super) fn new(
+    pub(crate) fn new(
         names: &[String; 2],
         rules: RuleSet,
         time_control: TimeControl,
@@ -33,14 +35,27 @@ impl PgnWriter {
         event: &str,
         notation: Notation,
     ) -> Self {
-        Self { names: names.clone(), rules, time_control, terms: terms.clone(), event: event.to_owned(), notation }
+        Self {
+            names: names.clone(),
+            rules,
+            time_control,
+            terms: terms.clone(),
+            event: event.to_owned(),
+            notation,
+            prefix: String::new(),
+        }
+    }
+
+    /// Sets the round of a tournament, which stands before the pair.
+    pub(crate) fn in_round(self, round: usize) -> Self {
+        Self { prefix: format!("{}.", round + 1), ..self }
     }
 
     /// Formats a game of a pair, with the current date.
-    pub(super) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
+    pub(crate) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
         let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
         let (date, time) = date::now();
-        let round = round(pair, second);
+        let round = format!("{}{}", self.prefix, round(pair, second));
         let time_control = self.time_control.to_string();
         let reason = match &played.ending {
             selfplay::Ending::Played(..) => played.ending.reason().to_owned(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The settings of all games that do not follow from their moves.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     seed: u64,
     /// The SHA-256 of the book's file.
     book: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    pub(super) fn new(arguments: &super::Arguments, book: Option<&Book>) -> Self {
+    pub(crate) fn new(arguments: &super::games::GameArguments, book: Option<&Book>) -> Self {
         let adjudication = arguments.thresholds.adjudication();
         Self {
             seed: arguments.seed,
@@ -36,7 +36,7 @@ impl Terms {
     }
 
     /// Formats the terms as PGN tags; a missing value is `-`, as in PGN.
-    pub(super) fn tags(&self) -> [(&'static str, String); 7] {
+    pub(crate) fn tags(&self) -> [(&'static str, String); 7] {
         [
             ("Seed", self.seed.to_string()),
             ("Book", self.book.clone().unwrap_or_else(none)),

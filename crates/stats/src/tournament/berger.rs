@@ -9,9 +9,9 @@ use super::Pairing;
 /// ```
 /// use stats::tournament::berger;
 ///
-/// let rounds = berger(4);
-/// let second: Vec<_> = rounds[1].iter().map(|pairing| (pairing.red + 1, pairing.black + 1)).collect();
-/// assert_eq!(second, [(4, 3), (1, 2)]);
+/// let first = &berger(4)[0];
+/// assert_eq!((first[0].red + 1, first[0].black + 1), (1, 4));
+/// assert_eq!((first[1].red + 1, first[1].black + 1), (2, 3));
 /// ```
 #[must_use]
 pub fn berger(players: usize) -> Vec<Vec<Pairing>> {
