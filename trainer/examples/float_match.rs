@@ -55,7 +55,8 @@ fn main() {
         threads: number(4, 1) as usize,
         openings: OpeningOrder::new(openings, number(5, 1)),
         conditions: Conditions {
-            time_control: TimeControl::Nodes(number(3, 2_000)),
+            time_controls: [TimeControl::Nodes(number(3, 2_000)); 2],
+            decider: false,
             grace: Duration::ZERO,
             adjudication: Adjudication::default(),
             ply_cap: 400,

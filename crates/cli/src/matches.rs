@@ -5,6 +5,7 @@ pub(crate) mod entrant;
 pub(crate) mod games;
 mod progress;
 pub(crate) mod record;
+mod side_limits;
 pub(crate) mod terms;
 
 use std::{
@@ -15,7 +16,9 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use selfplay::{Abort, Book, Entrant, FaultReport, LoneGame, MatchAborted, MatchPlan, Player, Timer as _, play_match};
+use selfplay::{
+    Abort, Book, Conditions, Entrant, FaultReport, LoneGame, MatchAborted, MatchPlan, Player, Timer as _, play_match,
+};
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::notation::Notation;
 
@@ -25,6 +28,7 @@ use entrant::Engine;
 use games::GameArguments;
 use progress::Progress;
 use record::PgnWriter;
+use side_limits::SideLimits;
 use terms::Terms;
 
 /// Play game pairs between two engines, from the same opening with colours swapped, and estimate
@@ -51,6 +55,8 @@ pub(crate) struct Arguments {
     pairs: u64,
     #[command(flatten)]
     games: GameArguments,
+    #[command(flatten)]
+    sides: SideLimits,
     /// Stop when an SPRT of these hypotheses, in normalized Elo, is decided
     #[arg(long, value_name = "E0,E1", allow_hyphen_values = true, value_parser = hypotheses)]
     sprt: Option<Hypotheses>,
@@ -88,9 +94,8 @@ impl Arguments {
         let [one, other] = probed;
         let profiles = [one?, other?];
         let names = distinct(profiles.each_ref().map(|profile| profile.name.clone()));
-        let terms = Terms::new(&self.games, book.as_ref());
-        let pgn =
-            PgnWriter::new(&names, self.games.rules, self.games.time_control(), &terms, &self.event, self.notation);
+        let terms = Terms::new(&self.games, book.as_ref()).with_sides(&self.conditions());
+        let pgn = PgnWriter::new(&names, self.games.rules, self.conditions(), &terms, &self.event, self.notation);
         let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
             None => None,
@@ -144,13 +149,18 @@ impl Arguments {
         why.map_or(Ok(Finding::Holds), |why| Err(why.into()))
     }
 
+    fn conditions(&self) -> Conditions {
+        let time_controls = self.sides.time_controls(self.games.time_control());
+        Conditions { time_controls, decider: self.sides.decider, ..self.games.conditions() }
+    }
+
     fn plan<'a>(&self, book: Option<Book>, test: Option<Sprt>, timer: &'a Stopwatch) -> MatchPlan<'a> {
         MatchPlan {
             first_pair: 0,
             pairs: self.pairs,
             threads: self.games.threads.get(),
             openings: self.games.openings(book),
-            conditions: self.games.conditions(),
+            conditions: self.conditions(),
             test,
             timer,
         }
@@ -163,7 +173,7 @@ impl Arguments {
             [] => String::new(),
             names => format!("; positions of {} cannot be checked", names.join(" and ")),
         };
-        format!("{a} against {b}: {}{blind}", self.games.description(book))
+        format!("{a} against {b}: {}{blind}", self.games.description(&self.conditions(), book))
     }
 }
 

@@ -108,7 +108,11 @@ impl Arguments {
             live: Live { terminal: io::stderr().is_terminal(), pending: false },
         };
         let resumed = event.journal.pairs.len();
-        event.live.announce(&format!("{}: {}", self.event, self.games.description(book.as_ref())))?;
+        event.live.announce(&format!(
+            "{}: {}",
+            self.event,
+            self.games.description(&self.games.conditions(), book.as_ref())
+        ))?;
         if resumed > 0 {
             event.live.announce(&format!("resumed after {resumed} pairs"))?;
         }
@@ -200,7 +204,7 @@ impl Event<'_> {
         let names = [pairing.red, pairing.black].map(|player| self.names[player].clone());
         let Arguments { games, event, notation, .. } = self.arguments;
         if let Some(file) = &mut self.pgn {
-            let pgn = PgnWriter::new(&names, games.rules, games.time_control(), &self.terms, event, *notation);
+            let pgn = PgnWriter::new(&names, games.rules, games.conditions(), &self.terms, event, *notation);
             let pgn = pgn.in_round(round);
             let text = [false, true].map(|second| pgn.write(pair.number, second, &pair.games[usize::from(second)]));
             file.write_all(text.concat().as_bytes()).context("--pgn")?;

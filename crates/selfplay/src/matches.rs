@@ -244,7 +244,7 @@ fn play_pair<'p>(
     for second in [false, true] {
         let [a, b] = players.each_mut().map(|player| -> &mut dyn Player { player.as_mut() });
         let mut seats = if second { [b, a] } else { [a, b] };
-        match arbiter::play(opening.game(), &mut seats, &plan.conditions, plan.timer, stop) {
+        match arbiter::play(opening.game(), &mut seats, &plan.conditions, second, plan.timer, stop) {
             Ok(played) => games.push(played),
             Err(Interruption::Stopped) => return Ok(None),
             Err(Interruption::Gone(side, detail)) => {

@@ -71,7 +71,8 @@ fn plan(pairs: u64, threads: usize, time_control: TimeControl, timer: &dyn Timer
         threads,
         openings: OpeningOrder::new(openings, 5),
         conditions: Conditions {
-            time_control,
+            time_controls: [time_control; 2],
+            decider: false,
             grace: Duration::from_millis(10),
             adjudication: Adjudication::default(),
             ply_cap: 60,
@@ -169,6 +170,7 @@ fn clocks_run_down_and_get_their_increment() {
     let clock = |base, increment| TimeControl::Clock {
         base: Duration::from_millis(base),
         increment: Duration::from_millis(increment),
+        moves: None,
     };
     // 27 moves until the ply cap; sudden death.
     let (_, standing) = play(&plan(1, 1, clock(270, 0), &timer), &timer, 10, None);
@@ -199,7 +201,7 @@ fn allowances_exclude_the_grace() {
     let seen = seen_with(TimeControl::MoveTime(time));
     assert!(seen.len() > 50 && seen.iter().all(|(.., allowance)| *allowance == Allowance::MoveTime(time)));
     let increment = milliseconds(2);
-    let seen = seen_with(TimeControl::Clock { base: milliseconds(1000), increment });
+    let seen = seen_with(TimeControl::Clock { base: milliseconds(1000), increment, moves: None });
     for (entrant, plies, allowance) in seen {
         // The six opening plies take no time; A takes 7 ms for each of its moves, B takes 1 ms.
         let moves = |color: Color| {
@@ -213,8 +215,39 @@ fn allowances_exclude_the_grace() {
             milliseconds(1000 + 2 * moves(color) - used * moves(color))
         };
         let is_a = entrant == Entrant::A;
-        let expected = Allowance::Clock { own: left(mover, is_a), opponent: left(!mover, !is_a), increment };
+        let expected = Allowance::Clock {
+            own: left(mover, is_a),
+            opponent: left(!mover, !is_a),
+            increment,
+            opponent_increment: increment,
+            moves_to_go: None,
+        };
         assert_eq!(allowance, expected, "{entrant:?} after {plies} plies");
+    }
+}
+
+#[test]
+fn limits_belong_to_the_entrants_and_a_decider_favours_black() {
+    let timer = ManualTimer::default();
+    let mut plan = plan(1, 1, TimeControl::Nodes(1), &timer);
+    plan.conditions.time_controls = [TimeControl::Nodes(300), TimeControl::Nodes(90)];
+    for decider in [false, true] {
+        plan.conditions.decider = decider;
+        let seen = Seen::default();
+        let (pairs, standing) = play_seen(&plan, &timer, 0, None, &seen);
+        for (entrant, plies, allowance) in seen.into_inner().unwrap() {
+            let is_black = !plies.is_multiple_of(2);
+            let nodes = match (entrant, decider && is_black) {
+                (Entrant::A, false) => 300,
+                (Entrant::A, true) => 200,
+                (Entrant::B, false) => 90,
+                (Entrant::B, true) => 60,
+            };
+            assert_eq!(allowance, Allowance::Nodes(nodes), "{entrant:?} after {plies} plies");
+        }
+        // All games reach the ply cap.
+        assert!(pairs.iter().flat_map(|pair| &pair.games).all(|played| played.ending.reason() == "ply_cap"));
+        assert_eq!(standing.games.cells(), if decider { &[1, 0, 1] } else { &[0, 2, 0] });
     }
 }
 

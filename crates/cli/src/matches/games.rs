@@ -22,7 +22,8 @@ pub(crate) struct GameArguments {
     /// Limit each move to MS milliseconds
     #[arg(long, value_name = "MS", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
-    /// Give each side a clock in seconds: `10+0.1`, or without increment `60`
+    /// Give each side a clock in seconds: `10+0.1`, without increment `60`, or in periods of 40
+    /// moves `40/60`
     #[arg(long, value_name = "CLOCK", group = "limit")]
     tc: Option<TimeControl>,
     /// Milliseconds of grace, per move or per clock, before a game is lost on time
@@ -79,7 +80,8 @@ impl GameArguments {
 
     pub(crate) fn conditions(&self) -> Conditions {
         Conditions {
-            time_control: self.time_control(),
+            time_controls: [self.time_control(); 2],
+            decider: false,
             grace: Duration::from_millis(self.grace),
             adjudication: self.thresholds.adjudication(),
             ply_cap: self.thresholds.ply_cap,
@@ -97,13 +99,16 @@ impl GameArguments {
         OpeningOrder::new(Openings { rules: self.rules, book, plies, filter }, self.seed)
     }
 
-    /// Describes limit, rules and openings.
-    pub(crate) fn description(&self, book: Option<&Book>) -> String {
+    /// Describes the limits of both sides, rules and openings.
+    pub(crate) fn description(&self, conditions: &Conditions, book: Option<&Book>) -> String {
         let openings = match book {
             Some(book) => format!("book {} of {} positions", book.hash(), book.positions().len()),
             None => format!("random openings, seed {}", self.seed),
         };
-        let (time_control, grace, rules) = (self.time_control(), self.grace, self.rules);
-        format!("{time_control}, grace {grace} ms, {rules} rules, {openings}")
+        let (grace, rules) = (self.grace, self.rules);
+        let [a, b] = conditions.time_controls;
+        let limits = if a == b { a.to_string() } else { format!("{a} (A) and {b} (B)") };
+        let decider = if conditions.decider { ", deciders" } else { "" };
+        format!("{limits}{decider}, grace {grace} ms, {rules} rules, {openings}")
     }
 }

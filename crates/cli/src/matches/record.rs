@@ -1,7 +1,7 @@
 //! The games of a match as PGN.
 
 use selfplay::{
-    PlayedGame, TimeControl,
+    Conditions, PlayedGame,
     pgn::{Comment, PgnGame},
 };
 use xiangqi::{notation::Notation, rules::RuleSet};
@@ -18,7 +18,7 @@ pub(crate) fn round(pair: u64, second: bool) -> String {
 pub(crate) struct PgnWriter {
     names: [String; 2],
     rules: RuleSet,
-    time_control: TimeControl,
+    conditions: Conditions,
     terms: Terms,
     event: String,
     notation: Notation,
@@ -30,7 +30,7 @@ impl PgnWriter {
     pub(crate) fn new(
         names: &[String; 2],
         rules: RuleSet,
-        time_control: TimeControl,
+        conditions: Conditions,
         terms: &Terms,
         event: &str,
         notation: Notation,
@@ -38,7 +38,7 @@ impl PgnWriter {
         Self {
             names: names.clone(),
             rules,
-            time_control,
+            conditions,
             terms: terms.clone(),
             event: event.to_owned(),
             notation,
@@ -56,9 +56,17 @@ impl PgnWriter {
         let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
         let (date, time) = date::now();
         let round = format!("{}{}", self.prefix, round(pair, second));
-        let time_control = self.time_control.to_string();
+        let [red_limit, black_limit] = self.conditions.by_color(second);
+        // PGN has no tag for two limits: they are added, and the common one is unknown.
+        let (time_control, limits) = if red_limit == black_limit {
+            (red_limit.to_string(), None)
+        } else {
+            let limits = [("RedTimeControl", red_limit), ("BlackTimeControl", black_limit)];
+            ("?".to_owned(), Some(limits.map(|(name, limit)| (name, limit.to_string()))))
+        };
         let reason = match &played.ending {
             selfplay::Ending::Played(..) => played.ending.reason().to_owned(),
+            selfplay::Ending::DrawWinsBlack(reason) => format!("{}, a draw is Black's win", reason.name()),
             selfplay::Ending::Fault(side, fault) => format!("{} by {}: {}", fault.kind, side.name(), fault.detail),
         };
         let plies = played.game.len().to_string();
@@ -86,6 +94,7 @@ impl PgnWriter {
             tags: tags
                 .map(|(name, value)| (name, value.to_owned()))
                 .into_iter()
+                .chain(limits.into_iter().flatten())
                 .chain(self.terms.tags())
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),

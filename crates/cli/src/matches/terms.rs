@@ -1,7 +1,7 @@
 //! The terms of a match, for its records and its answer. Without them a match could not be
 //! repeated, and the end of a game not be explained.
 
-use selfplay::{Book, DrawRule, WinRule};
+use selfplay::{Book, Conditions, DrawRule, WinRule};
 use serde::Serialize;
 
 /// The settings of all games that do not follow from their moves.
@@ -17,6 +17,12 @@ pub(crate) struct Terms {
     adjudicate_win: Option<[u32; 2]>,
     /// As the flag has it: score, plies, and the first ply.
     adjudicate_draw: Option<[u32; 3]>,
+    /// The limits of A and B, if they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<[String; 2]>,
+    /// Whether a draw is Black's win, and Black has two thirds of its limit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    decider: bool,
 }
 
 impl Terms {
@@ -32,7 +38,15 @@ impl Terms {
             adjudicate_draw: adjudication
                 .draw
                 .map(|DrawRule { score, plies, from_ply }| [score.unsigned_abs(), plies, from_ply]),
+            limits: None,
+            decider: false,
         }
+    }
+
+    /// Adds what makes the sides differ.
+    pub(crate) fn with_sides(self, conditions: &Conditions) -> Self {
+        let [a, b] = conditions.time_controls;
+        Self { limits: (a != b).then(|| [a, b].map(|limit| limit.to_string())), decider: conditions.decider, ..self }
     }
 
     /// Formats the terms as PGN tags; a missing value is `-`, as in PGN.

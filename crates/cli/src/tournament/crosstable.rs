@@ -141,7 +141,7 @@ impl<'a> Crosstable<'a> {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{event}</title>\n\
              <style>body {{ font-family: sans-serif; margin: 2em }} table {{ border-collapse: collapse }} \
-             th, td {{ border: 1px solid #999; padding: 0.3em 0.6em; text-align: right }} \
+             th, td {{ white-space: nowrap; border: 1px solid #999; padding: 0.3em 0.6em; text-align: right }} \
              td:nth-child(2), th:nth-child(2) {{ text-align: left }} th {{ background: #eee }}</style>\n</head>\n\
              <body>\n<h1>{event}</h1>\n<table>\n"
         );

@@ -97,7 +97,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the PGN file, cut after the last recorded game. Only a resumed tournament may find one.
+    /// Opens the PGN file, cut after the last recorded game. Only a resumed tournament finds one.
     pub(super) fn open_pgn(&self, path: &Path) -> Result<File> {
         let place = || path.display().to_string();
         if self.file.is_none() {
