@@ -2,16 +2,16 @@
 //! all results.
 //!
 //! A gate ends as soon as its test decides, so it measures the difference badly, and differences
-//! need not add up. Champions therefore meet in the order of Berger's tables, with a fixed number
-//! of pairs each. The jobs have the kind `rating` and decide nothing.
-
-mod berger;
-mod strength;
+//! need not add up. Champions therefore meet in the order of the World rules' Berger tables, with
+//! a fixed number of pairs each. The jobs have the kind `rating` and decide nothing.
 
 use dataset::{Digest, random::game_seed};
 use protocol::{api::problem::Code, campaign::Gate};
 use serde_json::{Value, json};
-use stats::Pentanomial;
+use stats::{
+    Pentanomial,
+    tournament::{Pairing, Score, berger, strengths},
+};
 
 use crate::{
     campaigns::{self, CampaignRow, matches, nets},
@@ -19,8 +19,6 @@ use crate::{
     events::{Event, record_event},
     store::{Connection, StoreError},
 };
-
-pub use strength::{Score, Strength, strengths};
 
 /// Default number of pairs between two nets.
 pub const DEFAULT_PAIRS: u32 = 200;
@@ -70,7 +68,7 @@ async fn jobs_between(
 }
 
 /// Creates matches between the champions of a campaign that have not met. Returns the jobs in the
-/// order of Berger's tables.
+/// order of the Berger tables.
 ///
 /// # Errors
 ///
@@ -99,7 +97,7 @@ pub async fn begin(
         Gate { most_pairs: plan.pairs, nodes: plan.nodes.unwrap_or(gate.nodes), candidate_nodes_percent: 100, ..gate };
     let seed = game_seed(row.campaign.seed, row.id as u64);
     let mut jobs = Vec::new();
-    for (one, other) in berger::rounds(players.len()).into_iter().flatten() {
+    for Pairing { red: one, black: other } in berger(players.len()).into_iter().flatten() {
         // The newer net is the first player.
         let (old, new) = (players[one.min(other)], players[one.max(other)]);
         if !jobs_between(connection, new, old).await?.is_empty() {

@@ -50,11 +50,13 @@ fn main() {
         filter: Some(Filter { nodes: 10_000, bound: 150 }),
     };
     let plan = MatchPlan {
+        first_pair: 0,
         pairs: number(2, 100),
         threads: number(4, 1) as usize,
         openings: OpeningOrder::new(openings, number(5, 1)),
         conditions: Conditions {
-            time_control: TimeControl::Nodes(number(3, 2_000)),
+            time_controls: [TimeControl::Nodes(number(3, 2_000)); 2],
+            decider: false,
             grace: Duration::ZERO,
             adjudication: Adjudication::default(),
             ply_cap: 400,

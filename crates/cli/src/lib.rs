@@ -29,6 +29,7 @@ mod sprt;
 mod stopwatch;
 mod threads;
 mod thresholds;
+mod tournament;
 mod tune;
 mod uci;
 
@@ -50,6 +51,7 @@ enum Command {
     Sprt(sprt::Arguments),
     Selfplay(selfplay_command::Arguments),
     Match(Box<matches::Arguments>),
+    Tournament(Box<tournament::Arguments>),
     Tune(Box<tune::Arguments>),
     Net(net::Arguments),
     Data(data::Arguments),
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(arguments) => arguments.run(&mut out),
         Command::Selfplay(arguments) => arguments.run(&mut out),
         Command::Match(arguments) => arguments.run(&mut out),
+        Command::Tournament(arguments) => arguments.run(&mut out),
         Command::Tune(arguments) => arguments.run(&mut out),
         Command::Net(arguments) => arguments.run(&mut out),
         Command::Data(arguments) => arguments.run(&mut out),

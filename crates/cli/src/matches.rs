@@ -1,39 +1,35 @@
 //! `chuhe match`: a match between two engines.
 
 mod answer;
-mod entrant;
+pub(crate) mod entrant;
+pub(crate) mod games;
 mod progress;
-mod record;
-mod terms;
+pub(crate) mod record;
+mod side_limits;
+pub(crate) mod terms;
 
 use std::{
     fs::File,
     io::{self, Write},
-    num::NonZeroUsize,
     ops::ControlFlow,
     path::PathBuf,
-    time::Duration,
 };
 
 use anyhow::{Context as _, Result};
 use selfplay::{
-    Abort, Book, Conditions, Entrant, FaultReport, Filter, LoneGame, MatchAborted, MatchPlan, OpeningOrder, Openings,
-    Player, TimeControl, Timer as _, play_match,
+    Abort, Book, Conditions, Entrant, FaultReport, LoneGame, MatchAborted, MatchPlan, Player, Timer as _, play_match,
 };
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
-use xiangqi::{notation::Notation, rules::RuleSet};
+use xiangqi::notation::Notation;
 
-use crate::{
-    Finding, external::Timeouts, one_line::one_line, parameters, stopwatch::Stopwatch, threads, thresholds::Thresholds,
-};
+use crate::{Finding, one_line::one_line, parameters, stopwatch::Stopwatch};
 use answer::Report;
 use entrant::Engine;
+use games::GameArguments;
 use progress::Progress;
 use record::PgnWriter;
+use side_limits::SideLimits;
 use terms::Terms;
-
-/// Nodes of the plain evaluation's search that filters openings.
-const OPENING_NODES: u64 = 10_000;
 
 /// Play game pairs between two engines, from the same opening with colours swapped, and estimate
 /// Elo
@@ -47,7 +43,6 @@ const OPENING_NODES: u64 = 10_000;
 /// ours. An engine loses the game and is restarted if it crashes, stalls, plays an illegal move,
 /// holds a wrong position, or oversteps its time.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("limit").required(true))]
 pub(crate) struct Arguments {
     /// The engine under test
     #[arg(long, value_name = "ENGINE")]
@@ -64,44 +59,10 @@ pub(crate) struct Arguments {
     /// Game pairs to play, unless a test decides earlier
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pairs: u64,
-    /// Limit each move to N nodes
-    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
-    /// Limit each move to MS milliseconds
-    #[arg(long, value_name = "MS", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
-    movetime: Option<u64>,
-    /// Give each side a clock in seconds: `10+0.1`, or without increment `60`
-    #[arg(long, value_name = "CLOCK", group = "limit")]
-    tc: Option<TimeControl>,
-    /// Milliseconds of grace, per move or per clock, before a game is lost on time
-    #[arg(long, value_name = "MS", default_value_t = 200)]
-    grace: u64,
-    /// Milliseconds of silence beyond its time after which an engine counts as stalled
-    #[arg(long, value_name = "MS", default_value_t = 60_000, value_parser = clap::value_parser!(u64).range(1..))]
-    watchdog: u64,
-    /// Opening book (FEN or EPD, one a line), shuffled by the seed
-    #[arg(long, value_name = "FILE")]
-    book: Option<PathBuf>,
-    /// Random moves at the start [default: 6, or none with a book]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=200))]
-    random_plies: Option<u32>,
-    /// Greatest imbalance of random openings, in centipawns, by a short search without a net
-    #[arg(long, value_name = "SCORE", default_value_t = 150, value_parser = clap::value_parser!(i32).range(0..=30_000))]
-    opening_bound: i32,
-    /// The seed of the openings
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
-    /// The rulebook: cxr, wxf, axf, wikibook or simple
-    #[arg(long, default_value_t)]
-    rules: RuleSet,
-    /// Hash table size of each engine
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    hash: u32,
     #[command(flatten)]
-    thresholds: Thresholds,
-    /// Games played in parallel
-    #[arg(long, value_name = "T", default_value = "1", value_parser = threads::parse)]
-    threads: NonZeroUsize,
+    games: GameArguments,
+    #[command(flatten)]
+    sides: SideLimits,
     /// Stop when an SPRT of these hypotheses, in normalized Elo, is decided
     #[arg(long, value_name = "E0,E1", allow_hyphen_values = true, value_parser = hypotheses)]
     sprt: Option<Hypotheses>,
@@ -127,11 +88,9 @@ impl Arguments {
             // Hypotheses that are too extreme for any result are rejected before a game is played.
             test.llr(Pentanomial::default()).context("--sprt")?;
         }
-        let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
+        let book = self.games.book()?;
         let timer = Stopwatch::start();
-        let timeouts =
-            Timeouts { grace: Duration::from_millis(self.grace), watchdog: Duration::from_millis(self.watchdog) };
-        let engine_settings = entrant::EngineSettings { hash_mebibytes: self.hash as usize, timeouts, timer: &timer };
+        let engine_settings = self.games.engine_settings(&timer);
         // An engine that cannot play is reported before anything is played or written.
         let engines = [(&self.a, "--a"), (&self.b, "--b")].map(|(engine, flag)| engine.load().context(flag));
         let [a, b] = engines;
@@ -142,8 +101,8 @@ impl Arguments {
         let [one, other] = probed;
         let profiles = [one?, other?];
         let names = distinct(profiles.each_ref().map(|profile| profile.name.clone()));
-        let terms = Terms::new(self, book.as_ref());
-        let pgn = PgnWriter::new(&names, self.rules, self.time_control(), &terms, &self.event, self.notation);
+        let terms = Terms::new(&self.games, book.as_ref()).with_sides(&self.conditions());
+        let pgn = PgnWriter::new(&names, self.games.rules, self.conditions(), &terms, &self.event, self.notation);
         let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
             None => None,
@@ -197,29 +156,18 @@ impl Arguments {
         why.map_or(Ok(Finding::Holds), |why| Err(why.into()))
     }
 
-    fn time_control(&self) -> TimeControl {
-        match (self.nodes, self.movetime, self.tc) {
-            (Some(nodes), _, _) => TimeControl::Nodes(nodes),
-            (_, Some(time), _) => TimeControl::MoveTime(Duration::from_millis(time)),
-            (_, _, Some(clock)) => clock,
-            _ => unreachable!("clap requires one of the three"),
-        }
+    fn conditions(&self) -> Conditions {
+        let time_controls = self.sides.time_controls(self.games.time_control());
+        Conditions { time_controls, decider: self.sides.decider, ..self.games.conditions() }
     }
 
     fn plan<'a>(&self, book: Option<Book>, test: Option<Sprt>, timer: &'a Stopwatch) -> MatchPlan<'a> {
-        let plies = self.random_plies.unwrap_or(if book.is_some() { 0 } else { 6 });
-        let filter = (plies > 0).then_some(Filter { nodes: OPENING_NODES, bound: self.opening_bound });
-        let openings = Openings { rules: self.rules, book, plies, filter };
         MatchPlan {
+            first_pair: 0,
             pairs: self.pairs,
-            threads: self.threads.get(),
-            openings: OpeningOrder::new(openings, self.seed),
-            conditions: Conditions {
-                time_control: self.time_control(),
-                grace: Duration::from_millis(self.grace),
-                adjudication: self.thresholds.adjudication(),
-                ply_cap: self.thresholds.ply_cap,
-            },
+            threads: self.games.threads.get(),
+            openings: self.games.openings(book),
+            conditions: self.conditions(),
             test,
             timer,
         }
@@ -228,16 +176,11 @@ impl Arguments {
     /// Describes the match in one line. The position of a `blind` engine cannot be checked.
     fn headline(&self, names: &[String; 2], book: Option<&Book>, blind: &[&str]) -> String {
         let [a, b] = names;
-        let openings = match book {
-            Some(book) => format!("book {} of {} positions", book.hash(), book.positions().len()),
-            None => format!("random openings, seed {}", self.seed),
-        };
         let blind = match blind {
             [] => String::new(),
             names => format!("; positions of {} cannot be checked", names.join(" and ")),
         };
-        let (time_control, grace, rules) = (self.time_control(), self.grace, self.rules);
-        format!("{a} against {b}: {time_control}, grace {grace} ms, {rules} rules, {openings}{blind}")
+        format!("{a} against {b}: {}{blind}", self.games.description(&self.conditions(), book))
     }
 }
 

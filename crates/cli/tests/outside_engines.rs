@@ -326,6 +326,44 @@ fn the_terms_of_a_match_are_in_its_records_and_its_answer() {
     assert_eq!(tags(&games), ["1", hash, "1", "200", "1000", "-", "-"]);
 }
 
+/// With limits of its own for each side, a game has both in its tags.
+#[test]
+fn limits_per_side_and_deciders_are_in_the_records() {
+    let more = ["--pairs", "1", "--nodes", "90", "--b-nodes", "60", "--ply-cap", "8", "--decider"];
+    let (answer, games) = play("decider", "plain", &more);
+    assert_eq!((&answer["wins"], &answer["losses"], &answer["decider"]), (&1.into(), &1.into(), &true.into()));
+    assert_eq!(answer["limits"], serde_json::json!(["90 nodes a move", "60 nodes a move"]));
+    let limits = |game: &PgnGame| {
+        ["TimeControl", "RedTimeControl", "BlackTimeControl"].map(|name| game.tag(name).map(str::to_owned))
+    };
+    let nodes = |red: u32, black: u32| {
+        [Some("?".to_owned()), Some(format!("{red} nodes a move")), Some(format!("{black} nodes a move"))]
+    };
+    // Two thirds for Black; equal limits need one tag.
+    assert_eq!(limits(&games[0]), nodes(90, 40));
+    assert_eq!(limits(&games[1]), [Some("60 nodes a move".to_owned()), None, None]);
+    for game in &games {
+        assert_eq!(game.outcome, Some(xiangqi::rules::Outcome::loss_of(xiangqi::Color::Red)));
+        assert_eq!(game.tag("Termination"), Some("ply_cap, a draw is Black's win"));
+    }
+}
+
+/// The engine receives the number of moves that its period has left.
+#[test]
+fn periods_are_sent_as_moves_to_go() {
+    let log = new_file("period.log");
+    let engine = fake(&format!("'log={}';name=fake", log.to_str().unwrap()));
+    let more = ["--pairs", "1", "--nodes", "50", "--b-tc", "2/0.2+0.1", "--grace", "60000", "--ply-cap", "12"];
+    let (answer, _) = play("period", &engine, &more);
+    assert_eq!(answer["faults"], 0, "{answer}");
+    let text = fs::read_to_string(&log).unwrap();
+    let sent: Vec<_> = text.lines().filter(|line| line.contains("wtime")).collect();
+    // Three moves of Black, then three of Red.
+    let moves: Vec<_> = sent.iter().map(|line| line.rsplit_once(" winc 100 binc 100 movestogo ").unwrap().1).collect();
+    assert_eq!(moves, ["2", "1", "2", "2", "1", "2"]);
+    assert!(sent[0].starts_with("go wtime 200 btime 200 "), "{sent:?}");
+}
+
 #[test]
 fn a_real_match() {
     if !Path::new(FAIRY).exists() {

@@ -20,14 +20,26 @@ use crate::{
 /// The conditions of every game of a match.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// The limit of a search: nodes, time per move, or a clock.
-    pub time_control: TimeControl,
+    /// The time controls of A and B.
+    pub time_controls: [TimeControl; 2],
+    /// Whether games are deciders: Black has two thirds of its limit, and a draw is Black's win.
+    pub decider: bool,
     /// The time a player may exceed its limit by: per move, or with a clock, per game.
     pub grace: Duration,
     /// The adjudication rules: early ends by score.
     pub adjudication: Adjudication,
     /// The number of plies, opening included, after which a game is drawn.
     pub ply_cap: u32,
+}
+
+impl Conditions {
+    /// The time controls of Red and Black in the first or the second game of a pair.
+    #[must_use]
+    pub fn by_color(&self, second: bool) -> [TimeControl; 2] {
+        let [a, b] = self.time_controls;
+        let [red, black] = if second { [b, a] } else { [a, b] };
+        [red, if self.decider { black.two_thirds() } else { black }]
+    }
 }
 
 /// A player's search result for its move.
@@ -57,6 +69,8 @@ pub struct PlayedMove {
 pub enum Ending {
     /// By the rules, adjudication or the ply cap.
     Played(Outcome, Reason),
+    /// A draw of a decider, which Black wins.
+    DrawWinsBlack(Reason),
     /// A loss by a fault of this side.
     Fault(Color, Fault),
 }
@@ -67,6 +81,7 @@ impl Ending {
     pub const fn outcome(&self) -> Outcome {
         match self {
             Self::Played(outcome, _) => *outcome,
+            Self::DrawWinsBlack(_) => Outcome::loss_of(Color::Red),
             Self::Fault(side, _) => Outcome::loss_of(*side),
         }
     }
@@ -75,7 +90,7 @@ impl Ending {
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
-            Self::Played(_, reason) => reason.name(),
+            Self::Played(_, reason) | Self::DrawWinsBlack(reason) => reason.name(),
             Self::Fault(_, fault) => fault.kind.name(),
         }
     }
@@ -103,17 +118,18 @@ pub(crate) enum Interruption {
     Gone(Color, String),
 }
 
-/// Plays a game to its end. `players` are Red and Black.
+/// Plays a game to its end. `players` are Red and Black; `second`: whether Red is B.
 pub(crate) fn play(
     mut game: Game,
     players: &mut [&mut dyn Player; 2],
     conditions: &Conditions,
+    second: bool,
     timer: &dyn Timer,
     stop: &AtomicBool,
 ) -> Result<PlayedGame, Interruption> {
     let opening_plies = game.len();
     let mut moves: Vec<PlayedMove> = Vec::new();
-    let mut clocks = Clocks::new(conditions.time_control, conditions.grace);
+    let mut clocks = Clocks::new(conditions.by_color(second), conditions.grace);
     let fault = |side, trouble| match trouble {
         Trouble::Fault(fault) => Ok(Ending::Fault(side, fault)),
         Trouble::Gone(detail) => Err(Interruption::Gone(side, detail)),
@@ -146,6 +162,10 @@ pub(crate) fn play(
             }
             Err(trouble) => break fault(side, trouble)?,
         }
+    };
+    let ending = match ending {
+        Ending::Played(Outcome::Draw, reason) if conditions.decider => Ending::DrawWinsBlack(reason),
+        ending => ending,
     };
     Ok(PlayedGame { game, opening_plies, moves, ending })
 }

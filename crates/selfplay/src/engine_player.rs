@@ -50,8 +50,8 @@ pub(crate) fn limits(allowance: &Allowance, parameters: &Parameters) -> Limits {
     match *allowance {
         Allowance::Nodes(nodes) => Limits::nodes(nodes),
         Allowance::MoveTime(time) => Limits { hard_time: Some(time), ..Limits::default() },
-        Allowance::Clock { own, increment, .. } => {
-            let clock = ClockState { left: own, increment, moves_to_go: None };
+        Allowance::Clock { own, increment, moves_to_go, .. } => {
+            let clock = ClockState { left: own, increment, moves_to_go };
             let Budget { soft, hard } = clock.budget(OVERHEAD, parameters);
             Limits { soft_time: Some(soft), hard_time: Some(hard), ..Limits::default() }
         }

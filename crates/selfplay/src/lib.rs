@@ -32,4 +32,4 @@ pub use engine_player::EnginePlayer;
 pub use matches::{Abort, FaultReport, LoneGame, MatchAborted, MatchPlan, PairReport, Standing, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
-pub use timing::{NoTimer, TimeControl, Timed, Timer};
+pub use timing::{NoTimer, ParseClockError, TimeControl, Timed, Timer};

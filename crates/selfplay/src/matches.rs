@@ -18,7 +18,10 @@ use crate::{
 
 /// The plan of a match.
 pub struct MatchPlan<'a> {
-    /// The number of pairs, unless the test decides earlier.
+    /// The number of pairs that were played before, as when a match is resumed. They are not played
+    /// again, and not counted.
+    pub first_pair: u64,
+    /// The number of pairs, those played before included, unless the test decides earlier.
     pub pairs: u64,
     /// The number of concurrent games.
     pub threads: usize,
@@ -184,14 +187,21 @@ pub fn play_match<'a>(
     let state = || ThreadState { players: None, judge: Engine::new(&JUDGE_SETTINGS) };
     let control = Control::default();
     let work = |state: &mut ThreadState<'a>, number, token: &CancelToken<'_>| {
-        play_pair(plan, make_player, state, number, token.cancelled())
+        play_pair(plan, make_player, state, plan.first_pair + number, token.cancelled())
     };
-    let played = in_order(plan.pairs, plan.threads, &control, state, work, |_, pair: PairReport| {
-        let counted = standing.count(&pair, plan.test.as_ref());
-        let flow = report(&pair, &standing)?;
-        counted.map_err(Abort::from)?;
-        Ok(if standing.is_decided() { ControlFlow::Break(()) } else { flow })
-    });
+    let played = in_order(
+        plan.pairs.saturating_sub(plan.first_pair),
+        plan.threads,
+        &control,
+        state,
+        work,
+        |_, pair: PairReport| {
+            let counted = standing.count(&pair, plan.test.as_ref());
+            let flow = report(&pair, &standing)?;
+            counted.map_err(Abort::from)?;
+            Ok(if standing.is_decided() { ControlFlow::Break(()) } else { flow })
+        },
+    );
     match played {
         Ok(()) => Ok(standing),
         Err(PairFailure { why, lone_game }) => {
@@ -233,7 +243,7 @@ fn play_pair<'p>(
     for second in [false, true] {
         let [a, b] = players.each_mut().map(|player| -> &mut dyn Player { player.as_mut() });
         let mut seats = if second { [b, a] } else { [a, b] };
-        match arbiter::play(opening.game(), &mut seats, &plan.conditions, plan.timer, stop) {
+        match arbiter::play(opening.game(), &mut seats, &plan.conditions, second, plan.timer, stop) {
             Ok(played) => games.push(played),
             Err(Interruption::Stopped) => return Ok(None),
             Err(Interruption::Gone(side, detail)) => {

@@ -20,6 +20,10 @@ pub enum Allowance {
         opponent: Duration,
         /// The increment per move.
         increment: Duration,
+        /// The opponent's increment.
+        opponent_increment: Duration,
+        /// The moves until the clock gets the time of another period, this one included.
+        moves_to_go: Option<u32>,
     },
 }
 

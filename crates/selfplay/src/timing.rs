@@ -31,7 +31,7 @@ impl fmt::Debug for Timed {
 impl Timed {
     /// Creates the clocks of a new game.
     pub(crate) fn clocks(&self) -> Clocks {
-        Clocks::new(self.clock.time.into(), Duration::from_millis(self.clock.grace_milliseconds.into()))
+        Clocks::new([self.clock.time.into(); 2], Duration::from_millis(self.clock.grace_milliseconds.into()))
     }
 }
 
@@ -58,7 +58,23 @@ pub enum TimeControl {
         base: Duration,
         /// The increment per move.
         increment: Duration,
+        /// The moves of a period, after which the time at the start is added again; none for one
+        /// time for all moves.
+        moves: Option<u32>,
     },
+}
+
+impl TimeControl {
+    /// Returns the limit with two thirds of nodes or time, as Black has it in the decider of the
+    /// Asian rules: 10 minutes against 15, with the same increment.
+    #[must_use]
+    pub fn two_thirds(self) -> Self {
+        match self {
+            Self::Nodes(nodes) => Self::Nodes((nodes - nodes.div_ceil(3)).max(1)),
+            Self::MoveTime(time) => Self::MoveTime(time * 2 / 3),
+            Self::Clock { base, increment, moves } => Self::Clock { base: base * 2 / 3, increment, moves },
+        }
+    }
 }
 
 impl fmt::Display for TimeControl {
@@ -66,17 +82,42 @@ impl fmt::Display for TimeControl {
         match self {
             Self::Nodes(nodes) => write!(f, "{nodes} nodes a move"),
             Self::MoveTime(time) => write!(f, "{} s a move", time.as_secs_f64()),
-            Self::Clock { base, increment } => write!(f, "{}+{}", base.as_secs_f64(), increment.as_secs_f64()),
+            Self::Clock { base, increment, moves } => {
+                if let Some(moves) = moves {
+                    write!(f, "{moves}/")?;
+                }
+                write!(f, "{}+{}", base.as_secs_f64(), increment.as_secs_f64())
+            }
         }
     }
 }
 
-/// Parses a clock in seconds: `10+0.1`, or `60` for sudden death. Resolution: a millisecond.
-impl FromStr for TimeControl {
-    type Err = ParseTimeControlError;
+/// The error for a text that is not a clock.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseClockError {
+    /// The time.
+    #[error(transparent)]
+    Time(#[from] ParseTimeControlError),
+    /// The moves of a period.
+    #[error("`{0}` is no number of moves from 1 to 999; a clock with periods is moves/seconds, as in `40/60+1`")]
+    Moves(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, ParseTimeControlError> {
-        text.parse::<dataset::Time>().map(Self::from)
+/// Parses a clock in seconds: `10+0.1`, `60` for sudden death, or `40/60` for periods of 40 moves.
+/// Resolution: a millisecond.
+impl FromStr for TimeControl {
+    type Err = ParseClockError;
+
+    fn from_str(text: &str) -> Result<Self, ParseClockError> {
+        let (period, time) = text.split_once('/').map_or((None, text), |(moves, time)| (Some(moves), time));
+        let mut control = Self::from(time.parse::<dataset::Time>()?);
+        if let (Some(text), Self::Clock { moves, .. }) = (period, &mut control) {
+            let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+            let number = text.parse().ok().filter(|number| digits && (1..=999).contains(number));
+            let error = || ParseClockError::Moves(xiangqi::text::shortened(text));
+            *moves = Some(number.ok_or_else(error)?);
+        }
+        Ok(control)
     }
 }
 
@@ -86,7 +127,8 @@ impl From<dataset::Time> for TimeControl {
         match time {
             dataset::Time::Move { milliseconds } => Self::MoveTime(duration(milliseconds)),
             dataset::Time::Game { base_milliseconds, increment_milliseconds } => {
-                Self::Clock { base: duration(base_milliseconds), increment: duration(increment_milliseconds) }
+                let (base, increment) = (duration(base_milliseconds), duration(increment_milliseconds));
+                Self::Clock { base, increment, moves: None }
             }
         }
     }
@@ -95,7 +137,10 @@ impl From<dataset::Time> for TimeControl {
 /// The clocks of both sides of a game.
 #[derive(Clone, Debug)]
 pub(crate) struct Clocks {
-    control: TimeControl,
+    /// The time controls by [`Color::index`].
+    controls: [TimeControl; 2],
+    /// The moves of each side.
+    played: [u32; 2],
     /// The tolerated excess: per move, or with a clock, per game.
     grace: Duration,
     /// The time left on each clock, grace included.
@@ -117,32 +162,41 @@ impl fmt::Display for Late {
 }
 
 impl Clocks {
-    pub(crate) fn new(control: TimeControl, grace: Duration) -> Self {
-        let base = if let TimeControl::Clock { base, .. } = control { base } else { Duration::ZERO };
-        Self { control, grace, left: [base + grace; 2] }
+    pub(crate) fn new(controls: [TimeControl; 2], grace: Duration) -> Self {
+        let left = controls.map(|control| match control {
+            TimeControl::Clock { base, .. } => base + grace,
+            TimeControl::Nodes(_) | TimeControl::MoveTime(_) => grace,
+        });
+        Self { controls, played: [0; 2], grace, left }
     }
 
     /// The allowance reported to a side, without the grace.
     pub(crate) fn allowance(&self, side: Color) -> Allowance {
         let left = |side: Color| self.left[side.index()].saturating_sub(self.grace);
-        match self.control {
+        match self.controls[side.index()] {
             TimeControl::Nodes(nodes) => Allowance::Nodes(nodes),
             TimeControl::MoveTime(time) => Allowance::MoveTime(time),
-            TimeControl::Clock { increment, .. } => {
-                Allowance::Clock { own: left(side), opponent: left(!side), increment }
+            TimeControl::Clock { increment, moves, .. } => {
+                // An opponent without a clock is reported with the same one.
+                let (opponent, opponent_increment) = match self.controls[(!side).index()] {
+                    TimeControl::Clock { increment, .. } => (left(!side), increment),
+                    TimeControl::Nodes(_) | TimeControl::MoveTime(_) => (left(side), increment),
+                };
+                let moves_to_go = moves.map(|moves| moves - self.played[side.index()] % moves);
+                Allowance::Clock { own: left(side), opponent, increment, opponent_increment, moves_to_go }
             }
         }
     }
 
     /// The time left to each side by [`Color::index`], with a clock per game.
     pub(crate) fn left(&self) -> Option<[Duration; 2]> {
-        let runs = matches!(self.control, TimeControl::Clock { .. });
+        let runs = self.controls.iter().all(|control| matches!(control, TimeControl::Clock { .. }));
         runs.then(|| self.left.map(|left| left.saturating_sub(self.grace)))
     }
 
     /// Deducts the time of a move.
     pub(crate) fn press(&mut self, side: Color, used: Duration) -> Result<(), Late> {
-        let max = match self.control {
+        let max = match self.controls[side.index()] {
             TimeControl::Nodes(_) => return Ok(()),
             TimeControl::MoveTime(time) => time + self.grace,
             TimeControl::Clock { .. } => self.left[side.index()],
@@ -150,8 +204,12 @@ impl Clocks {
         if used > max {
             return Err(Late { used, max, grace: self.grace });
         }
-        if let TimeControl::Clock { increment, .. } = self.control {
-            self.left[side.index()] = max.saturating_sub(used) + increment;
+        if let TimeControl::Clock { base, increment, moves } = self.controls[side.index()] {
+            let played = &mut self.played[side.index()];
+            *played += 1;
+            let period_ends = moves.is_some_and(|moves| played.is_multiple_of(moves));
+            let added = if period_ends { base + increment } else { increment };
+            self.left[side.index()] = max.saturating_sub(used) + added;
         }
         Ok(())
     }
@@ -165,9 +223,44 @@ mod tests {
     fn clocks_are_parsed_and_formatted() {
         let clock = "10+0.1".parse::<TimeControl>();
         let (base, increment) = (Duration::from_secs(10), Duration::from_millis(100));
-        assert_eq!(clock, Ok(TimeControl::Clock { base, increment }));
+        assert_eq!(clock, Ok(TimeControl::Clock { base, increment, moves: None }));
         assert_eq!(clock.unwrap().to_string(), "10+0.1");
         assert_eq!(TimeControl::MoveTime(Duration::from_millis(100)).to_string(), "0.1 s a move");
         assert!("10+".parse::<TimeControl>().is_err());
+        let period = "40/10+0.1".parse::<TimeControl>();
+        assert_eq!(period, Ok(TimeControl::Clock { base, increment, moves: Some(40) }));
+        assert_eq!(period.unwrap().to_string(), "40/10+0.1");
+        for bad in ["/10", "0/10", "1000/10", "+4/10", "x/10", "4/", "4/10/10", "4/0"] {
+            assert!(bad.parse::<TimeControl>().is_err(), "{bad}");
+        }
+        assert_eq!(
+            "900+5".parse::<TimeControl>().unwrap().two_thirds(),
+            "600+5".parse().unwrap(),
+            "the rulebook's decider"
+        );
+        assert_eq!(TimeControl::Nodes(1000).two_thirds(), TimeControl::Nodes(666));
+        assert_eq!(TimeControl::Nodes(1).two_thirds(), TimeControl::Nodes(1));
+    }
+
+    #[test]
+    fn a_period_adds_its_time_and_counts_its_moves() {
+        let clock = |text: &str| text.parse::<TimeControl>().unwrap();
+        let second = Duration::from_secs;
+        let mut clocks = Clocks::new([clock("2/10+1"), clock("5")], Duration::ZERO);
+        let seen = |clocks: &Clocks| match clocks.allowance(Color::Red) {
+            Allowance::Clock { own, opponent, increment, opponent_increment, moves_to_go } => {
+                assert_eq!((increment, opponent, opponent_increment), (second(1), second(5), second(0)));
+                (own, moves_to_go)
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(seen(&clocks), (second(10), Some(2)));
+        assert!(clocks.press(Color::Red, second(4)).is_ok());
+        assert_eq!(seen(&clocks), (second(7), Some(1)));
+        assert!(clocks.press(Color::Red, second(7)).is_ok());
+        assert_eq!(seen(&clocks), (second(11), Some(2)));
+        assert!(clocks.press(Color::Red, second(12)).is_err());
+        let mixed = Clocks::new([clock("10"), TimeControl::Nodes(5)], Duration::ZERO);
+        assert_eq!((mixed.allowance(Color::Black), mixed.left()), (Allowance::Nodes(5), None));
     }
 }

@@ -66,11 +66,13 @@ impl Player for ScriptedPlayer<'_> {
 fn plan(pairs: u64, threads: usize, time_control: TimeControl, timer: &dyn Timer) -> MatchPlan<'_> {
     let openings = Openings { rules: RuleSet::Cxr, book: None, plies: 6, filter: None };
     MatchPlan {
+        first_pair: 0,
         pairs,
         threads,
         openings: OpeningOrder::new(openings, 5),
         conditions: Conditions {
-            time_control,
+            time_controls: [time_control; 2],
+            decider: false,
             grace: Duration::from_millis(10),
             adjudication: Adjudication::default(),
             ply_cap: 60,
@@ -168,6 +170,7 @@ fn clocks_run_down_and_get_their_increment() {
     let clock = |base, increment| TimeControl::Clock {
         base: Duration::from_millis(base),
         increment: Duration::from_millis(increment),
+        moves: None,
     };
     // 27 moves until the ply cap; sudden death.
     let (_, standing) = play(&plan(1, 1, clock(270, 0), &timer), &timer, 10, None);
@@ -198,7 +201,7 @@ fn allowances_exclude_the_grace() {
     let seen = seen_with(TimeControl::MoveTime(time));
     assert!(seen.len() > 50 && seen.iter().all(|(.., allowance)| *allowance == Allowance::MoveTime(time)));
     let increment = milliseconds(2);
-    let seen = seen_with(TimeControl::Clock { base: milliseconds(1000), increment });
+    let seen = seen_with(TimeControl::Clock { base: milliseconds(1000), increment, moves: None });
     for (entrant, plies, allowance) in seen {
         // The six opening plies take no time; A takes 7 ms for each of its moves, B takes 1 ms.
         let moves = |color: Color| {
@@ -212,8 +215,39 @@ fn allowances_exclude_the_grace() {
             milliseconds(1000 + 2 * moves(color) - used * moves(color))
         };
         let is_a = entrant == Entrant::A;
-        let expected = Allowance::Clock { own: left(mover, is_a), opponent: left(!mover, !is_a), increment };
+        let expected = Allowance::Clock {
+            own: left(mover, is_a),
+            opponent: left(!mover, !is_a),
+            increment,
+            opponent_increment: increment,
+            moves_to_go: None,
+        };
         assert_eq!(allowance, expected, "{entrant:?} after {plies} plies");
+    }
+}
+
+#[test]
+fn limits_belong_to_the_entrants_and_a_decider_favours_black() {
+    let timer = ManualTimer::default();
+    let mut plan = plan(1, 1, TimeControl::Nodes(1), &timer);
+    plan.conditions.time_controls = [TimeControl::Nodes(300), TimeControl::Nodes(90)];
+    for decider in [false, true] {
+        plan.conditions.decider = decider;
+        let seen = Seen::default();
+        let (pairs, standing) = play_seen(&plan, &timer, 0, None, &seen);
+        for (entrant, plies, allowance) in seen.into_inner().unwrap() {
+            let is_black = !plies.is_multiple_of(2);
+            let nodes = match (entrant, decider && is_black) {
+                (Entrant::A, false) => 300,
+                (Entrant::A, true) => 200,
+                (Entrant::B, false) => 90,
+                (Entrant::B, true) => 60,
+            };
+            assert_eq!(allowance, Allowance::Nodes(nodes), "{entrant:?} after {plies} plies");
+        }
+        // All games reach the ply cap.
+        assert!(pairs.iter().flat_map(|pair| &pair.games).all(|played| played.ending.reason() == "ply_cap"));
+        assert_eq!(standing.games.cells(), if decider { &[1, 0, 1] } else { &[0, 2, 0] });
     }
 }
 
@@ -246,15 +280,15 @@ fn the_first_ply_of_draw_adjudication_counts_the_opening() {
 /// The moves of a pair's games.
 type Pair = [Vec<String>; 2];
 
-fn engines(threads: usize, pairs: u64) -> (Vec<Pair>, Standing) {
-    let plan = plan(pairs, threads, TimeControl::Nodes(60), &NoTimer);
+fn engines(threads: usize, first_pair: u64, pairs: u64) -> (Vec<Pair>, Standing) {
+    let plan = MatchPlan { first_pair, ..plan(pairs, threads, TimeControl::Nodes(60), &NoTimer) };
     let enter = |_| -> Result<Box<dyn Player>, String> {
         let settings = Settings { hash_mebibytes: 1, ..Settings::default() };
         Ok(Box::new(EnginePlayer::new(Engine::new(&settings), &NoTimer)))
     };
     let mut games = Vec::new();
     let standing = play_match(&plan, &enter, |pair, standing| {
-        assert_eq!(standing.pairs.pairs(), pair.number + 1);
+        assert_eq!(first_pair + standing.pairs.pairs(), pair.number + 1);
         let moves = [0, 1].map(|index| pair.games[index].game.moves().map(|mv| mv.to_string()).collect());
         games.push(moves);
         Ok(ControlFlow::Continue(()))
@@ -265,10 +299,14 @@ fn engines(threads: usize, pairs: u64) -> (Vec<Pair>, Standing) {
 /// An engine against itself at fixed nodes: both games of a pair are equal, so every pair is even.
 #[test]
 fn matches_at_fixed_nodes_are_deterministic() {
-    let (games, standing) = engines(1, 4);
-    assert_eq!(engines(2, 4).0, games);
+    let (games, standing) = engines(1, 0, 4);
+    assert_eq!(engines(2, 0, 4).0, games);
     assert_eq!(standing.pairs.cells(), &[0, 0, 4, 0, 0]);
     assert!(games.iter().all(|[first, second]| first == second));
+    // A resumed match plays the same games.
+    let (rest, standing) = engines(2, 3, 4);
+    assert_eq!((rest.as_slice(), standing.pairs.pairs()), (&games[3..], 1));
+    assert!(engines(1, 4, 4).0.is_empty());
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //!   the time left.
 //! * [`Spsa`] and [`Tuned`] are the gains and the arithmetic of tuning by games.
 //! * [`Overshoot`] corrects the bounds for tests that are evaluated once per batch.
+//! * [`tournament`] has schedules, standings and ratings of many players.
 //!
 //! ```
 //! use stats::{Decision, EloModel, Hypotheses, Pentanomial, Sprt};
@@ -46,6 +47,7 @@ mod elo;
 mod normal;
 mod sprt;
 mod spsa;
+pub mod tournament;
 
 pub use counts::{Counts, CountsError, GameResult, PairResult, Pentanomial, Trinomial};
 pub use elo::{EloEstimate, EloModel, Rounded, UnknownEloModel};

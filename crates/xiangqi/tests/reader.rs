@@ -83,7 +83,8 @@ fn written(notation: Notation, choices: &[(u16, u8)]) -> (Vec<String>, String) {
         }
         let mv = moves[usize::from(*choice) % moves.len()];
         if index % 2 == 0 && between % 2 == 0 {
-            text += &format!("{}.{}", index / 2 + 1, ["", " "][usize::from(*between) / 2 % 2]);
+            text += &(index / 2 + 1).to_string();
+            text += [".", ". "][usize::from(*between) / 2 % 2];
         }
         text += &game.position().format_move(mv, notation);
         text += [" ", ", ", "; ", "\n", " {注 (1. h2e2)} ", " (1. h2e2 {)}) ", " $4 ", "! ", "； ", "，"]

@@ -244,22 +244,29 @@ impl Connection {
         match (self.protocol, *allowance) {
             (_, Allowance::Nodes(nodes)) => format!("go nodes {nodes}"),
             (Protocol::Uci, Allowance::MoveTime(time)) => format!("go movetime {}", milliseconds(time)),
-            (Protocol::Uci, Allowance::Clock { own, opponent, increment }) => {
+            (Protocol::Uci, Allowance::Clock { own, opponent, increment, opponent_increment, moves_to_go }) => {
+                let [own, opponent] = [(own, increment), (opponent, opponent_increment)];
                 let (red, black) = match game.position().turn() {
                     xiangqi::Color::Red => (own, opponent),
                     xiangqi::Color::Black => (opponent, own),
                 };
-                let [red, black, increment] = [red, black, increment].map(|time| time.as_millis());
-                format!("go wtime {red} btime {black} winc {increment} binc {increment}")
+                let [red, black, red_increment, black_increment] =
+                    [red.0, black.0, red.1, black.1].map(|time| time.as_millis());
+                let moves = moves_to_go.map_or_else(String::new, |moves| format!(" movestogo {moves}"));
+                format!("go wtime {red} btime {black} winc {red_increment} binc {black_increment}{moves}")
             }
             (Protocol::Ucci, allowance) => {
                 let unit =
                     |time: Duration| if self.milliseconds { time.as_millis() } else { u128::from(time.as_secs()) };
                 match allowance {
                     Allowance::MoveTime(time) => format!("go time {} movestogo 1", unit(time).max(1)),
-                    Allowance::Clock { own, opponent, increment } => {
-                        let [own, opponent, increment] = [own, opponent, increment].map(unit);
-                        format!("go time {own} increment {increment} opptime {opponent} oppincrement {increment}")
+                    Allowance::Clock { own, opponent, increment, opponent_increment, moves_to_go } => {
+                        let [own, opponent, increment, opponent_increment] =
+                            [own, opponent, increment, opponent_increment].map(unit);
+                        // The protocol has either moves or an increment.
+                        let added = moves_to_go
+                            .map_or_else(|| format!("increment {increment}"), |moves| format!("movestogo {moves}"));
+                        format!("go time {own} {added} opptime {opponent} oppincrement {opponent_increment}")
                     }
                     Allowance::Nodes(_) => unreachable!("they are above"),
                 }

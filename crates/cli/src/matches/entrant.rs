@@ -14,7 +14,7 @@ use crate::{
 
 /// An engine, as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Engine {
+pub(crate) enum Engine {
     Net(PathBuf),
     Published,
     Plain,
@@ -42,21 +42,21 @@ impl FromStr for Engine {
 }
 
 /// Settings of all engines.
-pub(super) struct EngineSettings<'a> {
-    pub(super) hash_mebibytes: usize,
-    pub(super) timeouts: Timeouts,
-    pub(super) timer: &'a Stopwatch,
+pub(crate) struct EngineSettings<'a> {
+    pub(crate) hash_mebibytes: usize,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) timer: &'a Stopwatch,
 }
 
 /// An engine that can be started repeatedly.
-pub(super) enum Loaded {
+pub(crate) enum Loaded {
     Own(Evaluation, Box<Parameters>, String),
     External(Specification),
 }
 
 impl Engine {
     /// Loads the engine's files.
-    pub(super) fn load(&self) -> Result<Loaded> {
+    pub(crate) fn load(&self) -> Result<Loaded> {
         Ok(match self {
             Self::Plain => Loaded::Own(Evaluation::Plain, Box::default(), "plain".to_owned()),
             Self::Published => {
@@ -89,7 +89,7 @@ impl Loaded {
     }
 
     /// Starts the engine once to learn its properties.
-    pub(super) fn probe(&self, engine_settings: &EngineSettings<'_>) -> Result<EngineProfile, String> {
+    pub(crate) fn probe(&self, engine_settings: &EngineSettings<'_>) -> Result<EngineProfile, String> {
         match self {
             // Our engine receives the game itself.
             Self::Own(_, _, name) => {
@@ -100,7 +100,7 @@ impl Loaded {
     }
 
     /// Creates a player for one of the match's threads.
-    pub(super) fn enter<'a>(&self, engine_settings: &EngineSettings<'a>) -> Result<Box<dyn Player + 'a>, String> {
+    pub(crate) fn enter<'a>(&self, engine_settings: &EngineSettings<'a>) -> Result<Box<dyn Player + 'a>, String> {
         match self {
             Self::Own(evaluation, parameters, _) => {
                 let settings = Settings {

@@ -1,7 +1,7 @@
 //! The games of a match as PGN.
 
 use selfplay::{
-    PlayedGame, TimeControl,
+    Conditions, PlayedGame,
     pgn::{Comment, PgnGame},
 };
 use xiangqi::{notation::Notation, rules::RuleSet};
@@ -10,40 +10,63 @@ use super::terms::Terms;
 use crate::date;
 
 /// The name of a game: its pair and its number in the pair, both from 1.
-pub(super) fn round(pair: u64, second: bool) -> String {
+pub(crate) fn round(pair: u64, second: bool) -> String {
     format!("{}.{}", pair + 1, 1 + u8::from(second))
 }
 
 /// Writes games as PGN.
-pub(super) struct PgnWriter {
+pub(crate) struct PgnWriter {
     names: [String; 2],
     rules: RuleSet,
-    time_control: TimeControl,
+    conditions: Conditions,
     terms: Terms,
     event: String,
     notation: Notation,
+    /// The tag `Round` before the pair: a tournament's round.
+    prefix: String,
 }
 
 impl PgnWriter {
-    pub(super) fn new(
+    pub(crate) fn new(
         names: &[String; 2],
         rules: RuleSet,
-        time_control: TimeControl,
+        conditions: Conditions,
         terms: &Terms,
         event: &str,
         notation: Notation,
     ) -> Self {
-        Self { names: names.clone(), rules, time_control, terms: terms.clone(), event: event.to_owned(), notation }
+        Self {
+            names: names.clone(),
+            rules,
+            conditions,
+            terms: terms.clone(),
+            event: event.to_owned(),
+            notation,
+            prefix: String::new(),
+        }
+    }
+
+    /// Sets the round of a tournament, which stands before the pair.
+    pub(crate) fn in_round(self, round: usize) -> Self {
+        Self { prefix: format!("{}.", round + 1), ..self }
     }
 
     /// Formats a game of a pair, with the current date.
-    pub(super) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
+    pub(crate) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
         let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
         let (date, time) = date::now();
-        let round = round(pair, second);
-        let time_control = self.time_control.to_string();
+        let round = format!("{}{}", self.prefix, round(pair, second));
+        let [red_limit, black_limit] = self.conditions.by_color(second);
+        // PGN has no tag for two limits: they are added, and the common one is unknown.
+        let (time_control, limits) = if red_limit == black_limit {
+            (red_limit.to_string(), None)
+        } else {
+            let limits = [("RedTimeControl", red_limit), ("BlackTimeControl", black_limit)];
+            ("?".to_owned(), Some(limits.map(|(name, limit)| (name, limit.to_string()))))
+        };
         let reason = match &played.ending {
             selfplay::Ending::Played(..) => played.ending.reason().to_owned(),
+            selfplay::Ending::DrawWinsBlack(reason) => format!("{}, a draw is Black's win", reason.name()),
             selfplay::Ending::Fault(side, fault) => format!("{} by {}: {}", fault.kind, side.name(), fault.detail),
         };
         let plies = played.game.len().to_string();
@@ -71,6 +94,7 @@ impl PgnWriter {
             tags: tags
                 .map(|(name, value)| (name, value.to_owned()))
                 .into_iter()
+                .chain(limits.into_iter().flatten())
                 .chain(self.terms.tags())
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),

@@ -1,12 +1,12 @@
 //! The terms of a match, for its records and its answer. Without them a match could not be
 //! repeated, and the end of a game not be explained.
 
-use selfplay::{Book, DrawRule, WinRule};
+use selfplay::{Book, Conditions, DrawRule, WinRule};
 use serde::Serialize;
 
 /// The settings of all games that do not follow from their moves.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     seed: u64,
     /// The SHA-256 of the book's file.
     book: Option<String>,
@@ -17,10 +17,16 @@ pub(super) struct Terms {
     adjudicate_win: Option<[u32; 2]>,
     /// As the flag has it: score, plies, and the first ply.
     adjudicate_draw: Option<[u32; 3]>,
+    /// The limits of A and B, if they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<[String; 2]>,
+    /// Whether a draw is Black's win, and Black has two thirds of its limit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    decider: bool,
 }
 
 impl Terms {
-    pub(super) fn new(arguments: &super::Arguments, book: Option<&Book>) -> Self {
+    pub(crate) fn new(arguments: &super::games::GameArguments, book: Option<&Book>) -> Self {
         let adjudication = arguments.thresholds.adjudication();
         Self {
             seed: arguments.seed,
@@ -32,11 +38,19 @@ impl Terms {
             adjudicate_draw: adjudication
                 .draw
                 .map(|DrawRule { score, plies, from_ply }| [score.unsigned_abs(), plies, from_ply]),
+            limits: None,
+            decider: false,
         }
     }
 
+    /// Adds what makes the sides differ.
+    pub(crate) fn with_sides(self, conditions: &Conditions) -> Self {
+        let [a, b] = conditions.time_controls;
+        Self { limits: (a != b).then(|| [a, b].map(|limit| limit.to_string())), decider: conditions.decider, ..self }
+    }
+
     /// Formats the terms as PGN tags; a missing value is `-`, as in PGN.
-    pub(super) fn tags(&self) -> [(&'static str, String); 7] {
+    pub(crate) fn tags(&self) -> [(&'static str, String); 7] {
         [
             ("Seed", self.seed.to_string()),
             ("Book", self.book.clone().unwrap_or_else(none)),

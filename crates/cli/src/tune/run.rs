@@ -78,11 +78,13 @@ impl<'a> Run<'a> {
         let filter = (*random_plies > 0).then_some(Filter { nodes: OPENING_NODES, bound: *opening_bound });
         let openings = Openings { rules: *rules, book: None, plies: *random_plies, filter };
         let plan = MatchPlan {
+            first_pair: 0,
             pairs: *pairs,
             threads: self.arguments.threads.get(),
             openings: OpeningOrder::new(openings, game_seed(self.arguments.seed, index)),
             conditions: Conditions {
-                time_control: TimeControl::Nodes(*nodes),
+                time_controls: [TimeControl::Nodes(*nodes); 2],
+                decider: false,
                 grace: Duration::ZERO,
                 adjudication: thresholds.adjudication(),
                 ply_cap: thresholds.ply_cap,

@@ -15,6 +15,7 @@ eager          exits at the start of the second game
 once=FILE      crashes in its second life, by default at the 3rd `go`, and later exits at once;
                FILE counts its lives, of which the first is the start-up probe
 message=TEXT   prints TEXT before it is ready
+log=FILE       appends each `go` to FILE
 """
 
 import re
@@ -63,6 +64,9 @@ for line in sys.stdin:
     line = line.rstrip("\n")
     if line.startswith("go"):
         searches += 1
+        if "log" in spoils:
+            with open(spoils["log"], "a") as log:
+                log.write(line + "\n")
         if spoils.get("crash") == str(searches):
             engine.kill()
             sys.exit(3)

@@ -23,6 +23,16 @@ impl GameResult {
     pub const fn half_points(self) -> usize {
         self as usize
     }
+
+    /// The result for the opponent.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Loss => Self::Win,
+            Self::Draw => Self::Draw,
+            Self::Win => Self::Loss,
+        }
+    }
 }
 
 /// The result of a pair: two games from the same opening with colours swapped.

@@ -17,6 +17,7 @@ pub struct Score {
 
 /// The strength of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Strength {
     /// Elo relative to the first player.
     pub elo: f64,

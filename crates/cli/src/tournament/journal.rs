@@ -1,0 +1,200 @@
+//! The record of a tournament: an append-only file of JSON lines.
+//!
+//! The first line describes the tournament. Each further one is a finished pair. A line without its
+//! end was cut by a kill; it does not count, and is removed.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read as _, Seek as _, SeekFrom, Write as _},
+    path::Path,
+};
+
+use anyhow::{Context as _, Result, bail};
+use selfplay::{Ending, PairReport, PlayedGame};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stats::{
+    GameResult,
+    tournament::{Game, Pairing},
+};
+
+/// A game of the record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RecordedGame {
+    pub(super) pairing: Pairing,
+    /// The result for Red.
+    pub(super) red: GameResult,
+    /// Whether the loser lost by a fault.
+    pub(super) foul: bool,
+    /// The end, as in the PGN file.
+    pub(super) reason: String,
+    plies: usize,
+}
+
+impl RecordedGame {
+    fn new(pairing: Pairing, played: &PlayedGame) -> Self {
+        let red = match played.ending.outcome().loser() {
+            None => GameResult::Draw,
+            Some(xiangqi::Color::Red) => GameResult::Loss,
+            Some(xiangqi::Color::Black) => GameResult::Win,
+        };
+        let foul = matches!(played.ending, Ending::Fault(..));
+        Self { pairing, red, foul, reason: played.ending.reason().to_owned(), plies: played.game.len() }
+    }
+
+    pub(super) const fn result(&self) -> Game {
+        Game { pairing: self.pairing, red: self.red, foul: self.foul }
+    }
+}
+
+/// A pair of the record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RecordedPair {
+    /// The round, from 1.
+    round: usize,
+    /// The number in its encounter, from 1.
+    pair: u64,
+    pub(super) games: [RecordedGame; 2],
+    /// The length of the PGN file after this pair; 0 without one.
+    pgn_bytes: u64,
+}
+
+impl RecordedPair {
+    /// Describes a pair of an encounter; `pairing` is that of its first game.
+    pub(super) fn new(round: usize, pairing: Pairing, pair: &PairReport, pgn_bytes: u64) -> Self {
+        let [first, second] = &pair.games;
+        let swapped = Pairing { red: pairing.black, black: pairing.red };
+        let games = [RecordedGame::new(pairing, first), RecordedGame::new(swapped, second)];
+        Self { round: round + 1, pair: pair.number + 1, games, pgn_bytes }
+    }
+}
+
+/// The record, in memory and in its file.
+pub(super) struct Journal {
+    file: Option<File>,
+    pub(super) pairs: Vec<RecordedPair>,
+    pub(super) pgn_bytes: u64,
+}
+
+impl Journal {
+    /// Opens the file of a tournament, or begins it with `header`. Without a path nothing is kept.
+    pub(super) fn open(path: Option<&Path>, header: &Value) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self { file: None, pairs: Vec::new(), pgn_bytes: 0 }) };
+        let place = || path.display().to_string();
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = file.as_mut().map_err(|error| anyhow::anyhow!("{error}")).with_context(place)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).with_context(place)?;
+        let pairs = read(&text, header).with_context(place)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1) as u64;
+        file.set_len(whole).with_context(place)?;
+        file.seek(SeekFrom::Start(whole)).with_context(place)?;
+        let pgn_bytes = pairs.last().map_or(0, |pair| pair.pgn_bytes);
+        let mut journal = Self { file: Some(file.try_clone().with_context(place)?), pairs, pgn_bytes };
+        if whole == 0 {
+            journal.write(header).with_context(place)?;
+        }
+        Ok(journal)
+    }
+
+    /// Opens the PGN file, cut after the last recorded game. Only a resumed tournament finds one.
+    pub(super) fn open_pgn(&self, path: &Path) -> Result<File> {
+        let place = || path.display().to_string();
+        if self.file.is_none() {
+            return File::create_new(path).with_context(place);
+        }
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(place)?;
+        let length = file.metadata().with_context(place)?.len();
+        if length < self.pgn_bytes || self.pairs.is_empty() && length > 0 {
+            bail!("{} has {length} bytes, but the record knows of {}", path.display(), self.pgn_bytes);
+        }
+        file.set_len(self.pgn_bytes).with_context(place)?;
+        file.seek(SeekFrom::End(0)).with_context(place)?;
+        Ok(file)
+    }
+
+    /// The number of finished pairs of an encounter.
+    pub(super) fn pairs_of(&self, pairing: Pairing) -> u64 {
+        self.pairs.iter().filter(|pair| pair.games[0].pairing == pairing).count() as u64
+    }
+
+    pub(super) fn push(&mut self, pair: RecordedPair) -> Result<()> {
+        self.write(&pair)?;
+        self.pairs.push(pair);
+        Ok(())
+    }
+
+    /// Appends a line in one write, and syncs it.
+    fn write(&mut self, line: &impl Serialize) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            let mut line = serde_json::to_vec(line)?;
+            line.push(b'\n');
+            file.write_all(&line)?;
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the pairs of a record with this header; an empty record has none.
+fn read(text: &str, header: &Value) -> Result<Vec<RecordedPair>> {
+    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+    let players = header["engines"].as_array().map_or(0, Vec::len);
+    let mut pairs = Vec::new();
+    for (number, line) in whole.lines().enumerate() {
+        let place = || format!("line {}", number + 1);
+        if number == 0 {
+            let found: Value = serde_json::from_str(line).with_context(place)?;
+            compare(&found, header)?;
+            continue;
+        }
+        let pair: RecordedPair = serde_json::from_str(line).with_context(place)?;
+        if pair.games.iter().any(|game| game.pairing.red.max(game.pairing.black) >= players) {
+            bail!("line {}: there are {players} engines, numbered from 0", number + 1);
+        }
+        pairs.push(pair);
+    }
+    Ok(pairs)
+}
+
+/// Checks that a record is of this tournament, and names the first difference.
+fn compare(found: &Value, header: &Value) -> Result<()> {
+    let Some(fields) = header.as_object() else { return Ok(()) };
+    for (name, value) in fields {
+        if found[name] != *value {
+            bail!("the record is of another tournament: its {name} is {}, here it is {value}", found[name]);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_record_is_cut_at_its_last_whole_line_and_refused_if_it_is_another() {
+        let header = json!({ "chuhe_tournament": 1, "engines": ["a", "b"], "pairs": 3 });
+        let game = |red, black| {
+            let pairing = Pairing { red, black };
+            RecordedGame { pairing, red: GameResult::Win, foul: false, reason: "checkmate".to_owned(), plies: 50 }
+        };
+        let pair = |number| RecordedPair { round: 1, pair: number, games: [game(0, 1), game(1, 0)], pgn_bytes: 0 };
+        let line = |value: &RecordedPair| serde_json::to_string(value).unwrap();
+        let text = format!("{header}\n{}\n{}\n", line(&pair(1)), line(&pair(2)));
+        for end in 0..=text.len() {
+            let lines = text[..end].matches('\n').count();
+            let expected: Vec<_> = [pair(1), pair(2)].into_iter().take(lines.saturating_sub(1)).collect();
+            assert_eq!(read(&text[..end], &header).unwrap(), expected, "{end}");
+        }
+        let error = |text: &str, header: &Value| format!("{:#}", read(text, header).unwrap_err());
+        let other = json!({ "chuhe_tournament": 1, "engines": ["a", "b"], "pairs": 4 });
+        assert_eq!(error(&text, &other), "the record is of another tournament: its pairs is 3, here it is 4");
+        assert!(error(&format!("{header}\nx\n"), &header).starts_with("line 2: expected value"));
+        let one = json!({ "engines": ["a"] });
+        assert_eq!(error(&text.replace("\"a\",\"b\"", "\"a\""), &one), "line 2: there are 1 engines, numbered from 0");
+    }
+}
