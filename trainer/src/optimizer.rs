@@ -52,7 +52,7 @@ pub struct Step {
     beta1: f32,
     beta2: f32,
     epsilon: f32,
-    step_size: f32,
+    scaled_rate: f32,
     /// Square root of the second moment's bias correction; none if RAdam steps along the first
     /// moment alone.
     bias_correction: Option<f32>,
@@ -66,7 +66,7 @@ pub(crate) struct Coefficients {
     pub(crate) beta1: f64,
     pub(crate) beta2: f64,
     pub(crate) epsilon: f64,
-    pub(crate) step_size: f64,
+    pub(crate) scaled_rate: f64,
     pub(crate) bias_correction: Option<f64>,
     pub(crate) blend: Option<f64>,
 }
@@ -79,7 +79,7 @@ impl Step {
             beta1: self.beta1.into(),
             beta2: self.beta2.into(),
             epsilon: self.epsilon.into(),
-            step_size: self.step_size.into(),
+            scaled_rate: self.scaled_rate.into(),
             bias_correction: self.bias_correction.map(Into::into),
             blend: self.blend.map(Into::into),
         }
@@ -95,7 +95,7 @@ impl Optimizer {
         let root = libm::sqrt(1.0 - decay2);
         // Bias correction of both moments.
         let unrectified = learning_rate / (1.0 - decay1);
-        let (step_size, correction) = match self.method {
+        let (scaled_rate, correction) = match self.method {
             Method::AdamW => (unrectified, Some(root)),
             // Variance rectification; `rho` is the length of the approximated moving average.
             Method::RAdam => {
@@ -114,7 +114,7 @@ impl Optimizer {
             beta1: self.beta1 as f32,
             beta2: self.beta2 as f32,
             epsilon: self.epsilon as f32,
-            step_size: step_size as f32,
+            scaled_rate: scaled_rate as f32,
             bias_correction: correction.map(|root| root as f32),
             blend: self.lookahead.filter(|it| number.is_multiple_of(it.steps)).map(|it| it.blend),
         }
@@ -152,7 +152,7 @@ impl Group {
     /// Steps the parameters from a place on, as many as there are gradients.
     #[inline(always)]
     pub(crate) fn step_part(&mut self, from: usize, step: &Step, gradient: &[f32], limit: f32) {
-        let Step { weight_scale, beta1, beta2, epsilon, step_size, bias_correction, blend } = *step;
+        let Step { weight_scale, beta1, beta2, epsilon, scaled_rate, bias_correction, blend } = *step;
         let part = from..from + gradient.len();
         let (values, first) = (&mut self.values[part.clone()], &mut self.first[part.clone()]);
         let numbers = values.iter_mut().zip(first).zip(&mut self.second[part.clone()]).zip(gradient);
@@ -161,14 +161,14 @@ impl Group {
             for (((value, first), second), gradient) in numbers {
                 *first = beta1 * *first + (1.0 - beta1) * gradient;
                 *second = beta2 * *second + (1.0 - beta2) * (gradient * gradient);
-                let moved = *value * weight_scale - step_size * *first / (second.sqrt() / root + epsilon);
+                let moved = *value * weight_scale - scaled_rate * *first / (second.sqrt() / root + epsilon);
                 *value = moved.clamp(-limit, limit);
             }
         } else {
             for (((value, first), second), gradient) in numbers {
                 *first = beta1 * *first + (1.0 - beta1) * gradient;
                 *second = beta2 * *second + (1.0 - beta2) * (gradient * gradient);
-                *value = (*value * weight_scale - step_size * *first).clamp(-limit, limit);
+                *value = (*value * weight_scale - scaled_rate * *first).clamp(-limit, limit);
             }
         }
         // Lookahead: synchronise the slow and the fast weights.

@@ -116,9 +116,8 @@ pub(crate) struct Worker {
     stack: Box<[StackEntry; MAX_PLY + STACK_OFFSET + 2]>,
     pv_table: Box<[PrincipalVariation; MAX_PLY + 2]>,
     stopped: bool,
-    /// The path dependence of the last returned score: the score is valid at ply `p` for any path
-    /// if `p < reach`, and otherwise only on the current path. [`ANYWHERE`] if it is
-    /// path-independent.
+    /// The path dependence of the last returned score. At plies below `reach` the score is valid for
+    /// any path, otherwise only on the current one. [`ANYWHERE`] if it is path-independent.
     reach: usize,
     index: usize,
     root_depth: i32,

@@ -24,8 +24,8 @@
 //!    `x[i] = (c[i] · c[i + W/2]) >> 9`: `W/2` values from 0 to 127. The side to move comes first,
 //!    then the other: `W` values, 1.0 being [`ACTIVATION_ONE`].
 //! 3. *First layer.* `s = bias + Σ weight · x`, `L1` sums of 32 bits; weights of 8 bits, 1.0 being
-//!    [`WEIGHT_ONE`]. Two activations of each sum: squared (`SqrCReLU`), `min(|s|, 8191)² >> 19`, and
-//!    clipped (`CReLU`), `clamp(s, 0, 8191) >> 6`. All `L1` squares come first, then the `L1` clipped
+//!    [`WEIGHT_ONE`]. Two activations of each sum: squared (SqrCReLU), `min(|s|, 8191)² >> 19`, and
+//!    clipped (CReLU), `clamp(s, 0, 8191) >> 6`. All `L1` squares come first, then the `L1` clipped
 //!    values.
 //! 4. *Second layer.* `r = bias + Σ weight · y` over these `2·L1`; `L2` sums, clipped as above.
 //! 5. *Output.* `o = bias + Σ weight · z`, one sum of 32 bits in 1/256 of a score's unit; weights

@@ -65,8 +65,8 @@ pub enum TimeControl {
 }
 
 impl TimeControl {
-    /// Returns the limit with two thirds of nodes or time, as Black has it in the decider of the
-    /// Asian rules: 10 minutes against 15, with the same increment.
+    /// Returns the limit with two thirds of nodes or time and the same increment. In the decider of
+    /// the Asian rules Black has it: 10 minutes against 15.
     #[must_use]
     pub fn two_thirds(self) -> Self {
         match self {

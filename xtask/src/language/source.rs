@@ -54,7 +54,7 @@ pub(super) fn findings(name: &str, text: &str, glossary: &Glossary) -> Vec<Strin
         before = line;
     }
     if rust {
-        found.extend(comments::findings(name, text));
+        found.extend(comments::findings(text));
     }
     found
 }

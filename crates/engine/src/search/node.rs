@@ -1,7 +1,7 @@
 //! Interior nodes: principal variation search (PVS) with pruning, reductions and extensions.
 //!
-//! `reach` is the path dependence of the returned score: it is valid on any path at plies below
-//! `reach`, and otherwise only on the current path ([`Worker::reach`]). Path-dependent scores,
+//! `reach` is the path dependence of the returned score ([`Worker::reach`]). At plies below it the
+//! score is valid on any path, otherwise only on the current one. Path-dependent scores,
 //! which come from repetitions, must not enter the transposition table. **Every early return must
 //! set `self.reach`**, directly or through the child search whose score it returns.
 //!
@@ -407,9 +407,10 @@ impl Worker {
             self.make(ply, mv);
             let new_depth = depth - 1 + extension;
             let mut score = 0;
-            // Late move reductions (LMR), in 1/1024 of a ply: less on the principal variation, for
-            // checks and for moves with good history; more in expected cut nodes, after a table
-            // move that captures, without improvement, and where the children often cut off.
+            // Late move reductions (LMR), in 1/1024 of a ply. Less on the principal variation, for
+            // checks and for moves with good history. More in expected cut nodes and after a table
+            // move that captures. More also without improvement, and where the children often cut
+            // off.
             let is_late = depth >= tune.lmr_depth && move_count > 1 + usize::from(at_root);
             if is_late {
                 if tt_pv {

@@ -46,7 +46,7 @@ pub(super) struct Go {
     pub(super) clocks: [Option<u64>; 2],
     pub(super) increments: [u64; 2],
     /// The moves to the next time control.
-    pub(super) moves_to_go: Option<u32>,
+    pub(super) to_time_control: Option<u32>,
     pub(super) search_moves: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ fn parse_go(rest: &str, protocol: Protocol) -> Result<Go, CommandError> {
             (_, "mate") => go.mate = Some(number(word, &mut words)?),
             (_, "perft") => go.perft = Some(perft_depth(word, &mut words)?),
             (_, "movetime") => go.move_time = Some(time(word, &mut words)?),
-            (_, "movestogo") => go.moves_to_go = Some(number(word, &mut words)?),
+            (_, "movestogo") => go.to_time_control = Some(number(word, &mut words)?),
             (Uci, "wtime") => go.clocks[Color::Red.index()] = Some(time(word, &mut words)?),
             (Uci, "btime") => go.clocks[Color::Black.index()] = Some(time(word, &mut words)?),
             (Uci, "winc") => go.increments[Color::Red.index()] = time(word, &mut words)?,

@@ -320,7 +320,7 @@ impl<W: Write + Send + 'static> Session<W> {
         }
         if let Some(left) = go.clocks[turn] {
             let increment = duration(go.increments[turn]);
-            let clock = ClockState { left: duration(left), increment, moves_to_go: go.moves_to_go };
+            let clock = ClockState { left: duration(left), increment, moves_to_go: go.to_time_control };
             let budget = clock.budget(overhead, &self.options.parameters);
             limits.soft_time = Some(budget.soft);
             limits.hard_time = Some(budget.hard);

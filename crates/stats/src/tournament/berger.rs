@@ -2,9 +2,9 @@
 
 use super::Pairing;
 
-/// Returns the rounds of a round robin, as the Berger tables in the appendix of the World Xiangqi
-/// Rules have them: order of rounds, order within a round, and colours. With an odd number of
-/// players one has a bye in each round.
+/// Returns the rounds of a round robin by the Berger tables in the appendix of the World Xiangqi
+/// Rules. Order of rounds, order within a round and colours are the appendix's. With an odd number
+/// of players one has a bye in each round.
 ///
 /// ```
 /// use stats::tournament::berger;

@@ -1,8 +1,8 @@
 //! The common part of the Chinese and WXF notations: a piece as its player sees it, and its step.
 //!
 //! Formatting: a move becomes a [`Description`], from which the notation derives its text. Parsing:
-//! the notation turns a text into a [`Pattern`], which may leave parts of a description open, and
-//! the one legal move that fits is returned. The notations' own modules hold only their vocabulary.
+//! the notation turns a text into a [`Pattern`], which may leave parts of a description open. The
+//! one legal move that fits is returned. The notations' own modules hold only their vocabulary.
 //!
 //! Files are counted 1 to 9 from the player's right; forward is towards the enemy.
 

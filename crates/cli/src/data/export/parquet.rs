@@ -32,7 +32,7 @@ struct Rows {
     fen: Vec<ByteArray>,
     mv: Vec<ByteArray>,
     score: Vec<i32>,
-    /// Definition levels: 1 where definition_levels is a score.
+    /// Definition levels: 1 where there is a score.
     scored: Vec<i16>,
     result: Vec<i32>,
     reason: Vec<ByteArray>,
