@@ -116,7 +116,7 @@ pub(crate) struct Worker {
     stack: Box<[StackEntry; MAX_PLY + STACK_OFFSET + 2]>,
     pv_table: Box<[PrincipalVariation; MAX_PLY + 2]>,
     stopped: bool,
-    /// The path dependence of the last returned score. At plies below `reach` the score is valid for
+    /// The path dependence of the last returned score. At plies below `reach` the score is valid on
     /// any path, otherwise only on the current one. [`ANYWHERE`] if it is path-independent.
     reach: usize,
     index: usize,
