@@ -226,8 +226,8 @@ impl Torch {
                 let _ =
                     second.g_mul_scalar_(coefficients.beta2).g_add_(&(gradient.square() * (1.0 - coefficients.beta2)));
                 let by = match coefficients.bias_correction {
-                    Some(root) => &*first * coefficients.step_size / (second.sqrt() / root + coefficients.epsilon),
-                    None => &*first * coefficients.step_size,
+                    Some(root) => &*first * coefficients.scaled_rate / (second.sqrt() / root + coefficients.epsilon),
+                    None => &*first * coefficients.scaled_rate,
                 };
                 // Decoupled weight decay and weight clipping.
                 let limit = f64::from(array.limit(&self.shape));
