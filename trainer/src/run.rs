@@ -7,7 +7,7 @@
 //! | `recipe.toml` | the recipe with every default written out |
 //! | `checkpoint.safetensors` | the last checkpoint |
 //! | `best.safetensors` | the checkpoint with the least held-out loss |
-//! | `metrics.jsonl` | a line every [`METRICS_INTERVAL_STEPS`] steps, and one at the end of each epoch |
+//! | `metrics.jsonl` | a line every `METRICS_INTERVAL_STEPS` steps, and one at the end of each epoch |
 //! | `curves.svg`, `events.out.tfevents.chuhe` | the metrics as a picture, and for TensorBoard |
 //! | `net.nnue`, `net.json`, `net.md` | the exported net, its manifest, its card |
 //! | `best.nnue`, `best.json`, `best.md` | the same of the best checkpoint |

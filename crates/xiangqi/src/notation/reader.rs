@@ -13,7 +13,7 @@
 //!
 //! let transcript = Transcript::read("", "1. C2=5, H8+7; 2. H2+3 {solid} R9=8; 3. 车一平二")?;
 //! assert_eq!(transcript.moves.len(), 5);
-//! assert_eq!(transcript.skipped[0].to_string(), "comment `{solid}` at line 1, column 23");
+//! assert_eq!(transcript.skipped[0].to_string(), "comment `{solid}` at line 1, column 24");
 //! let replay = transcript.play(RuleSet::Cxr)?;
 //! assert_eq!(replay.game.moves().last().map(|mv| mv.to_string()).as_deref(), Some("i0h0"));
 //! # Ok::<(), xiangqi::notation::reader::ReadError>(())
