@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     step("documentation and its examples");
     workspace(&["test"], &["--doc"])?;
-    runner.run(
+    run_command(
         runner
             .command("cargo")
             .args(["doc", "--workspace", "--locked", "--no-deps", "--document-private-items"])
@@ -159,12 +159,7 @@ impl Runner {
     }
 
     fn cargo(&self, words: &[&str]) -> Result<()> {
-        self.run(self.command("cargo").args(words))
-    }
-
-    #[allow(clippy::unused_self, reason = "beside `command`, whose result it runs")]
-    fn run(&self, command: &mut Command) -> Result<()> {
-        run_command(command)
+        run_command(self.command("cargo").args(words))
     }
 }
 
