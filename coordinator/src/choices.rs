@@ -9,7 +9,7 @@ use crate::{
     clock::Time,
     events::{Event, record_event},
     people,
-    service::Settings,
+    settings::Settings,
     store::{Connection, StoreError},
 };
 

@@ -1,19 +1,17 @@
 //! The command line.
 
 mod admin;
+mod places;
 mod serve;
 mod watch;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{
-    clock::Clock,
-    objects::Objects,
-    store::{Database, StoreError},
-};
+use crate::{clock::Clock, store::StoreError};
+use places::Places;
 
 /// Hand out games, validate uploads, schedule trainings and matches, and promote stronger nets
 #[derive(Parser)]
@@ -23,21 +21,6 @@ struct Arguments {
     places: Places,
     #[command(subcommand)]
     command: Command,
-}
-
-/// The addresses of the database and the objects.
-#[derive(clap::Args, Clone)]
-struct Places {
-    /// The folder of database and objects, unless these are given
-    #[arg(long, global = true, env = "CHUHE_DATA", default_value = "chuhe-data", value_name = "DIR")]
-    data: PathBuf,
-    /// The database: `sqlite:FILE` or `postgres://USER@HOST/NAME` [default: sqlite:DIR/chuhe.db]
-    #[arg(long, global = true, env = "CHUHE_DATABASE", value_name = "ADDRESS", hide_env_values = true)]
-    database: Option<String>,
-    /// The games and nets: a folder, or `s3://BUCKET/PREFIX` with AWS_* in the environment
-    /// [default: DIR/objects]
-    #[arg(long, global = true, env = "CHUHE_OBJECTS", value_name = "ADDRESS")]
-    objects: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -53,18 +36,6 @@ enum Command {
     /// Manage campaigns, nets, accounts and data
     #[command(subcommand)]
     Admin(Box<admin::Command>),
-}
-
-impl Places {
-    async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
-        if self.database.is_none() || self.objects.is_none() {
-            std::fs::create_dir_all(&self.data).with_context(|| format!("{}", self.data.display()))?;
-        }
-        let default = format!("sqlite:{}", self.data.join("chuhe.db").display());
-        let store = Database::open(self.database.as_deref().unwrap_or(&default), clock.to_compare()).await?;
-        let default = self.data.join("objects").display().to_string();
-        Ok((store, Objects::open(self.objects.as_deref().unwrap_or(&default))?))
-    }
 }
 
 /// Runs the command line.

@@ -1,21 +1,22 @@
 //! Games for people and programs: read from shards, or pasted and judged, with their analysis.
 
+mod error;
+
 pub(crate) mod judge;
 pub(crate) mod story;
 
 use dataset::{Digest, Header, Record, shard::Shard};
-use protocol::api::problem::Code;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use xiangqi::{Color, Piece};
 
 use crate::{
-    http::answer::{ApiError, ApiResult},
     objects::Kind,
     service::Service,
     store::{Connection, StoreError},
     timed,
 };
+pub use error::ReadError;
 use story::Story;
 
 /// Shards, or games of a shard, per page.
@@ -73,23 +74,23 @@ pub(crate) const fn character(piece: Piece) -> char {
 }
 
 /// Reads a shard from the store, if the caller may see it.
-async fn shard(service: &Service, name: &str, is_trainer: bool) -> ApiResult<(Digest, Shard<Vec<u8>>)> {
-    let hash: Digest = name.parse().map_err(|error| ApiError::new(Code::NotFound, format!("{error}")))?;
+async fn shard(service: &Service, name: &str, is_trainer: bool) -> Result<(Digest, Shard<Vec<u8>>), ReadError> {
+    let hash: Digest = name.parse().map_err(|error| ReadError::not_found(format!("{error}")))?;
     if !is_trainer && !is_open(service, hash).await? {
-        return Err(ApiError::new(Code::NotFound, "there is no such shard, or its games are still being checked"));
+        return Err(ReadError::not_found("there is no such shard, or its games are still being checked"));
     }
     let bytes = service.objects.get(Kind::Shard, hash).await?;
     let shard = Shard::new(bytes.into()).map_err(|error| unreadable(&error))?;
     Ok((hash, shard))
 }
 
-fn unreadable(error: &dyn std::fmt::Display) -> ApiError {
+fn unreadable(error: &dyn std::fmt::Display) -> ReadError {
     tracing::warn!(%error, "a shard could not be read");
-    ApiError::new(Code::NotFound, "the shard cannot be read")
+    ReadError::not_found("the shard cannot be read")
 }
 
 /// Whether a shard's games are public: the job is closed, and no audit depends on them.
-pub(crate) async fn is_open(service: &Service, shard: Digest) -> ApiResult<bool> {
+pub(crate) async fn is_open(service: &Service, shard: Digest) -> Result<bool, ReadError> {
     let open = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -106,18 +107,18 @@ pub(crate) async fn is_open(service: &Service, shard: Digest) -> ApiResult<bool>
 }
 
 /// Reads a game of a shard.
-pub(crate) async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) -> ApiResult<Kept> {
+pub(crate) async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) -> Result<Kept, ReadError> {
     let (hash, shard) = shard(service, name, is_trainer).await?;
     let header = shard.header().clone();
     let numbers = header.first_game..header.first_game.saturating_add(shard.games());
     if !numbers.contains(&number) {
         let detail = format!("the shard has the games {} to {}", numbers.start, numbers.end.saturating_sub(1));
-        return Err(ApiError::new(Code::NotFound, detail));
+        return Err(ReadError::not_found(detail));
     }
     let reading = spawn_blocking(move || {
         let record = shard.game(number).map_err(|error| unreadable(&error))?;
         let story = Story::of_record(&record).ok_or_else(|| unreadable(&"a move is not legal"))?;
-        Ok::<(Record, Story), ApiError>((record, story))
+        Ok::<(Record, Story), ReadError>((record, story))
     });
     let (record, story) = reading.await.map_err(|error| unreadable(&error))??;
     let nets = Color::ALL.map(|side| story::net_of(&header, number, side));
@@ -155,7 +156,7 @@ pub(crate) async fn list(
     reason: Option<String>,
     skip: usize,
     is_trainer: bool,
-) -> ApiResult<(Digest, Header, Vec<Listed>, usize)> {
+) -> Result<(Digest, Header, Vec<Listed>, usize), ReadError> {
     let (hash, shard) = shard(service, name, is_trainer).await?;
     let header = shard.header().clone();
     let listing = spawn_blocking(move || {
@@ -172,7 +173,7 @@ pub(crate) async fn list(
                 games.push(Listed { number, outcome: record.outcome, reason: record.reason, plies });
             }
         }
-        Ok::<_, ApiError>((games, found))
+        Ok::<_, ReadError>((games, found))
     });
     let (games, found) = listing.await.map_err(|error| unreadable(&error))??;
     Ok((hash, header, games, found))

@@ -17,11 +17,15 @@
 //! * [`live`]: live view of a match.
 //! * [`retention`]: which games are kept; [`choices`]: settings that administrators change at run
 //!   time.
-//! * [`http`]: the interface for programs; [`pages`]: the interface for people.
+//! * [`messages`]: the coordinator's own sentences in Chinese; [`games`]: stored games, and the judge.
+//! * [`service`]: what all tasks share; [`settings`]: the command line's.
+//! * [`app`]: the web's state; [`router`]: all routes; [`http`]: the interface for programs;
+//!   [`pages`]: the interface for people.
 //! * [`validator`] and [`driver`]: background tasks; [`backup`].
 
 #![allow(clippy::items_after_statements, reason = "a row's type is beside its query")]
 
+pub mod app;
 pub mod backup;
 pub mod campaigns;
 pub mod choices;
@@ -29,21 +33,22 @@ pub mod clock;
 pub mod command;
 pub mod driver;
 pub mod events;
+pub mod games;
 pub mod gate;
 pub mod http;
 pub mod live;
+pub mod messages;
 pub mod objects;
 pub mod pages;
 pub mod people;
 pub mod ratings;
 pub mod reports;
 pub mod retention;
+pub mod router;
 pub mod service;
+pub mod settings;
 pub mod store;
 pub mod timed;
 pub mod validator;
 pub mod webhooks;
 pub mod work;
-
-mod games;
-mod messages;

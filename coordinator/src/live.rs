@@ -26,7 +26,7 @@ use xiangqi::{
 use crate::{
     clock::Time,
     service::Service,
-    store::{Connection, StoreError},
+    store::StoreError,
     work::watching::{self, Scene},
 };
 
@@ -69,32 +69,26 @@ impl Snapshot {
     }
 }
 
-/// Reads which match is marked, if it is still being played.
-pub(crate) async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, StoreError> {
-    let Some(watched) = watching::watched(connection).await? else { return Ok(None) };
-    let query = "SELECT id FROM jobs WHERE id = $1 AND state <> 'closed'";
-    Ok(sqlx::query_scalar(query).bind(watched.job).fetch_optional(connection.raw()).await?)
-}
-
 /// The current snapshot, after a look at the database.
-pub(crate) async fn snapshot(service: &Service) -> Result<Snapshot, StoreError> {
-    let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
-    service.live.select(marked);
-    Ok(service.live.snapshot.borrow().clone())
+pub(crate) async fn snapshot(service: &Service, boards: &Boards) -> Result<Snapshot, StoreError> {
+    let marked =
+        service.read(|mut connection| Box::pin(async move { watching::marked(&mut connection).await })).await?;
+    boards.select(marked);
+    Ok(boards.snapshot.borrow().clone())
 }
 
 /// Polls for the marked match while there are viewers.
-async fn poll_marked_match(service: Service) {
+async fn poll_marked_match(service: Service, boards: Arc<Boards>) {
     let mut stopping = service.stopping.clone();
     loop {
-        if let Err(error) = snapshot(&service).await {
+        if let Err(error) = snapshot(&service, &boards).await {
             tracing::warn!(%error, "the marked match could not be read");
         }
         tokio::select! {
             () = tokio::time::sleep(POLL_INTERVAL) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        if service.live.stop_polling() {
+        if boards.stop_polling() {
             return;
         }
     }
@@ -175,11 +169,11 @@ impl Boards {
 
     /// Subscribes a viewer; none at the limit.
     #[must_use]
-    pub fn subscribe(&self, service: &Service) -> Option<(watch::Receiver<Snapshot>, OwnedSemaphorePermit)> {
+    pub fn subscribe(self: &Arc<Self>, service: &Service) -> Option<(watch::Receiver<Snapshot>, OwnedSemaphorePermit)> {
         let permit = Arc::clone(&self.viewers).try_acquire_owned().ok()?;
         let receiver = self.snapshot.subscribe();
         if self.start_polling() {
-            tokio::spawn(poll_marked_match(service.clone()));
+            tokio::spawn(poll_marked_match(service.clone(), Arc::clone(self)));
         }
         Some((receiver, permit))
     }

@@ -8,41 +8,23 @@
 //! [code](protocol::api::problem::Code) then gives the Chinese title.
 
 mod codes;
+mod labels;
 mod patterns;
 
-use crate::pages::words::{Language, is_known as is_word, state};
-
-pub(crate) use codes::title;
+pub use codes::title;
+pub use labels::label;
 
 /// Events with free text: a trainer's reason.
 const FREE: &[&str] = &["training_abandoned"];
 
 /// Whether an event exists in both languages.
 pub(crate) fn is_known(kind: &str, text: &str) -> bool {
-    is_word(kind) && (FREE.contains(&kind) || in_chinese(text).is_some())
+    label(kind).is_some() && (FREE.contains(&kind) || in_chinese(text).is_some())
 }
 
-/// Translates a message; an unknown one stays as it is.
-pub(crate) fn translate(language: Language, text: &str) -> String {
-    match language {
-        Language::English => text.to_owned(),
-        Language::Chinese => in_chinese(text).unwrap_or_else(|| text.to_owned()),
-    }
-}
-
-/// Translates a rejection. An unknown one gets its code's title and the original text.
-pub(crate) fn rejection(language: Language, code: &str, detail: &str) -> String {
-    match language {
-        Language::English => detail.to_owned(),
-        Language::Chinese => in_chinese(detail).unwrap_or_else(|| match title(code) {
-            Some(title) if detail.is_empty() => title.to_owned(),
-            Some(title) => format!("{title}（{detail}）"),
-            None => detail.to_owned(),
-        }),
-    }
-}
-
-fn in_chinese(text: &str) -> Option<String> {
+/// Translates a message; none if it is unknown.
+#[must_use]
+pub fn in_chinese(text: &str) -> Option<String> {
     patterns::ALL.iter().find_map(|(english, chinese)| {
         let mut parts = Vec::new();
         matches(text, english, &mut parts).then(|| filled(chinese, &parts))
@@ -77,7 +59,7 @@ impl Placeholder {
     fn in_chinese(self, text: &str) -> String {
         match self {
             Self::Text | Self::Number => text.to_owned(),
-            Self::Word => state(Language::Chinese, text),
+            Self::Word => label(text).map_or_else(|| text.replace('_', " "), |(_, chinese)| chinese.to_owned()),
             Self::Message => in_chinese(text).unwrap_or_else(|| text.to_owned()),
         }
     }
@@ -141,7 +123,7 @@ mod tests {
     use super::*;
 
     fn chinese(text: &str) -> String {
-        translate(Language::Chinese, text)
+        in_chinese(text).unwrap_or_else(|| text.to_owned())
     }
 
     #[test]
@@ -171,7 +153,6 @@ mod tests {
             ("token chuhe_abc… (a (b), c, volunteer)", "令牌 chuhe_abc…（a (b), c，志愿者）"),
         ] {
             assert_eq!(chinese(english), expected);
-            assert_eq!(translate(Language::English, english), english);
         }
     }
 
@@ -181,14 +162,6 @@ mod tests {
             assert_eq!(chinese(text), text);
         }
         assert!(!is_known("campaign_created", "an unknown message") && is_known("training_abandoned", "out of memory"));
-    }
-
-    #[test]
-    fn a_rejection_has_at_least_its_title() {
-        assert_eq!(rejection(Language::Chinese, "invalid", "say why, in a few words"), "请简要说明原因");
-        assert_eq!(rejection(Language::Chinese, "corrupt", "strange"), "对局已损坏（strange）");
-        assert_eq!(rejection(Language::Chinese, "new_code", "strange"), "strange");
-        assert_eq!(rejection(Language::English, "corrupt", "strange"), "strange");
     }
 
     /// Every error of the validator is known, except foreign text within it.

@@ -25,8 +25,10 @@ pub mod words;
 
 mod admin;
 mod assets;
+mod attempts;
 mod board;
 mod campaigns;
+mod changes;
 mod charts;
 mod data;
 mod form;
@@ -39,11 +41,13 @@ mod judge;
 mod live_game;
 mod matches;
 mod me;
+pub(crate) mod memory;
 mod nets;
 mod page;
 mod person;
 mod signing;
 mod sprt;
+mod translate;
 mod viewer;
 mod workers;
 mod zipping;
@@ -60,33 +64,18 @@ use axum::{
 use protocol::{api::problem::Code, is_name};
 
 use crate::{
-    http::{self, answer::ApiError},
-    service::Service,
+    app::App,
+    http::{
+        admission::admission,
+        answer::{self, ApiError},
+    },
 };
-pub(crate) use guard::{SESSION_COOKIE, cookie};
+pub use changes::Live;
+pub use memory::Memory;
 use words::Language;
 
-/// State of the pages in memory; a restart may lose it.
-#[derive(Default)]
-pub struct Memory {
-    /// Sign-in attempts.
-    attempts: signing::Attempts,
-    /// Viewers and recent events.
-    pub live: live::Live,
-    /// Cache of matches' figures.
-    pub matches: crate::reports::matches::Memory,
-}
-
-impl Memory {
-    /// With a given cache of matches.
-    #[must_use]
-    pub fn with_matches(matches: crate::reports::matches::Memory) -> Self {
-        Self { matches, ..Self::default() }
-    }
-}
-
 /// The routes of the pages.
-pub(crate) fn routes(service: &Service) -> Router<Service> {
+pub(crate) fn routes(app: &App) -> Router<App> {
     let mut all = Router::new()
         .route("/", get(choose_language))
         .route("/people/{name}", get(person_redirect))
@@ -108,11 +97,11 @@ pub(crate) fn routes(service: &Service) -> Router<Service> {
             .merge(person::routes())
             .merge(me::routes())
             .merge(admin::routes())
-            .fallback(http::route_not_found)
-            .method_not_allowed_fallback(http::method_not_allowed)
-            .layer(middleware::from_fn_with_state(service.clone(), guard::identify))
-            .layer(middleware::from_fn_with_state(service.clone(), http::admission))
-            .layer(middleware::from_fn_with_state(service.clone(), guard::finish))
+            .fallback(answer::route_not_found)
+            .method_not_allowed_fallback(answer::method_not_allowed)
+            .layer(middleware::from_fn_with_state(app.clone(), guard::identify))
+            .layer(middleware::from_fn_with_state(app.clone(), admission))
+            .layer(middleware::from_fn_with_state(app.clone(), guard::finish))
             .layer(Extension(language));
         all = all.nest(&format!("/{}", language.code()), pages);
     }

@@ -2,6 +2,9 @@
 
 pub mod campaign;
 pub mod data;
+pub mod health;
+pub mod log;
+pub mod marks;
 pub mod matches;
 pub mod net;
 pub mod overview;

@@ -11,6 +11,7 @@
 //! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
 //! each within its own savepoint.
 
+mod connection;
 mod error;
 mod group_commit;
 mod schema;
@@ -22,13 +23,13 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::BoxFuture;
 use sqlx::{
-    AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions as _, Row as _,
+    AnyPool, ConnectOptions as _, Row as _,
     any::{AnyConnectOptions, AnyPoolOptions, AnyRow},
     sqlite::SqliteConnectOptions,
 };
 
+pub use connection::{Connection, Dialect, Operation, Store};
 pub use error::{OpenError, StoreError};
 pub use schema::VERSION as SCHEMA;
 
@@ -45,83 +46,6 @@ const WRITE_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = 
 
 /// Settings of the `SQLite` connections that read.
 const READ_PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA query_only = ON; PRAGMA cache_size = -65536;";
-
-/// A running operation.
-pub type Operation<'c, T> = BoxFuture<'c, Result<T, StoreError>>;
-
-/// The kind of database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// `SQLite`.
-    Sqlite,
-    /// `PostgreSQL`.
-    Postgres,
-}
-
-/// A connection within a transaction.
-pub struct Connection<'t> {
-    raw: &'t mut AnyConnection,
-    dialect: Dialect,
-}
-
-impl Connection<'_> {
-    /// The underlying `sqlx` connection.
-    pub fn raw(&mut self) -> &mut AnyConnection {
-        self.raw
-    }
-
-    /// Returns the kind of database.
-    #[must_use]
-    pub const fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    /// `SELECT … FOR NO KEY UPDATE`: locks the rows until this transaction ends. References to a
-    /// locked row stay possible, so shards can be written while their campaign's row is locked.
-    /// `SQLite` has a single writer and needs no lock.
-    #[must_use]
-    pub fn for_update(&self, query: &'static str) -> AssertSqlSafe<String> {
-        AssertSqlSafe(match self.dialect {
-            Dialect::Sqlite => query.to_owned(),
-            Dialect::Postgres => format!("{query} FOR NO KEY UPDATE"),
-        })
-    }
-
-    /// `SELECT … FOR SHARE`: keeps the rows unchanged until this transaction ends; others may share
-    /// them.
-    #[must_use]
-    pub fn for_share(&self, query: &'static str) -> AssertSqlSafe<String> {
-        AssertSqlSafe(match self.dialect {
-            Dialect::Sqlite => query.to_owned(),
-            Dialect::Postgres => format!("{query} FOR SHARE"),
-        })
-    }
-
-    /// `SELECT … FOR NO KEY UPDATE SKIP LOCKED`: locks rows of `table` and skips those locked
-    /// elsewhere.
-    #[must_use]
-    pub fn skip_locked(&self, query: &'static str, table: &'static str) -> AssertSqlSafe<String> {
-        AssertSqlSafe(match self.dialect {
-            Dialect::Sqlite => query.to_owned(),
-            Dialect::Postgres => format!("{query} FOR NO KEY UPDATE OF {table} SKIP LOCKED"),
-        })
-    }
-}
-
-/// Access to the database.
-pub trait Store: Clone + Send + Sync + 'static {
-    /// Runs an operation as one transaction that may write. On `Ok` its writes are durable.
-    fn write<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
-
-    /// Runs an operation that only reads, on a snapshot.
-    fn read<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
-}
 
 /// A pool of connections to one database.
 #[derive(Clone)]
@@ -236,7 +160,7 @@ impl Store for Database {
             Dialect::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         let mut transaction = self.pool.begin_with(begin).await?;
-        let result = operation(Connection { raw: &mut transaction, dialect: self.dialect }).await;
+        let result = operation(Connection::new(&mut transaction, self.dialect)).await;
         // Nothing to keep. If the rollback fails, the next user of the connection finds out.
         drop(transaction.rollback().await);
         result

@@ -4,10 +4,11 @@
 //! never audited, and marked wherever they are shown. All pairs are played. The result decides no
 //! gate, and no net is trained on the games.
 
+pub mod result;
+
 use dataset::{Clock, Digest, EvaluationFilter, GameSettings, Header, OpeningPolicy, Opponent};
 use protocol::{api::problem::Code, campaign::Gate};
-use serde::{Deserialize, Serialize};
-use stats::{Counts, EloEstimate, Pentanomial};
+use serde::Deserialize;
 use xiangqi::rules::RuleSet;
 
 use crate::{
@@ -15,8 +16,9 @@ use crate::{
     clock::Time,
     events::{Event, record_event},
     store::{Connection, StoreError},
-    work::counting,
 };
+
+pub use result::TimedResult;
 
 /// The kind of these jobs.
 pub const KIND: &str = "timed";
@@ -163,34 +165,4 @@ pub async fn begin(
         format!("{} pairs under the clock {}; they cannot be proved, and promote no net", plan.pairs, plan.clock);
     record_event(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
     Ok(job)
-}
-
-/// The result of a timed match.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct TimedResult {
-    /// The clock of both sides.
-    pub clock: Clock,
-    /// Always true: the games are not reproducible.
-    pub unprovable: bool,
-    /// Elo with its interval; none before the first pair.
-    pub elo: Option<EloEstimate>,
-    /// Losses on time of the net under test and of the reference.
-    pub time_losses: [u64; 2],
-}
-
-/// Returns the result of a timed match with these counts; none for other matches.
-///
-/// # Errors
-///
-/// If the database fails.
-pub(crate) async fn result(
-    connection: &mut Connection<'_>,
-    job: i64,
-    header: &Header,
-    counts: Pentanomial,
-) -> Result<Option<TimedResult>, StoreError> {
-    let Some(clock) = header.clock else { return Ok(None) };
-    let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
-    let time_losses = counting::time_losses(connection, job).await?;
-    Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

@@ -19,6 +19,7 @@ use crate::{
     store::{Database, Store as _, StoreError},
     work::{
         audit::{self, ToCompare},
+        comparisons,
         figures::Figures,
         validating::{self, ToValidate, ValidationReport},
     },
@@ -204,7 +205,7 @@ impl Validator {
         let (id, now) = (pair.comparison, self.clock.now());
         self.store
             .write(move |mut connection| {
-                Box::pin(async move { audit::record_comparison(&mut connection, now, id, differs).await })
+                Box::pin(async move { comparisons::record(&mut connection, now, id, differs).await })
             })
             .await?;
         Ok(())

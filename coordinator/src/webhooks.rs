@@ -7,6 +7,7 @@
 //!
 //! Delivery is at least once: a receiver recognises a repeated delivery by its number.
 
+mod queue;
 mod sender;
 
 use protocol::api::problem::Code;
@@ -14,12 +15,13 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use crate::{
-    clock::{HOUR, SECOND, Time},
+    clock::Time,
     events::{Event, record_event},
     people::secret,
     store::{Connection, StoreError},
 };
 
+use queue::origin;
 pub use sender::{Sender, deliver, serve, signature};
 
 /// The kinds of events that webhooks may receive.
@@ -28,18 +30,6 @@ pub const KINDS: [&str; 9] =
 
 /// The default kinds.
 pub const DEFAULT_KINDS: [&str; 4] = ["promotion", "quarantine", "stall", "disk"];
-
-/// Duration of a claim on a delivery; others may take it afterwards.
-const CLAIM_MS: i64 = 60 * SECOND;
-
-/// Pause after the first failure; doubled after each further one.
-const FIRST_PAUSE_MS: i64 = 15 * SECOND;
-
-/// Maximum pause.
-const MAX_PAUSE_MS: i64 = 6 * HOUR;
-
-/// Maximum attempts before a delivery is given up: about three days.
-const MAX_ATTEMPTS: i64 = 22;
 
 /// Adds a webhook; returns its id and its secret, which is shown once.
 ///
@@ -113,87 +103,4 @@ pub async fn list(connection: &mut Connection<'_>) -> Result<Value, StoreError> 
                 "waiting": waiting, "given_up": given_up })
     };
     Ok(rows.into_iter().map(webhook).collect())
-}
-
-/// A claimed delivery.
-#[derive(Clone, Debug)]
-pub struct Due {
-    delivery: i64,
-    address: String,
-    secret: String,
-    kind: String,
-    body: String,
-}
-
-/// Claims deliveries that are due.
-async fn claim(connection: &mut Connection<'_>, now: Time, limit: i64) -> Result<Vec<Due>, StoreError> {
-    let query = connection.skip_locked(
-        "SELECT deliveries.id, webhooks.address, webhooks.secret, events.id, events.at, events.kind, events.subject,
-                events.text, events.data
-         FROM deliveries JOIN webhooks ON webhooks.id = deliveries.webhook JOIN events ON events.id = deliveries.event
-         WHERE deliveries.done = 0 AND deliveries.next_at <= $1 ORDER BY deliveries.next_at, deliveries.id LIMIT $2",
-        "deliveries",
-    );
-    type Row = (i64, String, String, i64, i64, String, String, String, Option<String>);
-    let rows: Vec<Row> = sqlx::query_as(query).bind(now.0).bind(limit).fetch_all(connection.raw()).await?;
-    let mut due = Vec::new();
-    for (delivery, address, secret, event, at, kind, subject, text, data) in rows {
-        let query = "UPDATE deliveries SET next_at = $2 WHERE id = $1";
-        sqlx::query(query).bind(delivery).bind(now.0 + CLAIM_MS).execute(connection.raw()).await?;
-        let data = data.and_then(|data| serde_json::from_str::<Value>(&data).ok());
-        let body = json!({ "delivery": delivery, "event": event, "at": at, "kind": kind, "subject": subject,
-                           "text": text, "data": data });
-        due.push(Due { delivery, address, secret, kind, body: body.to_string() });
-    }
-    Ok(due)
-}
-
-/// Records the result of a delivery.
-async fn record_attempt(
-    connection: &mut Connection<'_>,
-    now: Time,
-    delivery: i64,
-    is_delivered: bool,
-) -> Result<(), StoreError> {
-    let query = "SELECT attempts FROM deliveries WHERE id = $1 AND done = 0";
-    let attempts: Option<i64> = sqlx::query_scalar(query).bind(delivery).fetch_optional(connection.raw()).await?;
-    let Some(attempts) = attempts.map(|attempts| attempts + 1) else { return Ok(()) };
-    let done = match is_delivered {
-        true => now.0,
-        false if attempts >= MAX_ATTEMPTS => -now.0,
-        false => 0,
-    };
-    let query = "UPDATE deliveries SET attempts = $2, next_at = $3, done = $4 WHERE id = $1";
-    let query = sqlx::query(query).bind(delivery).bind(attempts).bind(now.0 + pause(attempts, delivery)).bind(done);
-    query.execute(connection.raw()).await?;
-    Ok(())
-}
-
-/// Exponential backoff: the pause after this many failures, with up to 25% jitter by delivery.
-fn pause(attempts: i64, delivery: i64) -> i64 {
-    let whole = (FIRST_PAUSE_MS << (attempts - 1).clamp(0, 12)).min(MAX_PAUSE_MS);
-    whole - whole / 4 * (delivery.wrapping_mul(7_919).rem_euclid(100)) / 100
-}
-
-/// The origin of an address, for logs; the path may be secret.
-fn origin(address: &str) -> String {
-    Url::parse(address).map_or_else(|_| "an address".to_owned(), |url| url.origin().ascii_serialization())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_to_hours_and_a_delivery_is_tried_for_days() {
-        let pauses: Vec<i64> = (1..MAX_ATTEMPTS).map(|attempts| pause(attempts, 3)).collect();
-        assert!(pauses.is_sorted() && pauses[0] >= 10 * SECOND, "{pauses:?}");
-        assert!(*pauses.last().unwrap() <= MAX_PAUSE_MS);
-        assert!((36..96).contains(&(pauses.iter().sum::<i64>() / HOUR)), "{pauses:?}");
-    }
-
-    #[test]
-    fn logs_omit_the_path_of_an_address() {
-        assert_eq!(origin("https://example.org:8443/hooks/secret?token=1"), "https://example.org:8443");
-    }
 }

@@ -14,6 +14,7 @@
 //! order: the job, then its rows.
 
 pub mod audit;
+pub mod comparisons;
 pub mod counting;
 pub mod figures;
 pub mod leases;

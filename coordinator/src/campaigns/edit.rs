@@ -2,7 +2,7 @@
 
 use protocol::{api::problem::Code, campaign::Campaign};
 
-use super::{lock, nets};
+use super::{nets, row::lock};
 use crate::{
     clock::Time,
     events::{Event, record_event},

@@ -5,13 +5,13 @@ use protocol::campaign::Gate;
 use serde_json::json;
 use stats::{Decision, Hypotheses, Pentanomial, Sprt};
 
-use super::{nets, steps};
+use super::{jobs, nets};
 use crate::{
     clock::Time,
     events::{Event, record_event_with},
     gate::{self, Verdict},
     store::{Connection, StoreError},
-    timed,
+    timed::result::{self, TimedResult},
     work::{counting, header_of, lock_job},
 };
 
@@ -30,26 +30,7 @@ pub async fn create(
 ) -> Result<i64, StoreError> {
     let text = serde_json::to_string(gate).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let limit = i64::from(gate.most_pairs) * 2;
-    steps::create_job(connection, now, None, kind, header, Some(text), Some(limit)).await
-}
-
-pub(super) async fn set_state(
-    connection: &mut Connection<'_>,
-    now: Time,
-    job: i64,
-    state: &str,
-) -> Result<(), StoreError> {
-    let query = "UPDATE jobs SET state = $2, closed = CASE WHEN $2 = 'closed' THEN $3 ELSE NULL END
-                 WHERE id = $1 AND state <> $2";
-    sqlx::query(query).bind(job).bind(state.to_owned()).bind(now.0).execute(connection.raw()).await?;
-    Ok(())
-}
-
-pub(super) async fn decide(connection: &mut Connection<'_>, job: i64, verdict: &Verdict) -> Result<(), StoreError> {
-    let text = serde_json::to_string(verdict).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    let query = "UPDATE jobs SET decision = $2 WHERE id = $1";
-    sqlx::query(query).bind(job).bind(text).execute(connection.raw()).await?;
-    Ok(())
+    jobs::create(connection, now, None, kind, header, Some(text), Some(limit)).await
 }
 
 /// Returns how many games of a passed gate still need an audit; requests more audits if none are
@@ -97,7 +78,7 @@ pub struct Standing {
     pub batch_pairs: u32,
     /// The result under a clock. The test then decides nothing, and the counts cover all pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timed: Option<timed::TimedResult>,
+    pub timed: Option<TimedResult>,
 }
 
 /// Returns the SPRT of a gate.
@@ -138,7 +119,7 @@ pub(crate) async fn standing_and_pairs(
     let test = test_of(&gate)?;
     let pairs = counting::pairs(connection, job).await?;
     let counts = gate::counts(&pairs);
-    let timed = timed::result(connection, job, &header, counts).await?;
+    let timed = result::result(connection, job, &header, counts).await?;
     let verdict =
         if timed.is_some() { gate::undecided(&test, counts) } else { gate::judge(&test, gate.batch_pairs, &pairs) };
     let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
@@ -180,7 +161,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Result<u64, 
             let query =
                 "UPDATE jobs SET recheck = 0, decision = CASE WHEN $2 = 1 THEN decision ELSE NULL END WHERE id = $1";
             sqlx::query(query).bind(job).bind(i64::from(stands)).execute(connection.raw()).await?;
-            set_state(connection, now, job, if stands { "closed" } else { "open" }).await?;
+            jobs::set_state(connection, now, job, if stands { "closed" } else { "open" }).await?;
             continue;
         };
         let decision = standing.verdict.decision;
@@ -188,7 +169,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Result<u64, 
         let plays = has_gap && !matches!(campaign.as_str(), "paused" | "stopped");
         let query = "UPDATE jobs SET recheck = $2, rechecked = $3 WHERE id = $1";
         sqlx::query(query).bind(job).bind(i64::from(has_gap)).bind(now.0).execute(connection.raw()).await?;
-        set_state(connection, now, job, if plays { "open" } else { "closed" }).await?;
+        jobs::set_state(connection, now, job, if plays { "open" } else { "closed" }).await?;
         if let Some(net) = net {
             update_net(connection, now, job, &net, decided.decision, &standing).await?;
         }
@@ -246,8 +227,8 @@ pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Result<u64,
         let standing = standing(connection, id).await?;
         let is_out = limit.is_some_and(|limit| standing.pairs as i64 * 2 >= limit);
         if is_out || (kind == "match" && standing.verdict.decision != Decision::Continue) {
-            decide(connection, id, &standing.verdict).await?;
-            set_state(connection, now, id, "closed").await?;
+            jobs::decide(connection, id, &standing.verdict).await?;
+            jobs::set_state(connection, now, id, "closed").await?;
             concluded += 1;
         }
     }

@@ -1,27 +1,21 @@
 //! The steps of a campaign. The caller has locked the campaign's row.
 
-use dataset::{Digest, Header, random::game_seed};
+use dataset::{Digest, random::game_seed};
 use protocol::api::problem::Code;
 use serde_json::json;
 use stats::Decision;
 
-use super::{CampaignRow, matches, nets, trainings};
+use super::{jobs, matches, nets, row::CampaignRow, trainings};
 use crate::{
-    clock::{SECOND, Time},
+    clock::Time,
     events::{Event, record_event, record_event_with},
     gate,
     store::{Connection, StoreError},
-    work::{DEFAULT_MOVES_PER_GAME, cost_per_position, counting},
+    work::{DEFAULT_MOVES_PER_GAME, counting},
 };
 
 /// Spare games beyond a generation's expected need.
 const SPARE_GAMES: i64 = 16;
-
-/// Milliseconds per active worker over which the start with a new net is spread.
-const SPREAD_PER_WORKER_MS: i64 = 20;
-
-/// Maximum spread of the start.
-const MAX_SPREAD_MS: i64 = 600 * SECOND;
 
 /// Derives a separate seed for each generation, and for matches and self-play.
 fn seed_for(row: &CampaignRow, purpose: u64) -> u64 {
@@ -112,7 +106,7 @@ async fn keep_playing(
     match (row.selfplay, current) {
         (Some(job), Some((now_state, signature))) if signature == bench_signature as i64 => {
             if now_state != state {
-                matches::set_state(connection, now, job, state).await?;
+                jobs::set_state(connection, now, job, state).await?;
             }
             limit_games(connection, job, max_positions - positions, counts).await?;
             Ok(Played { is_full, changed: now_state != state })
@@ -121,11 +115,11 @@ async fn keep_playing(
             // None yet, or one for another engine: its games stay, and a job for this engine
             // continues.
             if let Some(job) = previous {
-                matches::set_state(connection, now, job, "closed").await?;
+                jobs::set_state(connection, now, job, "closed").await?;
             }
             let seed = seed_for(row, bench_signature << 1 & 0xfe);
             let header = row.campaign.selfplay_header(bench_signature, row.champion, seed);
-            let job = create_job(connection, now, Some(row), "selfplay", &header, None, None).await?;
+            let job = jobs::create(connection, now, Some(row), "selfplay", &header, None, None).await?;
             let query = "UPDATE campaigns SET selfplay = $2, changed = changed + 1 WHERE id = $1";
             sqlx::query(query).bind(row.id).bind(job).execute(connection.raw()).await?;
             Ok(Played { is_full, changed: true })
@@ -151,33 +145,6 @@ async fn limit_games(
     let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
     sqlx::query(query).bind(job).bind(limit).execute(connection.raw()).await?;
     Ok(())
-}
-
-/// Creates a job; `gate` holds the parameters of a match's test.
-pub(super) async fn create_job(
-    connection: &mut Connection<'_>,
-    now: Time,
-    row: Option<&CampaignRow>,
-    kind: &str,
-    header: &Header,
-    gate: Option<String>,
-    game_limit: Option<i64>,
-) -> Result<i64, StoreError> {
-    let text = serde_json::to_string(header).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
-    let active: i64 = sqlx::query_scalar(query).bind(now.0 - 3_600 * SECOND).fetch_one(connection.raw()).await?;
-    let query = "INSERT INTO jobs (campaign, generation, kind, state, header, bench_signature, net, opponent, gate,
-                                   priority, game_limit, nodes_per_game, spread, created)
-                 VALUES ($1, $2, $3, 'open', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id";
-    let opponent = header.opponent.as_ref().and_then(|opponent| opponent.net);
-    let query = sqlx::query_scalar(query).bind(row.map(|row| row.id)).bind(row.map_or(0, |row| row.generation));
-    let query = query.bind(kind.to_owned()).bind(text).bind(header.bench_signature as i64);
-    let query = query.bind(header.net.map(|net| net.to_string())).bind(opponent.map(|net| net.to_string()));
-    let query = query.bind(gate).bind(row.map_or(50, |row| i64::from(row.campaign.priority))).bind(game_limit);
-    let query = query.bind(cost_per_position(header) * DEFAULT_MOVES_PER_GAME);
-    // A single worker starts at once.
-    let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER_MS).min(MAX_SPREAD_MS);
-    Ok(query.bind(spread).bind(now.0).fetch_one(connection.raw()).await?)
 }
 
 /// Freezes a training set and creates a training.
@@ -265,7 +232,7 @@ async fn begin_match(
     let header = plan.match_header(bench_signature, Some(candidate), row.champion, seed);
     let gate = serde_json::to_string(&plan.gate).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let limit = i64::from(row.campaign.gate.most_pairs) * 2;
-    let job = create_job(connection, now, Some(row), "match", &header, Some(gate), Some(limit)).await?;
+    let job = jobs::create(connection, now, Some(row), "match", &header, Some(gate), Some(limit)).await?;
     let query =
         "UPDATE campaigns SET phase = 'gating', gate = $2, phase_since = $3, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(job).bind(now.0).execute(connection.raw()).await?;
@@ -285,7 +252,7 @@ async fn after_match(
     let signature: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;
     if signature != bench_signature as i64 {
         // The engine version has changed, and one match cannot mix two engines: start anew.
-        matches::set_state(connection, now, job, "closed").await?;
+        jobs::set_state(connection, now, job, "closed").await?;
         let candidate = candidate_of(connection, row).await?;
         let candidate = candidate.parse().map_err(|_| StoreError::Corrupt("a candidate without a hash".to_owned()))?;
         begin_match(connection, now, row, candidate, bench_signature).await?;
@@ -298,12 +265,12 @@ async fn after_match(
     let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
     let is_out = verdict.decision == Decision::Continue && pairs.len() as u64 >= u64::from(gate_plan.most_pairs);
     if verdict.decision == Decision::Continue && !is_out {
-        matches::set_state(connection, now, job, "open").await?;
+        jobs::set_state(connection, now, job, "open").await?;
         return Ok(false);
     }
-    matches::set_state(connection, now, job, "closed").await?;
+    jobs::set_state(connection, now, job, "closed").await?;
     if verdict.decision != Decision::AcceptH1 {
-        matches::decide(connection, job, &verdict).await?;
+        jobs::decide(connection, job, &verdict).await?;
         let why = if is_out { "it proved nothing in all its pairs" } else { "it is not stronger" };
         reject(connection, now, row, why).await?;
         return Ok(true);
@@ -314,7 +281,7 @@ async fn after_match(
         sqlx::query(query).bind(row.id).bind(reason).execute(connection.raw()).await?;
         return Ok(false);
     }
-    matches::decide(connection, job, &verdict).await?;
+    jobs::decide(connection, job, &verdict).await?;
     promote(connection, now, row, None).await?;
     Ok(true)
 }
@@ -369,7 +336,7 @@ pub(super) async fn reject(
     let query = "UPDATE nets SET state = 'rejected' WHERE hash = $1 AND state = 'candidate'";
     sqlx::query(query).bind(candidate.clone()).execute(connection.raw()).await?;
     if let Some(job) = row.gate {
-        matches::set_state(connection, now, job, "closed").await?;
+        jobs::set_state(connection, now, job, "closed").await?;
     }
     let plan = &row.campaign.generation;
     let more = (u128::from(plan.positions) * u128::from(plan.more_percent) / 100) as i64;
@@ -396,7 +363,7 @@ pub(super) async fn set_jobs_state(
     state: &str,
 ) -> Result<(), StoreError> {
     for job in [row.selfplay, row.gate].into_iter().flatten() {
-        matches::set_state(connection, now, job, state).await?;
+        jobs::set_state(connection, now, job, state).await?;
     }
     Ok(())
 }
@@ -404,7 +371,7 @@ pub(super) async fn set_jobs_state(
 /// Marks the campaign as stuck until a maintainer acts.
 async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Result<(), StoreError> {
     if let Some(job) = row.selfplay {
-        matches::set_state(connection, now, job, "paused").await?;
+        jobs::set_state(connection, now, job, "paused").await?;
     }
     let query = "UPDATE campaigns SET state = 'stuck', reason = $2, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(reason.to_owned()).execute(connection.raw()).await?;

@@ -8,7 +8,7 @@ use protocol::api::{
 };
 use sqlx::{FromRow as _, Row as _};
 
-use super::{CampaignRow, nets};
+use super::{nets, row::CampaignRow};
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},

@@ -5,6 +5,7 @@ mod matches;
 mod password;
 mod ratings;
 mod timed;
+mod transaction;
 mod webhooks;
 
 use std::path::{Path, PathBuf};
@@ -23,9 +24,10 @@ use crate::{
     clock::{Clock, DAY},
     objects::{Kind, Objects},
     people, reports,
-    store::{Connection, Database, Operation, Store as _, StoreError},
+    store::Database,
     work::quarantine,
 };
+use transaction::{read, write};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -339,22 +341,6 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
     Ok(())
 }
 
-async fn read<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
-where
-    T: Send + 'static,
-    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
-{
-    store.read(operation).await
-}
-
-async fn write<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
-where
-    T: Send + 'static,
-    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
-{
-    store.write(operation).await
-}
-
 async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<Value> {
     let now = clock.now();
     let (name, command) = match command {
@@ -482,7 +468,7 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
                 let (campaign, reason) = (campaign.clone(), reason.clone());
                 Box::pin(async move {
                     let id = campaigns::by_name(&mut c, &campaign).await?;
-                    nets::roll_back(&mut c, now, id, None, None, &reason).await
+                    campaigns::roll_back(&mut c, now, id, None, None, &reason).await
                 })
             })
             .await?;

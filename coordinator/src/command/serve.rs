@@ -10,15 +10,10 @@ use std::{
 use anyhow::{Context as _, Result};
 use tokio::{net::TcpListener, signal, sync::watch};
 
-use super::Places;
+use super::places::Places;
 use crate::{
-    clock::Clock,
-    driver,
-    http::{self, limits::Limits},
-    service::{Service, Settings},
-    validator::Validator,
-    webhooks,
-    work::leasing,
+    app::App, clock::Clock, driver, http, pages, router, service::Service, settings::Settings, validator::Validator,
+    webhooks, work::leasing,
 };
 
 /// Graceful shutdown: time for requests under way.
@@ -145,11 +140,8 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         store: store.clone(),
         objects: objects.clone(),
         clock: clock.clone(),
-        limits: Arc::new(Limits::new(settings.most_requests, settings.requests_per_second, settings.burst)),
         settings: Arc::new(settings),
         policy: Arc::new(RwLock::default()),
-        live: Arc::default(),
-        pages: Arc::default(),
         stopping: stopping.clone(),
     };
     let listener = TcpListener::bind(arguments.listen)
@@ -157,13 +149,13 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         .with_context(|| format!("{} cannot be listened at", arguments.listen))?;
     let address = listener.local_addr()?;
     let driver = tokio::spawn(driver::serve(service.clone(), stopping.clone()));
-    let webhooks = tokio::spawn(webhooks::serve(service.clone(), stopping.clone()));
+    let webhooks = tokio::spawn(webhooks::serve(store.clone(), clock.clone(), stopping.clone()));
     let validator = (arguments.validators > 0).then(|| {
         let validator = Validator { store: store.clone(), objects, clock, threads: arguments.validators };
         tokio::spawn(validator.serve(stopping.clone()))
     });
     tracing::info!("listening at http://{address}");
-    let app = http::router(service);
+    let app = router::router(App::new(service, pages::Memory::default()));
     http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE).await;
     tracing::info!("stopping: requests under way were answered");
     drop(tokio::join!(driver, webhooks));

@@ -16,14 +16,13 @@ use super::{
     auth::Authenticated,
 };
 use crate::{
-    campaigns::{self, Command, matches, nets},
-    people, ratings, reports,
-    service::Service,
-    timed,
+    app::App,
+    campaigns::{self, Command, matches},
+    people, ratings, reports, timed,
     work::quarantine,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/campaigns", get(campaigns_list).post(create_campaign))
         .route("/campaigns/{name}", get(campaign))
@@ -49,30 +48,29 @@ pub(super) fn routes() -> Router<Service> {
 
 /// Runs a read and responds with its JSON.
 macro_rules! read {
-    ($service:expr, |$connection:ident| $report:expr) => {
-        $service
-            .read(move |mut connection| {
-                Box::pin(async move {
-                    let $connection = &mut connection;
-                    $report.await
-                })
+    ($app:expr, |$connection:ident| $report:expr) => {
+        $app.read(move |mut connection| {
+            Box::pin(async move {
+                let $connection = &mut connection;
+                $report.await
             })
-            .await
-            .map(Json)
-            .map_err(ApiError::from)
+        })
+        .await
+        .map(Json)
+        .map_err(ApiError::from)
     };
 }
 
-async fn campaigns_list(State(service): State<Service>) -> ApiResult<Json<Value>> {
-    read!(service, |c| reports::campaigns(c))
+async fn campaigns_list(State(app): State<App>) -> ApiResult<Json<Value>> {
+    read!(app, |c| reports::campaigns(c))
 }
 
-async fn nets_list(State(service): State<Service>) -> ApiResult<Json<Value>> {
-    read!(service, |c| reports::nets(c))
+async fn nets_list(State(app): State<App>) -> ApiResult<Json<Value>> {
+    read!(app, |c| reports::nets(c))
 }
 
-async fn ranking(State(service): State<Service>) -> ApiResult<Json<Value>> {
-    read!(service, |c| reports::ranking(c))
+async fn ranking(State(app): State<App>) -> ApiResult<Json<Value>> {
+    read!(app, |c| reports::ranking(c))
 }
 
 /// A page of a list.
@@ -82,39 +80,34 @@ struct Page {
     before: Option<i64>,
 }
 
-async fn events(
-    State(service): State<Service>,
-    Query(page): Query<Page>,
-    caller: Authenticated,
-) -> ApiResult<Json<Value>> {
+async fn events(State(app): State<App>, Query(page): Query<Page>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(service, |c| reports::events(c, page.before))
+    read!(app, |c| reports::events(c, page.before))
 }
 
-async fn workers(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+async fn workers(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
     let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account);
-    read!(service, |c| reports::workers(c, own))
+    read!(app, |c| reports::workers(c, own))
 }
 
-async fn accounts(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+async fn accounts(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(service, |c| reports::accounts(c))
+    read!(app, |c| reports::accounts(c))
 }
 
-async fn tokens(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
     let account = caller.0.account;
-    read!(service, |c| reports::tokens(c, account))
+    read!(app, |c| reports::tokens(c, account))
 }
 
-async fn match_standing(State(service): State<Service>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
-    let standing = service
-        .read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
-        .await?;
+async fn match_standing(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
+    let standing =
+        app.read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await })).await?;
     Ok(Json(json!(standing)))
 }
 
-async fn campaign(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Response> {
-    let (changed, report) = service
+async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Response> {
+    let (changed, report) = app
         .read(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
@@ -131,13 +124,13 @@ async fn campaign(State(service): State<Service>, Path(name): Path<String>) -> A
 }
 
 async fn create_campaign(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     text: String,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    let id = service
+    let (now, by) = (app.clock.now(), caller.0.account);
+    let id = app
         .write(move |mut connection| {
             let text = text.clone();
             Box::pin(async move { campaigns::create(&mut connection, now, &text, Some(by)).await })
@@ -154,7 +147,7 @@ struct CommandBody {
 }
 
 async fn command(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     headers: HeaderMap,
@@ -166,16 +159,15 @@ async fn command(
     let seen = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
     let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
     let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                campaigns::command(&mut connection, now, id, body.command, seen, Some(by)).await
-            })
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let name = name.clone();
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut connection, &name).await?;
+            campaigns::command(&mut connection, now, id, body.command, seen, Some(by)).await
         })
-        .await?;
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -195,15 +187,15 @@ const fn default_pairs() -> u32 {
 }
 
 async fn rate(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     Body(rate): Body<Rate>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by, signature) = (service.clock.now(), caller.0.account, service.settings.bench_signature);
+    let (now, by, signature) = (app.clock.now(), caller.0.account, app.settings.bench_signature);
     let plan = ratings::Plan { pairs: rate.pairs, nodes: rate.nodes };
-    let jobs = service
+    let jobs = app
         .write(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
@@ -216,13 +208,13 @@ async fn rate(
 }
 
 async fn begin_timed(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Body(plan): Body<timed::Plan>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by, signature) = (service.clock.now(), caller.0.account, service.settings.bench_signature);
-    let job = service
+    let (now, by, signature) = (app.clock.now(), caller.0.account, app.settings.bench_signature);
+    let job = app
         .write(move |mut connection| {
             Box::pin(async move { timed::begin(&mut connection, now, &plan, signature, Some(by)).await })
         })
@@ -230,8 +222,8 @@ async fn begin_timed(
     Ok((StatusCode::CREATED, Json(json!({ "job": job }))))
 }
 
-async fn strength(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
-    let history = service
+async fn strength(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    let history = app
         .read(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
@@ -254,22 +246,21 @@ struct Why {
 }
 
 async fn roll_back(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     Body(why): Body<Why>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            let (name, why) = (name.clone(), why.clone());
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                nets::roll_back(&mut connection, now, id, why.champion.as_deref(), Some(by), &why.reason).await
-            })
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (name, why) = (name.clone(), why.clone());
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut connection, &name).await?;
+            campaigns::roll_back(&mut connection, now, id, why.champion.as_deref(), Some(by), &why.reason).await
         })
-        .await?;
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -281,21 +272,18 @@ struct Message {
 }
 
 async fn block_worker(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(worker): Path<i64>,
     Body(block): Body<Message>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            let message = block.message.clone();
-            Box::pin(
-                async move { people::block_worker(&mut connection, now, worker, message.as_deref(), Some(by)).await },
-            )
-        })
-        .await?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let message = block.message.clone();
+        Box::pin(async move { people::block_worker(&mut connection, now, worker, message.as_deref(), Some(by)).await })
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -307,18 +295,17 @@ struct Trust {
 }
 
 async fn trust_worker(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(worker): Path<i64>,
     Body(trust): Body<Trust>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            Box::pin(async move { people::trust_worker(&mut connection, now, worker, trust.trusted, Some(by)).await })
-        })
-        .await?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { people::trust_worker(&mut connection, now, worker, trust.trusted, Some(by)).await })
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -333,16 +320,16 @@ struct NewToken {
 }
 
 async fn create_token(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Body(wanted): Body<NewToken>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
-    let (now, account, role) = (service.clock.now(), caller.0.account, caller.0.role);
+    let (now, account, role) = (app.clock.now(), caller.0.account, caller.0.role);
     if wanted.role.is_some_and(|wanted| wanted > role) {
         let detail = format!("a {role}'s token makes no {}'s", wanted.role.unwrap_or(role));
         return Err(ApiError::new(Code::Forbidden, detail));
     }
-    let token = service
+    let token = app
         .write(move |mut connection| {
             let wanted = wanted.clone();
             Box::pin(async move {
@@ -355,18 +342,13 @@ async fn create_token(
     Ok((StatusCode::CREATED, Json(json!({ "token": token }))))
 }
 
-async fn revoke_token(
-    State(service): State<Service>,
-    caller: Authenticated,
-    Path(token): Path<i64>,
-) -> ApiResult<StatusCode> {
-    let now = service.clock.now();
+async fn revoke_token(State(app): State<App>, caller: Authenticated, Path(token): Path<i64>) -> ApiResult<StatusCode> {
+    let now = app.clock.now();
     let account = (caller.0.role < Role::Admin).then_some(caller.0.account);
-    service
-        .write(move |mut connection| {
-            Box::pin(async move { people::revoke_token(&mut connection, now, account, token).await })
-        })
-        .await?;
+    app.write(move |mut connection| {
+        Box::pin(async move { people::revoke_token(&mut connection, now, account, token).await })
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -378,13 +360,13 @@ struct Invitation {
 }
 
 async fn invite(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Body(wanted): Body<Invitation>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer.max(wanted.role))?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    let secret = service
+    let (now, by) = (app.clock.now(), caller.0.account);
+    let secret = app
         .write(move |mut connection| {
             Box::pin(async move { people::invite(&mut connection, now, by, wanted.role).await })
         })
@@ -403,7 +385,7 @@ struct Change {
 }
 
 async fn set_account(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     Body(change): Body<Change>,
@@ -412,29 +394,28 @@ async fn set_account(
     if change.state.as_deref().is_some_and(|state| !matches!(state, "active" | "blocked")) {
         return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked"));
     }
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            let (name, change) = (name.clone(), change.clone());
-            Box::pin(async move {
-                let c = &mut connection;
-                let account = people::account_by_name(c, &name).await?;
-                let message = change.message.as_deref();
-                if let Some(role) = change.role {
-                    people::set_account(c, now, account, ("role", role.name()), message, Some(by)).await?;
-                }
-                if let Some(state) = change.state {
-                    people::set_account(c, now, account, ("state", &state), message, Some(by)).await?;
-                }
-                Ok(())
-            })
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (name, change) = (name.clone(), change.clone());
+        Box::pin(async move {
+            let c = &mut connection;
+            let account = people::account_by_name(c, &name).await?;
+            let message = change.message.as_deref();
+            if let Some(role) = change.role {
+                people::set_account(c, now, account, ("role", role.name()), message, Some(by)).await?;
+            }
+            if let Some(state) = change.state {
+                people::set_account(c, now, account, ("state", &state), message, Some(by)).await?;
+            }
+            Ok(())
         })
-        .await?;
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn delete_account(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
 ) -> ApiResult<StatusCode> {
@@ -442,59 +423,57 @@ async fn delete_account(
     if !own {
         caller.must_be(Role::Admin)?;
     }
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move {
-                let account = people::account_by_name(&mut connection, &name).await?;
-                people::delete_account(&mut connection, now, account, (!own).then_some(by)).await
-            })
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let name = name.clone();
+        Box::pin(async move {
+            let account = people::account_by_name(&mut connection, &name).await?;
+            people::delete_account(&mut connection, now, account, (!own).then_some(by)).await
         })
-        .await?;
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn quarantine_account(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     Body(why): Body<Why>,
 ) -> ApiResult<StatusCode> {
-    change_quarantine(service, caller, name, why, true).await
+    change_quarantine(app, caller, name, why, true).await
 }
 
 async fn lift_quarantine(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     Body(why): Body<Why>,
 ) -> ApiResult<StatusCode> {
-    change_quarantine(service, caller, name, why, false).await
+    change_quarantine(app, caller, name, why, false).await
 }
 
 async fn change_quarantine(
-    service: Service,
+    app: App,
     caller: Authenticated,
     name: String,
     why: Why,
     begins: bool,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            let (name, why) = (name.clone(), why.clone());
-            Box::pin(async move {
-                let c = &mut connection;
-                let account = people::account_by_name(c, &name).await?;
-                if begins {
-                    quarantine::quarantine(c, now, account, Some(by), &why.reason).await
-                } else {
-                    quarantine::lift(c, now, account, Some(by), &why.reason).await
-                }
-            })
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (name, why) = (name.clone(), why.clone());
+        Box::pin(async move {
+            let c = &mut connection;
+            let account = people::account_by_name(c, &name).await?;
+            if begins {
+                quarantine::quarantine(c, now, account, Some(by), &why.reason).await
+            } else {
+                quarantine::lift(c, now, account, Some(by), &why.reason).await
+            }
         })
-        .await?;
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -12,7 +12,7 @@ use axum::{
 use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
 use serde::de::DeserializeOwned;
 
-use crate::{clock::Time, objects::ObjectError, store::StoreError};
+use crate::{clock::Time, games::ReadError, objects::ObjectError, store::StoreError};
 
 /// An error response (`application/problem+json`), and its `Retry-After` in seconds.
 #[derive(Debug)]
@@ -52,14 +52,21 @@ impl From<StoreError> for ApiError {
                 Self(problem, wait)
             }
             StoreError::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
-            StoreError::Database(sqlx::Error::RowNotFound) => {
-                Self(Problem::new(Code::NotFound, "there is no such thing"), None)
-            }
+            missing if missing.is_missing_row() => Self(Problem::new(Code::NotFound, "there is no such thing"), None),
             other => {
                 // Internal errors are for the log, not for clients.
                 tracing::error!(error = %other, "an operation failed");
                 Self(Problem::new(Code::Internal, "the coordinator failed: its log says why"), Some(30))
             }
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Store(error) => error.into(),
+            ReadError::Object(error) => error.into(),
         }
     }
 }
@@ -132,4 +139,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The response to a path without a route.
+pub(crate) async fn route_not_found() -> Response {
+    ApiError(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
+}
+
+/// The response to another method than those of a route.
+pub(crate) async fn method_not_allowed() -> Response {
+    ApiError(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
 }

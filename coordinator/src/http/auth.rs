@@ -10,11 +10,13 @@ use protocol::api::{
     work::Role,
 };
 
-use super::answer::{ApiError, ApiResult};
+use super::{
+    answer::{ApiError, ApiResult},
+    cookie::{SESSION_COOKIE, cookie},
+};
 use crate::{
-    pages::{SESSION_COOKIE, cookie},
+    app::App,
     people::{Identity, sessions::Session},
-    service::Service,
 };
 
 /// The bearer token of a request.
@@ -24,24 +26,29 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
+/// The reason why a role does not suffice, if it does not.
+pub(crate) fn lacks(role: Role, needed: Role) -> Option<String> {
+    (role < needed).then(|| format!("that takes a {needed}; the token is a {role}'s"))
+}
+
 /// The authenticated caller, by token.
 pub(crate) struct Authenticated(pub(crate) Identity);
 
 impl Authenticated {
     /// Requires a role.
     pub(crate) fn must_be(&self, role: Role) -> ApiResult<()> {
-        match Service::lacks(self.0.role, role) {
+        match lacks(self.0.role, role) {
             None => Ok(()),
             Some(detail) => Err(ApiError::new(Code::Forbidden, detail)),
         }
     }
 }
 
-impl FromRequestParts<Service> for Authenticated {
+impl FromRequestParts<App> for Authenticated {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> ApiResult<Self> {
-        let Reader(known) = Reader::from_request_parts(parts, service).await?;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        let Reader(known) = Reader::from_request_parts(parts, app).await?;
         let error = || ApiError::new(Code::NoToken, "this takes a token: send it as `Authorization: Bearer TOKEN`");
         known.map(Self).ok_or_else(error)
     }
@@ -57,23 +64,23 @@ impl Reader {
     }
 }
 
-impl FromRequestParts<Service> for Reader {
+impl FromRequestParts<App> for Reader {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> ApiResult<Self> {
-        let Some(token) = bearer(&parts.headers) else { return Ok(Self(signed_in(parts, service).await?)) };
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        let Some(token) = bearer(&parts.headers) else { return Ok(Self(signed_in(parts, app).await?)) };
         if token.len() > 200 {
             return Err(ApiError::new(Code::BadToken, "the token is not known here"));
         }
-        Ok(Self(Some(service.identify(token).await?)))
+        Ok(Self(Some(app.identify(token).await?)))
     }
 }
 
 /// The identity behind a session cookie, which suffices for reads.
-async fn signed_in(parts: &Parts, service: &Service) -> ApiResult<Option<Identity>> {
+async fn signed_in(parts: &Parts, app: &App) -> ApiResult<Option<Identity>> {
     let is_reading = matches!(parts.method, Method::GET | Method::HEAD);
     let Some(cookie) = cookie(&parts.headers, SESSION_COOKIE).filter(|_| is_reading) else { return Ok(None) };
-    let session = service.session(cookie).await?;
+    let session = app.session(cookie).await?;
     let identity = |Session { account, name, role, .. }| Identity { account, name, role, token: 0, record_use: false };
     Ok(session.map(identity))
 }
@@ -81,11 +88,11 @@ async fn signed_in(parts: &Parts, service: &Service) -> ApiResult<Option<Identit
 /// A program of at least the oldest accepted version.
 pub(crate) struct MinVersion;
 
-impl FromRequestParts<Service> for MinVersion {
+impl FromRequestParts<App> for MinVersion {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> ApiResult<Self> {
-        let min = &service.settings.least_worker;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        let min = &app.settings.least_worker;
         let sent = parts.headers.get(VERSION_HEADER).and_then(|value| value.to_str().ok()).unwrap_or("0");
         if numbers(sent) >= numbers(min) {
             return Ok(Self);

@@ -11,14 +11,14 @@ use super::{
     files,
 };
 use crate::{
+    app::App,
     campaigns,
     choices::Key,
     reports::{campaign, data, matches, net, overview, people, sprt},
-    service::Service,
     store::StoreError,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/overview", get(overview_report))
         .route("/campaigns/{name}/progress", get(campaign_progress))
@@ -41,8 +41,8 @@ pub(super) fn routes() -> Router<Service> {
 
 /// Runs a read and responds with its JSON.
 macro_rules! read {
-    ($service:expr, |$connection:ident| $report:expr) => {{
-        let report = $service.read(move |mut connection| {
+    ($app:expr, |$connection:ident| $report:expr) => {{
+        let report = $app.read(move |mut connection| {
             Box::pin(async move {
                 let $connection = &mut connection;
                 $report.await
@@ -52,13 +52,13 @@ macro_rules! read {
     }};
 }
 
-async fn overview_report(State(service): State<Service>) -> ApiResult<Json<Value>> {
-    let now = service.clock.now();
-    read!(service, |c| overview::overview(c, now))
+async fn overview_report(State(app): State<App>) -> ApiResult<Json<Value>> {
+    let now = app.clock.now();
+    read!(app, |c| overview::overview(c, now))
 }
 
-async fn campaign_progress(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
-    let report = service.read(move |mut connection| {
+async fn campaign_progress(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    let report = app.read(move |mut connection| {
         let name = name.clone();
         Box::pin(async move {
             let id = campaigns::by_name(&mut connection, &name).await?;
@@ -68,42 +68,42 @@ async fn campaign_progress(State(service): State<Service>, Path(name): Path<Stri
     Ok(Json(json!(report.await?)))
 }
 
-async fn matches_list(State(service): State<Service>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    read!(service, |c| matches::list(c, page.page))
+async fn matches_list(State(app): State<App>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
+    read!(app, |c| matches::list(c, page.page))
 }
 
-async fn match_details(State(service): State<Service>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
-    Ok(Json(json!(matches::details(&service, job).await?)))
+async fn match_details(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
+    Ok(Json(json!(matches::details(&app, &app.pages.matches, job).await?)))
 }
 
 async fn match_workers(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(job): Path<i64>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
     let page = usize::try_from(page.page).unwrap_or_default();
-    Ok(Json(json!(matches::all_workers(&service, job, page).await?)))
+    Ok(Json(json!(matches::all_workers(&app, &app.pages.matches, job, page).await?)))
 }
 
 async fn match_openings(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(job): Path<i64>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(json!(matches::openings(&service, job, page.page).await?)))
+    Ok(Json(json!(matches::openings(&app, job, page.page).await?)))
 }
 
-async fn net_card(State(service): State<Service>, Path(hash): Path<String>) -> ApiResult<Json<Value>> {
-    let report = service.read(move |mut connection| {
+async fn net_card(State(app): State<App>, Path(hash): Path<String>) -> ApiResult<Json<Value>> {
+    let report = app.read(move |mut connection| {
         let hash = hash.clone();
         Box::pin(async move { net::card(&mut connection, &hash).await })
     });
     Ok(Json(json!(report.await?)))
 }
 
-async fn data_report(State(service): State<Service>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let now = service.clock.now();
-    read!(service, |c| data::data(c, now, page.page))
+async fn data_report(State(app): State<App>, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
+    let now = app.clock.now();
+    read!(app, |c| data::data(c, now, page.page))
 }
 
 /// A page of rows, counted from 0.
@@ -121,17 +121,13 @@ fn own(caller: &Authenticated) -> Option<i64> {
     (caller.0.role < Role::Maintainer).then_some(caller.0.account)
 }
 
-async fn machines(
-    State(service): State<Service>,
-    caller: Authenticated,
-    Query(page): Query<Page>,
-) -> ApiResult<Json<Value>> {
+async fn machines(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     let own = if page.own { Some(caller.0.account) } else { own(&caller) };
-    read!(service, |c| people::machines(c, own, page.page))
+    read!(app, |c| people::machines(c, own, page.page))
 }
 
-async fn person(State(service): State<Service>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
-    let report = service.read(move |mut connection| {
+async fn person(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    let report = app.read(move |mut connection| {
         let name = name.clone();
         Box::pin(async move { people::person(&mut connection, &name).await })
     });
@@ -140,14 +136,14 @@ async fn person(State(service): State<Service>, Path(name): Path<String>) -> Api
 
 /// The private part of a person's page.
 async fn person_own(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(name): Path<String>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
-    let now = service.clock.now();
+    let now = app.clock.now();
     let (viewer, is_maintainer) = (caller.0.account, caller.0.role >= Role::Maintainer);
-    let report = service.read(move |mut connection| {
+    let report = app.read(move |mut connection| {
         let name = name.clone();
         Box::pin(async move {
             let c = &mut connection;
@@ -169,9 +165,9 @@ async fn sprt_report(Query(query): Query<sprt::SprtQuery>) -> ApiResult<Json<Val
     }
 }
 
-async fn settings(State(service): State<Service>, caller: Authenticated) -> ApiResult<Json<Value>> {
+async fn settings(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    let (chosen, it) = (service.choices().await?, &service.settings);
+    let (chosen, it) = (app.choices().await?, &app.settings);
     let chosen: serde_json::Map<_, _> =
         Key::ALL.into_iter().map(|key| (key.name().to_owned(), chosen.value(key).into())).collect();
     Ok(Json(json!({
@@ -182,29 +178,17 @@ async fn settings(State(service): State<Service>, caller: Authenticated) -> ApiR
     })))
 }
 
-async fn failures(
-    State(service): State<Service>,
-    caller: Authenticated,
-    Query(page): Query<Page>,
-) -> ApiResult<Json<Value>> {
+async fn failures(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     let own = own(&caller);
-    read!(service, |c| people::failures(c, own, page.page))
+    read!(app, |c| people::failures(c, own, page.page))
 }
 
-async fn audits(
-    State(service): State<Service>,
-    caller: Authenticated,
-    Query(page): Query<Page>,
-) -> ApiResult<Json<Value>> {
+async fn audits(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(service, |c| people::audits(c, page.page))
+    read!(app, |c| people::audits(c, page.page))
 }
 
-async fn deliveries(
-    State(service): State<Service>,
-    caller: Authenticated,
-    Query(page): Query<Page>,
-) -> ApiResult<Json<Value>> {
+async fn deliveries(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
     let account = caller.0.account;
-    read!(service, |c| people::deliveries(c, account, page.page))
+    read!(app, |c| people::deliveries(c, account, page.page))
 }

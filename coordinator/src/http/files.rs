@@ -18,51 +18,43 @@ use super::{
     answer::{ApiError, ApiResult, Path},
     auth::Reader,
 };
-use crate::{games, objects::Kind, service::Service};
+use crate::{app::App, campaigns::nets, games, objects::Kind};
 
 /// Cached for a year, without revalidation.
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-pub(super) async fn net(
-    State(service): State<Service>,
-    Path(hash): Path<String>,
-    headers: HeaderMap,
-) -> ApiResult<Response> {
-    object(&service, Kind::Net, &hash, NET_TYPE, &headers).await
+pub(super) async fn net(State(app): State<App>, Path(hash): Path<String>, headers: HeaderMap) -> ApiResult<Response> {
+    object(&app, Kind::Net, &hash, NET_TYPE, &headers).await
 }
 
-pub(super) async fn book(
-    State(service): State<Service>,
-    Path(hash): Path<String>,
-    headers: HeaderMap,
-) -> ApiResult<Response> {
-    object(&service, Kind::Book, &hash, "text/plain; charset=utf-8", &headers).await
+pub(super) async fn book(State(app): State<App>, Path(hash): Path<String>, headers: HeaderMap) -> ApiResult<Response> {
+    object(&app, Kind::Book, &hash, "text/plain; charset=utf-8", &headers).await
 }
 
 /// The plot of a training's loss. Its SVG comes from a trainer: the policy forbids all scripts.
 pub(super) async fn curves(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(hash): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let mut response = object(&service, Kind::Curves, &hash, "image/svg+xml", &headers).await?;
+    let mut response = object(&app, Kind::Curves, &hash, "image/svg+xml", &headers).await?;
     let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     Ok(response)
 }
 
 pub(super) async fn shard(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(hash): Path<String>,
     reader: ApiResult<Reader>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let is_open = games::is_open(&service, parse(&hash)?).await?;
+    let is_open = games::is_open(&app, parse(&hash)?).await?;
     if !is_open && !reader?.is_trainer() {
         let detail = "there is no such shard, or its games are still being checked";
         return Err(ApiError::new(Code::NotFound, detail));
     }
-    let mut response = object(&service, Kind::Shard, &hash, SHARD_TYPE, &headers).await?;
+    let mut response = object(&app, Kind::Shard, &hash, SHARD_TYPE, &headers).await?;
     if !is_open {
         // Kept out of shared caches.
         let private = HeaderValue::from_static("private, max-age=31536000, immutable");
@@ -72,33 +64,28 @@ pub(super) async fn shard(
 }
 
 pub(super) async fn manifest(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(hash): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    text(&service, "SELECT text FROM manifests WHERE hash = $1", &hash, &headers).await
+    let digest = parse(&hash)?;
+    let text =
+        app.read(move |mut connection| Box::pin(async move { nets::training_manifest(&mut connection, digest).await }));
+    manifest_text(digest, text.await?, &headers)
 }
 
 pub(super) async fn net_manifest(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(hash): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    text(&service, "SELECT manifest FROM nets WHERE hash = $1 AND manifest IS NOT NULL", &hash, &headers).await
+    let digest = parse(&hash)?;
+    let text = app.read(move |mut connection| Box::pin(async move { nets::manifest(&mut connection, digest).await }));
+    manifest_text(digest, text.await?, &headers)
 }
 
-async fn text(service: &Service, query: &'static str, hash: &str, headers: &HeaderMap) -> ApiResult<Response> {
-    let digest = parse(hash)?;
+fn manifest_text(digest: Digest, text: Option<String>, headers: &HeaderMap) -> ApiResult<Response> {
     let etag = etag(digest);
-    let text = service
-        .read(move |mut connection| {
-            Box::pin(async move {
-                let query = sqlx::query_scalar(query).bind(digest.to_string());
-                let text: Option<String> = query.fetch_optional(connection.raw()).await?;
-                Ok(text)
-            })
-        })
-        .await?;
     let text = text.ok_or_else(|| ApiError::new(Code::NotFound, format!("there is no manifest {digest}")))?;
     if is_known(headers, &etag) {
         return Ok(not_modified(etag));
@@ -131,7 +118,7 @@ fn parse(hash: &str) -> ApiResult<Digest> {
 }
 
 async fn object(
-    service: &Service,
+    app: &App,
     kind: Kind,
     hash: &str,
     content_type: &'static str,
@@ -144,7 +131,7 @@ async fn object(
     }
     let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok()).and_then(range_of);
     let is_part = range.is_some();
-    let read = service.objects.read(kind, digest, range).await?;
+    let read = app.objects.read(kind, digest, range).await?;
     let mut response = (
         [
             (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),

@@ -16,8 +16,8 @@ use super::{
     auth::Reader,
 };
 use crate::{
+    app::App,
     games::{self, judge::JudgeQuery},
-    service::Service,
 };
 
 /// A filter of the list of shards.
@@ -27,13 +27,9 @@ pub(super) struct OfJob {
     before: Option<i64>,
 }
 
-pub(super) async fn shards(
-    State(service): State<Service>,
-    Query(of): Query<OfJob>,
-    reader: Reader,
-) -> ApiResult<Json<Value>> {
+pub(super) async fn shards(State(app): State<App>, Query(of): Query<OfJob>, reader: Reader) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
-    let shards = service
+    let shards = app
         .read(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
         })
@@ -50,13 +46,13 @@ pub(super) struct OfShard {
 }
 
 pub(super) async fn of_shard(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(shard): Path<String>,
     Query(of): Query<OfShard>,
     reader: Reader,
 ) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
-    let (shard, header, listed, found) = games::list(&service, &shard, of.reason, of.skip, trainer).await?;
+    let (shard, header, listed, found) = games::list(&app, &shard, of.reason, of.skip, trainer).await?;
     let listed: Vec<_> = listed
         .iter()
         .map(|game| {
@@ -68,12 +64,12 @@ pub(super) async fn of_shard(
 }
 
 pub(super) async fn game(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path((shard, number)): Path<(String, u64)>,
     reader: Reader,
 ) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
-    Ok(Json(games::read(&service, &shard, number, trainer).await?.json()))
+    Ok(Json(games::read(&app, &shard, number, trainer).await?.json()))
 }
 
 /// The notation of the moves.
@@ -83,7 +79,7 @@ pub(super) struct Written {
 }
 
 pub(super) async fn pgn(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path((shard, number)): Path<(String, u64)>,
     Query(written): Query<Written>,
     reader: Reader,
@@ -93,8 +89,8 @@ pub(super) async fn pgn(
         Some(name) => name.parse().map_err(|error| ApiError::new(Code::Invalid, format!("{error}")))?,
     };
     let trainer = reader.is_trainer();
-    let kept = games::read(&service, &shard, number, trainer).await?;
-    let text = kept.story.pgn(kept.tags(&service.settings.name), notation).to_string();
+    let kept = games::read(&app, &shard, number, trainer).await?;
+    let text = kept.story.pgn(kept.tags(&app.settings.name), notation).to_string();
     let name = format!("attachment; filename=\"{}-{number}.pgn\"", &kept.shard.to_string()[..12]);
     let headers = [
         (header::CONTENT_TYPE, "application/x-chess-pgn; charset=utf-8".to_owned()),

@@ -11,16 +11,9 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    answer::{ApiError, ApiResult},
-    permits::RequestLimiter,
-};
-use crate::{
-    clock::{HOUR, SECOND, Time},
-    service::Service,
-};
+use super::permits::RequestLimiter;
+use crate::clock::{HOUR, SECOND, Time};
 use axum::{extract::Request, http::HeaderMap};
-use protocol::api::problem::{Code, Problem};
 
 /// Rate of an address, in rates of a token: many tokens may share one address.
 const TOKENS_PER_ADDRESS: u32 = 50;
@@ -167,15 +160,6 @@ pub(super) fn sender(address: IpAddr) -> String {
         // A customer has a /64 and can use every address in it.
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
     }
-}
-
-/// Rejects further registrations from an address after too many.
-pub(crate) fn may_register(service: &Service, headers: &HeaderMap, peer: SocketAddr) -> ApiResult<()> {
-    let address = address_in(headers, peer, service.settings.behind_proxy);
-    service.limits.register(&address, service.clock.now()).map_err(|wait| {
-        let detail = "many accounts were made from this address: try again later, or ask its operator for one";
-        ApiError(Problem::new(Code::TooMany, detail), Some(wait))
-    })
 }
 
 /// A token's key in the table: a hash, never the token itself.

@@ -1,7 +1,8 @@
 //! Chinese titles of all problem codes of the protocol.
 
 /// The title of a problem code.
-pub(crate) fn title(code: &str) -> Option<&'static str> {
+#[must_use]
+pub fn title(code: &str) -> Option<&'static str> {
     TITLES.iter().find(|(known, _)| *known == code).map(|(_, title)| *title)
 }
 

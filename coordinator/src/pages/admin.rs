@@ -20,16 +20,19 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    app::App,
     choices::{self, Key, NoSuchKey, Registration},
     http::answer::{ApiError, ApiResult, Path, Query},
     people,
-    reports::people::{self as facts, Account, Audits},
-    service::Service,
+    reports::{
+        log::{self, LoggedEvent},
+        people::{self as facts, Account, Audits},
+    },
     store::{Connection, StoreError},
     work::quarantine,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/admin", get(users))
         .route("/admin/users/{name}", post(change_user))
@@ -50,16 +53,15 @@ struct UsersPage {
     parts: Parts,
 }
 
-async fn users(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
-    users_page(&service, &visitor, part, None).await
+async fn users(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    users_page(&app, &visitor, part, None).await
 }
 
-async fn users_page(service: &Service, visitor: &Visitor, part: Part, notice: Option<String>) -> ApiResult<Response> {
+async fn users_page(app: &App, visitor: &Visitor, part: Part, notice: Option<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
-    let users = service
-        .read(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await }))
-        .await?;
+    let users =
+        app.read(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await })).await?;
     let page =
         visitor.page("admin", visitor.language.words().data_and_admin.users, "/api/v1/accounts").with_notice(notice);
     let parts = Parts::around(part, users.len());
@@ -75,23 +77,18 @@ struct UserChange {
     reason: String,
 }
 
-async fn change_user(
-    State(service): State<Service>,
-    Path(name): Path<String>,
-    form: Form<UserChange>,
-) -> ApiResult<Response> {
+async fn change_user(State(app): State<App>, Path(name): Path<String>, form: Form<UserChange>) -> ApiResult<Response> {
     let Form(visitor, change) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     if matches!(change.action.as_str(), "role" | "delete") {
         visitor.must_be(Role::Admin)?;
     }
-    let now = service.clock.now();
-    service
-        .write(move |mut connection| {
-            let (name, change) = (name.clone(), change.clone());
-            Box::pin(async move { apply(&mut connection, now, &name, &change, by).await })
-        })
-        .await?;
+    let now = app.clock.now();
+    app.write(move |mut connection| {
+        let (name, change) = (name.clone(), change.clone());
+        Box::pin(async move { apply(&mut connection, now, &name, &change, by).await })
+    })
+    .await?;
     Ok(Redirect::to(&visitor.link("/admin")).into_response())
 }
 
@@ -128,31 +125,30 @@ struct WorkerChange {
 }
 
 async fn change_worker(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(worker): Path<i64>,
     form: Form<WorkerChange>,
 ) -> ApiResult<Response> {
     let Form(visitor, change) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = service.clock.now();
+    let now = app.clock.now();
     let message = change.message.trim().to_owned();
     if change.action == "block" && message.is_empty() {
         return Err(ApiError::new(Code::Invalid, "write a message for the worker"));
     }
-    service
-        .write(move |mut connection| {
-            let (action, message) = (change.action.clone(), message.clone());
-            Box::pin(async move {
-                let c = &mut connection;
-                match action.as_str() {
-                    "block" => people::block_worker(c, now, worker, Some(&message), Some(by)).await,
-                    "unblock" => people::block_worker(c, now, worker, None, Some(by)).await,
-                    "trust" => people::trust_worker(c, now, worker, true, Some(by)).await,
-                    _ => people::trust_worker(c, now, worker, false, Some(by)).await,
-                }
-            })
+    app.write(move |mut connection| {
+        let (action, message) = (change.action.clone(), message.clone());
+        Box::pin(async move {
+            let c = &mut connection;
+            match action.as_str() {
+                "block" => people::block_worker(c, now, worker, Some(&message), Some(by)).await,
+                "unblock" => people::block_worker(c, now, worker, None, Some(by)).await,
+                "trust" => people::trust_worker(c, now, worker, true, Some(by)).await,
+                _ => people::trust_worker(c, now, worker, false, Some(by)).await,
+            }
         })
-        .await?;
+    })
+    .await?;
     Ok(Redirect::to(&visitor.link("/workers")).into_response())
 }
 
@@ -161,15 +157,15 @@ struct Invitation {
     role: Role,
 }
 
-async fn invite(State(service): State<Service>, form: Form<Invitation>) -> ApiResult<Response> {
+async fn invite(State(app): State<App>, form: Form<Invitation>) -> ApiResult<Response> {
     let Form(visitor, Invitation { role }) = form;
     let by = visitor.must_be(Role::Maintainer.max(role))?.account;
-    let now = service.clock.now();
-    let secret = service
+    let now = app.clock.now();
+    let secret = app
         .write(move |mut connection| Box::pin(async move { people::invite(&mut connection, now, by, role).await }))
         .await?;
     let notice = fill(visitor.language.words().data_and_admin.invitation_made, secret);
-    users_page(&service, &visitor, Part { page: 0 }, Some(notice)).await
+    users_page(&app, &visitor, Part { page: 0 }, Some(notice)).await
 }
 
 #[derive(Template)]
@@ -181,27 +177,15 @@ struct AuditsPage {
     parts: Parts,
 }
 
-async fn audits(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+async fn audits(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let number = i64::from(part.page);
-    let audits = service
-        .read(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await }))
-        .await?;
+    let audits =
+        app.read(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await })).await?;
     let page =
         visitor.page("admin", visitor.language.words().data_and_admin.audits, format!("/api/v1/audits?page={number}"));
     let parts = Parts::around(part, audits.open.len());
     show(&AuditsPage { page, tab: "audits", audits, parts })
-}
-
-/// An event with its author.
-#[derive(sqlx::FromRow)]
-struct Row {
-    event: i64,
-    at: i64,
-    kind: String,
-    by: Option<String>,
-    subject: String,
-    text: String,
 }
 
 #[derive(Template)]
@@ -209,7 +193,7 @@ struct Row {
 struct EventsPage {
     page: Page,
     tab: &'static str,
-    events: Vec<Row>,
+    events: Vec<LoggedEvent>,
     older: Option<i64>,
 }
 
@@ -218,19 +202,11 @@ struct Older {
     before: Option<i64>,
 }
 
-async fn events(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
+async fn events(State(app): State<App>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
     let before = older.before.unwrap_or(i64::MAX);
-    let events: Vec<Row> = service
-        .read(move |mut connection| {
-            Box::pin(async move {
-                let query = "SELECT events.id AS event, at, kind, accounts.name AS \"by\", subject, text FROM events
-                             LEFT JOIN accounts ON accounts.id = events.account WHERE events.id < $1
-                             ORDER BY events.id DESC LIMIT 100";
-                Ok(sqlx::query_as(query).bind(before).fetch_all(connection.raw()).await?)
-            })
-        })
-        .await?;
+    let events =
+        app.read(move |mut connection| Box::pin(async move { log::before(&mut connection, before).await })).await?;
     let json = older.before.map_or("/api/v1/events".to_owned(), |before| format!("/api/v1/events?before={before}"));
     let older = events.last().filter(|_| events.len() == 100).map(|event| event.event);
     let page = visitor.page("admin", visitor.language.words().data_and_admin.events, json);
@@ -258,14 +234,14 @@ struct Choice {
     max: u32,
 }
 
-async fn settings(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
-    settings_page(&service, &visitor, None).await
+async fn settings(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
+    settings_page(&app, &visitor, None).await
 }
 
-async fn settings_page(service: &Service, visitor: &Visitor, notice: Option<String>) -> ApiResult<Response> {
+async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
-    let choices = service.choices().await?;
-    let it = &service.settings;
+    let choices = app.choices().await?;
+    let it = &app.settings;
     let words = &visitor.language.words().main;
     let river = &visitor.language.words().data_and_admin;
     let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
@@ -307,20 +283,19 @@ struct SettingChange {
 }
 
 async fn change_setting(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(key): Path<String>,
     form: Form<SettingChange>,
 ) -> ApiResult<Response> {
     let Form(visitor, SettingChange { value }) = form;
     let by = visitor.must_be(Role::Admin)?.account;
     let key: Key = key.parse().map_err(|error: NoSuchKey| ApiError::new(Code::NotFound, error.to_string()))?;
-    let (now, started) = (service.clock.now(), Arc::clone(&service.settings));
-    service
-        .write(move |mut connection| {
-            let (started, value) = (Arc::clone(&started), value.clone());
-            Box::pin(async move { choices::choose(&mut connection, now, &started, (key, &value), Some(by)).await })
-        })
-        .await?;
+    let (now, started) = (app.clock.now(), Arc::clone(&app.settings));
+    app.write(move |mut connection| {
+        let (started, value) = (Arc::clone(&started), value.clone());
+        Box::pin(async move { choices::choose(&mut connection, now, &started, (key, &value), Some(by)).await })
+    })
+    .await?;
     let notice = fill(visitor.language.words().data_and_admin.setting_changed, state(visitor.language, key.name()));
-    settings_page(&service, &visitor, Some(notice)).await
+    settings_page(&app, &visitor, Some(notice)).await
 }

@@ -23,17 +23,17 @@ use super::{
     words::{fill, state},
 };
 use crate::{
-    campaigns::{self, Command, nets},
+    app::App,
+    campaigns::{self, Command},
     http::answer::{ApiResult, Path},
     reports::{
         campaign::{self, Progress},
         overview::{self, Running},
     },
-    service::Service,
     store::StoreError,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/campaigns", get(list))
         .route("/campaigns/new", get(new_page).post(create))
@@ -50,9 +50,9 @@ struct ListPage {
     campaigns: Vec<Running>,
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
+async fn list(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
     let campaigns =
-        service.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
+        app.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
     let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
     show(&ListPage { page, campaigns })
 }
@@ -104,10 +104,10 @@ impl Available {
     }
 }
 
-fn find(name: &str, service: &Service) -> impl Future<Output = ApiResult<Progress>> + Send {
-    let (name, service) = (name.to_owned(), service.clone());
+fn find(name: &str, app: &App) -> impl Future<Output = ApiResult<Progress>> + Send {
+    let (name, app) = (name.to_owned(), app.clone());
     async move {
-        let found = service.read(move |mut connection| {
+        let found = app.read(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
                 let id = campaigns::by_name(&mut connection, &name).await?;
@@ -118,18 +118,13 @@ fn find(name: &str, service: &Service) -> impl Future<Output = ApiResult<Progres
     }
 }
 
-async fn one(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> ApiResult<Response> {
-    shown(&service, &visitor, &name, None).await
+async fn one(State(app): State<App>, visitor: Visitor, Path(name): Path<String>) -> ApiResult<Response> {
+    shown(&app, &visitor, &name, None).await
 }
 
 /// A campaign's page, with the error of the rollback form, if there is one.
-async fn shown(
-    service: &Service,
-    visitor: &Visitor,
-    name: &str,
-    rollback_fault: Option<&'static str>,
-) -> ApiResult<Response> {
-    let mut progress = find(name, service).await?;
+async fn shown(app: &App, visitor: &Visitor, name: &str, rollback_fault: Option<&'static str>) -> ApiResult<Response> {
+    let mut progress = find(name, app).await?;
     let json = format!("/api/v1/campaigns/{}/progress", progress.name);
     let page = visitor.page("campaigns", progress.name.clone(), json).charted();
     let words = &page.t.campaigns;
@@ -260,12 +255,12 @@ struct Text {
     text: String,
 }
 
-async fn create(State(service): State<Service>, form: Form<Text>) -> ApiResult<Response> {
+async fn create(State(app): State<App>, form: Form<Text>) -> ApiResult<Response> {
     let Form(visitor, Text { text }) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = service.clock.now();
+    let now = app.clock.now();
     let sent = text.clone();
-    let made = service
+    let made = app
         .write(move |mut connection| {
             let text = sent.clone();
             Box::pin(async move {
@@ -286,9 +281,9 @@ async fn create(State(service): State<Service>, form: Form<Text>) -> ApiResult<R
     }
 }
 
-async fn edit_page(State(service): State<Service>, visitor: Visitor, Path(name): Path<String>) -> ApiResult<Response> {
+async fn edit_page(State(app): State<App>, visitor: Visitor, Path(name): Path<String>) -> ApiResult<Response> {
     visitor.must_be(Role::Maintainer)?;
-    let progress = find(&name, &service).await?;
+    let progress = find(&name, &app).await?;
     let page = visitor.page("campaigns", progress.name.clone(), "");
     show(&TextPage { page, edited: Some((progress.name, progress.changed)), text: progress.text, fault: None })
 }
@@ -299,12 +294,12 @@ struct Edit {
     changed: i64,
 }
 
-async fn edit(State(service): State<Service>, Path(name): Path<String>, form: Form<Edit>) -> ApiResult<Response> {
+async fn edit(State(app): State<App>, Path(name): Path<String>, form: Form<Edit>) -> ApiResult<Response> {
     let Form(visitor, Edit { text, changed }) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = service.clock.now();
+    let now = app.clock.now();
     let (sent, original_name) = (text.clone(), name.clone());
-    let done = service
+    let done = app
         .write(move |mut connection| {
             let (text, name) = (sent.clone(), original_name.clone());
             Box::pin(async move {
@@ -332,24 +327,19 @@ struct CommandForm {
     changed: i64,
 }
 
-async fn command(
-    State(service): State<Service>,
-    Path(name): Path<String>,
-    form: Form<CommandForm>,
-) -> ApiResult<Response> {
+async fn command(State(app): State<App>, Path(name): Path<String>, form: Form<CommandForm>) -> ApiResult<Response> {
     let Form(visitor, sent) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = service.clock.now();
+    let now = app.clock.now();
     let original_name = name.clone();
-    service
-        .write(move |mut connection| {
-            let name = original_name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                campaigns::command(&mut connection, now, id, sent.command, Some(sent.changed), Some(by)).await
-            })
+    app.write(move |mut connection| {
+        let name = original_name.clone();
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut connection, &name).await?;
+            campaigns::command(&mut connection, now, id, sent.command, Some(sent.changed), Some(by)).await
         })
-        .await?;
+    })
+    .await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 
@@ -361,24 +351,23 @@ struct Why {
     champion: String,
 }
 
-async fn roll_back(State(service): State<Service>, Path(name): Path<String>, form: Form<Why>) -> ApiResult<Response> {
+async fn roll_back(State(app): State<App>, Path(name): Path<String>, form: Form<Why>) -> ApiResult<Response> {
     let Form(visitor, why) = form;
     let by = visitor.must_be(Role::Maintainer)?.account;
     if why.reason.trim().is_empty() {
         let fault = Some(visitor.language.words().campaigns.say_why);
-        return Ok((StatusCode::UNPROCESSABLE_ENTITY, shown(&service, &visitor, &name, fault).await?).into_response());
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, shown(&app, &visitor, &name, fault).await?).into_response());
     }
-    let now = service.clock.now();
+    let now = app.clock.now();
     let original_name = name.clone();
-    service
-        .write(move |mut connection| {
-            let (name, why) = (original_name.clone(), why.clone());
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                let (seen, reason) = (Some(why.champion.as_str()), why.reason.trim());
-                nets::roll_back(&mut connection, now, id, seen, Some(by), reason).await
-            })
+    app.write(move |mut connection| {
+        let (name, why) = (original_name.clone(), why.clone());
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut connection, &name).await?;
+            let (seen, reason) = (Some(why.champion.as_str()), why.reason.trim());
+            campaigns::roll_back(&mut connection, now, id, seen, Some(by), reason).await
         })
-        .await?;
+    })
+    .await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }

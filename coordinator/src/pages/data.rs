@@ -11,12 +11,12 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    app::App,
     http::answer::{ApiResult, Query},
     reports::data::{self, Class, Data, Label},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/data", get(data_page))
 }
 
@@ -64,11 +64,10 @@ fn pieces(language: Language, title: &str, classes: &[Class]) -> String {
     charts::histogram(language, title, &bars, &[2, 8, 16, 24, 32].map(at))
 }
 
-async fn data_page(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
-    let (now, number) = (service.clock.now(), i64::from(part.page));
-    let data = service
-        .read(move |mut connection| Box::pin(async move { data::data(&mut connection, now, number).await }))
-        .await?;
+async fn data_page(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    let (now, number) = (app.clock.now(), i64::from(part.page));
+    let data =
+        app.read(move |mut connection| Box::pin(async move { data::data(&mut connection, now, number).await })).await?;
     let page = visitor.page("data", visitor.language.words().main.data, format!("/api/v1/data?page={number}"));
     let (words, language) = (&page.t.data_and_admin, visitor.language);
     let bars = |labels: &[Label]| -> Vec<Bar> {

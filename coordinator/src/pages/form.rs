@@ -9,8 +9,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::page::Visitor;
 use crate::{
+    app::App,
     http::answer::{ApiError, ApiResult},
-    service::Service,
 };
 
 /// Longest form: the text of a campaign.
@@ -29,14 +29,14 @@ struct Token {
     form: String,
 }
 
-impl<T: DeserializeOwned> FromRequest<Service> for Form<T> {
+impl<T: DeserializeOwned> FromRequest<App> for Form<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, service: &Service) -> ApiResult<Self> {
+    async fn from_request(request: Request, app: &App) -> ApiResult<Self> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, service).await?;
+        let visitor = Visitor::from_request_parts(&mut parts, app).await?;
         let request = Request::from_parts(parts, body);
-        let bytes = Bytes::from_request(request, service).await;
+        let bytes = Bytes::from_request(request, app).await;
         let bytes = bytes.map_err(|_| ApiError::new(Code::TooLarge, "the form is too long, or broke off"))?;
         if bytes.len() > MAX_FORM_BYTES {
             return Err(ApiError::new(Code::TooLarge, "the form is too long"));

@@ -13,13 +13,13 @@ use super::{
     words::{Language, fill},
 };
 use crate::{
+    app::App,
     games::{self, Kept, ListedShard, PAGE},
     http::answer::{ApiResult, Path, Query},
-    service::Service,
     timed,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/games", get(list))
         .route("/games/{shard}", get(shard))
@@ -57,9 +57,9 @@ struct OfJob {
     before: Option<i64>,
 }
 
-async fn list(State(service): State<Service>, Query(of): Query<OfJob>, visitor: Visitor) -> ApiResult<Response> {
+async fn list(State(app): State<App>, Query(of): Query<OfJob>, visitor: Visitor) -> ApiResult<Response> {
     let sees_all = visitor.is(Role::Trainer);
-    let found = service
+    let found = app
         .read(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, sees_all, of.job, of.before).await })
         })
@@ -128,14 +128,14 @@ struct OfShard {
 }
 
 async fn shard(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path(name): Path<String>,
     Query(of): Query<OfShard>,
     visitor: Visitor,
 ) -> ApiResult<Response> {
     let reason = of.reason.filter(|reason| dataset::Reason::all().any(|known| known.name() == reason));
     let trainer = visitor.is(Role::Trainer);
-    let (hash, header, listed, found) = games::list(&service, &name, reason.clone(), of.skip, trainer).await?;
+    let (hash, header, listed, found) = games::list(&app, &name, reason.clone(), of.skip, trainer).await?;
     let words = &visitor.language.words().boards;
     let state = |word: &str| super::words::state(visitor.language, word);
     let base = visitor.link(&format!("/games/{hash}"));
@@ -203,12 +203,12 @@ struct ViewQuery {
 }
 
 async fn game(
-    State(service): State<Service>,
+    State(app): State<App>,
     Path((name, number)): Path<(String, u64)>,
     Query(query): Query<ViewQuery>,
     visitor: Visitor,
 ) -> ApiResult<Response> {
-    let kept = games::read(&service, &name, number, visitor.is(Role::Trainer)).await?;
+    let kept = games::read(&app, &name, number, visitor.is(Role::Trainer)).await?;
     let view = View {
         language: visitor.language,
         ply: query.ply,

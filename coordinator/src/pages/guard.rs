@@ -22,10 +22,15 @@ use super::{
     words::Language,
     zipping,
 };
-use crate::{http::answer::ApiError, people, service::Service};
-
-/// The session cookie.
-pub(crate) const SESSION_COOKIE: &str = "chuhe_session";
+use crate::{
+    app::App,
+    http::{
+        answer::ApiError,
+        cookie::{SESSION_COOKIE, cookie},
+    },
+    people,
+    reports::marks::Marks,
+};
 
 /// The cookie of anonymous visitors, from which their CSRF token is derived.
 pub(super) const FORM_COOKIE: &str = "chuhe_form";
@@ -36,7 +41,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Resolves the visitor, and rejects requests from other sites.
 pub(super) async fn identify(
-    State(service): State<Service>,
+    State(app): State<App>,
     Extension(language): Extension<Language>,
     OriginalUri(uri): OriginalUri,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -44,7 +49,7 @@ pub(super) async fn identify(
     next: Next,
 ) -> Response {
     let session = match cookie(request.headers(), SESSION_COOKIE) {
-        Some(cookie) => service.session(cookie).await.unwrap_or_else(|error| {
+        Some(cookie) => app.session(cookie).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "a session was not looked up");
             None
         }),
@@ -58,16 +63,16 @@ pub(super) async fn identify(
     let rest = uri.path_and_query().map_or("", |it| it.as_str());
     let rest = rest.get(language.code().len() + 1..).unwrap_or_default().to_owned();
     // Read before the page's data: the page is at least as new as its marks.
-    let marks = if *request.method() == Method::GET { live::marks(&service).await.ok() } else { None };
+    let marks = if *request.method() == Method::GET { live::marks(&app).await.ok() } else { None };
     let visitor = Visitor {
         language,
         session,
         form,
         rest,
-        state: marks.map_or_else(String::new, live::Marks::to_text),
-        server: service.settings.name.clone(),
-        now: service.clock.now(),
-        is_local: peer.ip().is_loopback() && !service.settings.behind_proxy,
+        state: marks.map_or_else(String::new, Marks::to_text),
+        server: app.settings.name.clone(),
+        now: app.clock.now(),
+        is_local: peer.ip().is_loopback() && !app.settings.behind_proxy,
     };
     let mut response = if is_same_origin(request.method(), request.headers()) {
         request.extensions_mut().insert(visitor.clone());
@@ -99,7 +104,7 @@ fn is_same_origin(method: &Method, headers: &HeaderMap) -> bool {
 
 /// Renders problems as pages, compresses, and sets the security headers.
 pub(super) async fn finish(
-    State(service): State<Service>,
+    State(app): State<App>,
     Extension(language): Extension<Language>,
     OriginalUri(uri): OriginalUri,
     request: Request,
@@ -117,8 +122,8 @@ pub(super) async fn finish(
             form: String::new(),
             rest: String::new(),
             state: String::new(),
-            server: service.settings.name.clone(),
-            now: service.clock.now(),
+            server: app.settings.name.clone(),
+            now: app.clock.now(),
             is_local: false,
         });
         let address = uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str);
@@ -170,13 +175,6 @@ async fn as_page(response: Response, visitor: Visitor, address: &str) -> Respons
     response
 }
 
-/// The value of a request's cookie.
-pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(key, value)| *key == name && value.len() <= 100).map(|(_, value)| value)
-}
-
 /// Sets a cookie that is hidden from scripts (`HttpOnly`) and not sent by other sites (`SameSite`).
 pub(super) fn set_cookie(response: &mut Response, visitor: &Visitor, name: &str, value: &str, seconds: i64) {
     let secure = if visitor.is_local { "" } else { "; Secure" };
@@ -208,12 +206,5 @@ mod tests {
         assert!(!accepted(&[("sec-fetch-site", "cross-site"), ("host", "chuhe.test")]));
         assert!(!accepted(&[("sec-fetch-site", "none"), ("host", "chuhe.test")]));
         assert!(is_same_origin(&Method::GET, &headers(&[("sec-fetch-site", "cross-site")])));
-    }
-
-    #[test]
-    fn cookies_are_found_by_their_whole_names() {
-        let headers = headers(&[("cookie", "a=1; chuhe_session=xyz; not_chuhe_session=2")]);
-        assert_eq!(cookie(&headers, SESSION_COOKIE), Some("xyz"));
-        assert_eq!(cookie(&headers, "session"), None);
     }
 }

@@ -9,12 +9,12 @@ use super::{
     page::{Page, Visitor, show},
 };
 use crate::{
+    app::App,
     http::answer::ApiResult,
     reports::overview::{self, Overview, Point},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/", get(home))
 }
 
@@ -58,11 +58,10 @@ pub(super) fn strength(visitor: &Visitor, mut points: Vec<Point>) -> Strength {
     Strength { svg, numbers: numbers.to_string(), points, earlier }
 }
 
-async fn home(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
-    let now = service.clock.now();
-    let mut overview = service
-        .read(move |mut connection| Box::pin(async move { overview::overview(&mut connection, now).await }))
-        .await?;
+async fn home(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
+    let now = app.clock.now();
+    let mut overview =
+        app.read(move |mut connection| Box::pin(async move { overview::overview(&mut connection, now).await })).await?;
     let strength = strength(&visitor, std::mem::take(&mut overview.strength));
     let page = visitor.page("home", visitor.server.clone(), "/api/v1/overview").charted();
     let current = overview.campaigns.iter().find_map(|campaign| {

@@ -22,12 +22,12 @@ use super::{
     words::{Boards, Language, fill},
 };
 use crate::{
+    app::App,
     games::judge::{EXAMPLES, JudgeQuery, Judged, MAX_TEXT_BYTES, judge},
     http::answer::{ApiError, ApiResult, Query},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/judge", get(judgement).post(sent))
 }
 

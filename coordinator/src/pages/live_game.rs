@@ -32,10 +32,10 @@ use super::{
     words::{Boards, Language, fill, state},
 };
 use crate::{
+    app::App,
     clock::{SECOND, Time},
     http::answer::{ApiError, ApiResult, Path},
     live::{self, Snapshot},
-    service::Service,
     timed,
     work::watching,
 };
@@ -46,7 +46,7 @@ const REDRAW_INTERVAL: Duration = Duration::from_secs(15);
 /// Silence after which a worker may be gone, in milliseconds. A long think is silent too.
 const SILENT_AFTER_MS: i64 = 20 * SECOND;
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/live-game", get(page))
         .route("/live-game/events", get(events))
@@ -131,46 +131,41 @@ struct Mark {
 }
 
 /// Marks a match for the live board, or removes the mark.
-async fn mark(
-    State(service): State<Service>,
-    Path(job): Path<i64>,
-    Form(visitor, mark): Form<Mark>,
-) -> ApiResult<Redirect> {
+async fn mark(State(app): State<App>, Path(job): Path<i64>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let (now, begins) = (service.clock.now(), !mark.begin.is_empty());
-    service
-        .write(move |mut connection| {
-            Box::pin(async move {
-                if begins {
-                    watching::watch(&mut connection, now, job, None, Some(by)).await
-                } else {
-                    watching::unwatch(&mut connection, now, job, Some(by)).await
-                }
-            })
+    let (now, begins) = (app.clock.now(), !mark.begin.is_empty());
+    app.write(move |mut connection| {
+        Box::pin(async move {
+            if begins {
+                watching::watch(&mut connection, now, job, None, Some(by)).await
+            } else {
+                watching::unwatch(&mut connection, now, job, Some(by)).await
+            }
         })
-        .await?;
-    live::snapshot(&service).await?;
+    })
+    .await?;
+    live::snapshot(&app, &app.live).await?;
     Ok(Redirect::to(&visitor.link("/live-game")))
 }
 
-async fn page(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
-    let snapshot = live::snapshot(&service).await?;
+async fn page(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
+    let snapshot = live::snapshot(&app, &app.live).await?;
     let board = render_board(&snapshot, visitor.language, visitor.now);
     let title = visitor.language.words().boards.live_title;
     show(&LivePage { page: visitor.page("live", title, "/api/v1/live-game"), board, watched: snapshot.watched })
 }
 
 /// Server-sent events: the board after each update, and from time to time without one.
-async fn events(State(service): State<Service>, visitor: Visitor) -> ApiResult<Response> {
-    let Some((mut seen, permit)) = service.live.subscribe(&service) else {
+async fn events(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
+    let Some((mut seen, permit)) = app.live.subscribe(&app) else {
         let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
         return Err(ApiError(problem, Some(30)));
     };
     // The current board is sent at once: it may be newer than the page.
-    live::snapshot(&service).await?;
+    live::snapshot(&app, &app.live).await?;
     seen.mark_changed();
     let language = visitor.language;
-    let (clock, stopping) = (service.clock.clone(), service.stopping.clone());
+    let (clock, stopping) = (app.clock.clone(), app.stopping.clone());
     let state = (seen, stopping, clock, permit);
     let events = stream::unfold(state, move |(mut seen, mut stopping, clock, permit)| async move {
         tokio::select! {

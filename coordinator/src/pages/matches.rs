@@ -18,14 +18,14 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    app::App,
     http::answer::{ApiResult, Path, Query},
     reports::matches::{self, Line, Match, Openings},
-    service::Service,
     store::StoreError,
     timed,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/matches", get(list))
         .route("/matches/{job}", get(one))
@@ -116,11 +116,10 @@ impl Page {
     }
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+async fn list(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
-    let matches = service
-        .read(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await }))
-        .await?;
+    let matches =
+        app.read(move |mut connection| Box::pin(async move { matches::list(&mut connection, number).await })).await?;
     let json = format!("/api/v1/matches?page={number}");
     let page = visitor.page("matches", visitor.language.words().main.matches, json);
     let after = (matches.len() as i64 == matches::PAGE).then_some(part.page.saturating_add(1));
@@ -144,8 +143,8 @@ fn counting(visitor: &Visitor, job: i64) -> ApiResult<Response> {
     Ok(response)
 }
 
-async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i64>) -> ApiResult<Response> {
-    let all = match matches::details(&service, job).await {
+async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<i64>) -> ApiResult<Response> {
+    let all = match matches::details(&app, &app.pages.matches, job).await {
         Err(StoreError::Rejected(problem)) if problem.detail == matches::BEING_COUNTED => {
             return counting(&visitor, job);
         }
@@ -153,7 +152,7 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
     };
     // Games of an open match are hidden.
     let pairs = match all.line.state.as_str() {
-        "closed" => matches::openings(&service, job, 0).await.ok(),
+        "closed" => matches::openings(&app, job, 0).await.ok(),
         _ => None,
     };
     let none = Openings { shard: None, is_open: false, pairs: Vec::new(), has_more: false };
@@ -205,12 +204,12 @@ async fn one(State(service): State<Service>, visitor: Visitor, Path(job): Path<i
 }
 
 async fn openings(
-    State(service): State<Service>,
+    State(app): State<App>,
     visitor: Visitor,
     Path(job): Path<i64>,
     Query(part): Query<Part>,
 ) -> ApiResult<Response> {
-    let openings = matches::openings(&service, job, i64::from(part.page)).await?;
+    let openings = matches::openings(&app, job, i64::from(part.page)).await?;
     let title = fill(visitor.language.words().campaigns.openings_of, job);
     let json = format!("/api/v1/matches/{job}/openings?page={}", part.page);
     let after = openings.has_more.then_some(part.page.saturating_add(1));

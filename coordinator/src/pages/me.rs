@@ -12,22 +12,25 @@ use serde::Deserialize;
 
 use super::{
     form::{Empty, Form},
-    guard::{SESSION_COOKIE, set_cookie},
+    guard::set_cookie,
     page::{Page, Visitor, show},
     signing::{blocking, check_attempts, clear_attempts, new_session},
     words::fill,
     workers::{Part, Parts},
 };
 use crate::{
+    app::App,
     clock::{DAY, SECOND},
-    http::answer::{ApiResult, Path, Query},
+    http::{
+        answer::{ApiResult, Path, Query},
+        cookie::SESSION_COOKIE,
+    },
     people::{self, passwords, sessions},
     reports::people::{self as facts, Delivery, Machine, Token},
-    service::Service,
     store::StoreError,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/me", get(me))
         .route("/me/tokens", post(create_token))
@@ -51,8 +54,8 @@ struct MePage {
     outcome: FormOutcome,
 }
 
-async fn me(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
-    page(&service, &visitor, part.page, FormOutcome::default()).await
+async fn me(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    page(&app, &visitor, part.page, FormOutcome::default()).await
 }
 
 /// The outcome of the last form: a notice, a new secret, or an error.
@@ -66,11 +69,11 @@ struct FormOutcome {
     token: NewToken,
 }
 
-async fn page(service: &Service, visitor: &Visitor, part: u32, outcome: FormOutcome) -> ApiResult<Response> {
+async fn page(app: &App, visitor: &Visitor, part: u32, outcome: FormOutcome) -> ApiResult<Response> {
     let session = visitor.must_be_signed_in()?;
     let account = session.account;
     let number = i64::from(part);
-    let (total, rank, tokens, machines, deliveries) = service
+    let (total, rank, tokens, machines, deliveries) = app
         .read(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
@@ -110,25 +113,23 @@ struct NewToken {
     days: String,
 }
 
-async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> ApiResult<Response> {
+async fn create_token(State(app): State<App>, form: Form<NewToken>) -> ApiResult<Response> {
     let Form(visitor, wanted) = form;
     let session = visitor.must_be_signed_in()?;
-    let (now, account, role) = (service.clock.now(), session.account, session.role);
+    let (now, account, role) = (app.clock.now(), session.account, session.role);
     let days = match wanted.days.trim() {
         "" => None,
         text => {
             let Some(days) = text.parse::<u16>().ok().filter(|days| *days > 0) else {
                 let outcome = FormOutcome { token_fault: true, token: wanted, ..FormOutcome::default() };
-                return Ok(
-                    (StatusCode::UNPROCESSABLE_ENTITY, page(&service, &visitor, 0, outcome).await?).into_response()
-                );
+                return Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&app, &visitor, 0, outcome).await?).into_response());
             };
             Some(days)
         }
     };
     let name: String = wanted.name.trim().chars().filter(|letter| !letter.is_control()).take(60).collect();
     let name = if name.is_empty() { "token".to_owned() } else { name };
-    let secret = service
+    let secret = app
         .write(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
@@ -137,21 +138,16 @@ async fn create_token(State(service): State<Service>, form: Form<NewToken>) -> A
             })
         })
         .await?;
-    page(&service, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
+    page(&app, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
 }
 
-async fn revoke_token(
-    State(service): State<Service>,
-    Path(token): Path<i64>,
-    form: Form<Empty>,
-) -> ApiResult<Response> {
+async fn revoke_token(State(app): State<App>, Path(token): Path<i64>, form: Form<Empty>) -> ApiResult<Response> {
     let Form(visitor, Empty {}) = form;
-    let (now, account) = (service.clock.now(), visitor.must_be_signed_in()?.account);
-    service
-        .write(move |mut connection| {
-            Box::pin(async move { people::revoke_token(&mut connection, now, Some(account), token).await })
-        })
-        .await?;
+    let (now, account) = (app.clock.now(), visitor.must_be_signed_in()?.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { people::revoke_token(&mut connection, now, Some(account), token).await })
+    })
+    .await?;
     Ok(Redirect::to(&visitor.link("/me")).into_response())
 }
 
@@ -163,7 +159,7 @@ struct NewPassword {
 }
 
 async fn change_password(
-    State(service): State<Service>,
+    State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<std::net::SocketAddr>,
     headers: HeaderMap,
     form: Form<NewPassword>,
@@ -171,17 +167,17 @@ async fn change_password(
     let Form(visitor, sent) = form;
     let session = visitor.must_be_signed_in()?.clone();
     let words = &visitor.language.words().account;
-    let (now, account) = (service.clock.now(), session.account);
-    if let Err(minutes) = check_attempts(&service, &session.name, &headers, peer) {
+    let (now, account) = (app.clock.now(), session.account);
+    if let Err(minutes) = check_attempts(&app, &session.name, &headers, peer) {
         let fault = fill(words.too_often, minutes);
         return Ok((
             StatusCode::TOO_MANY_REQUESTS,
-            page(&service, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?,
+            page(&app, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?,
         )
             .into_response());
     }
     let name = session.name.clone();
-    let kept = service
+    let kept = app
         .read(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { passwords::find(&mut connection, &name).await })
@@ -190,24 +186,23 @@ async fn change_password(
     let known = kept.and_then(|kept| kept.password);
     let is_right = blocking(move || passwords::verify(&sent.old, known.as_deref())).await?;
     if is_right {
-        clear_attempts(&service, &session.name, &headers, peer);
+        clear_attempts(&app, &session.name, &headers, peer);
     }
     let hash = if is_right { blocking(move || passwords::hash(&sent.new)).await? } else { Ok(String::new()) };
     let fault = match hash {
         Ok(hash) if is_right => {
-            service
-                .write(move |mut connection| {
-                    let hash = hash.clone();
-                    Box::pin(async move { passwords::set(&mut connection, now, account, &hash, Some(account)).await })
-                })
-                .await?;
+            app.write(move |mut connection| {
+                let hash = hash.clone();
+                Box::pin(async move { passwords::set(&mut connection, now, account, &hash, Some(account)).await })
+            })
+            .await?;
             // The password change ended all sessions: this visitor gets a new one.
-            let cookie = new_session(&service, account, None).await?;
+            let cookie = new_session(&app, account, None).await?;
             let mut visitor = visitor;
-            visitor.session = service.session(&cookie).await?;
+            visitor.session = app.session(&cookie).await?;
             visitor.form = visitor.session.as_ref().map(|session| session.form.clone()).unwrap_or_default();
             let mut shown = page(
-                &service,
+                &app,
                 &visitor,
                 0,
                 FormOutcome { notice: Some(words.password_changed.to_owned()), ..FormOutcome::default() },
@@ -220,6 +215,6 @@ async fn change_password(
         Err(StoreError::Rejected(problem)) => visitor.rejection(&problem),
         Err(other) => return Err(other.into()),
     };
-    let shown = page(&service, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?;
+    let shown = page(&app, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
 }

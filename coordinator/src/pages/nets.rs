@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::page::{Page, Visitor, show};
 use crate::{
+    app::App,
     http::answer::{ApiResult, Path, Query},
     reports::net::{self, Card, Net},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/nets", get(list)).route("/nets/{hash}", get(one))
 }
 
@@ -29,8 +29,8 @@ struct Older {
     before: Option<i64>,
 }
 
-async fn list(State(service): State<Service>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
-    let nets = service
+async fn list(State(app): State<App>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
+    let nets = app
         .read(move |mut connection| Box::pin(async move { net::list(&mut connection, older.before, net::PAGE).await }))
         .await?;
     let older = nets.last().filter(|_| nets.len() as i64 == net::PAGE).map(|net| net.created);
@@ -48,8 +48,8 @@ struct NetPage {
     manifest: Option<String>,
 }
 
-async fn one(State(service): State<Service>, visitor: Visitor, Path(hash): Path<String>) -> ApiResult<Response> {
-    let card = service
+async fn one(State(app): State<App>, visitor: Visitor, Path(hash): Path<String>) -> ApiResult<Response> {
+    let card = app
         .read(move |mut connection| {
             let hash = hash.clone();
             Box::pin(async move { net::card(&mut connection, &hash).await })

@@ -14,15 +14,17 @@ use protocol::api::{
 };
 
 use super::{
-    assets, format,
+    assets, format, translate,
     words::{self, Language, Words},
 };
 use crate::{
+    app::App,
     clock::Time,
-    http::answer::{ApiError, ApiResult},
-    messages,
+    http::{
+        answer::{ApiError, ApiResult},
+        auth,
+    },
     people::sessions::Session,
-    service::Service,
 };
 
 /// The visitor of a page, resolved by `guard`. Handlers take it as an argument.
@@ -78,7 +80,7 @@ impl Visitor {
     /// If the visitor is anonymous, or the role does not suffice.
     pub(crate) fn must_be(&self, role: Role) -> ApiResult<&Session> {
         let session = self.must_be_signed_in()?;
-        match Service::lacks(session.role, role) {
+        match auth::lacks(session.role, role) {
             None => Ok(session),
             Some(detail) => Err(ApiError::new(Code::Forbidden, detail)),
         }
@@ -93,7 +95,7 @@ impl Visitor {
     /// The text of a problem in the visitor's language.
     #[must_use]
     pub(crate) fn rejection(&self, problem: &Problem) -> String {
-        messages::rejection(self.language, problem.code.name(), &problem.detail)
+        translate::rejection(self.language, problem.code.name(), &problem.detail)
     }
 
     /// The address of a page in the visitor's language.
@@ -103,10 +105,10 @@ impl Visitor {
     }
 }
 
-impl FromRequestParts<Service> for Visitor {
+impl FromRequestParts<App> for Visitor {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Service) -> ApiResult<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> ApiResult<Self> {
         let visitor = parts.extensions.get::<Self>().cloned();
         visitor.ok_or_else(|| ApiError::new(Code::Internal, "the page has no visitor"))
     }
@@ -187,7 +189,7 @@ impl Page {
     /// Translates a message of the coordinator.
     #[must_use]
     pub(crate) fn translate(&self, sentence: &str) -> String {
-        messages::translate(self.visitor.language, sentence)
+        translate::translate(self.visitor.language, sentence)
     }
 
     /// The campaign of an event, unless the message names it.
@@ -199,7 +201,7 @@ impl Page {
     /// Translates the reason of a rejection.
     #[must_use]
     pub(crate) fn rejection(&self, code: &Option<String>, detail: &str) -> String {
-        messages::rejection(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
+        translate::rejection(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
     }
 
     /// The CSS class of a state: good, bad, or wait.

@@ -12,12 +12,12 @@ use super::{
     workers::{Part, Parts},
 };
 use crate::{
+    app::App,
     http::answer::{ApiResult, Path, Query},
     reports::people::{self, Day, Machine, Person},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/people/{name}", get(person))
 }
 
@@ -38,14 +38,14 @@ struct Own {
 }
 
 async fn person(
-    State(service): State<Service>,
+    State(app): State<App>,
     visitor: Visitor,
     Path(name): Path<String>,
     Query(part): Query<Part>,
 ) -> ApiResult<Response> {
-    let now = service.clock.now();
+    let now = app.clock.now();
     let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
-    let (person, own) = service
+    let (person, own) = app
         .read(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {

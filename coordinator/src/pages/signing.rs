@@ -1,10 +1,6 @@
 //! Sign-in, sign-out, registration.
 
-use std::{
-    collections::HashMap,
-    net::SocketAddr,
-    sync::{Mutex, PoisonError},
-};
+use std::net::SocketAddr;
 
 use askama::Template;
 use axum::{
@@ -20,95 +16,28 @@ use tokio::task::spawn_blocking;
 
 use super::{
     form::{Empty, Form},
-    guard::{FORM_COOKIE, SESSION_COOKIE, cookie, set_cookie},
+    guard::{FORM_COOKIE, set_cookie},
     page::{Page, Visitor, show},
     words::fill,
 };
 use crate::{
+    app::App,
     choices::Registration as RegistrationMode,
-    clock::{SECOND, Time},
+    clock::SECOND,
     http::{
         answer::{ApiError, ApiResult},
-        limits::{address_in, may_register},
+        cookie::{SESSION_COOKIE, cookie},
+        limits::address_in,
     },
     people::{self, passwords, sessions},
-    service::Service,
     store::StoreError,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/sign-in", get(sign_in_page).post(sign_in))
         .route("/sign-out", post(sign_out))
         .route("/register", get(register_page).post(register))
-}
-
-/// Failed and pending sign-in attempts: by account and address, by address, by account.
-///
-/// An account is locked only for the guessing address, not for its owner elsewhere. Guessing from
-/// very many addresses locks it for all.
-#[derive(Default)]
-pub(super) struct Attempts(Mutex<HashMap<String, (u32, Time)>>);
-
-impl Attempts {
-    /// Failures with one account from one address within [`Self::WINDOW_MS`].
-    const MAX_PER_PAIR: u32 = 10;
-    /// Failures with all accounts from one address.
-    const MAX_PER_ADDRESS: u32 = 50;
-    /// Failures with one account from all addresses.
-    const MAX_PER_ACCOUNT: u32 = 1_000;
-    const WINDOW_MS: i64 = 15 * 60 * SECOND;
-    const MAX_ENTRIES: usize = 20_000;
-
-    /// Counts an attempt before it is made, so that parallel attempts count too. Returns the
-    /// minutes to wait at the limit.
-    fn take(&self, name: &str, address: &str, now: Time) -> Result<(), i64> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() > Self::MAX_ENTRIES {
-            all.retain(|_, (_, since)| now.0 - since.0 < Self::WINDOW_MS);
-            if all.len() > 5 * Self::MAX_ENTRIES {
-                all.clear();
-            }
-        }
-        let keys = Self::keys(name, address);
-        for (key, max) in &keys {
-            let (count, since) = all.get(key).copied().unwrap_or((0, now));
-            let left = since.0 + Self::WINDOW_MS - now.0;
-            if count >= *max && left > 0 {
-                return Err((left / (60 * SECOND)).max(1));
-            }
-        }
-        for (key, _) in keys {
-            let entry = all.entry(key).or_insert((0, now));
-            if now.0 - entry.1.0 >= Self::WINDOW_MS {
-                *entry = (0, now);
-            }
-            entry.0 += 1;
-        }
-        Ok(())
-    }
-
-    /// The counters of an attempt, with their limits.
-    fn keys(name: &str, address: &str) -> [(String, u32); 3] {
-        let name = name.to_lowercase();
-        [
-            (format!("{address} as {name}"), Self::MAX_PER_PAIR),
-            (format!("from {address}"), Self::MAX_PER_ADDRESS),
-            (format!("as {name}"), Self::MAX_PER_ACCOUNT),
-        ]
-    }
-
-    /// Takes a successful attempt back: clears the pair's counter, and decrements the others.
-    fn succeed(&self, name: &str, address: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let [(own, _), others @ ..] = Self::keys(name, address);
-        all.remove(&own);
-        for (key, _) in others {
-            if let Some((count, _)) = all.get_mut(&key) {
-                *count = count.saturating_sub(1);
-            }
-        }
-    }
 }
 
 #[derive(Template)]
@@ -160,25 +89,24 @@ fn onward(visitor: &Visitor, next: &str) -> String {
 }
 
 async fn sign_in(
-    State(service): State<Service>,
+    State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> ApiResult<Response> {
     let headers = request.headers().clone();
     let before = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
-    let Form(visitor, sent) =
-        <Form<Credentials> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    let Form(visitor, sent) = <Form<Credentials> as axum::extract::FromRequest<_>>::from_request(request, &app).await?;
     let words = &visitor.language.words().account;
     let fault = |fault: String, status| {
         let page = visitor.page("sign-in", words.sign_in, "");
         let shown = show(&SignInPage { page, name: sent.name.clone(), next: sent.next.clone(), fault: Some(fault) });
         shown.map(|shown| (status, shown).into_response())
     };
-    if let Err(minutes) = check_attempts(&service, &sent.name, &headers, peer) {
+    if let Err(minutes) = check_attempts(&app, &sent.name, &headers, peer) {
         return fault(fill(words.too_often, minutes), StatusCode::TOO_MANY_REQUESTS);
     }
     let name = sent.name.clone();
-    let kept = service
+    let kept = app
         .read(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { passwords::find(&mut connection, &name).await })
@@ -189,7 +117,7 @@ async fn sign_in(
     let Some(kept) = kept.filter(|_| is_right) else {
         return fault(words.wrong.to_owned(), StatusCode::FORBIDDEN);
     };
-    clear_attempts(&service, &sent.name, &headers, peer);
+    clear_attempts(&app, &sent.name, &headers, peer);
     match kept.state.as_str() {
         "active" | "quarantined" => {}
         "pending" => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
@@ -197,38 +125,32 @@ async fn sign_in(
             return fault(kept.message.unwrap_or_else(|| words.blocked.to_owned()), StatusCode::FORBIDDEN);
         }
     }
-    begin(&service, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
+    begin(&app, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
 }
 
 /// Counts a password attempt. Returns the minutes to wait at the limit.
-pub(super) fn check_attempts(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<(), i64> {
-    let address = address_in(headers, peer, service.settings.behind_proxy);
-    service.pages.attempts.take(name, &address, service.clock.now())
+pub(super) fn check_attempts(app: &App, name: &str, headers: &HeaderMap, peer: SocketAddr) -> Result<(), i64> {
+    let address = address_in(headers, peer, app.settings.behind_proxy);
+    app.pages.attempts.take(name, &address, app.clock.now())
 }
 
 /// Takes a successful attempt back: only failures count.
-pub(super) fn clear_attempts(service: &Service, name: &str, headers: &HeaderMap, peer: SocketAddr) {
-    let address = address_in(headers, peer, service.settings.behind_proxy);
-    service.pages.attempts.succeed(name, &address);
+pub(super) fn clear_attempts(app: &App, name: &str, headers: &HeaderMap, peer: SocketAddr) {
+    let address = address_in(headers, peer, app.settings.behind_proxy);
+    app.pages.attempts.succeed(name, &address);
 }
 
 /// Begins a session in place of the previous one, and redirects.
-async fn begin(
-    service: &Service,
-    visitor: &Visitor,
-    account: i64,
-    before: Option<String>,
-    next: &str,
-) -> ApiResult<Response> {
+async fn begin(app: &App, visitor: &Visitor, account: i64, before: Option<String>, next: &str) -> ApiResult<Response> {
     let mut response = Redirect::to(next).into_response();
-    let cookie = new_session(service, account, before).await?;
+    let cookie = new_session(app, account, before).await?;
     set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
     Ok(response)
 }
 
-pub(super) async fn new_session(service: &Service, account: i64, before: Option<String>) -> ApiResult<String> {
-    let now = service.clock.now();
-    let cookie = service
+pub(super) async fn new_session(app: &App, account: i64, before: Option<String>) -> ApiResult<String> {
+    let now = app.clock.now();
+    let cookie = app
         .write(move |mut connection| {
             let before = before.clone();
             Box::pin(async move {
@@ -249,17 +171,15 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     spawn_blocking(work).await.map_err(|error| StoreError::Corrupt(error.to_string()).into())
 }
 
-async fn sign_out(State(service): State<Service>, request: Request) -> ApiResult<Response> {
+async fn sign_out(State(app): State<App>, request: Request) -> ApiResult<Response> {
     let session = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
-    let Form(visitor, Empty {}) =
-        <Form<Empty> as axum::extract::FromRequest<_>>::from_request(request, &service).await?;
+    let Form(visitor, Empty {}) = <Form<Empty> as axum::extract::FromRequest<_>>::from_request(request, &app).await?;
     if let Some(session) = session {
-        service
-            .write(move |mut connection| {
-                let session = session.clone();
-                Box::pin(async move { sessions::end(&mut connection, &session).await })
-            })
-            .await?;
+        app.write(move |mut connection| {
+            let session = session.clone();
+            Box::pin(async move { sessions::end(&mut connection, &session).await })
+        })
+        .await?;
     }
     let mut response = Redirect::to(&visitor.link("")).into_response();
     set_cookie(&mut response, &visitor, SESSION_COOKIE, "", 0);
@@ -285,8 +205,8 @@ struct RegisteredPage {
     approved: bool,
 }
 
-async fn register_page(State(service): State<Service>, mut visitor: Visitor) -> ApiResult<Response> {
-    let mode = service.choices().await?.registration;
+async fn register_page(State(app): State<App>, mut visitor: Visitor) -> ApiResult<Response> {
+    let mode = app.choices().await?.registration;
     with_form(&mut visitor, |visitor| show(&register_form(mode, visitor, "", "", None)))
 }
 
@@ -318,14 +238,14 @@ struct Registration {
 }
 
 async fn register(
-    State(service): State<Service>,
+    State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     form: Form<Registration>,
 ) -> ApiResult<Response> {
     let Form(visitor, sent) = form;
     let words = &visitor.language.words().account;
-    let mode = service.choices().await?.registration;
+    let mode = app.choices().await?.registration;
     let fault = |fault: String| {
         let page = register_form(mode, &visitor, &sent.name, &sent.invitation, Some(fault));
         show(&page).map(|shown| (StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
@@ -337,16 +257,16 @@ async fn register(
     if mode == RegistrationMode::Invitation && invitation.is_none() {
         return fault(words.invitation_needed.to_owned());
     }
-    may_register(&service, &headers, peer)?;
+    app.may_register(&headers, peer)?;
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
         Err(StoreError::Rejected(problem)) => return fault(visitor.rejection(&problem)),
         Err(other) => return Err(other.into()),
     };
-    let (now, name) = (service.clock.now(), sent.name.clone());
+    let (now, name) = (app.clock.now(), sent.name.clone());
     let state = mode.first_state(invitation.is_some());
-    let made = service
+    let made = app
         .write(move |mut connection| {
             let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
             Box::pin(async move {
@@ -370,8 +290,8 @@ async fn register(
     let mut visitor = visitor.clone();
     let mut cookie = None;
     if approved {
-        let new = new_session(&service, account, None).await?;
-        visitor.session = service.session(&new).await?;
+        let new = new_session(&app, account, None).await?;
+        visitor.session = app.session(&new).await?;
         visitor.form = visitor.session.as_ref().map(|session| session.form.clone()).unwrap_or_default();
         cookie = Some(new);
     }
@@ -381,49 +301,4 @@ async fn register(
         set_cookie(&mut response, &visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
     }
     Ok(response)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frequent_attempts_must_wait() {
-        let attempts = Attempts::default();
-        let now = Time(1_000_000_000);
-        for _ in 0..Attempts::MAX_PER_PAIR {
-            assert_eq!(attempts.take("Ann", "1.2.3.4", now), Ok(()));
-        }
-        assert_eq!(attempts.take("ann", "1.2.3.4", now), Err(15));
-        assert_eq!(attempts.take("ann", "5.6.7.8", now), Ok(()), "the owner's address is not locked");
-        assert_eq!(attempts.take("bob", "1.2.3.4", now), Ok(()));
-        for number in 0..39 {
-            assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
-        }
-        assert!(attempts.take("carl", "1.2.3.4", now).is_err(), "and the address to all accounts");
-        assert_eq!(attempts.take("ann", "1.2.3.4", now.after(Attempts::WINDOW_MS)), Ok(()));
-    }
-
-    #[test]
-    fn an_account_is_not_guessed_at_from_everywhere() {
-        let attempts = Attempts::default();
-        let now = Time(1_000_000_000);
-        let tried = (0..2_000).filter(|number| attempts.take("ann", &format!("address {number}"), now).is_ok());
-        assert_eq!(tried.count(), 1_000);
-    }
-
-    #[test]
-    fn successful_attempts_never_wait() {
-        let attempts = Attempts::default();
-        let now = Time(1_000_000_000);
-        for number in 0..200 {
-            let name = format!("n{number}");
-            assert_eq!(attempts.take(&name, "1.2.3.4", now), Ok(()), "{name}");
-            attempts.succeed(&name, "1.2.3.4");
-        }
-        for number in 0..Attempts::MAX_PER_ADDRESS {
-            assert_eq!(attempts.take(&format!("n{number}"), "1.2.3.4", now), Ok(()));
-        }
-        assert!(attempts.take("n200", "1.2.3.4", now).is_err(), "failures count as before");
-    }
 }

@@ -8,12 +8,12 @@ use super::{
     words::Language,
 };
 use crate::{
+    app::App,
     http::answer::{ApiResult, Query},
     reports::sprt::{Fault, SprtQuery, SprtReport, calculate},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/sprt", get(calculator))
 }
 

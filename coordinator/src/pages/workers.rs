@@ -7,13 +7,12 @@ use serde::Deserialize;
 
 use super::page::{Page, Visitor, show};
 use crate::{
-    clock::HOUR,
+    app::App,
     http::answer::{ApiResult, Query},
     reports::people::{self, Contributor, Failure, Machine, ROWS},
-    service::Service,
 };
 
-pub(super) fn routes() -> Router<Service> {
+pub(super) fn routes() -> Router<App> {
     Router::new().route("/workers", get(workers)).route("/people", get(ranking))
 }
 
@@ -48,17 +47,14 @@ struct WorkersPage {
     parts: Parts,
 }
 
-async fn workers(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
-    let now = service.clock.now();
+async fn workers(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    let now = app.clock.now();
     let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account));
-    let (active, threads, machines, failures) = service
+    let (active, threads, machines, failures) = app
         .read(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
-                let query =
-                    "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
-                let query = sqlx::query_as(query).bind(now.0 - HOUR / 6);
-                let (active, threads): (i64, i64) = query.fetch_one(c.raw()).await?;
+                let (active, threads) = people::active_now(c, now).await?;
                 let Some(own) = own else { return Ok((active, threads, None, Vec::new())) };
                 let machines = people::machines(c, own, i64::from(part.page)).await?;
                 Ok((active, threads, Some(machines), people::failures(c, own, i64::from(part.page)).await?))
@@ -86,11 +82,10 @@ struct PeoplePage {
     parts: Parts,
 }
 
-async fn ranking(State(service): State<Service>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+async fn ranking(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
-    let ranking = service
-        .read(move |mut connection| Box::pin(async move { people::ranking(&mut connection, number).await }))
-        .await?;
+    let ranking =
+        app.read(move |mut connection| Box::pin(async move { people::ranking(&mut connection, number).await })).await?;
     let page = visitor.page("people", visitor.language.words().main.people, "/api/v1/people");
     let parts = Parts::around(part, ranking.len());
     show(&PeoplePage { page, first: number * ROWS, ranking, parts })

@@ -158,8 +158,8 @@ pub struct Match {
 /// # Errors
 ///
 /// If the match does not exist.
-pub async fn details(service: &Service, job: i64) -> Result<Match, StoreError> {
-    let played = service.pages.matches.read(service, job).await?;
+pub async fn details(service: &Service, memory: &Memory, job: i64) -> Result<Match, StoreError> {
+    let played = memory.read(service, job).await?;
     service
         .read(move |mut connection| {
             let played = played.clone();
@@ -195,8 +195,8 @@ pub async fn details(service: &Service, job: i64) -> Result<Match, StoreError> {
 /// # Errors
 ///
 /// If the match does not exist.
-pub async fn all_workers(service: &Service, job: i64, page: usize) -> Result<Vec<Worker>, StoreError> {
-    let played = service.pages.matches.read(service, job).await?;
+pub async fn all_workers(service: &Service, memory: &Memory, job: i64, page: usize) -> Result<Vec<Worker>, StoreError> {
+    let played = memory.read(service, job).await?;
     let part = workers::page(&played.workers, page);
     service
         .read(move |mut connection| {

@@ -4,7 +4,7 @@ use protocol::api::problem::Code;
 use serde::Serialize;
 
 use crate::{
-    clock::Time,
+    clock::{HOUR, Time},
     people,
     store::{Connection, StoreError},
 };
@@ -336,4 +336,14 @@ pub async fn accounts(connection: &mut Connection<'_>, page: i64) -> Result<Vec<
                  ORDER BY CASE state WHEN 'pending' THEN 0 WHEN 'quarantined' THEN 1 ELSE 2 END, id DESC
                  LIMIT $1 OFFSET $2";
     Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
+}
+
+/// The workers of the last ten minutes, and their threads.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn active_now(connection: &mut Connection<'_>, now: Time) -> Result<(i64, i64), StoreError> {
+    let query = "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
+    Ok(sqlx::query_as(query).bind(now.0 - HOUR / 6).fetch_one(connection.raw()).await?)
 }

@@ -42,6 +42,12 @@ impl StoreError {
         Self::Rejected(Problem::new(code, detail))
     }
 
+    /// Whether a row that must exist does not.
+    #[must_use]
+    pub const fn is_missing_row(&self) -> bool {
+        matches!(self, Self::Database(sqlx::Error::RowNotFound))
+    }
+
     /// Whether an immediate retry may succeed: serialization failure, deadlock or unique violation.
     #[must_use]
     pub fn is_collision(&self) -> bool {

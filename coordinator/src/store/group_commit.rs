@@ -10,7 +10,10 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use sqlx::{Any, AnyPool, pool::PoolConnection};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use super::{Connection, Dialect, Operation, StoreError};
+use super::{
+    connection::{Connection, Dialect, Operation},
+    error::StoreError,
+};
 
 /// Maximum length of the queue; further operations fail as busy.
 const MAX_QUEUED: usize = 2_048;
@@ -202,7 +205,7 @@ async fn run_all(
 ) -> Result<(), sqlx::Error> {
     for entry in batch {
         execute(connection, "SAVEPOINT one").await?;
-        let status = entry.run(Connection { raw: connection, dialect }).await;
+        let status = entry.run(Connection::new(connection, dialect)).await;
         execute(connection, if status == OpStatus::Committed { "RELEASE one" } else { "ROLLBACK TO one; RELEASE one" })
             .await?;
         statuses.push(status);

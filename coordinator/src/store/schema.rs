@@ -5,7 +5,10 @@
 
 use sqlx::{AssertSqlSafe, Row as _};
 
-use super::{Database, Dialect, OpenError, Store as _, StoreError};
+use super::{
+    connection::{Dialect, Store},
+    error::{OpenError, StoreError},
+};
 
 /// The migrations, in order. A released migration never changes.
 const MIGRATIONS: [&str; 5] = [
@@ -20,7 +23,7 @@ const MIGRATIONS: [&str; 5] = [
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Migrates the tables to this version.
-pub(super) async fn migrate(store: &Database) -> Result<(), OpenError> {
+pub(super) async fn migrate(store: &impl Store) -> Result<(), OpenError> {
     let found = store
         .write(|mut connection| {
             Box::pin(async move {

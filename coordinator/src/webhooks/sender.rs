@@ -6,10 +6,9 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{Client, redirect::Policy};
 use sha2::Sha256;
 
-use super::{Due, claim, origin, record_attempt};
+use super::queue::{Due, claim, is_any_due, origin, record_attempt};
 use crate::{
     clock::{Clock, Time},
-    service::Service,
     store::{Database, Store as _, StoreError},
 };
 
@@ -85,14 +84,7 @@ pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
 /// If the database fails.
 pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Result<(usize, usize), StoreError> {
     let now = clock.now();
-    let any = store.read(move |mut connection| {
-        Box::pin(async move {
-            let query =
-                "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE done = 0 AND next_at <= $1 LIMIT 1) AS due";
-            let due: i64 = sqlx::query_scalar(query).bind(now.0).fetch_one(connection.raw()).await?;
-            Ok(due > 0)
-        })
-    });
+    let any = store.read(move |mut connection| Box::pin(async move { is_any_due(&mut connection, now).await }));
     // A write waits for the disk, and mostly nothing is due.
     if !any.await? {
         return Ok((0, 0));
@@ -120,13 +112,13 @@ pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Result
 }
 
 /// Delivers until stopped.
-pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
+pub async fn serve(store: Database, clock: Clock, mut stop: tokio::sync::watch::Receiver<bool>) {
     let sender = match Sender::new(REQUEST_TIMEOUT) {
         Ok(sender) => sender,
         Err(error) => return tracing::error!(%error, "webhooks are disabled: there is no HTTP client"),
     };
     loop {
-        let delivered = deliver(&service.store, &service.clock, &sender).await;
+        let delivered = deliver(&store, &clock, &sender).await;
         if let Err(error) = &delivered {
             tracing::error!(%error, "webhook deliveries failed");
         }

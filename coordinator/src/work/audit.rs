@@ -6,11 +6,10 @@ use sqlx::AssertSqlSafe;
 
 use crate::{
     clock::{DAY, Time},
-    events::{Event, record_event},
     store::{Connection, StoreError},
 };
 
-use super::{MAX_GAMES_PER_LEASE, lock_job, quarantine, segments, totals};
+use super::{MAX_GAMES_PER_LEASE, segments, totals};
 
 /// Audit rate in tenths of a per cent, by the account's clean games so far.
 const AUDIT_RATES: [(i64, u64); 5] = [(0, 200), (500, 150), (2_000, 100), (10_000, 50), (50_000, 20)];
@@ -200,80 +199,6 @@ pub async fn claim(
     Ok(rows)
 }
 
-#[derive(sqlx::FromRow)]
-struct ComparisonRow {
-    job: i64,
-    state: String,
-    left_shard: i64,
-    right_shard: i64,
-    first: i64,
-    games: i64,
-}
-
-#[derive(sqlx::FromRow)]
-struct Side {
-    id: i64,
-    account: i64,
-    trusted: i64,
-}
-
-async fn side(connection: &mut Connection<'_>, shard: i64) -> Result<Side, StoreError> {
-    let query = "SELECT shards.id AS id, shards.account AS account, workers.trusted AS trusted
-                 FROM shards JOIN workers ON workers.id = shards.worker WHERE shards.id = $1";
-    Ok(sqlx::query_as(query).bind(shard).fetch_one(connection.raw()).await?)
-}
-
-/// Records a comparison; `differs` is the first game that differs.
-///
-/// # Errors
-///
-/// If the database fails.
-pub async fn record_comparison(
-    connection: &mut Connection<'_>,
-    now: Time,
-    comparison: i64,
-    differs: Option<u64>,
-) -> Result<(), StoreError> {
-    let job: i64 = sqlx::query_scalar("SELECT job FROM comparisons WHERE id = $1")
-        .bind(comparison)
-        .fetch_one(connection.raw())
-        .await?;
-    lock_job(connection, job).await?;
-    let query = "SELECT job, state, left_shard, right_shard, first, games FROM comparisons WHERE id = $1";
-    let row: ComparisonRow = sqlx::query_as(query).bind(comparison).fetch_one(connection.raw()).await?;
-    if row.state != "waiting" {
-        return Ok(());
-    }
-    let (left, right) = (side(connection, row.left_shard).await?, side(connection, row.right_shard).await?);
-    let state = if differs.is_some() { "different" } else { "equal" };
-    let query = "UPDATE comparisons SET state = $2, game = $3 WHERE id = $1";
-    let query = sqlx::query(query).bind(comparison).bind(state).bind(differs.map(|game| game as i64));
-    query.execute(connection.raw()).await?;
-    if differs.is_none() {
-        for shard in [&left, &right] {
-            apply_audit(connection, shard).await?;
-        }
-    } else if left.trusted == right.trusted {
-        for shard in [&left, &right] {
-            mark_disputed(connection, shard.id).await?;
-        }
-        let text = format!("two workers played game {} differently", differs.unwrap_or_default());
-        let subject = format!("job:{}", row.job);
-        record_event(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
-    } else {
-        // The trusted worker's result is authoritative.
-        let outvoted = if left.trusted == 0 { &left } else { &right };
-        mark_settled(connection, comparison).await?;
-        let text = format!(
-            "game {} of job {} came out otherwise when a trusted worker played it",
-            differs.unwrap_or_default(),
-            row.job
-        );
-        quarantine::quarantine_for_shard(connection, now, outvoted.account, outvoted.id, &text).await?;
-    }
-    settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
-}
-
 /// The games of a shard that other accounts in good standing reproduced on request, as disjoint
 /// ranges.
 ///
@@ -328,7 +253,7 @@ pub(super) const fn min_audit_games(games: i64) -> i64 {
 
 /// Recomputes the verified games of a shard. Returns the change and whether the shard is verified
 /// enough. A requested second audit stays open until the count grows, even if it is enough already.
-async fn recompute_audit(connection: &mut Connection<'_>, shard: i64) -> Result<(i64, bool), StoreError> {
+pub(super) async fn recompute_audit(connection: &mut Connection<'_>, shard: i64) -> Result<(i64, bool), StoreError> {
     let verified: i64 =
         verified_ranges(connection, shard).await?.into_iter().map(|range| range.end - range.start).sum();
     let query = "SELECT games, audited_games FROM shards WHERE id = $1";
@@ -342,21 +267,8 @@ async fn recompute_audit(connection: &mut Connection<'_>, shard: i64) -> Result<
     Ok((verified - before, is_enough))
 }
 
-/// Runs [`recompute_audit`] and updates the account.
-async fn apply_audit(connection: &mut Connection<'_>, shard: &Side) -> Result<(), StoreError> {
-    let (change, is_enough) = recompute_audit(connection, shard.id).await?;
-    if change < 0 {
-        return recompute_account(connection, shard.account).await;
-    }
-    let query = "UPDATE accounts SET clean_games = clean_games + $2,
-                 clean_until = CASE WHEN $4 = 1 AND clean_until < $3 THEN $3 ELSE clean_until END WHERE id = $1";
-    let query = sqlx::query(query).bind(shard.account).bind(change).bind(shard.id);
-    query.bind(i64::from(is_enough)).execute(connection.raw()).await?;
-    Ok(())
-}
-
 /// Recomputes an account's clean games from its shards.
-async fn recompute_account(connection: &mut Connection<'_>, account: i64) -> Result<(), StoreError> {
+pub(super) async fn recompute_account(connection: &mut Connection<'_>, account: i64) -> Result<(), StoreError> {
     let query = "UPDATE accounts SET
                  clean_games = (SELECT CAST(COALESCE(SUM(audited_games), 0) AS BIGINT) FROM shards WHERE account = $1),
                  clean_until = COALESCE((SELECT MAX(id) FROM shards
@@ -396,14 +308,6 @@ pub(super) async fn reverify_dependents(
     Ok(confirmed)
 }
 
-/// Withholds a shard's games until its dispute is settled.
-async fn mark_disputed(connection: &mut Connection<'_>, shard: i64) -> Result<(), StoreError> {
-    totals::leave(connection, shard).await?;
-    let query = "UPDATE shards SET state = 'disputed' WHERE id = $1 AND state = 'validated'";
-    sqlx::query(query).bind(shard).execute(connection.raw()).await?;
-    totals::enter(connection, shard).await
-}
-
 /// Settles the disputes over these games that a trusted worker has decided, and releases the shards
 /// that won.
 pub(super) async fn settle_disputes(
@@ -436,7 +340,7 @@ pub(super) async fn settle_disputes(
     Ok(())
 }
 
-async fn mark_settled(connection: &mut Connection<'_>, comparison: i64) -> Result<(), StoreError> {
+pub(super) async fn mark_settled(connection: &mut Connection<'_>, comparison: i64) -> Result<(), StoreError> {
     let query = "UPDATE comparisons SET state = 'settled' WHERE id = $1";
     sqlx::query(query).bind(comparison).execute(connection.raw()).await?;
     Ok(())

@@ -181,3 +181,14 @@ async fn hold_and_compare(
     }
     Ok(())
 }
+
+/// Returns the bytes of an account's stored games.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn stored_bytes(connection: &mut Connection<'_>, account: i64) -> Result<u64, StoreError> {
+    let query = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM shards WHERE account = $1 AND object = 'present'";
+    let used: i64 = sqlx::query_scalar(query).bind(account).fetch_one(connection.raw()).await?;
+    Ok(used as u64)
+}

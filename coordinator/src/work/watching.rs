@@ -41,6 +41,17 @@ pub async fn watched(connection: &mut Connection<'_>) -> Result<Option<Watched>,
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
+/// Reads which match is marked, if it is still being played.
+///
+/// # Errors
+///
+/// If the database fails.
+pub async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, StoreError> {
+    let Some(watched) = watched(connection).await? else { return Ok(None) };
+    let query = "SELECT id FROM jobs WHERE id = $1 AND state <> 'closed'";
+    Ok(sqlx::query_scalar(query).bind(watched.job).fetch_optional(connection.raw()).await?)
+}
+
 async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Result<(), StoreError> {
     let text = watched.map_or(Ok(String::new()), |watched| serde_json::to_string(&watched));
     let text = text.map_err(|error| StoreError::Corrupt(error.to_string()))?;

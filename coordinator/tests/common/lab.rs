@@ -378,7 +378,7 @@ impl Lab {
         let tasks = op!(self.write, [], |c| audit::claim(&mut c, now, 1_000, until)).expect("tasks can be taken");
         for task in &tasks {
             let (differs, comparison) = (self.difference(task), task.comparison);
-            let done = op!(self.write, [], |c| audit::record_comparison(&mut c, now, comparison, differs));
+            let done = op!(self.write, [], |c| comparisons::record(&mut c, now, comparison, differs));
             done.expect("a comparison can be noted");
         }
         tasks.len()

@@ -7,13 +7,14 @@ use std::{
 };
 
 use coordinator::{
+    app::App,
     campaigns,
     clock::{Clock, Time},
-    driver,
-    http::{self, limits::Limits},
+    driver, http,
     objects::Objects,
-    pages, people,
-    service::{Service, Settings},
+    pages, people, router,
+    service::Service,
+    settings::Settings,
     store::{Database, Store as _},
     validator::Validator,
 };
@@ -35,7 +36,7 @@ pub(crate) const NOW: Time = Time(1_800_000_000_000);
 pub(crate) use crate::started::CAMPAIGN;
 
 pub(crate) struct Bench {
-    pub(crate) service: Service,
+    pub(crate) service: App,
     pub(crate) clock: Clock,
     pub(crate) address: SocketAddr,
     pub(crate) client: Client,
@@ -69,21 +70,18 @@ impl Bench {
         let objects = Objects::open(folder.path().join("objects").to_str().unwrap()).unwrap();
         let clock = Clock::manual(NOW);
         let (stop, stopping) = watch::channel(false);
-        let limits = Limits::new(settings.most_requests, settings.requests_per_second, settings.burst);
         let service = Service {
             store,
             objects,
             clock: clock.clone(),
             settings: Arc::new(settings),
-            limits: Arc::new(limits),
             policy: Arc::new(RwLock::default()),
-            live: Arc::default(),
-            pages: Arc::new(memory),
             stopping: stopping.clone(),
         };
+        let service = App::new(service, memory);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let app = http::router(service.clone());
+        let app = router::router(service.clone());
         tokio::spawn(http::listen::serve(listener, app, false, stopping, Duration::from_secs(5)));
         Self { service, clock, address, client: Client::new(), stop, _folder: folder }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use coordinator::{people::passwords, service::Settings};
+use coordinator::{people::passwords, settings::Settings};
 use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 

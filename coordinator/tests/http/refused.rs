@@ -256,7 +256,7 @@ async fn uploads_rejected_by_replay() {
 #[tokio::test]
 async fn an_upload_beyond_the_quota_is_rejected_while_it_arrives() {
     let bench =
-        Bench::with(coordinator::service::Settings { quota_bytes: Some(2_000), ..crate::bench::settings() }).await;
+        Bench::with(coordinator::settings::Settings { quota_bytes: Some(2_000), ..crate::bench::settings() }).await;
     bench.campaign(CAMPAIGN).await;
     let token = bench.account("ann", Role::Volunteer).await;
     let worker = bench.worker(&token, "one").await;

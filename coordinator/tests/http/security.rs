@@ -152,7 +152,7 @@ async fn metric(bench: &Bench, name: &str) -> u64 {
 
 #[tokio::test]
 async fn half_sent_bodies_block_no_other_request() {
-    let bench = Bench::with(coordinator::service::Settings { most_requests: 16, ..settings() }).await;
+    let bench = Bench::with(coordinator::settings::Settings { most_requests: 16, ..settings() }).await;
     let ann = bench.account("ann", Role::Volunteer).await;
     let head = "POST /api/v1/workers HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 500";
     // The limit of an address: one more request is rejected, and none is active.
@@ -175,7 +175,7 @@ async fn half_sent_bodies_block_no_other_request() {
 #[tokio::test]
 async fn stalled_uploads_fill_no_memory() {
     let bench =
-        Bench::with(coordinator::service::Settings { request_timeout: Duration::from_mins(2), ..settings() }).await;
+        Bench::with(coordinator::settings::Settings { request_timeout: Duration::from_mins(2), ..settings() }).await;
     bench.campaign(CAMPAIGN).await;
     let ann = bench.account("ann", Role::Volunteer).await;
     let worker = bench.worker(&ann, "one").await;
@@ -208,7 +208,7 @@ async fn stalled_uploads_fill_no_memory() {
 
 #[tokio::test]
 async fn rate_limited_clients_get_retry_after() {
-    let bench = Bench::with(coordinator::service::Settings { requests_per_second: 1, burst: 3, ..settings() }).await;
+    let bench = Bench::with(coordinator::settings::Settings { requests_per_second: 1, burst: 3, ..settings() }).await;
     let ann = bench.account("ann", Role::Volunteer).await;
     let ask = || async { bench.request(Method::GET, path::ME, &ann).send().await.unwrap() };
     for _ in 0..3 {

@@ -200,7 +200,7 @@ async fn a_full_disk_is_one_event_and_its_recovery_another() {
         bench.step().await;
     }
     assert_eq!(bench.number("SELECT COUNT(*) FROM events WHERE kind = 'disk'").await, 1);
-    let mut service = bench.service.clone();
+    let mut service = bench.service.service.clone();
     service.settings = Arc::new(settings());
     for _ in 0..3 {
         coordinator::driver::tick(&service).await.unwrap();

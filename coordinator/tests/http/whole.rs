@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coordinator::{driver, objects::Kind, service::Settings};
+use coordinator::{driver, objects::Kind, settings::Settings};
 use dataset::Digest;
 use protocol::api::{
     path,
@@ -127,7 +127,7 @@ async fn a_nearly_full_disk_accepts_results_and_leases_nothing() {
         (answer.status(), answer.text().await.unwrap())
     };
     assert_eq!(ready().await, (StatusCode::OK, "ready\n".to_owned()));
-    let mut full = bench.service.clone();
+    let mut full = bench.service.service.clone();
     full.settings = Arc::new(Settings { least_free_bytes: u64::MAX, ..settings() });
     driver::tick(&full).await.unwrap();
     let (status, why) = ready().await;

@@ -5,7 +5,7 @@ use protocol::campaign::Gate;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-use super::write;
+use super::transaction::write;
 use crate::{
     campaigns::{matches, nets},
     clock::Clock,

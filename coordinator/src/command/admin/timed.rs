@@ -5,7 +5,7 @@ use dataset::{Clock as GameClock, Digest, OpeningPolicy, Time};
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-use super::write;
+use super::transaction::write;
 use crate::{
     clock::Clock,
     store::Database,

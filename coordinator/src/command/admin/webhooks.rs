@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{read, write};
+use super::transaction::{read, write};
 use crate::{clock::Clock, store::Database, webhooks};
 
 #[derive(Subcommand)]

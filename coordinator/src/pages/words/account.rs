@@ -1,6 +1,6 @@
 //! Sign-in, accounts, tokens.
 
-super::words! {
+super::list::words! {
     /// Sign-in, accounts, tokens.
     Account {
         sign_in: "Sign in", "登录";

@@ -1,6 +1,6 @@
 //! Games, the judge, the live board.
 
-super::words! {
+super::list::words! {
     /// Games, the judge, the live board.
     Boards {
         game_of: "Game {}", "第 {} 局";

@@ -1,6 +1,6 @@
 //! Home, campaigns, matches, nets.
 
-super::words! {
+super::list::words! {
     /// Home, campaigns, matches, nets.
     Campaigns {
         what_runs: "What is running", "正在进行";

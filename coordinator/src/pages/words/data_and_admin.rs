@@ -1,6 +1,6 @@
 //! Data, workers, people, administration.
 
-super::words! {
+super::list::words! {
     /// Data, workers, people, administration.
     DataAndAdmin {
         shards: "Shards", "数据片";

@@ -1,6 +1,6 @@
 //! Texts of most pages.
 
-super::words! {
+super::list::words! {
     /// Texts of most pages.
     Main {
         tagline: "A river of games for xiangqi nets", "象棋神经网络的棋局之河";

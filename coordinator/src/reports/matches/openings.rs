@@ -1,14 +1,12 @@
 //! The openings of a match's pairs with their results, read from one public shard at a time.
 
 use dataset::{Digest, Opening, shard::Shard};
-use protocol::api::problem::Code;
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 use xiangqi::notation::Notation;
 
 use crate::{
-    games,
-    http::answer::{ApiError, ApiResult},
+    games::{self, ReadError},
     objects::Kind,
     service::Service,
 };
@@ -46,7 +44,7 @@ pub(crate) struct Pair {
 /// # Errors
 ///
 /// If the match does not exist, or a store fails.
-pub(crate) async fn openings(service: &Service, job: i64, page: i64) -> ApiResult<Openings> {
+pub(crate) async fn openings(service: &Service, job: i64, page: i64) -> Result<Openings, ReadError> {
     let rows: Vec<(String, i64, Vec<u8>)> = service
         .read(move |mut connection| {
             Box::pin(async move {
@@ -64,7 +62,7 @@ pub(crate) async fn openings(service: &Service, job: i64, page: i64) -> ApiResul
     };
     let broken = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, "a shard could not be read");
-        ApiError::new(Code::NotFound, "the shard cannot be read")
+        ReadError::not_found("the shard cannot be read")
     };
     let hash: Digest = shard.parse().map_err(|error: dataset::ParseDigestError| broken(&error))?;
     let is_open = games::is_open(service, hash).await?;

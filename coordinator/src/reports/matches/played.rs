@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -71,7 +71,11 @@ pub struct Memory {
     /// Entries by job.
     entries: Mutex<BTreeMap<i64, Arc<Entry>>>,
     timeouts: ReadTimeouts,
+    on_change: OnceLock<OnChange>,
 }
+
+/// Called after callers got stale figures and fresh ones are there.
+type OnChange = Arc<dyn Fn() + Send + Sync>;
 
 /// An entry of the cache. At most one task reads it, and blocks no other caller.
 #[derive(Default)]
@@ -106,7 +110,7 @@ impl Entry {
     }
 
     /// Starts a read of the match, or joins the one under way.
-    fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Reading {
+    fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark, on_change: &OnChange) -> Reading {
         let mut reading = locked(&self.reading);
         // A read whose task died counts as over.
         if let Some(reading) = reading.as_ref().filter(|reading| reading.done.has_changed().is_ok()) {
@@ -115,7 +119,8 @@ impl Entry {
         let (notify, done) = watch::channel(None);
         let begun = Reading { mark: mark.clone(), done };
         *reading = Some(begun.clone());
-        let (entry, service, mark) = (Arc::clone(self), service.clone(), mark.clone());
+        let (entry, service, mark, on_change) =
+            (Arc::clone(self), service.clone(), mark.clone(), Arc::clone(on_change));
         tokio::spawn(async move {
             let at = service.clock.now();
             let found = service.read(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
@@ -126,18 +131,23 @@ impl Entry {
             }
             locked(&entry.reading).take();
             notify.send_replace(Some(ended));
-            // Pages with stale figures reload.
             if entry.is_stale.swap(false, Ordering::Relaxed) {
-                service.pages.live.send("changed", r#"["games"]"#);
+                on_change();
             }
         });
         begun
     }
 
     /// Reads the match until its figures have this mark.
-    async fn read_until(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark) -> Result<(), StoreError> {
+    async fn read_until(
+        self: &Arc<Self>,
+        service: &Service,
+        job: i64,
+        mark: &Mark,
+        on_change: &OnChange,
+    ) -> Result<(), StoreError> {
         loop {
-            let mut reading = self.read(service, job, mark);
+            let mut reading = self.read(service, job, mark, on_change);
             let outcome = reading.done.wait_for(Option::is_some).await.map(|outcome| outcome.clone());
             let broken = |error: String| StoreError::Corrupt(format!("match {job}: {error}"));
             outcome.ok().flatten().unwrap_or_else(|| Err("its read broke off".to_owned())).map_err(broken)?;
@@ -171,6 +181,11 @@ impl Memory {
         Self { timeouts, ..Self::default() }
     }
 
+    /// Sets the notification of late figures, before the first read: pages with stale ones reload.
+    pub fn set_on_change(&self, on_change: impl Fn() + Send + Sync + 'static) {
+        drop(self.on_change.set(Arc::new(on_change)));
+    }
+
     /// Reads a match's figures: fresh if possible in time, otherwise stale.
     ///
     /// # Errors
@@ -181,6 +196,7 @@ impl Memory {
         let mark =
             service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
         let entry = self.entry(job);
+        let on_change = self.on_change.get_or_init(|| Arc::new(|| ()));
         let known = entry.known();
         let now = service.clock.now();
         if let Some(known) = &known {
@@ -190,7 +206,7 @@ impl Memory {
             }
         }
         let wait = if known.is_some() { self.timeouts.later } else { self.timeouts.first };
-        match timeout(wait, entry.read_until(service, job, &mark)).await {
+        match timeout(wait, entry.read_until(service, job, &mark, on_change)).await {
             Ok(read) => read?,
             Err(_) => entry.is_stale.store(true, Ordering::Relaxed),
         }

@@ -347,7 +347,7 @@ async fn a_promotion_is_taken_back(lab: Lab) {
     let (id, _) = lab.campaign("one").await;
     let back = async || {
         let now = lab.now();
-        op!(lab.write, [], |c| nets::roll_back(&mut c, now, id, None, None, "it blunders")).map_err(code)
+        op!(lab.write, [], |c| campaigns::roll_back(&mut c, now, id, None, None, "it blunders")).map_err(code)
     };
     assert_eq!(back().await, Err(Code::Conflict));
     for number in [1, 2] {

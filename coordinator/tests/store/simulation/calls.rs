@@ -78,7 +78,7 @@ impl Call {
             ),
             Self::Compared { task } => {
                 let (differs, comparison) = (lab.difference(&task), task.comparison);
-                must(op!(lab.write, [], |c| audit::record_comparison(&mut c, now, comparison, differs)))
+                must(op!(lab.write, [], |c| comparisons::record(&mut c, now, comparison, differs)))
             }
             Self::Expire => {
                 lab.expire().await;

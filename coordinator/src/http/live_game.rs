@@ -23,7 +23,7 @@ use super::{
     answer::{ApiError, ApiResult, Body, Path},
     auth::Authenticated,
 };
-use crate::{live, service::Service, store::StoreError, work::watching};
+use crate::{app::App, live, store::StoreError, work::watching};
 
 /// The selection of a live match.
 #[derive(Clone, Copy, Deserialize)]
@@ -35,53 +35,47 @@ pub(super) struct Watch {
 }
 
 pub(super) async fn begin(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(job): Path<i64>,
     Body(watch): Body<Watch>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            Box::pin(async move { watching::watch(&mut connection, now, job, watch.pair, Some(by)).await })
-        })
-        .await?;
-    service.live.select(Some(job));
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { watching::watch(&mut connection, now, job, watch.pair, Some(by)).await })
+    })
+    .await?;
+    app.live.select(Some(job));
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub(super) async fn end(
-    State(service): State<Service>,
-    caller: Authenticated,
-    Path(job): Path<i64>,
-) -> ApiResult<StatusCode> {
+pub(super) async fn end(State(app): State<App>, caller: Authenticated, Path(job): Path<i64>) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (service.clock.now(), caller.0.account);
-    service
-        .write(move |mut connection| {
-            Box::pin(async move { watching::unwatch(&mut connection, now, job, Some(by)).await })
-        })
-        .await?;
-    live::snapshot(&service).await?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { watching::unwatch(&mut connection, now, job, Some(by)).await })
+    })
+    .await?;
+    live::snapshot(&app, &app.live).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Receives a worker's live position.
 pub(super) async fn show(
-    State(service): State<Service>,
+    State(app): State<App>,
     caller: Authenticated,
     Path(lease): Path<String>,
     Body(live): Body<Live>,
 ) -> ApiResult<StatusCode> {
     let account = caller.0.account;
-    let scene = service
+    let scene = app
         .read(move |mut connection| {
             let lease = lease.clone();
             Box::pin(async move { watching::scene(&mut connection, account, &lease).await })
         })
         .await?;
-    match service.live.show(service.clock.now(), &scene, &live) {
+    match app.live.show(app.clock.now(), &scene, &live) {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(StoreError::Rejected(problem)) if problem.code == Code::TooMany => Err(ApiError(problem, Some(1))),
         Err(other) => Err(other.into()),
@@ -89,20 +83,20 @@ pub(super) async fn show(
 }
 
 /// The current board.
-pub(super) async fn now(State(service): State<Service>) -> ApiResult<Json<Value>> {
-    let snapshot = live::snapshot(&service).await?;
+pub(super) async fn now(State(app): State<App>) -> ApiResult<Json<Value>> {
+    let snapshot = live::snapshot(&app, &app.live).await?;
     Ok(Json(json!({ "watched": snapshot.watched, "board": snapshot.board() })))
 }
 
 /// Server-sent events: each new board, until the coordinator stops.
-pub(super) async fn events(State(service): State<Service>) -> Response {
-    let Some((mut seen, permit)) = service.live.subscribe(&service) else {
+pub(super) async fn events(State(app): State<App>) -> Response {
+    let Some((mut seen, permit)) = app.live.subscribe(&app) else {
         let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
         return ApiError(problem, Some(30)).into_response();
     };
     // The current board is sent at once.
     seen.mark_changed();
-    let state = (seen, service.stopping.clone(), permit);
+    let state = (seen, app.stopping.clone(), permit);
     let events = stream::unfold(state, |(mut seen, mut stopping, permit)| async move {
         tokio::select! {
             changed = seen.changed() => changed.ok()?,

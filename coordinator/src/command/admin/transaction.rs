@@ -1,0 +1,19 @@
+//! Runs an operation in a transaction.
+
+use crate::store::{Connection, Database, Operation, Store as _, StoreError};
+
+pub(super) async fn read<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+{
+    store.read(operation).await
+}
+
+pub(super) async fn write<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+{
+    store.write(operation).await
+}
