@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use coordinator_core::{clock::Clock, store::StoreError};
 
-use crate::{clock::Clock, store::StoreError};
 use places::Places;
 
 /// Hand out games, validate uploads, schedule trainings and matches, and promote stronger nets

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
 }
 
 /// Crates from the ground up, as in `docs/ARCHITECTURE.md`; others follow in the order of names.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 15] = [
     "xiangqi",
     "stats",
     "nnue",
@@ -29,6 +29,8 @@ const ORDER: [&str; 13] = [
     "worker",
     "trainer",
     "coordinator",
+    "coordinator_web",
+    "coordinator_core",
     "testkit",
 ];
 

@@ -12,13 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
-use dataset::Book;
-use nnue::Net;
-use protocol::api::work::Role;
-use serde_json::{Value, json};
-use xiangqi::rules::RuleSet;
-
-use crate::{
+use coordinator_core::{
     backup,
     campaigns::{self, Command as CampaignCommand, nets},
     clock::{Clock, DAY},
@@ -27,6 +21,12 @@ use crate::{
     store::Database,
     work::quarantine,
 };
+use dataset::Book;
+use nnue::Net;
+use protocol::api::work::Role;
+use serde_json::{Value, json};
+use xiangqi::rules::RuleSet;
+
 use transaction::{read, write};
 
 #[derive(Subcommand)]

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-
-use crate::{clock::Clock, objects::Objects, store::Database};
+use coordinator_core::{clock::Clock, objects::Objects, store::Database};
 
 /// The addresses of the database and the objects.
 #[derive(clap::Args, Clone)]

@@ -8,13 +8,13 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use coordinator_core::{
+    clock::Clock, driver, service::Service, settings::Settings, validator::Validator, webhooks, work::leasing,
+};
+use coordinator_web::{app::App, http, pages, router};
 use tokio::{net::TcpListener, signal, sync::watch};
 
 use super::places::Places;
-use crate::{
-    app::App, clock::Clock, driver, http, pages, router, service::Service, settings::Settings, validator::Validator,
-    webhooks, work::leasing,
-};
 
 /// Graceful shutdown: time for requests under way.
 const GRACE: Duration = Duration::from_secs(20);

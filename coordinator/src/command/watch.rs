@@ -3,16 +3,15 @@
 use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
 use anyhow::Result;
-use serde_json::Value;
-use stats::{Counts, Decision, Rounded};
-
-use crate::{
+use coordinator_core::{
     campaigns,
     clock::{Clock, SECOND, Time},
     gate::Verdict,
     reports,
     store::{Database, Store as _},
 };
+use serde_json::Value;
+use stats::{Counts, Decision, Rounded};
 
 /// Polling interval of the database.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);

@@ -14,7 +14,7 @@
 mod client;
 mod exchange;
 mod plan;
-#[path = "../common/postgres.rs"]
+#[path = "../../core/tests/common/postgres.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod postgres;
 mod report;

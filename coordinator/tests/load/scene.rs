@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use coordinator::{
+use coordinator_core::{
     clock::Clock,
     people,
     store::{Database, Store as _},

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use coordinator::{
+use coordinator_core::{
     objects::Kind,
     store::{Database, Store as _},
 };

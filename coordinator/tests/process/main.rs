@@ -5,11 +5,11 @@
 
 mod killed;
 mod log;
-#[path = "../common/postgres.rs"]
+#[path = "../../core/tests/common/postgres.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod postgres;
 mod program;
-#[path = "../common/s3.rs"]
+#[path = "../../core/tests/common/s3.rs"]
 mod s3;
 #[path = "../common/started.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]

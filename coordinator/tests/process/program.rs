@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command},
 };
 
-use coordinator::objects::Objects;
+use coordinator_core::objects::Objects;
 use dataset::shard::ShardWriter;
 use engine::Evaluation;
 use protocol::api::work::Lease;

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use coordinator::store::{Database, Store as _};
+use coordinator_core::store::{Database, Store as _};
 use protocol::api::{
     SHA256_HEADER, SHARD_TYPE, VERSION_HEADER, path,
     work::{Answer, Ask, Lease, Work, Worker},

@@ -1,16 +1,16 @@
 //! `chuhe-coordinator admin match`.
 
 use anyhow::Result;
+use coordinator_core::{
+    campaigns::{matches, nets},
+    clock::Clock,
+    store::Database,
+};
 use protocol::campaign::Gate;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
 use super::transaction::write;
-use crate::{
-    campaigns::{matches, nets},
-    clock::Clock,
-    store::Database,
-};
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {

@@ -3,13 +3,12 @@
 use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
-
-use crate::{
+use coordinator_core::{
     clock::Clock,
     people::{self, passwords},
     store::{Database, Store as _},
 };
+use serde_json::{Value, json};
 
 /// Sets an account's password from standard input, which keeps it out of the shell's history.
 #[allow(clippy::print_stderr, reason = "a prompt for a person at a terminal")]

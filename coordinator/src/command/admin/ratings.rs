@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::Subcommand;
+use coordinator_core::{campaigns, clock::Clock, ratings, store::Database};
 use serde_json::{Value, json};
 
 use super::transaction::{read, write};
-use crate::{campaigns, clock::Clock, ratings, store::Database};
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {

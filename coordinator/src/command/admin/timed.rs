@@ -1,16 +1,16 @@
 //! `chuhe-coordinator admin timed`.
 
 use anyhow::Result;
+use coordinator_core::{
+    clock::Clock,
+    store::Database,
+    timed::{self, Plan, defaults},
+};
 use dataset::{Clock as GameClock, Digest, OpeningPolicy, Time};
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
 use super::transaction::write;
-use crate::{
-    clock::Clock,
-    store::Database,
-    timed::{self, Plan, defaults},
-};
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {

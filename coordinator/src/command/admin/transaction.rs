@@ -1,6 +1,6 @@
 //! Runs an operation in a transaction.
 
-use crate::store::{Connection, Database, Operation, Store as _, StoreError};
+use coordinator_core::store::{Connection, Database, Operation, Store as _, StoreError};
 
 pub(super) async fn read<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
 where

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::Subcommand;
+use coordinator_core::{clock::Clock, store::Database, webhooks};
 use serde_json::{Value, json};
 
 use super::transaction::{read, write};
-use crate::{clock::Clock, store::Database, webhooks};
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {

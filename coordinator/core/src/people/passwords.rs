@@ -1,0 +1,101 @@
+//! Passwords, for the pages only, stored by argon2id.
+
+use std::sync::LazyLock;
+
+use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _, password_hash::phc::PasswordHash};
+use protocol::api::problem::Code;
+
+use crate::{
+    clock::Time,
+    events::{Event, record_event},
+    people::secret,
+    store::{Connection, StoreError},
+};
+
+/// Allowed characters of a password. The maximum bounds the time of hashing untrusted input.
+pub const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
+
+/// A dummy hash, so that unknown names take as long to verify as known ones (timing side channel).
+static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| {
+    let password = secret("").unwrap_or_else(|_| "a dummy password".to_owned());
+    hash(&password).unwrap_or_default()
+});
+
+/// Hashes a password. This takes tens of milliseconds by design: not for async threads.
+///
+/// # Errors
+///
+/// If it is too short or too long.
+pub fn hash(password: &str) -> Result<String, StoreError> {
+    if !LENGTH.contains(&password.chars().count()) {
+        let detail = format!("a password has {} to {} characters", LENGTH.start(), LENGTH.end());
+        return Err(StoreError::rejected(Code::Invalid, detail));
+    }
+    let hash: PasswordHash = Argon2::default()
+        .hash_password(password.as_bytes())
+        .map_err(|error| StoreError::Corrupt(format!("the password cannot be hashed: {error}")))?;
+    Ok(hash.to_string())
+}
+
+/// Verifies a password. Without a hash it always fails, in the same time.
+#[must_use]
+pub fn verify(password: &str, hash: Option<&str>) -> bool {
+    let known = hash.unwrap_or(&DUMMY_HASH);
+    let is_right = Argon2::default().verify_password(password.as_bytes(), known).is_ok();
+    is_right && hash.is_some()
+}
+
+/// Finds an account's credentials by its name.
+pub async fn find(connection: &mut Connection<'_>, name: &str) -> Result<Option<Credentials>, StoreError> {
+    let query = "SELECT id, state, message, password FROM accounts WHERE LOWER(name) = LOWER($1)";
+    Ok(sqlx::query_as(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
+}
+
+/// The data needed to sign in.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Credentials {
+    /// The account's id.
+    pub id: i64,
+    /// State: pending, active, blocked, quarantined, deleted.
+    pub state: String,
+    /// The message to a blocked account.
+    pub message: Option<String>,
+    /// Hash of the password, if one was set.
+    pub password: Option<String>,
+}
+
+/// Sets an account's password and ends its sessions.
+pub async fn set(
+    connection: &mut Connection<'_>,
+    now: Time,
+    account: i64,
+    hash: &str,
+    by: Option<i64>,
+) -> Result<(), StoreError> {
+    let query = "UPDATE accounts SET password = $2 WHERE id = $1 AND state <> 'deleted'";
+    let query = sqlx::query(query).bind(account).bind(hash.to_owned());
+    if query.execute(connection.raw()).await?.rows_affected() == 0 {
+        return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}")));
+    }
+    sqlx::query("DELETE FROM sessions WHERE account = $1").bind(account).execute(connection.raw()).await?;
+    let subject = format!("account:{account}");
+    let text = "has a new password".to_owned();
+    record_event(connection, now, Event { kind: "password_set", account: by, subject, text }).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_known_by_its_hash_alone() {
+        let kept = hash("correct horse battery").expect("it is long enough");
+        assert!(kept.starts_with("$argon2id$"), "{kept}");
+        assert_ne!(kept, hash("correct horse battery").expect("it is long enough"), "each has its own salt");
+        assert!(verify("correct horse battery", Some(&kept)));
+        assert!(!verify("correct horse batterz", Some(&kept)));
+        assert!(!verify("correct horse battery", None));
+        assert!(hash("short").is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! The event log, as administrators read it.
+
+use crate::store::{Connection, StoreError};
+
+/// An event with its author.
+#[derive(sqlx::FromRow)]
+pub struct LoggedEvent {
+    /// Primary key of the row.
+    pub event: i64,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    /// A stable identifier.
+    pub kind: String,
+    /// The name of the acting account.
+    pub by: Option<String>,
+    /// The subject, as `net:<hash>`.
+    pub subject: String,
+    /// One sentence for people.
+    pub text: String,
+}
+
+/// The 100 events before a given one, the newest first.
+pub async fn before(connection: &mut Connection<'_>, event: i64) -> Result<Vec<LoggedEvent>, StoreError> {
+    let query = "SELECT events.id AS event, at, kind, accounts.name AS \"by\", subject, text FROM events
+                 LEFT JOIN accounts ON accounts.id = events.account WHERE events.id < $1
+                 ORDER BY events.id DESC LIMIT 100";
+    Ok(sqlx::query_as(query).bind(event).fetch_all(connection.raw()).await?)
+}

@@ -1,0 +1,35 @@
+//! Change markers: what a page shows has changed if its marker has.
+
+use serde::Serialize;
+
+use crate::store::{Connection, StoreError};
+
+/// Change markers by topic; each is read from the end of an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Marks {
+    /// Campaigns and their jobs.
+    pub campaigns: i64,
+    /// Uploads.
+    pub games: i64,
+    /// The event log.
+    pub events: i64,
+}
+
+impl Marks {
+    /// JSON for pages and streams.
+    #[must_use]
+    pub fn to_text(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+}
+
+/// The current marks.
+pub async fn marks(connection: &mut Connection<'_>) -> Result<Marks, StoreError> {
+    let query = "SELECT CAST(COALESCE((SELECT SUM(changed) FROM campaigns), 0)
+                             + COALESCE((SELECT MAX(closed) FROM jobs), 0) AS BIGINT),
+                        CAST(COALESCE((SELECT MAX(validated) FROM shards), 0)
+                             + COALESCE((SELECT MAX(id) FROM shards), 0) AS BIGINT),
+                        CAST(COALESCE((SELECT MAX(id) FROM events), 0) AS BIGINT)";
+    let (campaigns, games, events) = sqlx::query_as(query).fetch_one(connection.raw()).await?;
+    Ok(Marks { campaigns, games, events })
+}

@@ -1,0 +1,272 @@
+//! Cache of the figures of a match, from all its shards (stale-while-revalidate).
+//!
+//! Reading a large match takes long, so its figures are cached. Running totals, which are read at
+//! once, reveal when they are stale. During a new read, callers get the stale figures.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use protocol::api::problem::Code;
+use stats::{Decision, EloEstimate, Outlook};
+use tokio::{sync::watch, time::timeout};
+
+use super::workers::{self, Tally};
+use crate::{
+    campaigns::matches::{self, Standing},
+    clock::{SECOND, Time},
+    gate,
+    service::Service,
+    store::{Connection, StoreError},
+};
+
+/// Matches in the cache.
+const MAX_MATCHES: usize = 64;
+
+/// Points of a curve: more than a plot shows.
+const MAX_POINTS: usize = 400;
+
+/// How long a caller waits for fresh figures.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadTimeouts {
+    /// Without cached figures.
+    pub first: Duration,
+    /// With stale figures.
+    pub later: Duration,
+}
+
+impl Default for ReadTimeouts {
+    fn default() -> Self {
+        Self { first: Duration::from_secs(1), later: Duration::from_millis(200) }
+    }
+}
+
+/// The error while a match without cached figures is read.
+pub const BEING_COUNTED: &str = "the match's games are being counted: ask again in a moment";
+
+/// Shards of a large match, whose figures may be some seconds old: reading takes longer than a page
+/// may.
+const LARGE_SHARDS: i64 = 5_000;
+const LARGE_MAX_AGE_MS: i64 = 5 * SECOND;
+
+/// The figures of a match, from all its shards.
+pub(super) struct Played {
+    pub(super) standing: Standing,
+    pub(super) elo: Option<EloEstimate>,
+    pub(super) outlook: Option<Outlook>,
+    /// The log-likelihood ratio by number of pairs.
+    pub(super) curve: Vec<(u64, f64)>,
+    /// By number of pairs, the most first.
+    pub(super) workers: Vec<Tally>,
+}
+
+/// The cache.
+#[derive(Default)]
+pub struct Memory {
+    /// Entries by job.
+    entries: Mutex<BTreeMap<i64, Arc<Entry>>>,
+    timeouts: ReadTimeouts,
+    on_change: OnceLock<OnChange>,
+}
+
+/// Called after callers got stale figures and fresh ones are there.
+type OnChange = Arc<dyn Fn() + Send + Sync>;
+
+/// An entry of the cache. At most one task reads it, and blocks no other caller.
+#[derive(Default)]
+struct Entry {
+    known: Mutex<Option<Remembered>>,
+    reading: Mutex<Option<Reading>>,
+    /// Whether a caller got stale figures during the read.
+    is_stale: AtomicBool,
+}
+
+/// A read under way, with the mark at its start. `done` notifies the waiting callers.
+#[derive(Clone)]
+struct Reading {
+    mark: Mark,
+    done: watch::Receiver<Option<Result<(), String>>>,
+}
+
+#[derive(Clone)]
+struct Remembered {
+    mark: Mark,
+    at: Time,
+    played: Arc<Played>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Entry {
+    fn known(&self) -> Option<Remembered> {
+        locked(&self.known).clone()
+    }
+
+    /// Starts a read of the match, or joins the one under way.
+    fn read(self: &Arc<Self>, service: &Service, job: i64, mark: &Mark, on_change: &OnChange) -> Reading {
+        let mut reading = locked(&self.reading);
+        // A read whose task died counts as over.
+        if let Some(reading) = reading.as_ref().filter(|reading| reading.done.has_changed().is_ok()) {
+            return reading.clone();
+        }
+        let (notify, done) = watch::channel(None);
+        let begun = Reading { mark: mark.clone(), done };
+        *reading = Some(begun.clone());
+        let (entry, service, mark, on_change) =
+            (Arc::clone(self), service.clone(), mark.clone(), Arc::clone(on_change));
+        tokio::spawn(async move {
+            let at = service.clock.now();
+            let found = service.read(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
+            let found = found.await.map(|played| Remembered { mark, at, played: Arc::new(played) });
+            let ended = found.as_ref().map(drop).map_err(ToString::to_string);
+            if let Ok(remembered) = found {
+                *locked(&entry.known) = Some(remembered);
+            }
+            locked(&entry.reading).take();
+            notify.send_replace(Some(ended));
+            if entry.is_stale.swap(false, Ordering::Relaxed) {
+                on_change();
+            }
+        });
+        begun
+    }
+
+    /// Reads the match until its figures have this mark.
+    async fn read_until(
+        self: &Arc<Self>,
+        service: &Service,
+        job: i64,
+        mark: &Mark,
+        on_change: &OnChange,
+    ) -> Result<(), StoreError> {
+        loop {
+            let mut reading = self.read(service, job, mark, on_change);
+            let outcome = reading.done.wait_for(Option::is_some).await.map(|outcome| outcome.clone());
+            let broken = |error: String| StoreError::Corrupt(format!("match {job}: {error}"));
+            outcome.ok().flatten().unwrap_or_else(|| Err("its read broke off".to_owned())).map_err(broken)?;
+            if reading.mark == *mark {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Change marker: it differs after every change of the match's figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mark {
+    state: String,
+    decision: Option<String>,
+    frontier: i64,
+    /// By state: shards, games, positions, bytes.
+    totals: Vec<(String, i64, i64, i64, i64)>,
+}
+
+impl Mark {
+    fn is_large(&self) -> bool {
+        self.totals.iter().map(|(_, shards, ..)| shards).sum::<i64>() > LARGE_SHARDS
+    }
+}
+
+impl Memory {
+    /// A cache with given timeouts.
+    #[must_use]
+    pub fn with_timeouts(timeouts: ReadTimeouts) -> Self {
+        Self { timeouts, ..Self::default() }
+    }
+
+    /// Sets the notification of late figures, before the first read: pages with stale ones reload.
+    pub fn set_on_change(&self, on_change: impl Fn() + Send + Sync + 'static) {
+        drop(self.on_change.set(Arc::new(on_change)));
+    }
+
+    /// Reads a match's figures: fresh if possible in time, otherwise stale.
+    ///
+    /// # Errors
+    ///
+    /// If the match does not exist, or has no cached figures and reading it takes long: the caller
+    /// may retry.
+    pub(super) async fn read(&self, service: &Service, job: i64) -> Result<Arc<Played>, StoreError> {
+        let mark =
+            service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
+        let entry = self.entry(job);
+        let on_change = self.on_change.get_or_init(|| Arc::new(|| ()));
+        let known = entry.known();
+        let now = service.clock.now();
+        if let Some(known) = &known {
+            let is_young = (0..LARGE_MAX_AGE_MS).contains(&(now.0 - known.at.0));
+            if known.mark == mark || (is_young && known.mark.is_large()) {
+                return Ok(Arc::clone(&known.played));
+            }
+        }
+        let wait = if known.is_some() { self.timeouts.later } else { self.timeouts.first };
+        match timeout(wait, entry.read_until(service, job, &mark, on_change)).await {
+            Ok(read) => read?,
+            Err(_) => entry.is_stale.store(true, Ordering::Relaxed),
+        }
+        let known = entry.known().ok_or_else(|| StoreError::rejected(Code::Busy, BEING_COUNTED))?;
+        Ok(Arc::clone(&known.played))
+    }
+
+    fn entry(&self, job: i64) -> Arc<Entry> {
+        let mut all = locked(&self.entries);
+        if all.len() >= MAX_MATCHES && !all.contains_key(&job) {
+            all.pop_first();
+        }
+        Arc::clone(all.entry(job).or_default())
+    }
+}
+
+async fn mark(connection: &mut Connection<'_>, job: i64) -> Result<Mark, StoreError> {
+    let query = "SELECT state, decision, frontier FROM jobs WHERE id = $1 AND gate IS NOT NULL";
+    let (state, decision, frontier) = sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?;
+    let query = "SELECT state, CAST(SUM(shards) AS BIGINT), CAST(SUM(games) AS BIGINT),
+                        CAST(SUM(positions) AS BIGINT), CAST(SUM(bytes) AS BIGINT)
+                 FROM totals WHERE job = $1 GROUP BY state ORDER BY state";
+    let totals = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
+    Ok(Mark { state, decision, frontier, totals })
+}
+
+async fn read(connection: &mut Connection<'_>, job: i64) -> Result<Played, StoreError> {
+    let (standing, pairs) = matches::standing_and_pairs(connection, job).await?;
+    let is_tested = standing.timed.is_none();
+    // Up to the end of the test.
+    let pairs = pairs.get(..standing.verdict.pairs as usize).filter(|_| is_tested).unwrap_or_default();
+    let curve = gate::curve(&standing.test, standing.batch_pairs, pairs, MAX_POINTS).unwrap_or_default();
+    let elo = match standing.timed {
+        Some(timed) => timed.elo,
+        None => (standing.verdict.pairs > 0).then(|| standing.test.estimate(standing.verdict.counts)),
+    };
+    let is_undecided = is_tested && standing.verdict.decision == Decision::Continue && standing.verdict.pairs > 0;
+    let outlook = is_undecided.then(|| standing.test.outlook(standing.verdict.counts).ok()).flatten();
+    Ok(Played {
+        elo: elo.filter(|elo| elo.elo_low.is_finite() && elo.elo_high.is_finite()),
+        outlook: outlook.filter(|outlook| outlook.games_to_go.is_finite()),
+        curve,
+        workers: workers::tallies(connection, job).await?,
+        standing,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_is_bounded() {
+        let memory = Memory::default();
+        let first = memory.entry(1);
+        assert!(Arc::ptr_eq(&first, &memory.entry(1)));
+        for job in 2..200 {
+            memory.entry(job);
+        }
+        assert_eq!(memory.entries.lock().unwrap().len(), MAX_MATCHES);
+        assert!(!Arc::ptr_eq(&first, &memory.entry(1)), "the oldest is forgotten first");
+    }
+}

@@ -1,0 +1,313 @@
+//! Workers and people: machines, failures, disputes, and the data of an account.
+
+use protocol::api::problem::Code;
+use serde::Serialize;
+
+use crate::{
+    clock::{HOUR, Time},
+    people,
+    store::{Connection, StoreError},
+};
+
+/// Rows per page.
+pub const ROWS: i64 = 50;
+
+/// A machine, with fields that only its owner and maintainers may see.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Machine {
+    /// The worker's id.
+    pub worker: i64,
+    /// Name of the owner's account.
+    pub account: String,
+    /// The machine's name, under which it registers again.
+    pub name: String,
+    /// Version of its `chuhe-worker`.
+    pub version: String,
+    /// Number of its playing threads.
+    pub threads: i64,
+    /// Operating system and processor family, such as `linux-x86_64`.
+    pub system: String,
+    /// Instruction set of its evaluation kernels.
+    pub instruction_set: String,
+    /// Nodes per second of all threads in its last games; none before the first.
+    pub nodes_per_second: Option<i64>,
+    /// 1 if its results settle disputes, otherwise 0.
+    pub trusted: i64,
+    /// The message of its block; none if it is not blocked.
+    pub blocked: Option<String>,
+    /// Time of the last request, in milliseconds since 1970.
+    pub last_seen: i64,
+    /// Number of validated shards.
+    pub accepted: i64,
+    /// Number of rejected shards.
+    pub rejected: i64,
+    /// Reason of the last rejection.
+    pub rejected_why: Option<String>,
+}
+
+/// Machines of one account or of all, the most recently seen first.
+pub async fn machines(
+    connection: &mut Connection<'_>,
+    account: Option<i64>,
+    page: i64,
+) -> Result<Vec<Machine>, StoreError> {
+    // The page's rows are selected first: the counts are computed for these alone.
+    let query = "SELECT w.id AS worker, accounts.name AS account, w.name AS name, version, threads, system,
+                        instruction_set, nodes_per_second, trusted, blocked, last_seen,
+                        (SELECT COUNT(*) FROM shards WHERE worker = w.id AND shards.state = 'validated') AS accepted,
+                        (SELECT COUNT(*) FROM shards WHERE worker = w.id AND shards.state = 'rejected') AS rejected,
+                        (SELECT detail FROM shards WHERE worker = w.id AND shards.state = 'rejected'
+                         ORDER BY shards.id DESC LIMIT 1) AS rejected_why
+                 FROM (SELECT * FROM workers WHERE $1 < 0 OR account = $1 ORDER BY last_seen DESC, id LIMIT $2 OFFSET $3)
+                      AS w JOIN accounts ON accounts.id = w.account ORDER BY last_seen DESC, w.id";
+    let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS).bind(page.max(0) * ROWS);
+    Ok(query.fetch_all(connection.raw()).await?)
+}
+
+/// A failure report of a worker.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Failure {
+    /// The report's id.
+    pub failure: i64,
+    /// Name of the account.
+    pub account: String,
+    /// Name of the machine, if it was registered.
+    pub worker: Option<String>,
+    /// Time of the report, in milliseconds since 1970.
+    pub at: i64,
+    /// Kind, as named by `FailureKind` on the wire.
+    pub kind: String,
+    /// Version of the worker.
+    pub version: String,
+    /// Description, for people.
+    pub detail: String,
+}
+
+/// A page of failure reports of one account or of all, the newest first.
+pub async fn failures(
+    connection: &mut Connection<'_>,
+    account: Option<i64>,
+    page: i64,
+) -> Result<Vec<Failure>, StoreError> {
+    let query = "SELECT failures.id AS failure, accounts.name AS account, workers.name AS worker, at, kind,
+                        failures.version AS version, detail
+                 FROM failures JOIN accounts ON accounts.id = failures.account
+                 LEFT JOIN workers ON workers.id = failures.worker
+                 WHERE $1 < 0 OR failures.account = $1 ORDER BY failures.id DESC LIMIT $2 OFFSET $3";
+    let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS).bind(page.max(0) * ROWS);
+    Ok(query.fetch_all(connection.raw()).await?)
+}
+
+/// A comparison of duplicate deliveries that is open or disputed.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Dispute {
+    /// The comparison's id.
+    pub comparison: i64,
+    /// Id of the job of both deliveries.
+    pub job: i64,
+    /// Number of the first common game.
+    pub first: i64,
+    /// Number of common games.
+    pub games: i64,
+    /// State: waiting, different.
+    pub state: String,
+    /// Number of the first game with different results.
+    pub game: Option<i64>,
+    /// Name of the account of one delivery.
+    pub left: String,
+    /// Name of the account of the other.
+    pub right: String,
+    /// Time of detection, in milliseconds since 1970.
+    pub created: i64,
+}
+
+/// Open audits and disputes, and the number of shards under audit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audits {
+    /// Open comparisons, one page.
+    pub open: Vec<Dispute>,
+    /// Shards waiting for an audit.
+    pub wanted: i64,
+    /// Shards leased for an audit.
+    pub leased: i64,
+}
+
+/// A page (counted from 0) of open audits and disputes.
+pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits, StoreError> {
+    let query = "SELECT comparisons.id AS comparison, comparisons.job AS job, comparisons.first AS first,
+                        comparisons.games AS games, comparisons.state AS state, game, one.name AS left,
+                        other.name AS right, comparisons.created AS created
+                 FROM comparisons JOIN shards AS l ON l.id = left_shard JOIN shards AS r ON r.id = right_shard
+                 JOIN accounts AS one ON one.id = l.account JOIN accounts AS other ON other.id = r.account
+                 WHERE comparisons.state IN ('different', 'waiting')
+                 ORDER BY comparisons.state, comparisons.id DESC LIMIT $1 OFFSET $2";
+    // `left` and `right` are SQL keywords.
+    let query = query.replace("AS left,", "AS \"left\",").replace("AS right,", "AS \"right\",");
+    let query = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(ROWS).bind(page.max(0) * ROWS);
+    let open = query.fetch_all(connection.raw()).await?;
+    let count = |state: &'static str| sqlx::query_scalar("SELECT COUNT(*) FROM shards WHERE audit = $1").bind(state);
+    let wanted = count("wanted").fetch_one(connection.raw()).await?;
+    let leased = count("leased").fetch_one(connection.raw()).await?;
+    Ok(Audits { open, wanted, leased })
+}
+
+/// A delivery of an account.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Delivery {
+    /// The shard's SHA-256.
+    pub hash: String,
+    /// Id of the job.
+    pub job: i64,
+    /// Name of the machine.
+    pub worker: String,
+    /// Number of the first game.
+    pub first: i64,
+    /// Number of games.
+    pub games: i64,
+    /// State: received, validated, rejected, disputed, quarantined.
+    pub state: String,
+    /// Problem code of a rejection.
+    pub code: Option<String>,
+    /// Reason of a rejection.
+    pub detail: Option<String>,
+    /// Time of upload, in milliseconds since 1970.
+    pub received: i64,
+}
+
+/// A page of an account's deliveries, the newest first.
+pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64) -> Result<Vec<Delivery>, StoreError> {
+    let query = "SELECT hash, job, workers.name AS worker, first, games, state, code, detail, received
+                 FROM shards JOIN workers ON workers.id = shards.worker
+                 WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2 OFFSET $3";
+    let query = sqlx::query_as(query).bind(account).bind(ROWS).bind(page.max(0) * ROWS);
+    Ok(query.fetch_all(connection.raw()).await?)
+}
+
+/// An account's contribution.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Contributor {
+    /// Name of the account.
+    pub account: String,
+    /// Number of validated games.
+    pub games: i64,
+    /// Number of their positions with a searched move.
+    pub positions: i64,
+}
+
+/// A page of contributors, by validated games.
+pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Contributor>, StoreError> {
+    let query = "SELECT accounts.name AS account, total.games AS games, total.positions AS positions
+                 FROM (SELECT account, CAST(SUM(games) AS BIGINT) AS games, CAST(SUM(positions) AS BIGINT) AS positions
+                       FROM contributions GROUP BY account ORDER BY 2 DESC, 1 LIMIT $1 OFFSET $2) AS total
+                 JOIN accounts ON accounts.id = total.account ORDER BY games DESC, accounts.id";
+    Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
+}
+
+/// The public data of a person.
+#[derive(Clone, Debug, Serialize)]
+pub struct Person {
+    /// Name of the account.
+    pub account: String,
+    /// Rank by validated games; none without any.
+    pub rank: Option<i64>,
+    /// Number of validated games.
+    pub games: i64,
+    /// Number of their positions with a searched move.
+    pub positions: i64,
+}
+
+/// Reads an account's number, state and public data.
+///
+/// # Errors
+///
+/// If the account does not exist or was deleted.
+pub async fn person(connection: &mut Connection<'_>, name: &str) -> Result<(i64, String, Person), StoreError> {
+    let id = people::account_by_name(connection, name).await?;
+    let query = "SELECT name, state FROM accounts WHERE id = $1 AND state <> 'deleted'";
+    let found: Option<(String, String)> = sqlx::query_as(query).bind(id).fetch_optional(connection.raw()).await?;
+    let gone = || StoreError::rejected(Code::NotFound, format!("there is no account {name}"));
+    let (account, state) = found.ok_or_else(gone)?;
+    let total = people::contribution(connection, id, i64::MIN).await?;
+    let rank = people::rank(connection, id).await?.map(|rank| rank as i64);
+    Ok((id, state, Person { account, rank, games: total.games as i64, positions: total.positions as i64 }))
+}
+
+/// An account's games of a day.
+#[derive(Clone, Copy, Debug, Default, Serialize, sqlx::FromRow)]
+pub struct Day {
+    /// The day (UTC), counted from 1970.
+    pub day: i64,
+    /// Number of validated games.
+    pub games: i64,
+}
+
+/// An account's validated games of the last thirty days, the oldest first.
+pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> Result<Vec<Day>, StoreError> {
+    let first = now.day() - 29;
+    let query = "SELECT day, games FROM contributions WHERE account = $1 AND day >= $2";
+    let found: Vec<Day> = sqlx::query_as(query).bind(account).bind(first).fetch_all(connection.raw()).await?;
+    let of = |day| found.iter().find(|found| found.day == day).copied().unwrap_or(Day { day, games: 0 });
+    Ok((first..=now.day()).map(of).collect())
+}
+
+/// An account's token, without its secret.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Token {
+    /// The token's id, by which it is revoked.
+    pub token: i64,
+    /// Purpose, as named by the owner.
+    pub name: String,
+    /// The first characters of the secret.
+    pub begins: String,
+    /// Role of its requests, at most the account's.
+    pub role: String,
+    /// Time of creation, in milliseconds since 1970.
+    pub created: i64,
+    /// Time of the last use, in milliseconds since 1970; none before the first.
+    pub last_used: Option<i64>,
+    /// Time of expiry, in milliseconds since 1970; none if it never expires.
+    pub expires: Option<i64>,
+    /// Time of revocation, in milliseconds since 1970.
+    pub revoked: Option<i64>,
+}
+
+/// A page of an account's tokens, the newest first.
+pub async fn tokens(connection: &mut Connection<'_>, account: i64, page: i64) -> Result<Vec<Token>, StoreError> {
+    let query = "SELECT id AS token, name, prefix AS begins, role, created, last_used, expires, revoked
+                 FROM tokens WHERE account = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
+    let query = sqlx::query_as(query).bind(account).bind(ROWS).bind(page.max(0) * ROWS);
+    Ok(query.fetch_all(connection.raw()).await?)
+}
+
+/// An account, as administrators see it.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Account {
+    /// The account's id.
+    pub account: i64,
+    /// Name, unique among accounts.
+    pub name: String,
+    /// Role: volunteer, trainer, maintainer, admin.
+    pub role: String,
+    /// State: pending, active, blocked, quarantined, deleted.
+    pub state: String,
+    /// The message of its block, sent to its workers.
+    pub message: Option<String>,
+    /// Time of creation, in milliseconds since 1970.
+    pub created: i64,
+    /// Number of games confirmed by audits.
+    pub clean_games: i64,
+}
+
+/// A page of accounts: pending first, then quarantined.
+pub async fn accounts(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Account>, StoreError> {
+    let query = "SELECT id AS account, name, role, state, message, created, clean_games FROM accounts
+                 ORDER BY CASE state WHEN 'pending' THEN 0 WHEN 'quarantined' THEN 1 ELSE 2 END, id DESC
+                 LIMIT $1 OFFSET $2";
+    Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
+}
+
+/// The workers of the last ten minutes, and their threads.
+pub async fn active_now(connection: &mut Connection<'_>, now: Time) -> Result<(i64, i64), StoreError> {
+    let query = "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
+    Ok(sqlx::query_as(query).bind(now.0 - HOUR / 6).fetch_one(connection.raw()).await?)
+}

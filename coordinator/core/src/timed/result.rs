@@ -1,0 +1,36 @@
+//! The result of a timed match.
+
+use dataset::{Clock, Header};
+use serde::Serialize;
+use stats::{Counts, EloEstimate, Pentanomial};
+
+use crate::{
+    store::{Connection, StoreError},
+    work::counting,
+};
+
+/// The result of a timed match.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TimedResult {
+    /// The clock of both sides.
+    pub clock: Clock,
+    /// Always true: the games are not reproducible.
+    pub unprovable: bool,
+    /// Elo with its interval; none before the first pair.
+    pub elo: Option<EloEstimate>,
+    /// Losses on time of the net under test and of the reference.
+    pub time_losses: [u64; 2],
+}
+
+/// Returns the result of a timed match with these counts; none for other matches.
+pub(crate) async fn result(
+    connection: &mut Connection<'_>,
+    job: i64,
+    header: &Header,
+    counts: Pentanomial,
+) -> Result<Option<TimedResult>, StoreError> {
+    let Some(clock) = header.clock else { return Ok(None) };
+    let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
+    let time_losses = counting::time_losses(connection, job).await?;
+    Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
+}

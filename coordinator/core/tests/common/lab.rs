@@ -1,0 +1,456 @@
+//! Test bench: a database, a manual clock, and shards that are lists of numbers.
+
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{Arc, Mutex},
+};
+
+use coordinator_core::{
+    campaigns,
+    campaigns::{
+        nets::NewNet,
+        trainings::{self, Uploaded},
+    },
+    clock::{Clock, Time},
+    people,
+    store::{Database, Store as _, StoreError},
+    work::{
+        audit, comparisons,
+        figures::Figures,
+        leases, leasing,
+        leasing::{Caller, Policy},
+        receiving,
+        receiving::Upload,
+        validating,
+        validating::ValidationReport,
+    },
+};
+use dataset::{
+    Digest, Header,
+    manifest::{Entry, Provenance},
+};
+use protocol::api::{
+    problem::Code,
+    training::{Claim, Offer, Training},
+    work::{Ask, Lease, Machine, ReceiptStatus, Role, Work},
+};
+
+use super::truth::{self, Game};
+
+/// The bench signature of the playing engine.
+pub const SIGNATURE: u64 = 4_242;
+
+/// Positions per game: the same as a new job assumes, so that the size of leases stays constant.
+pub const POSITIONS: u64 = 100;
+
+/// A draw that selects neither a shard for an audit nor a worker as an auditor.
+pub const NO_AUDIT: u64 = 999;
+
+/// A draw that selects both.
+pub const ALL_AUDITS: u64 = 0;
+
+/// A small campaign; its gate is decided after a few dozen pairs.
+pub const CAMPAIGN: &str = include_str!("campaign.toml");
+
+/// An account and one of its workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Player {
+    pub account: i64,
+    pub worker: i64,
+}
+
+/// The contents of a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub seed: u64,
+    pub first: u64,
+    pub games: Vec<Game>,
+    /// Whether its replay succeeds.
+    pub is_valid: bool,
+}
+
+impl Object {
+    /// Its hash.
+    pub fn hash(&self) -> Digest {
+        let mut bytes = [self.seed.to_le_bytes(), self.first.to_le_bytes()].concat();
+        bytes.extend(self.games.iter().flat_map(|game| game.to_le_bytes()));
+        bytes.push(u8::from(self.is_valid));
+        Digest::of(&bytes)
+    }
+
+    /// Numbers of its games.
+    pub fn numbers(&self) -> Range<u64> {
+        self.first..self.first + self.games.len() as u64
+    }
+}
+
+/// All shards that were ever uploaded.
+pub type Objects = Arc<Mutex<BTreeMap<Digest, Object>>>;
+
+/// The test bench.
+#[derive(Clone)]
+pub struct Lab {
+    pub address: String,
+    pub store: Database,
+    pub clock: Clock,
+    pub objects: Objects,
+}
+
+/// Runs an operation with clones of its captures: `op!(lab.write, [ask, policy], |c|
+/// leasing::acquire(&mut c, …))`.
+#[macro_export]
+macro_rules! op {
+    ($lab:ident . $how:ident, [$($name:ident),*], |$c:ident| $body:expr) => {{
+        $(let $name = $name.clone();)*
+        coordinator_core::store::Store::$how(&$lab.store, move |mut $c| {
+            $(let $name = $name.clone();)*
+            Box::pin(async move { $body.await })
+        }).await
+    }};
+}
+
+/// A request for this many games.
+pub fn lease_request(worker: i64, nonce: &str, games: u32) -> Ask {
+    Ask {
+        worker,
+        nonce: nonce.to_owned(),
+        threads: 1,
+        // The cost of a game in this campaign, so that a second is a game.
+        nodes_per_second: Some(66_600),
+        most_seconds: Some(games),
+        acknowledged: Vec::new(),
+    }
+}
+
+impl Lab {
+    /// Opens a database.
+    pub async fn open(address: &str) -> Self {
+        let store = Database::open(address, None).await.expect("the database can be opened");
+        let address = address.to_owned();
+        Self { address, store, clock: Clock::manual(Time(1_000_000_000_000)), objects: Objects::default() }
+    }
+
+    /// The current time.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Creates an account with a worker.
+    pub async fn player(&self, name: &str) -> Player {
+        let now = self.now();
+        let name = name.to_owned();
+        let account =
+            op!(self.write, [name], |c| people::create_account(&mut c, now, &name, Role::Volunteer, "active", None));
+        self.machine(account.expect("the name is free"), "machine").await
+    }
+
+    /// Registers another worker of an account.
+    pub async fn machine(&self, account: i64, name: &str) -> Player {
+        let now = self.now();
+        let machine = Machine {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            bench_signature: SIGNATURE,
+            threads: 1,
+            memory_mebibytes: 1_024,
+            system: "linux-x86_64".to_owned(),
+            instruction_set: "avx2".to_owned(),
+        };
+        let worker = op!(self.write, [machine], |c| people::register_worker(&mut c, now, account, &machine));
+        Player { account, worker: worker.expect("it is in order") }
+    }
+
+    /// Creates an account with a trusted worker.
+    pub async fn judge(&self, name: &str) -> Player {
+        let player = self.player(name).await;
+        self.execute(&format!("UPDATE workers SET trusted = 1 WHERE id = {}", player.worker)).await;
+        player
+    }
+
+    /// Executes arbitrary SQL.
+    pub async fn execute(&self, query: &str) {
+        let query = query.to_owned();
+        let done = self.store.write(move |mut c| {
+            let query = query.clone();
+            Box::pin(async move { Ok(sqlx::raw_sql(sqlx::AssertSqlSafe(query)).execute(c.raw()).await.map(drop)?) })
+        });
+        done.await.expect("it can be written");
+    }
+
+    /// Reads arbitrary rows.
+    pub async fn rows<T>(&self, query: &str) -> Vec<T>
+    where
+        T: for<'r> sqlx::FromRow<'r, sqlx::any::AnyRow> + Send + Unpin + 'static,
+    {
+        let query = query.to_owned();
+        let rows = self.store.read(move |mut c| {
+            let query = query.clone();
+            Box::pin(async move { Ok(sqlx::query_as(sqlx::AssertSqlSafe(query)).fetch_all(c.raw()).await?) })
+        });
+        rows.await.expect("it can be read")
+    }
+
+    /// Reads one value.
+    pub async fn value<T>(&self, query: &str) -> T
+    where
+        T: Send + Unpin + 'static,
+        (T,): for<'r> sqlx::FromRow<'r, sqlx::any::AnyRow>,
+    {
+        self.rows::<(T,)>(query).await.pop().expect("there is a row").0
+    }
+
+    /// Creates a campaign like [`CAMPAIGN`] and its self-play job.
+    pub async fn campaign(&self, name: &str) -> (i64, i64) {
+        self.campaign_of(&CAMPAIGN.replace("\"test\"", &format!("{name:?}"))).await
+    }
+
+    /// Creates one that needs more games than any lease has.
+    pub async fn long_campaign(&self) -> (i64, i64) {
+        self.campaign_of(&CAMPAIGN.replace("positions = 3_000", "positions = 3_000_000")).await
+    }
+
+    async fn campaign_of(&self, text: &str) -> (i64, i64) {
+        let (now, text) = (self.now(), text.to_owned());
+        let id = op!(self.write, [text], |c| campaigns::create(&mut c, now, &text, None)).expect("it can be run");
+        self.drive(id).await;
+        (id, self.value(&format!("SELECT selfplay FROM campaigns WHERE id = {id}")).await)
+    }
+
+    /// Advances a campaign as far as possible.
+    pub async fn drive(&self, id: i64) {
+        // Workers start with a new net a few milliseconds apart.
+        self.clock.advance(1_000);
+        let now = self.now();
+        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can advance") {}
+        self.clock.advance(1_000);
+    }
+
+    /// Requests this many games.
+    pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
+        let (now, policy) = (self.now(), Policy::default());
+        let caller = Caller { account: player.account, draw };
+        let ask = lease_request(player.worker, nonce, games);
+        op!(self.write, [ask, policy], |c| leasing::acquire(&mut c, now, caller, &ask, &policy))
+    }
+
+    /// Leases this many games.
+    pub async fn lease(&self, player: Player, nonce: &str, games: u32) -> Lease {
+        match self.request(player, nonce, games, NO_AUDIT | 1).await.expect("it may play") {
+            Work::Games(lease) => lease,
+            Work::Wait { reason, .. } => panic!("no games for {nonce}: {reason}"),
+        }
+    }
+
+    /// Leases an audit, if there is one.
+    pub async fn audit(&self, player: Player, nonce: &str) -> Option<Lease> {
+        match self.request(player, nonce, 1_000, ALL_AUDITS).await.expect("it may play") {
+            Work::Games(lease) => Some(lease),
+            Work::Wait { .. } => None,
+        }
+    }
+
+    /// Sends a heartbeat.
+    pub async fn renew(&self, player: Player, token: &str, finished: u64) -> Result<u32, Code> {
+        let (now, token) = (self.now(), token.to_owned());
+        let done = op!(self.write, [token], |c| leases::renew(&mut c, now, player.account, &token, finished));
+        done.map(|renewed| renewed.seconds).map_err(code)
+    }
+
+    /// Releases the games of a lease from this one.
+    pub async fn release(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
+        let token = token.to_owned();
+        op!(self.write, [token], |c| leases::release(&mut c, player.account, &token, from)).map_err(code)
+    }
+
+    /// Ends expired leases.
+    pub async fn expire(&self) -> u64 {
+        let now = self.now();
+        op!(self.write, [], |c| leases::expire(&mut c, now)).expect("leases can end")
+    }
+
+    /// The shard of these games of a lease, as an honest machine plays them.
+    pub fn played(&self, lease: &Lease, games: Range<u64>) -> Object {
+        let all = games.clone().map(|number| truth::game(&lease.terms, number)).collect();
+        Object { seed: lease.terms.seed, first: games.start, games: all, is_valid: true }
+    }
+
+    /// The same with one wrong game.
+    pub fn with_wrong_game(&self, lease: &Lease, games: Range<u64>, about: u64, salt: u64) -> Object {
+        let mut object = self.played(lease, games);
+        object.games[(about - object.first) as usize] = truth::wrong_game(&lease.terms, about, salt);
+        object
+    }
+
+    /// Uploads a shard.
+    pub async fn upload(&self, player: Player, token: &str, object: &Object) -> Result<ReceiptStatus, Code> {
+        self.objects.lock().expect("no thread panics while holding it").insert(object.hash(), object.clone());
+        let now = self.now();
+        let upload = Upload {
+            token: token.to_owned(),
+            account: player.account,
+            hash: object.hash(),
+            bytes: 8 * object.games.len() as u64,
+            first: object.first,
+            games: object.games.len() as u64,
+            positions: POSITIONS * object.games.len() as u64,
+        };
+        op!(self.write, [upload], |c| receiving::receive(&mut c, now, &upload)).map_err(code)
+    }
+
+    /// Plays and uploads a whole lease.
+    pub async fn deliver(&self, player: Player, lease: &Lease) -> Object {
+        let object = self.played(lease, lease.numbers());
+        assert_eq!(self.upload(player, &lease.token, &object).await, Ok(ReceiptStatus::Received));
+        object
+    }
+
+    /// Replays a shard; none if it is invalid.
+    pub fn replay(&self, hash: &Digest, header: &Header) -> Option<ValidationReport> {
+        let objects = self.objects.lock().expect("no thread panics while holding it");
+        let object = objects.get(hash).expect("what was accepted is there");
+        let games = object.games.len() as u64;
+        let entry = Entry {
+            sha256: hash.to_string(),
+            bytes: 8 * games,
+            games,
+            positions: games * POSITIONS,
+            outcomes: BTreeMap::new(),
+            provenance: Provenance {
+                bench_signature: header.bench_signature,
+                net: None,
+                opponent: None,
+                rules: "cxr".to_owned(),
+                hard_nodes: 1,
+                soft_nodes: None,
+                book: None,
+                random_plies: 0,
+                seed: header.seed,
+                first_game: object.first,
+            },
+            scale_tenths: None,
+        };
+        object.is_valid.then(|| ValidationReport {
+            positions: games * POSITIONS,
+            outcomes: "{}".to_owned(),
+            reasons: "{}".to_owned(),
+            pairs: header.opponent.is_some().then(|| truth::pairs(&object.games)),
+            time_losses: header.clock.map(|_| vec![3; object.games.len() / 2]),
+            entry: serde_json::to_string(&entry).expect("its keys are words"),
+            figures: Figures { scores: vec![0, games as i64], pieces: vec![games as i64], ..Figures::default() },
+        })
+    }
+
+    /// Records the verdict on a shard.
+    pub async fn judge_shard(&self, shard: i64, report: Option<ValidationReport>, draw: u64) {
+        let now = self.now();
+        let done = match report {
+            Some(report) => op!(self.write, [report], |c| validating::accept(&mut c, now, shard, &report, draw)),
+            None => op!(self.write, [], |c| validating::reject(&mut c, now, shard, Code::IllegalMove, "no move")),
+        };
+        done.expect("a verdict can be given");
+    }
+
+    /// Validates all pending shards.
+    pub async fn validate(&self, draw: u64) {
+        let now = self.now();
+        let until = now.after(60_000);
+        let taken = op!(self.write, [], |c| validating::claim(&mut c, now, 1_000, until));
+        for task in taken.expect("tasks can be taken") {
+            self.judge_shard(task.shard, self.replay(&task.hash, &task.header), draw).await;
+        }
+    }
+
+    /// Returns the first game that differs.
+    pub fn difference(&self, task: &audit::ToCompare) -> Option<u64> {
+        let objects = self.objects.lock().expect("no thread panics while holding it");
+        let [left, right] = [&task.left, &task.right].map(|hash| &objects[&hash.parse().expect("it is a hash")]);
+        let numbers = task.first as u64..(task.first + task.games) as u64;
+        numbers
+            .into_iter()
+            .find(|number| left.games[(number - left.first) as usize] != right.games[(number - right.first) as usize])
+    }
+
+    /// Runs all pending comparisons; returns their number.
+    pub async fn compare(&self) -> usize {
+        let now = self.now();
+        let until = now.after(60_000);
+        let tasks = op!(self.write, [], |c| audit::claim(&mut c, now, 1_000, until)).expect("tasks can be taken");
+        for task in &tasks {
+            let (differs, comparison) = (self.difference(task), task.comparison);
+            let done = op!(self.write, [], |c| comparisons::record(&mut c, now, comparison, differs));
+            done.expect("a comparison can be noted");
+        }
+        tasks.len()
+    }
+}
+
+/// The code of a rejected request.
+pub fn code(failure: StoreError) -> Code {
+    match failure {
+        StoreError::Rejected(problem) => problem.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A trainer that trains nothing.
+impl Lab {
+    /// Claims a training.
+    pub async fn claim(&self, player: Player, name: &str) -> Option<Training> {
+        let now = self.now();
+        let claim = Claim { name: name.to_owned(), version: "0.1.0".to_owned(), backend: "cpu".to_owned() };
+        let offer = op!(self.write, [claim], |c| trainings::claim(&mut c, now, player.account, &claim));
+        match offer.expect("trainings can be claimed") {
+            Offer::Train(training) => Some(training),
+            Offer::Wait { .. } => None,
+        }
+    }
+
+    /// Uploads a net for a training.
+    pub async fn put_net(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
+        let (now, token) = (self.now(), token.to_owned());
+        let what = Uploaded::Net;
+        op!(self.write, [token], |c| trainings::uploaded(&mut c, now, player.account, &token, what, net)).map_err(code)
+    }
+
+    /// Completes a training.
+    pub async fn complete(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
+        let (now, token) = (self.now(), token.to_owned());
+        let net = new_net(net, "candidate");
+        op!(self.write, [token, net], |c| trainings::complete(&mut c, now, player.account, &token, &net)).map_err(code)
+    }
+
+    /// Trains a candidate from claim to completion.
+    pub async fn train(&self, player: Player, net: Digest) {
+        let training = self.claim(player, "trainer").await.expect("there is something to train");
+        self.put_net(player, &training.token, net).await.expect("it is the trainer's");
+        self.complete(player, &training.token, net).await.expect("it was uploaded");
+    }
+
+    /// Plays until a job has no more games, up to this many leases; validates all of it.
+    pub async fn play(&self, player: Player, leases: u32) {
+        for number in 0..leases {
+            let nonce = format!("{}-{number}", truth::mix(self.now().0 as u64, player.worker as u64));
+            match self.request(player, &nonce, 16, NO_AUDIT).await.expect("it may play") {
+                Work::Games(lease) => self.deliver(player, &lease).await,
+                Work::Wait { .. } => break,
+            };
+        }
+        self.clock.advance(1);
+        self.validate(NO_AUDIT).await;
+    }
+}
+
+/// A net to add.
+pub fn new_net(hash: Digest, state: &'static str) -> NewNet {
+    NewNet {
+        hash,
+        name: format!("net-{}", &hash.to_string()[..8]),
+        state,
+        bytes: 1,
+        architecture: "128".to_owned(),
+        manifest: None,
+        campaign: None,
+        parent: None,
+    }
+}

@@ -1,0 +1,329 @@
+//! Audits: games played again by other accounts.
+
+use coordinator_core::clock::{DAY, HOUR};
+use protocol::api::work::ReceiptStatus;
+
+use super::cases;
+use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Player};
+
+cases! {
+    an_older_account_plays_a_shard_again
+    no_account_audits_itself_and_new_accounts_do_not_audit_old_ones
+    an_inactive_older_account_is_not_waited_for
+    one_shard_is_audited_by_one
+    an_expired_audit_is_reopened
+    a_rejected_audit_is_reopened
+    an_audit_by_a_quarantined_account_is_reopened
+    an_audit_that_counts_itself_is_audited
+    an_audit_looks_like_any_other_lease
+    verified_games_are_counted_once
+    one_game_is_no_audit
+    a_deleted_account_leaves_no_confirmations
+    an_audited_shard_may_have_lost_its_games
+    two_accounts_do_not_certify_each_other
+    a_trusted_worker_without_an_audit_lease_is_believed
+}
+
+async fn audit_of(lab: &Lab, shard: i64) -> String {
+    lab.value(&format!("SELECT audit FROM shards WHERE id = {shard}")).await
+}
+
+/// One account audits another's games and confirms them.
+pub(super) async fn an_audit(lab: &Lab) -> [Player; 2] {
+    lab.campaign("one").await;
+    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(audit_of(lab, 1).await, "clean");
+    [ann, eve]
+}
+
+async fn an_older_account_plays_a_shard_again(lab: Lab) {
+    lab.campaign("one").await;
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let again = lab.audit(old, "1").await.unwrap();
+    assert_eq!((again.numbers(), &again.terms), (0..10, &lease.terms));
+    assert_eq!(audit_of(&lab, 1).await, "leased");
+    lab.deliver(old, &again).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!((lab.compare().await, lab.compare().await), (1, 0));
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+    let clean = "SELECT clean_games, clean_until FROM accounts ORDER BY id";
+    assert_eq!(lab.rows::<(i64, i64)>(clean).await, [(0, 0), (10, 1)], "an audit verifies nothing of the auditor");
+    let states = "SELECT state FROM leases ORDER BY id";
+    assert_eq!(lab.rows::<(String,)>(states).await, [("done".into(),), ("done".into(),)]);
+    assert_eq!(audit_of(&lab, 2).await, "none", "an audit is not audited");
+}
+
+async fn no_account_audits_itself_and_new_accounts_do_not_audit_old_ones(lab: Lab) {
+    lab.long_campaign().await;
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let newest = lab.player("newest").await;
+    for (nonce, player) in [("2", new), ("2", newest)] {
+        assert!(lab.audit(player, nonce).await.unwrap().terms.first_game >= 10);
+    }
+    let lease = lab.lease(old, "1", 10).await;
+    lab.deliver(old, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    // No account is older than the oldest.
+    let again = lab.audit(newest, "3").await.unwrap();
+    assert_eq!(again.numbers(), lease.numbers());
+}
+
+async fn an_inactive_older_account_is_not_waited_for(lab: Lab) {
+    lab.campaign("one").await;
+    let (_old, new) = (lab.player("old").await, lab.player("new").await);
+    lab.clock.advance(DAY + HOUR);
+    let newest = lab.player("newest").await;
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(lab.audit(newest, "1").await.unwrap().numbers(), 0..10);
+}
+
+async fn one_shard_is_audited_by_one(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob, new) = (lab.player("ann").await, lab.player("bob").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let (left, right) = tokio::join!(lab.audit(ann, "1"), lab.audit(bob, "1"));
+    let audits = [left, right].into_iter().flatten().filter(|lease| lease.terms.first_game == 0);
+    assert_eq!(audits.count(), 1);
+}
+
+async fn an_expired_audit_is_reopened(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob, new) = (lab.player("ann").await, lab.player("bob").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let first = lab.audit(ann, "1").await.unwrap();
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let second = lab.audit(bob, "1").await.unwrap();
+    assert_eq!(second.numbers(), 0..10);
+    lab.release(bob, &second.token, 0).await.unwrap();
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    // A late upload is accepted.
+    assert_eq!(lab.upload(ann, &first.token, &lab.played(&first, 0..10)).await, Ok(ReceiptStatus::Received));
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+}
+
+async fn a_rejected_audit_is_reopened(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.judge_shard(2, None, NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 0);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+}
+
+async fn an_audit_by_a_quarantined_account_is_reopened(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    super::disputes::quarantine(&lab, ann).await;
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    // A quarantined upload waits for the end of the quarantine.
+    lab.deliver(ann, &again).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(lab.compare().await, 0);
+    super::disputes::lift(&lab, ann).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+}
+
+async fn an_audit_that_counts_itself_is_audited(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, bob, eve) = (lab.player("ann").await, lab.player("bob").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 10).await;
+    lab.deliver(eve, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(bob, "1").await.unwrap();
+    lab.deliver(bob, &again).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(audit_of(&lab, 2).await, "none");
+    super::disputes::quarantine(&lab, eve).await;
+    let holder = "SELECT shard FROM segments WHERE state = 'held'";
+    assert_eq!((lab.value::<i64>(holder).await, audit_of(&lab, 2).await.as_str()), (2, "wanted"));
+    let third = lab.audit(ann, "1").await.unwrap();
+    assert_eq!(third.numbers(), again.numbers());
+    lab.deliver(ann, &third).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(audit_of(&lab, 2).await, "clean");
+    assert_eq!(lab.value::<i64>(&format!("SELECT clean_games FROM accounts WHERE id = {}", bob.account)).await, 10);
+}
+
+async fn an_audit_looks_like_any_other_lease(lab: Lab) {
+    lab.long_campaign().await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 200).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    // The usual size, from anywhere in the shard.
+    let draw = 2 | 77 << 16;
+    let protocol::api::work::Work::Games(again) = lab.request(ann, "1", 20, draw).await.unwrap() else {
+        panic!("none")
+    };
+    assert_eq!(again.numbers(), 77..97);
+    assert_eq!((again.seconds, again.live), (900, false));
+}
+
+async fn verified_games_are_counted_once(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    // A further audit plays unverified games.
+    for (nonce, games, clean) in [("1", 0..4, 4), ("2", 4..8, 8), ("3", 6..10, 10)] {
+        lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+        let protocol::api::work::Work::Games(again) = lab.request(ann, nonce, 4, ALL_AUDITS).await.unwrap() else {
+            panic!("none")
+        };
+        assert_eq!(again.numbers(), games);
+        lab.deliver(ann, &again).await;
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+        assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts ORDER BY id DESC LIMIT 1").await, clean);
+    }
+    let audited = coordinator_core::work::counting::audited;
+    let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
+    assert_eq!((audited.games, audited.clean, audited.waiting), (10, 10, 0), "each game once");
+    // A shard that holds two pieces is one shard.
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 1, "an audit splits no segment");
+    lab.execute("UPDATE segments SET games = 5 WHERE first = 0").await;
+    lab.execute(&format!("INSERT INTO segments (job, first, games, state, shard) VALUES ({job}, 5, 5, 'held', 1)"))
+        .await;
+    lab.execute("UPDATE shards SET audited_games = 4 WHERE id = 1").await;
+    let audited = coordinator_core::work::counting::audited;
+    let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
+    assert_eq!((audited.games, audited.clean), (10, 4));
+}
+
+/// An audit with one game of many does not count as one.
+async fn one_game_is_no_audit(lab: Lab) {
+    lab.long_campaign().await;
+    let (ann, eve) = (lab.player("ann").await, lab.player("eve").await);
+    let lease = lab.lease(eve, "1", 100).await;
+    let games = lease.games;
+    lab.deliver(eve, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.upload(ann, &again.token, &lab.played(&again, again.terms.first_game..again.terms.first_game + 1))
+        .await
+        .unwrap();
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    let clean = "SELECT clean_games, clean_until FROM accounts ORDER BY id DESC LIMIT 1";
+    assert_eq!(lab.rows::<(i64, i64)>(clean).await, [(1, 0)], "of {games}");
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+}
+
+/// A distrusted account confirms no others, even after its deletion. Deleting a quarantined account
+/// does not hide the events about it.
+async fn a_deleted_account_leaves_no_confirmations(lab: Lab) {
+    let [ann, eve] = an_audit(&lab).await;
+    let now = lab.now();
+    crate::op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, ann.account, None)).unwrap();
+    super::disputes::quarantine(&lab, ann).await;
+    assert_eq!(audit_of(&lab, 1).await, "wanted");
+    let said = format!("SELECT COUNT(*) FROM events WHERE subject = 'account:{}' AND kind = 'quarantine'", eve.account);
+    super::disputes::quarantine(&lab, eve).await;
+    crate::op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, eve.account, None)).unwrap();
+    assert_eq!(lab.value::<i64>(&format!("{said} AND text LIKE '%left the pool%'")).await, 1);
+}
+
+async fn an_audited_shard_may_have_lost_its_games(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, new) = (lab.player("ann").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    let other = lab.player("other").await;
+    let theirs = lab.lease(other, "1", 10).await;
+    lab.deliver(other, &theirs).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments WHERE shard = 2").await, 0);
+    for nonce in ["1", "2"] {
+        let again = lab.audit(ann, nonce).await.unwrap();
+        assert_eq!(again.numbers(), 0..10);
+        lab.deliver(ann, &again).await;
+        lab.validate(NO_AUDIT).await;
+        assert!(lab.compare().await >= 1);
+    }
+    assert_eq!(audit_of(&lab, 1).await, "clean");
+    assert_eq!(audit_of(&lab, 2).await, "clean");
+}
+
+/// The same games from two accounts; the second leased them after the first released them.
+async fn twice(lab: &Lab, first: Player, second: Player) {
+    let lease = lab.lease(first, "1", 10).await;
+    lab.release(first, &lease.token, 0).await.unwrap();
+    let again = lab.lease(second, "1", 10).await;
+    assert_eq!(again.numbers(), lease.numbers());
+    lab.deliver(second, &again).await;
+    lab.deliver(first, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    assert_eq!(lab.compare().await, 1);
+}
+
+const FOUND: &str = "SELECT audited_games, audit FROM shards ORDER BY id";
+
+async fn two_accounts_do_not_certify_each_other(lab: Lab) {
+    lab.campaign("one").await;
+    let (ann, eve, eva) = (lab.player("ann").await, lab.player("eve").await, lab.player("eva").await);
+    twice(&lab, eve, eva).await;
+    let wanted = [(0, "wanted".to_owned()), (0, "wanted".to_owned())];
+    assert_eq!(lab.rows::<(i64, String)>(FOUND).await, wanted);
+    let clean = "SELECT CAST(SUM(clean_games) AS BIGINT) FROM accounts WHERE name LIKE 'ev%'";
+    assert_eq!(lab.value::<i64>(clean).await, 0);
+    // The same after a recomputation, when an auditor of theirs is quarantined.
+    let again = lab.audit(ann, "1").await.unwrap();
+    lab.deliver(ann, &again).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(lab.value::<i64>(clean).await, 10);
+    super::disputes::quarantine(&lab, ann).await;
+    assert_eq!(lab.rows::<(i64, String)>(FOUND).await[..2], wanted);
+    assert_eq!(lab.value::<i64>(clean).await, 0);
+}
+
+async fn a_trusted_worker_without_an_audit_lease_is_believed(lab: Lab) {
+    lab.campaign("one").await;
+    let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
+    twice(&lab, new, judge).await;
+    let found = lab.rows::<(i64, String)>(FOUND).await;
+    assert_eq!(found[1], (10, "clean".to_owned()), "{found:?}");
+}

@@ -1,0 +1,422 @@
+//! Campaigns over several generations.
+
+use coordinator_core::{
+    campaigns::{self, Command, matches, nets},
+    gate,
+};
+use dataset::{Digest, manifest::Manifest};
+use protocol::{api::problem::Code, campaign::Gate};
+use stats::Decision;
+
+use super::{cases, receiving::counted};
+use crate::{
+    common::{
+        lab::{ALL_AUDITS, CAMPAIGN, Lab, NO_AUDIT, Player, SIGNATURE, code, new_net},
+        truth,
+    },
+    op,
+};
+
+cases! {
+    a_campaign_is_created_once
+    a_stronger_candidate_is_promoted
+    a_weaker_one_is_rejected_and_more_is_played
+    a_candidate_that_proves_nothing_is_rejected
+    too_many_rejected_candidates_stop_the_campaign
+    promotion_waits_for_audits
+    audits_of_parts_are_enough
+    games_are_played_ahead_and_no_further
+    disputed_games_are_not_relied_on
+    a_paused_campaign_plays_nothing
+    steps_can_be_taken_by_hand
+    a_step_by_hand_may_end_it
+    a_command_on_an_older_version_is_rejected
+    without_games_nothing_is_trained
+    a_promotion_is_taken_back
+    another_engine_begins_anew
+    two_coordinators_take_each_step_once
+    matches_outside_of_campaigns_are_concluded
+}
+
+/// A net whose match has a seed of the wanted strength.
+pub(super) fn net(number: u8) -> Digest {
+    Digest::of(&[number])
+}
+
+/// Creates a campaign with one generation played, chosen by seed so that its first candidate has
+/// this strength. Its name is new for every call.
+pub(super) async fn gating(lab: &Lab, player: Player, strength: usize) -> (i64, i64) {
+    for seed in 1..100 {
+        let text =
+            CAMPAIGN.replace("\"test\"", &format!("\"test{seed}\"")).replace("seed = 1", &format!("seed = {seed}"));
+        let now = lab.now();
+        let id = op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)).unwrap();
+        lab.drive(id).await;
+        lab.play(player, 2).await;
+        lab.drive(id).await;
+        lab.train(player, net(seed)).await;
+        lab.drive(id).await;
+        let gate: i64 = lab.value(&format!("SELECT gate FROM campaigns WHERE id = {id}")).await;
+        let header: String = lab.value(&format!("SELECT header FROM jobs WHERE id = {gate}")).await;
+        let header: dataset::Header = serde_json::from_str(&header).unwrap();
+        if truth::strength(header.seed) == strength {
+            return (id, gate);
+        }
+        command(lab, id, Command::Stop).await.unwrap();
+    }
+    panic!("no campaign has such a candidate");
+}
+
+pub(super) async fn command(lab: &Lab, id: i64, what: Command) -> Result<(), Code> {
+    let now = lab.now();
+    op!(lab.write, [], |c| campaigns::command(&mut c, now, id, what, None, None)).map_err(code)
+}
+
+pub(super) async fn row(lab: &Lab, id: i64) -> campaigns::CampaignRow {
+    op!(lab.read, [], |c| campaigns::read(&mut c, id)).unwrap()
+}
+
+pub(super) async fn state_of(lab: &Lab, net: Digest) -> String {
+    lab.value(&format!("SELECT state FROM nets WHERE hash = '{net}'")).await
+}
+
+/// The stored verdict of a match, and the verdict on the games played here.
+pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdict) {
+    let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
+    let plan: String = lab.value(&format!("SELECT gate FROM jobs WHERE id = {job}")).await;
+    let plan: Gate = serde_json::from_str(&plan).unwrap();
+    let pairs = op!(lab.read, [], |c| coordinator_core::work::counting::pairs(&mut c, job)).unwrap();
+    let again = gate::judge(&matches::test_of(&plan).unwrap(), plan.batch_pairs, &pairs).unwrap();
+    (serde_json::from_str(&decision).unwrap(), again)
+}
+
+async fn a_campaign_is_created_once(lab: Lab) {
+    let (now, text) = (lab.now(), CAMPAIGN.to_owned());
+    let (left, right) =
+        tokio::join!(async { op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)) }, async {
+            op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None))
+        });
+    let refused = [left, right].into_iter().filter_map(Result::err).map(code).collect::<Vec<_>>();
+    assert_eq!(refused, [Code::Conflict]);
+    let missing = CAMPAIGN.replace("\"test\"", &format!("\"other\"\nchampion = \"{}\"", net(1)));
+    let created = op!(lab.write, [missing], |c| campaigns::create(&mut c, now, &missing, None));
+    assert_eq!(created.map_err(code), Err(Code::NotFound));
+    let base = new_net(net(1), "base");
+    op!(lab.write, [base], |c| nets::add(&mut c, now, &base)).unwrap();
+    assert!(op!(lab.write, [missing], |c| campaigns::create(&mut c, now, &missing, None)).is_ok());
+    let none = "name = 1".to_owned();
+    let created = op!(lab.write, [none], |c| campaigns::create(&mut c, now, &none, None));
+    assert_eq!(created.map_err(code), Err(Code::Invalid));
+}
+
+async fn a_stronger_candidate_is_promoted(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 0).await;
+    let before = row(&lab, id).await;
+    assert_eq!((before.phase.as_str(), before.generation, before.champion), ("gating", 0, None));
+    lab.play(judge, 8).await;
+    lab.drive(id).await;
+    let after = row(&lab, id).await;
+    let candidate: Option<String> = lab.value("SELECT net FROM promotions").await;
+    assert_eq!(after.champion.map(|net| net.to_string()), candidate);
+    assert_eq!((after.phase.as_str(), after.generation, after.candidates), ("collecting", 1, 0));
+    assert_eq!(state_of(&lab, after.champion.unwrap()).await, "promoted");
+    let (said, again) = verdict(&lab, gate).await;
+    assert_eq!((said, said.decision), (again, Decision::AcceptH1));
+    // The next generation is played by the new champion.
+    let header: String = lab.value(&format!("SELECT header FROM jobs WHERE id = {}", after.selfplay.unwrap())).await;
+    assert!(header.contains(&candidate.unwrap()));
+    let open = "SELECT COUNT(*) FROM jobs WHERE state = 'open'";
+    assert_eq!(lab.value::<i64>(open).await, 1);
+}
+
+async fn a_weaker_one_is_rejected_and_more_is_played(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 1).await;
+    lab.play(judge, 8).await;
+    lab.drive(id).await;
+    let after = row(&lab, id).await;
+    assert_eq!((after.phase.as_str(), after.generation, after.candidates), ("collecting", 0, 1));
+    assert_eq!((after.wanted_positions, after.champion), (4_500, None));
+    let (said, again) = verdict(&lab, gate).await;
+    assert_eq!((said, said.decision), (again, Decision::AcceptH0));
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase, "training");
+    let manifests = "SELECT text FROM manifests WHERE campaign = (SELECT MAX(id) FROM campaigns) ORDER BY games";
+    let manifests = lab.rows::<(String,)>(manifests).await;
+    let games = manifests.iter().map(|row| Manifest::from_text(&row.0).unwrap().games).collect::<Vec<_>>();
+    assert!(games.len() == 2 && games[0] < games[1], "{games:?}");
+}
+
+async fn a_candidate_that_proves_nothing_is_rejected(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 2).await;
+    lab.play(judge, 20).await;
+    assert_eq!(counted(&lab, gate).await.0, 120);
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.candidates, 1);
+    let (said, again) = verdict(&lab, gate).await;
+    assert_eq!(said, again);
+}
+
+async fn too_many_rejected_candidates_stop_the_campaign(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = gating(&lab, judge, 1).await;
+    lab.play(judge, 8).await;
+    lab.drive(id).await;
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    lab.train(judge, net(200)).await;
+    lab.drive(id).await;
+    command(&lab, id, Command::Reject).await.unwrap();
+    let stuck = row(&lab, id).await;
+    assert_eq!((stuck.state.as_str(), stuck.candidates), ("stuck", 2));
+    assert!(stuck.reason.unwrap().contains("2 candidates"));
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 0);
+    lab.drive(id).await;
+    command(&lab, id, Command::Resume).await.unwrap();
+    lab.drive(id).await;
+    let going = row(&lab, id).await;
+    assert_eq!((going.state.as_str(), going.phase.as_str(), going.candidates), ("running", "training", 0));
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 1);
+}
+
+async fn promotion_waits_for_audits(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, gate) = gating(&lab, new, 0).await;
+    lab.play(new, 8).await;
+    lab.drive(id).await;
+    let waits = row(&lab, id).await;
+    assert!(waits.reason.unwrap().contains("still to be played again"));
+    assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {gate}")).await, "closed");
+    for number in 0..20 {
+        if row(&lab, id).await.generation == 1 {
+            break;
+        }
+        if let Some(again) = lab.audit(old, &format!("audit {number}")).await {
+            lab.deliver(old, &again).await;
+        }
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+        lab.drive(id).await;
+    }
+    assert_eq!(row(&lab, id).await.generation, 1);
+    let audited = op!(lab.read, [], |c| coordinator_core::work::counting::audited(&mut c, gate, 1_000)).unwrap();
+    assert!(audited.clean * 10 >= audited.games, "{audited:?}");
+}
+
+async fn audits_of_parts_are_enough(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, gate) = gating(&lab, new, 0).await;
+    let lease = lab.lease(new, "all", 120).await;
+    assert_eq!(lease.numbers(), 0..120);
+    lab.deliver(new, &lease).await;
+    lab.validate(ALL_AUDITS).await;
+    for number in 0..40 {
+        lab.drive(id).await;
+        if row(&lab, id).await.generation == 1 {
+            return;
+        }
+        // Each audit plays two of 120 games.
+        if let protocol::api::work::Work::Games(part) =
+            lab.request(old, &format!("{number}"), 2, ALL_AUDITS).await.unwrap()
+            && part.terms.opponent.is_some()
+        {
+            lab.deliver(old, &part).await;
+        }
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+    }
+    let audited = op!(lab.read, [], |c| coordinator_core::work::counting::audited(&mut c, gate, 1_000)).unwrap();
+    panic!("the rest is not audited: {audited:?}");
+}
+
+async fn games_are_played_ahead_and_no_further(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, job) = lab.campaign("one").await;
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase, "training");
+    assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "open");
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "paused");
+    let frozen = "SELECT positions FROM manifests";
+    assert_eq!(lab.value::<i64>(frozen).await, 3_200, "what is frozen stays as it is");
+}
+
+async fn disputed_games_are_not_relied_on(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, _) = lab.campaign("one").await;
+    // No trusted worker can settle it.
+    let lease = lab.lease(new, "1", 40).await;
+    lab.upload(new, &lease.token, &lab.with_wrong_game(&lease, lease.numbers(), 0, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(old, "1").await.unwrap();
+    lab.deliver(old, &again).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards WHERE state = 'disputed'").await, 2);
+    for _ in 0..4 {
+        lab.drive(id).await;
+        lab.play(old, 2).await;
+    }
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase, "training");
+}
+
+async fn a_paused_campaign_plays_nothing(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = lab.campaign("one").await;
+    let open = "SELECT COUNT(*) FROM jobs WHERE state = 'open'";
+    assert_eq!(lab.value::<i64>(open).await, 1);
+    command(&lab, id, Command::Pause).await.unwrap();
+    lab.drive(id).await;
+    assert_eq!(lab.value::<i64>(open).await, 0);
+    assert_eq!(command(&lab, id, Command::Pause).await, Err(Code::Conflict));
+    command(&lab, id, Command::Resume).await.unwrap();
+    lab.drive(id).await;
+    assert_eq!(lab.value::<i64>(open).await, 1);
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    let training = lab.claim(judge, "trainer").await.unwrap();
+    command(&lab, id, Command::Stop).await.unwrap();
+    assert_eq!(lab.value::<i64>(open).await, 0);
+    assert_eq!(lab.put_net(judge, &training.token, net(1)).await, Err(Code::LeaseLost));
+    assert_eq!(command(&lab, id, Command::Resume).await, Err(Code::Conflict));
+}
+
+async fn steps_can_be_taken_by_hand(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = lab.campaign("one").await;
+    for wrong in [Command::Promote, Command::Reject, Command::Resume] {
+        assert_eq!(command(&lab, id, wrong).await, Err(Code::Conflict));
+    }
+    lab.play(judge, 1).await;
+    command(&lab, id, Command::Train).await.unwrap();
+    lab.train(judge, net(1)).await;
+    lab.drive(id).await;
+    command(&lab, id, Command::Reject).await.unwrap();
+    assert_eq!(state_of(&lab, net(1)).await, "rejected");
+    command(&lab, id, Command::Train).await.unwrap();
+    lab.train(judge, net(2)).await;
+    lab.drive(id).await;
+    let now = lab.now();
+    op!(lab.write, [], |c| campaigns::command(&mut c, now, id, Command::Promote, None, Some(1))).unwrap();
+    assert_eq!(row(&lab, id).await.champion, Some(net(2)));
+    let promotion = "SELECT kind, account FROM promotions";
+    assert_eq!(lab.rows::<(String, i64)>(promotion).await, [("hand".to_owned(), 1)]);
+}
+
+async fn a_step_by_hand_may_end_it(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let now = lab.now();
+    let text = CAMPAIGN.replace("most_candidates = 2", "most_candidates = 2\nmost = 1");
+    let id = op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)).unwrap();
+    lab.drive(id).await;
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    lab.train(judge, net(1)).await;
+    lab.drive(id).await;
+    command(&lab, id, Command::Promote).await.unwrap();
+    assert_eq!(row(&lab, id).await.state, "complete");
+    lab.drive(id).await;
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 0);
+}
+
+async fn a_command_on_an_older_version_is_rejected(lab: Lab) {
+    let (id, _) = lab.campaign("one").await;
+    let (now, seen) = (lab.now(), row(&lab, id).await.changed);
+    let pause = async || {
+        op!(lab.write, [], |c| campaigns::command(&mut c, now, id, Command::Pause, Some(seen), None)).map_err(code)
+    };
+    assert_eq!(pause().await, Ok(()));
+    assert_eq!(pause().await, Err(Code::PreconditionFailed));
+}
+
+async fn without_games_nothing_is_trained(lab: Lab) {
+    let (id, _) = lab.campaign("one").await;
+    assert_eq!(command(&lab, id, Command::Train).await, Err(Code::Conflict));
+    let now_at = row(&lab, id).await;
+    assert_eq!((now_at.phase.as_str(), now_at.state.as_str()), ("collecting", "running"));
+}
+
+async fn a_promotion_is_taken_back(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = lab.campaign("one").await;
+    let back = async || {
+        let now = lab.now();
+        op!(lab.write, [], |c| campaigns::roll_back(&mut c, now, id, None, None, "it blunders")).map_err(code)
+    };
+    assert_eq!(back().await, Err(Code::Conflict));
+    for number in [1, 2] {
+        lab.play(judge, 2).await;
+        lab.drive(id).await;
+        lab.train(judge, net(number)).await;
+        lab.drive(id).await;
+        command(&lab, id, Command::Promote).await.unwrap();
+        lab.drive(id).await;
+    }
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    let training = lab.claim(judge, "trainer").await.unwrap();
+    back().await.unwrap();
+    assert_eq!(lab.put_net(judge, &training.token, net(3)).await, Err(Code::LeaseLost));
+    let after = row(&lab, id).await;
+    assert_eq!((after.champion, after.generation, after.phase.as_str()), (Some(net(1)), 3, "collecting"));
+    assert_eq!(state_of(&lab, net(2)).await, "rolled_back");
+    lab.drive(id).await;
+    let header = format!("SELECT header FROM jobs WHERE id = {}", row(&lab, id).await.selfplay.unwrap());
+    assert!(lab.value::<String>(&header).await.contains(&net(1).to_string()));
+    back().await.unwrap();
+    assert_eq!(row(&lab, id).await.champion, None);
+    assert_eq!(back().await, Err(Code::Conflict));
+}
+
+async fn another_engine_begins_anew(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 0).await;
+    lab.play(judge, 1).await;
+    let before = row(&lab, id).await;
+    let now = lab.now();
+    while op!(lab.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE + 1)).unwrap() {}
+    let after = row(&lab, id).await;
+    assert!(after.gate != Some(gate) && after.selfplay != before.selfplay && after.phase == "gating");
+    for job in [gate, before.selfplay.unwrap()] {
+        assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
+    }
+}
+
+async fn two_coordinators_take_each_step_once(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = gating(&lab, judge, 0).await;
+    lab.play(judge, 8).await;
+    tokio::join!(lab.drive(id), lab.drive(id), lab.drive(id));
+    assert_eq!(row(&lab, id).await.generation, 1);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM promotions").await, 1);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM jobs WHERE state = 'open'").await, 1);
+}
+
+async fn matches_outside_of_campaigns_are_concluded(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let plan = Gate { nodes: 666, most_pairs: 40, elo1: 80.0, ..Gate::default() };
+    let rating = super::leases::a_match(&lab, "rating", plan).await;
+    let test = super::leases::a_match(&lab, "match", plan).await;
+    let conclude = async || {
+        let now = lab.now();
+        op!(lab.write, [], |c| matches::conclude(&mut c, now)).unwrap()
+    };
+    assert_eq!(conclude().await, 0);
+    lab.play(judge, 3).await;
+    conclude().await;
+    assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {rating}")).await, "open");
+    lab.play(judge, 20).await;
+    conclude().await;
+    for job in [rating, test] {
+        assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
+        let (said, again) = verdict(&lab, job).await;
+        assert_eq!(said, again);
+    }
+    assert_eq!(counted(&lab, rating).await.0, 80, "a rating match is played to its end");
+}

@@ -1,0 +1,364 @@
+//! Disputes over different games, and their consequences.
+
+use coordinator_core::{clock::HOUR, work::quarantine as work};
+use protocol::api::{
+    problem::Code,
+    work::{Lease, Work},
+};
+
+use super::{cases, receiving::counted};
+use crate::{
+    common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, code},
+    op,
+};
+
+cases! {
+    a_trusted_worker_settles_a_dispute
+    both_sides_of_a_dispute_may_be_wrong
+    the_confirmed_account_gets_the_games
+    the_result_of_a_trusted_worker_is_authoritative
+    a_dispute_is_compared_with_an_earlier_trusted_audit
+    disputed_games_wait
+    an_expired_settlement_is_reopened
+    a_rejected_settlement_is_reopened
+    another_engine_settles_nothing
+    an_account_does_not_settle_its_own_game
+    differing_trusted_workers_wait_for_a_maintainer
+    shards_before_the_last_clean_audit_stay
+    the_wrong_shard_is_withdrawn_despite_a_clean_audit
+    quarantine_ends_leases_and_can_be_lifted
+    after_quarantine_others_hold_the_games
+    comparisons_come_back_with_the_shard
+    a_deleted_account_stays_deleted
+}
+
+/// Quarantines an account by hand.
+pub(super) async fn quarantine(lab: &Lab, player: Player) {
+    let now = lab.now();
+    op!(lab.write, [], |c| work::quarantine(&mut c, now, player.account, None, "by hand")).unwrap();
+}
+
+/// Lifts a quarantine.
+pub(super) async fn lift(lab: &Lab, player: Player) {
+    let now = lab.now();
+    op!(lab.write, [], |c| work::lift(&mut c, now, player.account, None, "a mistake")).unwrap();
+}
+
+async fn states(lab: &Lab) -> Vec<String> {
+    lab.rows::<(String,)>("SELECT state FROM shards ORDER BY id").await.into_iter().map(|row| row.0).collect()
+}
+
+async fn account(lab: &Lab, player: Player) -> String {
+    lab.value(&format!("SELECT state FROM accounts WHERE id = {}", player.account)).await
+}
+
+struct Scene {
+    job: i64,
+    old: Player,
+    new: Player,
+    judge: Player,
+}
+
+/// An old account audits ten games of a new one; both upload, and the shards are compared.
+async fn scene(lab: &Lab, old_lies: Option<u64>, new_lies: Option<u64>) -> Scene {
+    let (_, job) = lab.campaign("one").await;
+    let (old, new, judge) = (lab.player("old").await, lab.player("new").await, lab.judge("judge").await);
+    let object = |lease: &Lease, lies: Option<u64>, salt: u64| {
+        let games = lease.numbers();
+        lies.map_or_else(
+            || lab.played(lease, games.clone()),
+            |game| lab.with_wrong_game(lease, games.clone(), game, salt),
+        )
+    };
+    let lease = lab.lease(new, "1", 10).await;
+    lab.upload(new, &lease.token, &object(&lease, new_lies, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(old, "1").await.unwrap();
+    lab.upload(old, &again.token, &object(&again, old_lies, 2)).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 1);
+    Scene { job, old, new, judge }
+}
+
+/// A trusted worker settles the dispute.
+async fn settle(lab: &Lab, judge: Player, nonce: &str) -> Lease {
+    let lease = lab.lease(judge, nonce, 50).await;
+    assert_eq!(lease.games, 1);
+    lab.deliver(judge, &lease).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    lease
+}
+
+async fn a_trusted_worker_settles_a_dispute(lab: Lab) {
+    let Scene { job, old, new, judge } = scene(&lab, None, Some(6)).await;
+    assert_eq!(states(&lab).await, ["disputed", "disputed"]);
+    assert_eq!(counted(&lab, job).await, (0, 0), "until it is known who is right, the games wait");
+    assert_eq!(settle(&lab, judge, "1").await.terms.first_game, 6);
+    assert_eq!(states(&lab).await, ["quarantined", "validated", "validated"]);
+    assert_eq!((account(&lab, old).await, account(&lab, new).await), ("active".into(), "quarantined".into()));
+    assert_eq!(counted(&lab, job).await, (10, 1_000), "the games are those of the one who was right");
+    assert_eq!(lab.request(new, "2", 10, NO_AUDIT).await.map_err(code), Err(Code::Blocked));
+    let why = "SELECT text FROM events WHERE kind = 'quarantine'";
+    assert!(lab.value::<String>(why).await.contains("game 6 of job"));
+    assert_eq!(lab.lease(old, "2", 10).await.terms.first_game, 10);
+    assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons WHERE state = 'different'").await, []);
+}
+
+async fn both_sides_of_a_dispute_may_be_wrong(lab: Lab) {
+    let Scene { job, old, new, judge } = scene(&lab, Some(6), Some(6)).await;
+    settle(&lab, judge, "1").await;
+    assert_eq!(states(&lab).await, ["quarantined", "quarantined", "validated"]);
+    assert_eq!((account(&lab, old).await, account(&lab, new).await), ("quarantined".into(), "quarantined".into()));
+    assert_eq!(counted(&lab, job).await, (1, 100));
+    assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons WHERE state = 'different'").await, []);
+    assert_eq!(lab.lease(judge, "2", 50).await.numbers(), 0..6);
+    assert_eq!(lab.lease(judge, "3", 50).await.numbers(), 7..10);
+}
+
+async fn the_confirmed_account_gets_the_games(lab: Lab) {
+    // The auditor is wrong: the audited shard stands.
+    let Scene { job, old, new, judge } = scene(&lab, Some(3), None).await;
+    settle(&lab, judge, "1").await;
+    assert_eq!(states(&lab).await, ["validated", "quarantined", "validated"]);
+    assert_eq!((account(&lab, old).await, account(&lab, new).await), ("quarantined".into(), "active".into()));
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+    lab.expire().await;
+    assert_eq!(lab.value::<String>("SELECT audit FROM shards WHERE id = 1").await, "clean");
+}
+
+async fn the_result_of_a_trusted_worker_is_authoritative(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.upload(new, &lease.token, &lab.with_wrong_game(&lease, 0..10, 2, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(judge, "1").await.unwrap();
+    lab.deliver(judge, &again).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(states(&lab).await, ["quarantined", "validated"]);
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+}
+
+async fn a_dispute_is_compared_with_an_earlier_trusted_audit(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (old, new, judge) = (lab.player("old").await, lab.player("new").await, lab.judge("judge").await);
+    let late = lab.lease(old, "1", 10).await;
+    lab.clock.advance(24 * HOUR);
+    lab.expire().await;
+    let lease = lab.lease(new, "1", 10).await;
+    lab.upload(new, &lease.token, &lab.with_wrong_game(&lease, 0..10, 2, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
+    // The audit of the wrong shard was leased before the dispute: the only trusted worker cannot be
+    // asked to play these games again.
+    let again = lab.audit(judge, "1").await.unwrap();
+    lab.deliver(old, &late).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 1);
+    assert_eq!(states(&lab).await, ["disputed", "disputed"]);
+    lab.deliver(judge, &again).await;
+    lab.validate(NO_AUDIT).await;
+    while lab.compare().await > 0 {}
+    assert_eq!(states(&lab).await, ["quarantined", "validated", "validated"]);
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+    assert_eq!(lab.rows::<(i64,)>("SELECT id FROM comparisons WHERE state = 'different'").await, []);
+}
+
+async fn disputed_games_wait(lab: Lab) {
+    let Scene { job, old, .. } = scene(&lab, None, Some(6)).await;
+    assert_eq!(counted(&lab, job).await, (0, 0));
+    assert_eq!(lab.lease(old, "2", 5).await.numbers(), 10..15, "they are not played again either");
+    let disputes = "SELECT COUNT(*) FROM events WHERE kind = 'dispute'";
+    assert_eq!(lab.value::<i64>(disputes).await, 1);
+}
+
+async fn an_expired_settlement_is_reopened(lab: Lab) {
+    let Scene { job, judge, .. } = scene(&lab, None, Some(6)).await;
+    let second = lab.judge("second").await;
+    let late = lab.lease(judge, "1", 50).await;
+    assert_eq!(late.numbers(), 6..7);
+    assert_ne!(lab.lease(second, "1", 50).await.numbers(), 6..7, "one is enough");
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    let lease = lab.lease(second, "2", 50).await;
+    assert_eq!(lease.numbers(), 6..7);
+    lab.release(second, &lease.token, 6).await.unwrap();
+    lab.expire().await;
+    // The late settlement is accepted: it plays games that others hold.
+    lab.deliver(judge, &late).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    let again = settle(&lab, second, "3").await;
+    assert_eq!(again.numbers(), 6..7);
+    assert_eq!(counted(&lab, job).await.0, 10);
+}
+
+async fn a_rejected_settlement_is_reopened(lab: Lab) {
+    let Scene { judge, .. } = scene(&lab, None, Some(6)).await;
+    let lease = lab.lease(judge, "1", 50).await;
+    let bad = Object { is_valid: false, ..lab.played(&lease, 6..7) };
+    lab.upload(judge, &lease.token, &bad).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    lab.expire().await;
+    assert_eq!(lab.lease(judge, "2", 50).await.numbers(), 6..7);
+}
+
+async fn another_engine_settles_nothing(lab: Lab) {
+    let Scene { judge, .. } = scene(&lab, None, Some(6)).await;
+    lab.execute(&format!("UPDATE workers SET bench_signature = 1 WHERE id = {}", judge.worker)).await;
+    assert!(matches!(lab.request(judge, "1", 10, NO_AUDIT).await, Ok(Work::Wait { .. })));
+}
+
+async fn an_account_does_not_settle_its_own_game(lab: Lab) {
+    let Scene { new, .. } = scene(&lab, None, Some(6)).await;
+    let machine = lab.machine(new.account, "trusted").await;
+    lab.execute(&format!("UPDATE workers SET trusted = 1 WHERE id = {}", machine.worker)).await;
+    assert_ne!(lab.lease(machine, "1", 10).await.terms.first_game, 6);
+}
+
+async fn differing_trusted_workers_wait_for_a_maintainer(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let judges = [lab.judge("one").await, lab.judge("two").await, lab.judge("three").await];
+    let first = lab.lease(judges[0], "1", 10).await;
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    let second = lab.lease(judges[1], "1", 10).await;
+    lab.deliver(judges[0], &first).await;
+    lab.upload(judges[1], &second.token, &lab.with_wrong_game(&second, 0..10, 4, 1)).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(states(&lab).await, ["disputed", "disputed"]);
+    // A third trusted worker agrees with the first. Only a maintainer can quarantine the second.
+    settle(&lab, judges[2], "1").await;
+    assert_eq!(states(&lab).await, ["disputed", "disputed", "disputed"]);
+    for _ in 0..2 {
+        lab.expire().await;
+        let lease = lab.lease(judges[2], "2", 10).await;
+        assert_ne!(lease.terms.first_game, 4, "and it is not asked again and again");
+    }
+    quarantine(&lab, judges[1]).await;
+    assert_eq!(states(&lab).await, ["validated", "quarantined", "validated"]);
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+}
+
+async fn shards_before_the_last_clean_audit_stay(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (new, judge) = (lab.player("new").await, lab.judge("judge").await);
+    for (nonce, lies) in [("1", false), ("2", false), ("3", true), ("4", false)] {
+        let lease = lab.lease(new, nonce, 10).await;
+        let first = lease.terms.first_game;
+        let games = lease.numbers();
+        let object = if lies { lab.with_wrong_game(&lease, games, first, 1) } else { lab.played(&lease, games) };
+        lab.upload(new, &lease.token, &object).await.unwrap();
+        lab.validate(NO_AUDIT).await;
+    }
+    for shard in [2, 3] {
+        lab.execute(&format!("UPDATE shards SET audit = 'wanted' WHERE id = {shard}")).await;
+        let again = lab.audit(judge, &shard.to_string()).await.unwrap();
+        lab.deliver(judge, &again).await;
+        lab.validate(NO_AUDIT).await;
+        lab.compare().await;
+    }
+    // Of 40 games, the 20 up to the last clean audit stay, and 10 are the trusted worker's.
+    assert_eq!(states(&lab).await, ["validated", "validated", "quarantined", "quarantined", "validated", "validated"]);
+    assert_eq!(counted(&lab, job).await, (30, 3_000));
+    assert_eq!(lab.lease(judge, "5", 50).await.numbers(), 30..40);
+}
+
+async fn the_wrong_shard_is_withdrawn_despite_a_clean_audit(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (old, new, judge) = (lab.player("old").await, lab.player("new").await, lab.judge("judge").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.upload(new, &lease.token, &lab.with_wrong_game(&lease, 0..10, 8, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
+    // The first audit covers the beginning, where no game is wrong.
+    let Work::Games(part) = lab.request(old, "1", 4, ALL_AUDITS).await.unwrap() else { panic!("no audit") };
+    lab.deliver(old, &part).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(lab.value::<String>("SELECT audit FROM shards WHERE id = 1").await, "clean");
+    lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+    let whole = lab.audit(judge, "1").await.unwrap();
+    assert_eq!(whole.numbers(), 0..10);
+    lab.deliver(judge, &whole).await;
+    lab.validate(NO_AUDIT).await;
+    lab.compare().await;
+    assert_eq!(states(&lab).await, ["quarantined", "validated", "validated"]);
+    assert_eq!(counted(&lab, job).await, (10, 1_000));
+}
+
+async fn quarantine_ends_leases_and_can_be_lifted(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let done = lab.lease(ann, "1", 10).await;
+    lab.deliver(ann, &done).await;
+    let begun = lab.lease(ann, "2", 10).await;
+    lab.validate(NO_AUDIT).await;
+    quarantine(&lab, ann).await;
+    quarantine(&lab, ann).await;
+    assert_eq!(counted(&lab, job).await, (0, 0));
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments WHERE state <> 'open'").await, 0);
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM events WHERE kind = 'quarantine'").await, 1);
+    // Later uploads are kept and do not count.
+    lab.deliver(ann, &begun).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(counted(&lab, job).await, (0, 0));
+    assert_eq!(lab.lease(bob, "1", 20).await.numbers(), 0..20);
+    lift(&lab, ann).await;
+    assert_eq!(account(&lab, ann).await, "active");
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(counted(&lab, job).await, (20, 2_000));
+    assert_eq!(states(&lab).await, ["validated", "validated"]);
+    assert_eq!(lab.lease(ann, "3", 10).await.numbers(), 20..30);
+    lab.clock.advance(HOUR);
+    lab.expire().await;
+    assert_eq!(lab.lease(bob, "2", 20).await.numbers(), 20..30);
+}
+
+async fn after_quarantine_others_hold_the_games(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
+    let lease = lab.lease(ann, "1", 10).await;
+    lab.deliver(ann, &lease).await;
+    lab.validate(NO_AUDIT).await;
+    quarantine(&lab, ann).await;
+    let again = lab.lease(bob, "1", 6).await;
+    lab.upload(bob, &again.token, &lab.with_wrong_game(&again, 0..6, 5, 1)).await.unwrap();
+    lab.validate(NO_AUDIT).await;
+    lift(&lab, ann).await;
+    assert_eq!(counted(&lab, job).await, (10, 1_000), "each game once");
+    assert_eq!(lab.compare().await, 1, "what both have is compared");
+    assert_eq!(states(&lab).await, ["disputed", "disputed"]);
+}
+
+async fn comparisons_come_back_with_the_shard(lab: Lab) {
+    lab.campaign("one").await;
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let lease = lab.lease(new, "1", 10).await;
+    lab.upload(new, &lease.token, &lab.with_wrong_game(&lease, 0..10, 5, 1)).await.unwrap();
+    lab.validate(ALL_AUDITS).await;
+    let again = lab.audit(old, "1").await.unwrap();
+    lab.deliver(old, &again).await;
+    lab.validate(NO_AUDIT).await;
+    quarantine(&lab, new).await;
+    assert_eq!(lab.compare().await, 0);
+    lift(&lab, new).await;
+    assert!(lab.compare().await > 0, "a quarantine does not avoid an audit");
+    assert_eq!(states(&lab).await, ["disputed", "disputed"]);
+}
+
+async fn a_deleted_account_stays_deleted(lab: Lab) {
+    let (_, job) = lab.campaign("one").await;
+    let ann = lab.player("ann").await;
+    let lease = lab.lease(ann, "1", 10).await;
+    lab.deliver(ann, &lease).await;
+    lab.validate(NO_AUDIT).await;
+    let now = lab.now();
+    op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, ann.account, None)).unwrap();
+    assert_eq!(counted(&lab, job).await, (10, 1_000), "the games stay");
+    quarantine(&lab, ann).await;
+    assert_eq!((account(&lab, ann).await, counted(&lab, job).await.0), ("deleted".into(), 0));
+    lift(&lab, ann).await;
+    assert_eq!((account(&lab, ann).await, counted(&lab, job).await.0), ("deleted".into(), 10));
+}

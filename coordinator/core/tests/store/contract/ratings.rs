@@ -1,0 +1,70 @@
+//! Ratings of champions, from matches between them.
+
+use coordinator_core::{
+    campaigns::{Command, matches},
+    ratings::{self, Plan},
+};
+use protocol::api::problem::Code;
+use serde_json::Value;
+
+use super::{
+    campaigns::{command, gating, net, row},
+    cases,
+};
+use crate::{
+    common::lab::{Lab, SIGNATURE, code},
+    op,
+};
+
+cases! {
+    champions_meet_once_and_their_strength_is_known
+    without_champions_there_are_no_ratings
+}
+
+async fn begin(lab: &Lab, campaign: i64, pairs: u32) -> Result<Vec<i64>, Code> {
+    let (now, plan) = (lab.now(), Plan { pairs, nodes: None });
+    op!(lab.write, [], |c| ratings::begin(&mut c, now, campaign, plan, SIGNATURE, None)).map_err(code)
+}
+
+async fn history(lab: &Lab, campaign: i64) -> Vec<Value> {
+    let history: Value = op!(lab.read, [], |c| ratings::history(&mut c, campaign)).unwrap();
+    history["nets"].as_array().unwrap().clone()
+}
+
+async fn champions_meet_once_and_their_strength_is_known(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, _) = gating(&lab, judge, 0).await;
+    command(&lab, id, Command::Promote).await.unwrap();
+    assert_eq!(begin(&lab, id, 6).await.unwrap().len(), 1, "the plain evaluation and the net that beat it");
+    lab.drive(id).await;
+    lab.play(judge, 8).await;
+    lab.drive(id).await;
+    lab.train(judge, net(200)).await;
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase, "gating");
+    command(&lab, id, Command::Promote).await.unwrap();
+    assert_eq!(begin(&lab, id, 6).await.unwrap().len(), 2, "the third meets both");
+    assert_eq!(begin(&lab, id, 6).await, Ok(vec![]), "all have met");
+    let strengths = history(&lab, id).await;
+    assert_eq!(strengths.len(), 3);
+    lab.clock.advance(3_600_000);
+    lab.play(judge, 8).await;
+    let now = lab.now();
+    op!(lab.write, [], |c| matches::conclude(&mut c, now)).unwrap();
+    let open = "SELECT COUNT(*) FROM jobs WHERE kind = 'rating' AND state = 'open'";
+    assert_eq!(lab.value::<i64>(open).await, 0, "all pairs were played");
+    let strengths = history(&lab, id).await;
+    assert_eq!((strengths[0]["net"].is_null(), strengths[0]["elo"].as_f64()), (true, Some(0.0)));
+    for one in &strengths {
+        assert_eq!(one["games"], 24, "twelve games against each of two: {one}");
+        assert!(one["error"].as_f64().is_some_and(|error| error > 0.0));
+    }
+    assert_eq!(row(&lab, id).await.generation, 2, "ratings decide nothing");
+}
+
+async fn without_champions_there_are_no_ratings(lab: Lab) {
+    let (id, _) = lab.campaign("one").await;
+    assert_eq!(begin(&lab, id, 6).await, Err(Code::Conflict));
+    assert_eq!(begin(&lab, id, 0).await, Err(Code::Invalid));
+    assert_eq!(history(&lab, id).await.len(), 1);
+}

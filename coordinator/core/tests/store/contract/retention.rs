@@ -1,0 +1,98 @@
+//! Retention: which games are kept, and what stays of expired ones.
+
+use std::collections::BTreeSet;
+
+use coordinator_core::{clock::DAY, retention};
+
+use super::{
+    campaigns::{command, gating, row},
+    cases,
+    receiving::counted,
+};
+use crate::{
+    common::lab::{Lab, NO_AUDIT},
+    op,
+};
+
+cases! {
+    training_data_of_a_published_net_is_pinned
+    needed_shards_do_not_expire
+    expired_shards_are_not_compared
+}
+
+/// Expires shards received more than this many days ago; returns their number.
+async fn expire(lab: &Lab, days: i64) -> u64 {
+    let before = lab.now().after(-days * DAY);
+    let pinned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
+    let (mut expired, mut after) = (0, Some(0));
+    while let Some(from) = after {
+        let (marked, next) = op!(lab.write, [pinned], |c| retention::expire(&mut c, before, &pinned, from)).unwrap();
+        (expired, after) = (expired + marked, next);
+    }
+    expired
+}
+
+/// The hashes of a kind of jobs' shards whose object is in this state.
+async fn hashes(lab: &Lab, kind: &str, object: &str) -> BTreeSet<String> {
+    let query = format!(
+        "SELECT shards.hash FROM shards JOIN jobs ON jobs.id = shards.job
+         WHERE jobs.kind = '{kind}' AND shards.object = '{object}'"
+    );
+    lab.rows::<(String,)>(&query).await.into_iter().map(|row| row.0).collect()
+}
+
+async fn training_data_of_a_published_net_is_pinned(lab: Lab) {
+    let judge = lab.judge("judge").await;
+    let (id, gate) = gating(&lab, judge, 0).await;
+    let learned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
+    assert!(!learned.is_empty());
+    lab.play(judge, 8).await;
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.generation, 1, "it is promoted");
+    let games = counted(&lab, gate).await;
+    command(&lab, id, coordinator_core::campaigns::Command::Stop).await.unwrap();
+    assert_eq!(expire(&lab, 30).await, 0, "it is too young");
+    lab.clock.advance(31 * DAY);
+    assert!(expire(&lab, 30).await > 0);
+    assert_eq!(expire(&lab, 30).await, 0, "once is enough");
+    assert!(learned.is_subset(&hashes(&lab, "selfplay", "present").await));
+    assert_eq!(hashes(&lab, "match", "present").await, BTreeSet::new(), "nothing is learned from matches");
+    assert_eq!(counted(&lab, gate).await, games, "what was counted stays");
+    assert!(learned.is_disjoint(&hashes(&lab, "selfplay", "expired").await));
+}
+
+async fn needed_shards_do_not_expire(lab: Lab) {
+    let new = lab.player("new").await;
+    let (id, _) = lab.campaign("one").await;
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    let other = lab.lease(new, "2", 10).await;
+    lab.deliver(new, &other).await;
+    lab.clock.advance(100 * DAY);
+    assert_eq!(expire(&lab, 1).await, 0, "they wait for validation");
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(expire(&lab, 1).await, 0, "their generation is still played");
+    lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
+    command(&lab, id, coordinator_core::campaigns::Command::Stop).await.unwrap();
+    assert_eq!(expire(&lab, 1).await, 1, "one is to be played again by others");
+    lab.execute("UPDATE shards SET audit = 'clean' WHERE id = 1").await;
+    assert_eq!(expire(&lab, 1).await, 1);
+}
+
+async fn expired_shards_are_not_compared(lab: Lab) {
+    let (old, new) = (lab.player("old").await, lab.player("new").await);
+    let (id, job) = lab.campaign("one").await;
+    let late = lab.lease(old, "1", 10).await;
+    lab.clock.advance(DAY);
+    lab.expire().await;
+    let lease = lab.lease(new, "1", 10).await;
+    lab.deliver(new, &lease).await;
+    lab.validate(NO_AUDIT).await;
+    command(&lab, id, coordinator_core::campaigns::Command::Stop).await.unwrap();
+    lab.clock.advance(40 * DAY);
+    assert_eq!(expire(&lab, 30).await, 1);
+    lab.deliver(old, &late).await;
+    lab.validate(NO_AUDIT).await;
+    assert_eq!(lab.compare().await, 0);
+    assert_eq!(counted(&lab, job).await, (10, 1_000), "they are counted once");
+}

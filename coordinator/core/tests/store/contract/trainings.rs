@@ -1,0 +1,193 @@
+//! Trainings: claims, progress, expiry and completion.
+
+use coordinator_core::{campaigns::trainings, clock::SECOND};
+use protocol::api::{
+    problem::Code,
+    training::{Abandon, Progress},
+};
+
+use super::{
+    campaigns::{net, row},
+    cases,
+};
+use crate::{
+    common::lab::{Lab, Player, code},
+    op,
+};
+
+cases! {
+    a_training_is_for_one
+    a_repeated_claim_gets_the_same_training
+    attempts_without_progress_are_limited
+    a_training_without_progress_is_lost
+    progress_makes_it_last
+    a_training_without_heartbeat_expires
+    ten_attempts_stop_the_campaign
+    a_training_can_be_given_up
+    only_the_uploaded_net_can_be_completed
+    completion_is_idempotent
+    a_net_that_is_known_otherwise_is_no_candidate
+}
+
+/// A campaign with a training to claim.
+async fn scene(lab: &Lab) -> (i64, Player, Player) {
+    let (judge, other) = (lab.judge("judge").await, lab.player("other").await);
+    let (id, _) = lab.campaign("one").await;
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    (id, judge, other)
+}
+
+async fn progress(lab: &Lab, player: Player, token: &str, step: u64) -> Result<u32, Code> {
+    let (now, token) = (lab.now(), token.to_owned());
+    let words = Progress { step, steps: 100, loss: Some(0.5), validation_loss: None, positions_per_second: None };
+    let done = op!(lab.write, [token], |c| trainings::progress(&mut c, now, player.account, &token, &words));
+    done.map(|renewed| renewed.seconds).map_err(code)
+}
+
+async fn abandon(lab: &Lab, player: Player, token: &str, again: bool) -> Result<(), Code> {
+    let (now, token) = (lab.now(), token.to_owned());
+    let words = Abandon { reason: "no memory".to_owned(), again };
+    op!(lab.write, [token, words], |c| trainings::abandon(&mut c, now, player.account, &token, &words)).map_err(code)
+}
+
+async fn a_training_is_for_one(lab: Lab) {
+    let (_, judge, other) = scene(&lab).await;
+    let (left, right) = tokio::join!(lab.claim(judge, "a"), lab.claim(other, "b"));
+    assert_eq!([left, right].iter().flatten().count(), 1);
+    assert!(lab.claim(other, "c").await.is_none());
+}
+
+async fn a_repeated_claim_gets_the_same_training(lab: Lab) {
+    let (_, judge, other) = scene(&lab).await;
+    let first = lab.claim(judge, "a").await.unwrap();
+    let again = lab.claim(judge, "a").await.unwrap();
+    assert_eq!((&first.recipe, first.manifests.len()), (&again.recipe, 1));
+    assert_eq!(progress(&lab, judge, &first.token, 1).await, Err(Code::LeaseLost), "the first secret is over");
+    assert_eq!(progress(&lab, judge, &again.token, 2).await, Ok(900));
+    assert_eq!(progress(&lab, other, &again.token, 1).await, Err(Code::NotOwner));
+    assert_eq!(lab.value::<i64>("SELECT attempts FROM trainings").await, 1, "it got on");
+}
+
+async fn attempts_without_progress_are_limited(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    for _ in 0..10 {
+        let training = lab.claim(judge, "a").await.unwrap();
+        assert_eq!(progress(&lab, judge, &training.token, 0).await, Ok(900));
+        lab.clock.advance(60 * SECOND);
+    }
+    assert!(lab.claim(judge, "a").await.is_none());
+    lab.clock.advance(901 * SECOND);
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.reason.as_deref(), Some("no trainer finished it"));
+}
+
+async fn a_training_without_progress_is_lost(lab: Lab) {
+    let (_, judge, other) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    assert_eq!(progress(&lab, judge, &training.token, 5).await, Ok(900));
+    let mut shown = 0;
+    while progress(&lab, judge, &training.token, 5).await.is_ok() {
+        lab.clock.advance(600 * SECOND);
+        shown += 1;
+    }
+    assert_eq!(shown, 37, "six hours");
+    // One step is enough, and a new attempt is not measured by the previous one.
+    let again = lab.claim(judge, "a").await.unwrap();
+    for step in [1, 2, 2, 3] {
+        lab.clock.advance(800 * SECOND);
+        assert_eq!(progress(&lab, judge, &again.token, step).await, Ok(900));
+    }
+    lab.clock.advance(901 * SECOND);
+    assert!(lab.claim(other, "b").await.is_some());
+}
+
+async fn progress_makes_it_last(lab: Lab) {
+    let (id, judge, other) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    for step in 0..4 {
+        lab.clock.advance(800 * SECOND);
+        assert_eq!(progress(&lab, judge, &training.token, step).await, Ok(900));
+        lab.drive(id).await;
+    }
+    assert!(lab.claim(other, "b").await.is_none());
+}
+
+async fn a_training_without_heartbeat_expires(lab: Lab) {
+    let (id, judge, other) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    lab.clock.advance(901 * SECOND);
+    lab.drive(id).await;
+    assert_eq!(progress(&lab, judge, &training.token, 1).await, Err(Code::LeaseLost));
+    assert!(lab.claim(other, "b").await.is_some());
+    lab.clock.advance(901 * SECOND);
+    assert!(lab.claim(judge, "a").await.is_some(), "also before the expiry is recorded");
+}
+
+async fn ten_attempts_stop_the_campaign(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    for number in 0..10 {
+        lab.claim(judge, &format!("t{number}")).await.unwrap();
+        lab.clock.advance(901 * SECOND);
+        lab.drive(id).await;
+    }
+    assert!(lab.claim(judge, "last").await.is_none());
+    let stuck = row(&lab, id).await;
+    assert_eq!((stuck.state.as_str(), stuck.reason.as_deref()), ("stuck", Some("no trainer finished it")));
+}
+
+async fn a_training_can_be_given_up(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    abandon(&lab, judge, &training.token, true).await.unwrap();
+    lab.drive(id).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    abandon(&lab, judge, &training.token, false).await.unwrap();
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.reason.as_deref(), Some("no memory"));
+    super::campaigns::command(&lab, id, coordinator_core::campaigns::Command::Resume).await.unwrap();
+    lab.drive(id).await;
+    assert!(lab.claim(judge, "a").await.is_some());
+}
+
+async fn only_the_uploaded_net_can_be_completed(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::Conflict));
+    lab.put_net(judge, &training.token, net(1)).await.unwrap();
+    assert_eq!(lab.complete(judge, &training.token, net(2)).await, Err(Code::Conflict));
+    assert_eq!(lab.complete(judge, &training.token, net(1)).await, Ok(()));
+    lab.drive(id).await;
+    assert_eq!(row(&lab, id).await.phase, "gating");
+}
+
+async fn completion_is_idempotent(lab: Lab) {
+    let (_, judge, _) = scene(&lab).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    lab.put_net(judge, &training.token, net(1)).await.unwrap();
+    let (left, right) =
+        tokio::join!(lab.complete(judge, &training.token, net(1)), lab.complete(judge, &training.token, net(1)));
+    assert_eq!((left, right), (Ok(()), Ok(())));
+    assert_eq!(lab.complete(judge, &training.token, net(2)).await, Err(Code::LeaseLost));
+    assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM events WHERE kind = 'candidate'").await, 1);
+}
+
+async fn a_net_that_is_known_otherwise_is_no_candidate(lab: Lab) {
+    let (id, judge, _) = scene(&lab).await;
+    lab.train(judge, net(1)).await;
+    lab.drive(id).await;
+    super::campaigns::command(&lab, id, coordinator_core::campaigns::Command::Promote).await.unwrap();
+    lab.drive(id).await;
+    lab.play(judge, 2).await;
+    lab.drive(id).await;
+    let training = lab.claim(judge, "a").await.unwrap();
+    lab.put_net(judge, &training.token, net(1)).await.unwrap();
+    assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::Conflict), "it is the champion");
+    lab.execute(&format!("UPDATE nets SET state = 'base' WHERE hash = '{}'", net(1))).await;
+    lab.execute("UPDATE trainings SET champion = NULL").await;
+    assert_eq!(lab.complete(judge, &training.token, net(1)).await, Err(Code::Conflict));
+    // A rejected net may become a candidate again.
+    lab.execute(&format!("UPDATE nets SET state = 'rejected' WHERE hash = '{}'", net(1))).await;
+    assert_eq!(lab.complete(judge, &training.token, net(1)).await, Ok(()));
+    assert_eq!(super::campaigns::state_of(&lab, net(1)).await, "candidate");
+}

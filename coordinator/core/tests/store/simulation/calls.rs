@@ -1,0 +1,129 @@
+//! Requests to a coordinator and their responses, as values, so that two can run concurrently.
+
+use coordinator_core::{
+    campaigns::{self, Command, matches},
+    store::StoreError,
+    work::{audit, comparisons, quarantine, validating},
+};
+use dataset::Digest;
+use protocol::api::{
+    problem::Code,
+    work::{ReceiptStatus, Work},
+};
+
+use crate::{
+    common::lab::{Lab, Object, Player, SIGNATURE},
+    op,
+};
+
+/// Duration of a coordinator's claim on tasks, in milliseconds.
+const CLAIM: i64 = 60_000;
+
+/// A request.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are two at a time")]
+pub(super) enum Call {
+    Ask { player: Player, nonce: String, games: u32, draw: u64 },
+    Upload { player: Player, token: String, object: Object },
+    Renew { player: Player, token: String, finished: u64 },
+    GiveBack { player: Player, token: String, from: u64 },
+    TakeShards { most: i64 },
+    Judge { task: validating::ToValidate, draw: u64 },
+    TakeComparisons { most: i64 },
+    Compared { task: audit::ToCompare },
+    Expire,
+    Drive { campaign: i64 },
+    Recheck,
+    Conclude,
+    Train { player: Player, net: Digest, how: u64 },
+    Quarantine { player: Player },
+    Lift { player: Player },
+    Command { campaign: i64, command: Command },
+}
+
+/// A response.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are two at a time")]
+pub(super) enum Reply {
+    Work(Result<Work, StoreError>),
+    Receipt(Result<ReceiptStatus, Code>),
+    Renewed(Result<u32, Code>),
+    Shards(Vec<validating::ToValidate>),
+    Comparisons(Vec<audit::ToCompare>),
+    Done,
+}
+
+impl Call {
+    /// Sends the request to a coordinator.
+    pub(super) async fn ask(self, lab: &Lab) -> Reply {
+        let now = lab.now();
+        let until = now.after(CLAIM);
+        match self {
+            Self::Ask { player, nonce, games, draw } => Reply::Work(lab.request(player, &nonce, games, draw).await),
+            Self::Upload { player, token, object } => Reply::Receipt(lab.upload(player, &token, &object).await),
+            Self::Renew { player, token, finished } => Reply::Renewed(lab.renew(player, &token, finished).await),
+            Self::GiveBack { player, token, from } => {
+                lab.release(player, &token, from).await.expect("games can be released");
+                Reply::Done
+            }
+            Self::TakeShards { most } => Reply::Shards(
+                op!(lab.write, [], |c| validating::claim(&mut c, now, most, until)).expect("tasks can be taken"),
+            ),
+            Self::Judge { task, draw } => {
+                lab.judge_shard(task.shard, lab.replay(&task.hash, &task.header), draw).await;
+                Reply::Done
+            }
+            Self::TakeComparisons { most } => Reply::Comparisons(
+                op!(lab.write, [], |c| audit::claim(&mut c, now, most, until)).expect("tasks can be taken"),
+            ),
+            Self::Compared { task } => {
+                let (differs, comparison) = (lab.difference(&task), task.comparison);
+                must(op!(lab.write, [], |c| comparisons::record(&mut c, now, comparison, differs)))
+            }
+            Self::Expire => {
+                lab.expire().await;
+                Reply::Done
+            }
+            Self::Drive { campaign } => {
+                must(op!(lab.write, [], |c| campaigns::drive(&mut c, now, campaign, SIGNATURE)))
+            }
+            Self::Recheck => must(op!(lab.write, [], |c| matches::recheck(&mut c, now))),
+            Self::Conclude => must(op!(lab.write, [], |c| matches::conclude(&mut c, now))),
+            Self::Train { player, net, how } => {
+                train(lab, player, net, how).await;
+                Reply::Done
+            }
+            Self::Quarantine { player } => {
+                must(op!(lab.write, [], |c| quarantine::quarantine(&mut c, now, player.account, None, "by hand")))
+            }
+            Self::Lift { player } => {
+                must(op!(lab.write, [], |c| quarantine::lift(&mut c, now, player.account, None, "a mistake")))
+            }
+            Self::Command { campaign, command } => {
+                match op!(lab.write, [], |c| campaigns::command(&mut c, now, campaign, command, None, None)) {
+                    Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
+                    Err(failure) => panic!("{failure:?}"),
+                }
+            }
+        }
+    }
+}
+
+fn must<T>(outcome: Result<T, StoreError>) -> Reply {
+    match outcome {
+        Ok(_) => Reply::Done,
+        Err(failure) => panic!("the coordinator fails: {failure:?}"),
+    }
+}
+
+/// A trainer, which may stop anywhere.
+async fn train(lab: &Lab, player: Player, net: Digest, how: u64) {
+    let Some(training) = lab.claim(player, "trainer").await else { return };
+    if how.is_multiple_of(5) {
+        return;
+    }
+    // Another trainer may have claimed it meanwhile, or the campaign was stopped.
+    if lab.put_net(player, &training.token, net).await.is_ok() && !how.is_multiple_of(7) {
+        lab.complete(player, &training.token, net).await.ok();
+    }
+}

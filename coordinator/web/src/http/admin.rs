@@ -1,0 +1,479 @@
+//! Requests of maintainers: campaigns, nets, matches, accounts, events.
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{delete, get, post},
+};
+use coordinator_core::{
+    campaigns::{self, Command, matches},
+    people, ratings, reports, timed,
+    work::quarantine,
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    answer::{ApiError, ApiResult, Body, Path, Query},
+    auth::Authenticated,
+};
+use crate::app::App;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/campaigns", get(campaigns_list).post(create_campaign))
+        .route("/campaigns/{name}", get(campaign))
+        .route("/campaigns/{name}/commands", post(command))
+        .route("/campaigns/{name}/rollback", post(roll_back))
+        .route("/campaigns/{name}/ratings", post(rate))
+        .route("/campaigns/{name}/strength", get(strength))
+        .route("/matches/timed", post(begin_timed))
+        .route("/matches/{job}", get(match_standing))
+        .route("/nets", get(nets_list))
+        .route("/events", get(events))
+        .route("/workers", get(workers))
+        .route("/workers/{worker}/block", post(block_worker))
+        .route("/workers/{worker}/trust", post(trust_worker))
+        .route("/people", get(ranking))
+        .route("/tokens", get(tokens).post(create_token))
+        .route("/tokens/{token}", delete(revoke_token))
+        .route("/invitations", post(invite))
+        .route("/accounts", get(accounts))
+        .route("/accounts/{name}", post(set_account).delete(delete_account))
+        .route("/accounts/{name}/quarantine", post(quarantine_account).delete(lift_quarantine))
+}
+
+/// Runs a read and responds with its JSON.
+macro_rules! read {
+    ($app:expr, |$connection:ident| $report:expr) => {
+        $app.read(move |mut connection| {
+            Box::pin(async move {
+                let $connection = &mut connection;
+                $report.await
+            })
+        })
+        .await
+        .map(Json)
+        .map_err(ApiError::from)
+    };
+}
+
+async fn campaigns_list(State(app): State<App>) -> ApiResult<Json<Value>> {
+    read!(app, |c| reports::campaigns(c))
+}
+
+async fn nets_list(State(app): State<App>) -> ApiResult<Json<Value>> {
+    read!(app, |c| reports::nets(c))
+}
+
+async fn ranking(State(app): State<App>) -> ApiResult<Json<Value>> {
+    read!(app, |c| reports::ranking(c))
+}
+
+/// A page of a list.
+#[derive(Deserialize)]
+struct Page {
+    /// Only events older than this one.
+    before: Option<i64>,
+}
+
+async fn events(State(app): State<App>, Query(page): Query<Page>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
+    read!(app, |c| reports::events(c, page.before))
+}
+
+async fn workers(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account);
+    read!(app, |c| reports::workers(c, own))
+}
+
+async fn accounts(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    caller.must_be(Role::Maintainer)?;
+    read!(app, |c| reports::accounts(c))
+}
+
+async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
+    let account = caller.0.account;
+    read!(app, |c| reports::tokens(c, account))
+}
+
+async fn match_standing(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
+    let standing =
+        app.read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await })).await?;
+    Ok(Json(json!(standing)))
+}
+
+async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Response> {
+    let (changed, report) = app
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                reports::campaign(&mut connection, id).await
+            })
+        })
+        .await?;
+    let mut response = Json(report).into_response();
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{changed}\"")) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+async fn create_campaign(
+    State(app): State<App>,
+    caller: Authenticated,
+    text: String,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    let id = app
+        .write(move |mut connection| {
+            let text = text.clone();
+            Box::pin(async move { campaigns::create(&mut connection, now, &text, Some(by)).await })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "campaign": id }))))
+}
+
+/// A command to a campaign.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommandBody {
+    command: Command,
+}
+
+async fn command(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Body(body): Body<CommandBody>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+
+    // If-Match: optimistic concurrency.
+    let seen = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
+    let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let name = name.clone();
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut connection, &name).await?;
+            campaigns::command(&mut connection, now, id, body.command, seen, Some(by)).await
+        })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The order of rating matches between a campaign's champions.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rate {
+    /// Pairs of games per match.
+    #[serde(default = "default_pairs")]
+    pairs: u32,
+    /// The nodes of a search; by default those of the campaign's gate.
+    nodes: Option<u64>,
+}
+
+const fn default_pairs() -> u32 {
+    ratings::DEFAULT_PAIRS
+}
+
+async fn rate(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+    Body(rate): Body<Rate>,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by, signature) = (app.clock.now(), caller.0.account, app.settings.bench_signature);
+    let plan = ratings::Plan { pairs: rate.pairs, nodes: rate.nodes };
+    let jobs = app
+        .write(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                ratings::begin(&mut connection, now, id, plan, signature, Some(by)).await
+            })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "jobs": jobs }))))
+}
+
+async fn begin_timed(
+    State(app): State<App>,
+    caller: Authenticated,
+    Body(plan): Body<timed::Plan>,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by, signature) = (app.clock.now(), caller.0.account, app.settings.bench_signature);
+    let job = app
+        .write(move |mut connection| {
+            Box::pin(async move { timed::begin(&mut connection, now, &plan, signature, Some(by)).await })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "job": job }))))
+}
+
+async fn strength(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    let history = app
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let id = campaigns::by_name(&mut connection, &name).await?;
+                ratings::history(&mut connection, id).await
+            })
+        })
+        .await?;
+    Ok(Json(history))
+}
+
+/// The reason of an action.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Why {
+    reason: String,
+    /// Optimistic concurrency: the champion that the caller saw; no other is rolled back.
+    #[serde(default)]
+    champion: Option<String>,
+}
+
+async fn roll_back(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+    Body(why): Body<Why>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (name, why) = (name.clone(), why.clone());
+        Box::pin(async move {
+            let id = campaigns::by_name(&mut connection, &name).await?;
+            campaigns::roll_back(&mut connection, now, id, why.champion.as_deref(), Some(by), &why.reason).await
+        })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The message to a blocked worker; none unblocks it.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    message: Option<String>,
+}
+
+async fn block_worker(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(worker): Path<i64>,
+    Body(block): Body<Message>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let message = block.message.clone();
+        Box::pin(async move { people::block_worker(&mut connection, now, worker, message.as_deref(), Some(by)).await })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Trust in a worker: its results settle disputes.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trust {
+    trusted: bool,
+}
+
+async fn trust_worker(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(worker): Path<i64>,
+    Body(trust): Body<Trust>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { people::trust_worker(&mut connection, now, worker, trust.trusted, Some(by)).await })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A request for a token.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    name: String,
+    role: Option<Role>,
+    /// Days until it expires; never by default.
+    days: Option<u32>,
+}
+
+async fn create_token(
+    State(app): State<App>,
+    caller: Authenticated,
+    Body(wanted): Body<NewToken>,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    let (now, account, role) = (app.clock.now(), caller.0.account, caller.0.role);
+    if wanted.role.is_some_and(|wanted| wanted > role) {
+        let detail = format!("a {role}'s token makes no {}'s", wanted.role.unwrap_or(role));
+        return Err(ApiError::new(Code::Forbidden, detail));
+    }
+    let token = app
+        .write(move |mut connection| {
+            let wanted = wanted.clone();
+            Box::pin(async move {
+                let expires = wanted.days.map(|days| now.after(i64::from(days) * coordinator_core::clock::DAY));
+                let role = wanted.role.unwrap_or(role);
+                people::create_token(&mut connection, now, account, &wanted.name, Some(role), expires).await
+            })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "token": token }))))
+}
+
+async fn revoke_token(State(app): State<App>, caller: Authenticated, Path(token): Path<i64>) -> ApiResult<StatusCode> {
+    let now = app.clock.now();
+    let account = (caller.0.role < Role::Admin).then_some(caller.0.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { people::revoke_token(&mut connection, now, account, token).await })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A request for an invitation.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Invitation {
+    role: Role,
+}
+
+async fn invite(
+    State(app): State<App>,
+    caller: Authenticated,
+    Body(wanted): Body<Invitation>,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    caller.must_be(Role::Maintainer.max(wanted.role))?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    let secret = app
+        .write(move |mut connection| {
+            Box::pin(async move { people::invite(&mut connection, now, by, wanted.role).await })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(json!({ "invitation": secret }))))
+}
+
+/// A change of an account.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    role: Option<Role>,
+    /// `active` or `blocked`.
+    state: Option<String>,
+    message: Option<String>,
+}
+
+async fn set_account(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+    Body(change): Body<Change>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(if change.role.is_some() { Role::Admin } else { Role::Maintainer })?;
+    if change.state.as_deref().is_some_and(|state| !matches!(state, "active" | "blocked")) {
+        return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked"));
+    }
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (name, change) = (name.clone(), change.clone());
+        Box::pin(async move {
+            let c = &mut connection;
+            let account = people::account_by_name(c, &name).await?;
+            let message = change.message.as_deref();
+            if let Some(role) = change.role {
+                people::set_account(c, now, account, ("role", role.name()), message, Some(by)).await?;
+            }
+            if let Some(state) = change.state {
+                people::set_account(c, now, account, ("state", &state), message, Some(by)).await?;
+            }
+            Ok(())
+        })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn delete_account(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+) -> ApiResult<StatusCode> {
+    let own = name.eq_ignore_ascii_case(&caller.0.name);
+    if !own {
+        caller.must_be(Role::Admin)?;
+    }
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let name = name.clone();
+        Box::pin(async move {
+            let account = people::account_by_name(&mut connection, &name).await?;
+            people::delete_account(&mut connection, now, account, (!own).then_some(by)).await
+        })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn quarantine_account(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+    Body(why): Body<Why>,
+) -> ApiResult<StatusCode> {
+    change_quarantine(app, caller, name, why, true).await
+}
+
+async fn lift_quarantine(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(name): Path<String>,
+    Body(why): Body<Why>,
+) -> ApiResult<StatusCode> {
+    change_quarantine(app, caller, name, why, false).await
+}
+
+async fn change_quarantine(
+    app: App,
+    caller: Authenticated,
+    name: String,
+    why: Why,
+    begins: bool,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Maintainer)?;
+    let (now, by) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (name, why) = (name.clone(), why.clone());
+        Box::pin(async move {
+            let c = &mut connection;
+            let account = people::account_by_name(c, &name).await?;
+            if begins {
+                quarantine::quarantine(c, now, account, Some(by), &why.reason).await
+            } else {
+                quarantine::lift(c, now, account, Some(by), &why.reason).await
+            }
+        })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,151 @@
+//! Results of handlers: a response, or a problem.
+
+use axum::{
+    Json,
+    extract::{
+        self, FromRequest, FromRequestParts, Request,
+        rejection::{BytesRejection, JsonRejection},
+    },
+    http::{HeaderValue, StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use coordinator_core::{clock::Time, games::ReadError, objects::ObjectError, store::StoreError};
+use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
+use serde::de::DeserializeOwned;
+
+/// An error response (`application/problem+json`), and its `Retry-After` in seconds.
+#[derive(Debug)]
+pub(crate) struct ApiError(pub(crate) Problem, pub(crate) Option<u64>);
+
+/// The result of a handler.
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self(Problem::new(code, detail), None)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(self.0)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_TYPE));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.1 {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(failure: StoreError) -> Self {
+        match failure {
+            StoreError::Rejected(problem) => {
+                let wait = (problem.code == Code::Busy).then_some(2);
+                Self(problem, wait)
+            }
+            StoreError::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
+            missing if missing.is_missing_row() => Self(Problem::new(Code::NotFound, "there is no such thing"), None),
+            other => {
+                // Internal errors are for the log, not for clients.
+                tracing::error!(error = %other, "an operation failed");
+                Self(Problem::new(Code::Internal, "the coordinator failed: its log says why"), Some(30))
+            }
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Store(error) => error.into(),
+            ReadError::Object(error) => error.into(),
+        }
+    }
+}
+
+impl From<ObjectError> for ApiError {
+    fn from(error: ObjectError) -> Self {
+        match error {
+            ObjectError::Missing => Self::new(Code::NotFound, "there is no such object"),
+            ObjectError::Range { length } => Self::new(Code::BadRange, format!("the object has {length} bytes")),
+            other => {
+                tracing::error!(error = %other, "the store of objects failed");
+                Self(Problem::new(Code::Busy, "the store of objects does not answer: ask again later"), Some(30))
+            }
+        }
+    }
+}
+
+/// The server is at its limit. The spread of `Retry-After` keeps clients from returning together.
+pub(super) fn busy(now: Time) -> ApiError {
+    let problem = Problem::new(Code::Busy, "the coordinator has too much to do: ask again later");
+    ApiError(problem, Some(5 + now.0.unsigned_abs() % 20))
+}
+
+/// A JSON body, or a problem that names its error.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(body)) => Ok(Self(body)),
+            Err(JsonRejection::MissingJsonContentType(_)) => {
+                Err(ApiError::new(Code::WrongType, "the body must be of type application/json"))
+            }
+            Err(JsonRejection::BytesRejection(BytesRejection::FailedToBufferBody(_))) => {
+                Err(ApiError::new(Code::TooLarge, "the body is too large, or broke off"))
+            }
+            Err(other) => Err(ApiError::new(Code::BadRequest, one_line(&other.body_text()))),
+        }
+    }
+}
+
+/// Path parameters, or a problem: a path with unreadable parameters names nothing.
+#[derive(Debug)]
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let path = extract::Path::<T>::from_request_parts(parts, state).await;
+        path.map(|path| Self(path.0)).map_err(|_| ApiError::new(Code::NotFound, "there is nothing at this address"))
+    }
+}
+
+/// Query parameters, or a problem that names their error.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        let query = serde_urlencoded::from_str(parts.uri.query().unwrap_or_default());
+        let unreadable = |error| ApiError::new(Code::BadRequest, format!("the address cannot be read: {error}"));
+        query.map(Self).map_err(unreadable)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The response to a path without a route.
+pub(crate) async fn route_not_found() -> Response {
+    ApiError(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
+}
+
+/// The response to another method than those of a route.
+pub(crate) async fn method_not_allowed() -> Response {
+    ApiError(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
+}

@@ -1,0 +1,105 @@
+//! Games by their shards, and the arbiter's verdict on any position.
+
+use axum::{
+    Json,
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+use coordinator_core::games::{self, judge::JudgeQuery};
+use protocol::api::problem::Code;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use xiangqi::notation::Notation;
+
+use super::{
+    answer::{ApiError, ApiResult, Path, Query},
+    auth::Reader,
+};
+use crate::app::App;
+
+/// A filter of the list of shards.
+#[derive(Deserialize)]
+pub(super) struct OfJob {
+    job: Option<i64>,
+    before: Option<i64>,
+}
+
+pub(super) async fn shards(State(app): State<App>, Query(of): Query<OfJob>, reader: Reader) -> ApiResult<Json<Value>> {
+    let trainer = reader.is_trainer();
+    let shards = app
+        .read(move |mut connection| {
+            Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
+        })
+        .await?;
+    Ok(Json(shards.iter().map(games::ListedShard::json).collect()))
+}
+
+/// A filter of the list of a shard's games.
+#[derive(Deserialize)]
+pub(super) struct OfShard {
+    reason: Option<String>,
+    #[serde(default)]
+    skip: usize,
+}
+
+pub(super) async fn of_shard(
+    State(app): State<App>,
+    Path(shard): Path<String>,
+    Query(of): Query<OfShard>,
+    reader: Reader,
+) -> ApiResult<Json<Value>> {
+    let trainer = reader.is_trainer();
+    let (shard, header, listed, found) = games::list(&app, &shard, of.reason, of.skip, trainer).await?;
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|game| {
+            json!({ "game": game.number, "outcome": game.outcome.name(), "reason": game.reason.name(),
+                    "plies": game.plies })
+        })
+        .collect();
+    Ok(Json(json!({ "shard": shard, "header": header, "found": found, "games": listed })))
+}
+
+pub(super) async fn game(
+    State(app): State<App>,
+    Path((shard, number)): Path<(String, u64)>,
+    reader: Reader,
+) -> ApiResult<Json<Value>> {
+    let trainer = reader.is_trainer();
+    Ok(Json(games::read(&app, &shard, number, trainer).await?.json()))
+}
+
+/// The notation of the moves.
+#[derive(Deserialize)]
+pub(super) struct Written {
+    notation: Option<String>,
+}
+
+pub(super) async fn pgn(
+    State(app): State<App>,
+    Path((shard, number)): Path<(String, u64)>,
+    Query(written): Query<Written>,
+    reader: Reader,
+) -> ApiResult<Response> {
+    let notation = match written.notation.as_deref() {
+        None => Notation::Uci,
+        Some(name) => name.parse().map_err(|error| ApiError::new(Code::Invalid, format!("{error}")))?,
+    };
+    let trainer = reader.is_trainer();
+    let kept = games::read(&app, &shard, number, trainer).await?;
+    let text = kept.story.pgn(kept.tags(&app.settings.name), notation).to_string();
+    let name = format!("attachment; filename=\"{}-{number}.pgn\"", &kept.shard.to_string()[..12]);
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-chess-pgn; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, text).into_response())
+}
+
+pub(super) async fn judgement(Query(query): Query<JudgeQuery>) -> ApiResult<Json<Value>> {
+    let judged = query.judge().map_err(|wrong| ApiError::new(Code::Invalid, wrong.sentence(false)))?;
+    let mut value = judged.story.json();
+    value["moves_after_the_end"] = json!(judged.surplus);
+    Ok(Json(value))
+}

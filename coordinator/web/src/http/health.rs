@@ -1,0 +1,70 @@
+//! Liveness, readiness, and metrics for Prometheus.
+
+use std::fmt::Write as _;
+
+use axum::{
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use coordinator_core::reports::health::{self, Uploads};
+
+use super::limits::BOUNDS;
+use crate::app::App;
+
+pub(super) async fn alive() -> &'static str {
+    "alive\n"
+}
+
+/// Readiness probe: each fault is a line of the response.
+pub(super) async fn ready(State(app): State<App>) -> Response {
+    let mut wrong = Vec::new();
+    if *app.stopping.borrow() {
+        wrong.push("the coordinator is stopping".to_owned());
+    }
+    let database = app.read(|mut connection| Box::pin(async move { health::answers(&mut connection).await })).await;
+    if let Err(error) = database {
+        tracing::error!(%error, "the database does not answer");
+        wrong.push("the database does not answer".to_owned());
+    }
+    wrong.extend(app.policy().no_selfplay);
+    if wrong.is_empty() {
+        return "ready\n".into_response();
+    }
+    (StatusCode::SERVICE_UNAVAILABLE, wrong.join("\n") + "\n").into_response()
+}
+
+pub(super) async fn metrics(State(app): State<App>) -> Response {
+    let now = app.clock.now();
+    let counts =
+        app.read(move |mut connection| Box::pin(async move { health::counts(&mut connection, now).await })).await;
+    let mut text = String::new();
+    if let Ok(counts) = counts {
+        let _ = writeln!(text, "chuhe_shards_waiting {}", counts.shards_waiting);
+        let _ = writeln!(text, "chuhe_workers_active {}", counts.workers_active);
+        let _ = writeln!(text, "chuhe_leases_active {}", counts.leases_active);
+        for Uploads { state, shards, games, bytes } in counts.uploads {
+            let _ = writeln!(text, "chuhe_shards{{state=\"{state}\"}} {shards}");
+            let _ = writeln!(text, "chuhe_games{{state=\"{state}\"}} {games}");
+            let _ = writeln!(text, "chuhe_bytes{{state=\"{state}\"}} {bytes}");
+        }
+    }
+    for (class, responses) in app.limits.responses().into_iter().enumerate().skip(1) {
+        let _ = writeln!(text, "chuhe_answers_total{{status=\"{class}xx\"}} {responses}");
+    }
+    let (bins, sum) = app.limits.times();
+    let mut below = 0;
+    for (bin, count) in bins.into_iter().enumerate() {
+        below += count;
+        let bound = BOUNDS.get(bin).map_or("+Inf".to_owned(), |bound| format!("{}", *bound as f64 / 1e3));
+        let _ = writeln!(text, "chuhe_answer_seconds_bucket{{le=\"{bound}\"}} {below}");
+    }
+    let _ = writeln!(text, "chuhe_answer_seconds_sum {}\nchuhe_answer_seconds_count {below}", sum.as_secs_f64());
+    let (active, bytes) = app.limits.requests.in_use();
+    let _ = writeln!(text, "chuhe_requests_inside {active}\nchuhe_body_bytes {bytes}");
+    if let Some(free) = app.free_bytes() {
+        let _ = writeln!(text, "chuhe_free_bytes {free}");
+    }
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}

@@ -1,0 +1,211 @@
+//! Requests of trainers.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    body::Body as HttpBody,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use coordinator_core::{
+    campaigns::{
+        nets::{self, NewNet},
+        trainings::{self, Uploaded},
+    },
+    objects::Kind,
+};
+use nnue::{Net, architecture::Sizes};
+use protocol::{
+    api::{
+        MAX_NET_BYTES, NET_TYPE,
+        problem::Code,
+        training::{Abandon, Accepted, Claim, Completion, Offer, Progress},
+        work::{Renewed, Role},
+    },
+    is_name,
+    net::NetManifest,
+    recipe::Inputs,
+};
+use tokio::task::spawn_blocking;
+
+use super::{
+    answer::{ApiError, ApiResult, Body, Path},
+    auth::Authenticated,
+    body::{collect, require_type, verify_hash},
+    permits::Permit,
+};
+use crate::app::App;
+
+/// Longest plot of the loss, in bytes.
+const MAX_CURVES_BYTES: u64 = 4 << 20;
+
+pub(super) async fn claim(
+    State(app): State<App>,
+    caller: Authenticated,
+    Body(claim): Body<Claim>,
+) -> ApiResult<Json<Offer>> {
+    caller.must_be(Role::Trainer)?;
+    if !is_name(&claim.name) {
+        return Err(ApiError::new(Code::Invalid, format!("{:?} is no name of a trainer", claim.name)));
+    }
+    let (now, account) = (app.clock.now(), caller.0.account);
+    let offer = app
+        .write(move |mut connection| {
+            let claim = claim.clone();
+            Box::pin(async move { trainings::claim(&mut connection, now, account, &claim).await })
+        })
+        .await?;
+    Ok(Json(offer))
+}
+
+pub(super) async fn progress(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(token): Path<String>,
+    Body(progress): Body<Progress>,
+) -> ApiResult<Json<Renewed>> {
+    caller.must_be(Role::Trainer)?;
+    let (now, account) = (app.clock.now(), caller.0.account);
+    let renewed = app
+        .write(move |mut connection| {
+            let token = token.clone();
+            Box::pin(async move { trainings::progress(&mut connection, now, account, &token, &progress).await })
+        })
+        .await?;
+    Ok(Json(renewed))
+}
+
+pub(super) async fn net(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(token): Path<String>,
+    Extension(permit): Extension<Arc<Permit>>,
+    headers: HeaderMap,
+    body: HttpBody,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Trainer)?;
+    require_type(&headers, NET_TYPE)?;
+    require_training(&app, &caller, &token).await?;
+    permit.exempt_from_byte_limits();
+    let bytes = collect(&app, &headers, body, MAX_NET_BYTES, &permit).await?;
+    verify_hash(&headers, &bytes)?;
+    let checked = bytes.clone();
+    let checked = spawn_blocking(move || Net::from_bytes(&checked).map(drop)).await;
+    match checked {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return Err(ApiError::new(Code::BadNet, format!("the body is no net: {error}"))),
+        Err(_) => return Err(ApiError::new(Code::BadNet, "the body is no net that can be read")),
+    }
+    let hash = app.objects.put(Kind::Net, bytes).await?;
+    uploaded(&app, &caller, token, Uploaded::Net, hash).await
+}
+
+pub(super) async fn curves(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(token): Path<String>,
+    Extension(permit): Extension<Arc<Permit>>,
+    headers: HeaderMap,
+    body: HttpBody,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Trainer)?;
+    require_type(&headers, "image/svg+xml")?;
+    require_training(&app, &caller, &token).await?;
+    permit.exempt_from_byte_limits();
+    let bytes = collect(&app, &headers, body, MAX_CURVES_BYTES, &permit).await?;
+    verify_hash(&headers, &bytes)?;
+    let hash = app.objects.put(Kind::Curves, bytes).await?;
+    uploaded(&app, &caller, token, Uploaded::Curves, hash).await
+}
+
+async fn require_training(app: &App, caller: &Authenticated, token: &str) -> ApiResult<()> {
+    let (account, token) = (caller.0.account, token.to_owned());
+    app.write(move |mut connection| {
+        let token = token.clone();
+        Box::pin(async move { trainings::leased(&mut connection, account, &token).await.map(drop) })
+    })
+    .await?;
+    Ok(())
+}
+
+async fn uploaded(
+    app: &App,
+    caller: &Authenticated,
+    token: String,
+    kind: Uploaded,
+    hash: dataset::Digest,
+) -> ApiResult<StatusCode> {
+    let (now, account) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let token = token.clone();
+        Box::pin(async move { trainings::uploaded(&mut connection, now, account, &token, kind, hash).await })
+    })
+    .await?;
+    Ok(StatusCode::CREATED)
+}
+
+pub(super) async fn complete(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(token): Path<String>,
+    Body(completion): Body<Completion>,
+) -> ApiResult<Json<Accepted>> {
+    caller.must_be(Role::Trainer)?;
+    let manifest = NetManifest::from_text(&completion.manifest)
+        .map_err(|error| ApiError::new(Code::Invalid, format!("`manifest`: {error}")))?;
+    let hash: dataset::Digest = manifest
+        .net
+        .to_string()
+        .parse()
+        .map_err(|_| ApiError::new(Code::Invalid, "`manifest`: its net has no name"))?;
+    let bytes = app.objects.length(Kind::Net, hash).await?;
+    let (now, account, text) = (app.clock.now(), caller.0.account, completion.manifest);
+    let sizes = manifest.architecture;
+    let built = Sizes::new(sizes.width as usize, sizes.first as usize, sizes.second as usize, sizes.stacks as usize)
+        .map_err(|error| ApiError::new(Code::Invalid, format!("`manifest`: {error}")))?;
+    let inputs = match sizes.inputs {
+        Inputs::Kings => nnue::architecture::Inputs::Kings,
+        Inputs::KingsAttackers => nnue::architecture::Inputs::KingsAttackers,
+    };
+    let architecture = nets::architecture_line(built.with_inputs(inputs));
+    let name = manifest.name;
+    app.write(move |mut connection| {
+        let (token, text, name, architecture) = (token.clone(), text.clone(), name.clone(), architecture.clone());
+        Box::pin(async move {
+            if trainings::was_completed(&mut connection, account, &token, hash).await? {
+                return Ok(());
+            }
+            let taken = trainings::leased(&mut connection, account, &token).await?;
+            let net = NewNet {
+                hash,
+                name,
+                state: "candidate",
+                bytes,
+                architecture,
+                manifest: Some(text),
+                campaign: Some((taken.campaign, taken.generation)),
+                parent: taken.champion,
+            };
+            trainings::complete(&mut connection, now, account, &token, &net).await
+        })
+    })
+    .await?;
+    Ok(Json(Accepted { net: hash }))
+}
+
+pub(super) async fn abandon(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(token): Path<String>,
+    Body(abandon): Body<Abandon>,
+) -> ApiResult<StatusCode> {
+    caller.must_be(Role::Trainer)?;
+    let (now, account) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let (token, abandon) = (token.clone(), abandon.clone());
+        Box::pin(async move { trainings::abandon(&mut connection, now, account, &token, &abandon).await })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

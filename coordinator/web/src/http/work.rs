@@ -1,0 +1,316 @@
+//! Requests of workers.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Extension, Json,
+    body::Body as HttpBody,
+    extract::{ConnectInfo, Path, State},
+    http::{HeaderMap, StatusCode},
+    response::IntoResponse,
+};
+use coordinator_core::{
+    choices::Registration as RegistrationMode,
+    objects::Kind,
+    people,
+    validator::random,
+    work::{
+        leases,
+        leasing::{self, Caller},
+        notices,
+        receiving::{self, Upload},
+    },
+};
+use dataset::{Digest, delivery, shard::Shard};
+use protocol::api::{
+    MAX_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE,
+    problem::{Code, Problem},
+    work::{
+        Answer as WorkAnswer, Ask, Failure as Report, GiveBack, Machine, Me, Receipt, ReceiptStatus, Renew, Renewed,
+        Server, Worker,
+    },
+};
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::{
+    answer::{ApiError, ApiResult, Body},
+    auth::{Authenticated, MinVersion},
+    body::{collect, require_type, verify_hash},
+    permits::Permit,
+};
+use crate::app::App;
+
+pub(super) async fn server(State(app): State<App>) -> ApiResult<Json<Server>> {
+    let settings = &app.settings;
+    Ok(Json(Server {
+        name: settings.name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        least_worker: settings.least_worker.clone(),
+        time: app.clock.now().seconds(),
+        invitation_only: app.choices().await?.registration == RegistrationMode::Invitation,
+        licence: "CC0-1.0".to_owned(),
+        mirror: settings.mirror.clone(),
+    }))
+}
+
+pub(super) async fn me(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Me>> {
+    let (account, today) = (caller.0.account, app.clock.now().day());
+    let (today, total, rank) = app
+        .read(move |mut connection| {
+            Box::pin(async move {
+                let today = people::contribution(&mut connection, account, today).await?;
+                let total = people::contribution(&mut connection, account, i64::MIN).await?;
+                Ok((today, total, people::rank(&mut connection, account).await?))
+            })
+        })
+        .await?;
+    let page = format!("/people/{}", caller.0.name);
+    Ok(Json(Me { account: caller.0.name, role: caller.0.role, today, total, rank, page }))
+}
+
+/// A request for an account.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Registration {
+    name: String,
+    /// The licence of contributed games: it must be the server's.
+    licence: String,
+    #[serde(default)]
+    invitation: Option<String>,
+}
+
+/// The account's first token, shown once.
+#[derive(Clone, Serialize)]
+pub(super) struct Registered {
+    account: String,
+    token: String,
+    approved: bool,
+}
+
+pub(super) async fn register_account(
+    State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    Body(wanted): Body<Registration>,
+) -> ApiResult<(StatusCode, Json<Registered>)> {
+    if wanted.licence != "CC0-1.0" {
+        return Err(ApiError::new(Code::Invalid, "games are contributed under CC0-1.0: say so in `licence`"));
+    }
+    let registration = app.choices().await?.registration;
+    if registration == RegistrationMode::Invitation && wanted.invitation.is_none() {
+        return Err(ApiError::new(Code::Forbidden, "accounts are by invitation: send one in `invitation`"));
+    }
+    let now = app.clock.now();
+    app.may_register(&headers, peer)?;
+    let state = registration.first_state(wanted.invitation.is_some());
+    let (name, invitation) = (wanted.name.clone(), wanted.invitation);
+    let token = app
+        .write(move |mut connection| {
+            let (name, invitation) = (name.clone(), invitation.clone());
+            Box::pin(async move {
+                let c = &mut connection;
+                let account = people::register(c, now, &name, state, invitation.as_deref()).await?;
+                people::create_token(c, now, account, "first", None, None).await
+            })
+        })
+        .await?;
+    let registered = Registered { account: wanted.name, token, approved: state == "active" };
+    Ok((StatusCode::CREATED, Json(registered)))
+}
+
+pub(super) async fn register(
+    State(app): State<App>,
+    caller: Authenticated,
+    _new: MinVersion,
+    Body(machine): Body<Machine>,
+) -> ApiResult<Json<Worker>> {
+    let (now, account) = (app.clock.now(), caller.0.account);
+    let worker = app
+        .write(move |mut connection| {
+            let machine = machine.clone();
+            Box::pin(async move { people::register_worker(&mut connection, now, account, &machine).await })
+        })
+        .await?;
+    Ok(Json(Worker { worker }))
+}
+
+pub(super) async fn ask(
+    State(app): State<App>,
+    caller: Authenticated,
+    _new: MinVersion,
+    Body(ask): Body<Ask>,
+) -> ApiResult<Json<WorkAnswer>> {
+    if ask.nonce.is_empty() || ask.nonce.len() > 64 {
+        return Err(ApiError::new(Code::Invalid, "`nonce` must have 1 to 64 characters"));
+    }
+    if ask.acknowledged.len() > Ask::MAX_ACKNOWLEDGED {
+        return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MAX_ACKNOWLEDGED)));
+    }
+    let (now, policy) = (app.clock.now(), app.policy());
+    let caller = Caller { account: caller.0.account, draw: random() };
+    let answer = app
+        .write(move |mut connection| {
+            let (ask, policy) = (ask.clone(), policy.clone());
+            Box::pin(async move {
+                let work = leasing::acquire(&mut connection, now, caller, &ask, &policy).await?;
+                Ok(WorkAnswer { work, notices: notices::unacknowledged(&mut connection, ask.worker).await? })
+            })
+        })
+        .await?;
+    Ok(Json(answer))
+}
+
+pub(super) async fn renew(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(lease): Path<String>,
+    Body(renew): Body<Renew>,
+) -> ApiResult<Json<Renewed>> {
+    let (now, account) = (app.clock.now(), caller.0.account);
+    let renewed = app
+        .write(move |mut connection| {
+            let lease = lease.clone();
+            Box::pin(async move { leases::renew(&mut connection, now, account, &lease, renew.finished).await })
+        })
+        .await?;
+    Ok(Json(renewed))
+}
+
+pub(super) async fn give_back(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path(lease): Path<String>,
+    Body(back): Body<GiveBack>,
+) -> ApiResult<StatusCode> {
+    let account = caller.0.account;
+    app.write(move |mut connection| {
+        let lease = lease.clone();
+        Box::pin(async move { leases::release(&mut connection, account, &lease, back.from).await })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(super) async fn fail(
+    State(app): State<App>,
+    caller: Authenticated,
+    Body(report): Body<Report>,
+) -> ApiResult<StatusCode> {
+    let (now, account) = (app.clock.now(), caller.0.account);
+    app.write(move |mut connection| {
+        let report = report.clone();
+        Box::pin(async move { people::report_failure(&mut connection, now, account, &report).await })
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Receives games. They are checked against the lease, stored and recorded before the response:
+/// accepted means durable.
+pub(super) async fn receive(
+    State(app): State<App>,
+    caller: Authenticated,
+    Path((lease, first)): Path<(String, u64)>,
+    Extension(permit): Extension<Arc<Permit>>,
+    headers: HeaderMap,
+    body: HttpBody,
+) -> ApiResult<impl IntoResponse> {
+    require_type(&headers, SHARD_TYPE)?;
+    let account = caller.0.account;
+    let token = lease.clone();
+    let expected = app
+        .read(move |mut connection| {
+            let token = token.clone();
+            Box::pin(async move { receiving::expectation(&mut connection, account, &token, first).await })
+        })
+        .await?;
+    let left = match remaining_quota(&app, account).await {
+        // Idempotent retry: the response to the upload that filled the quota was lost.
+        Err(_) if was_received(&app, &headers).await? => None,
+        left => left?,
+    };
+    let bytes = match left {
+        Some(left) if left < MAX_SHARD_BYTES => collect(&app, &headers, body, left, &permit)
+            .await
+            .map_err(|error| if error.0.code == Code::TooLarge { beyond_quota(&app, left) } else { error })?,
+        _ => collect(&app, &headers, body, MAX_SHARD_BYTES, &permit).await?,
+    };
+    let hash = verify_hash(&headers, &bytes)?;
+    let checked = bytes.clone();
+    let totals = spawn_blocking(move || {
+        // A partial upload is allowed: any whole number of units from the lease's first game.
+        let rejected = |refusal: delivery::Refusal| (Code::from_name(refusal.code()), refusal.to_string());
+        let found = Shard::new(&checked[..]).map_or(0, |shard| shard.games());
+        let max = expected.games.end - expected.games.start;
+        let count = if found == 0 || found > max || found % expected.unit != 0 { max } else { found };
+        let games = expected.games.start..expected.games.start + count;
+        delivery::precheck(&checked, &expected.header, games).map_err(rejected)
+    })
+    .await
+    .map_err(|_| ApiError::new(Code::Internal, "the coordinator failed: its log says why"))?;
+    let totals = match totals {
+        Ok(totals) => totals,
+        Err((code, detail)) => return Err(wrong_games(&app, hash, code, detail).await?),
+    };
+    let length = bytes.len() as u64;
+    app.objects.put(Kind::Shard, bytes).await?;
+    let upload =
+        Upload { token: lease, account, hash, bytes: length, first, games: totals.games, positions: totals.positions };
+    let now = app.clock.now();
+    let (status, notices) = app
+        .write(move |mut connection| {
+            let upload = upload.clone();
+            Box::pin(async move {
+                let status = receiving::receive(&mut connection, now, &upload).await?;
+                let worker = leases::worker_of_lease(&mut connection, &upload.token).await?;
+                Ok((status, notices::unacknowledged(&mut connection, worker).await?))
+            })
+        })
+        .await?;
+    let code = if status == ReceiptStatus::Received { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((code, Json(Receipt { status, shard: hash, notices })))
+}
+
+/// The error for games that are not the lease's: they may be another lease's.
+async fn wrong_games(app: &App, hash: Digest, code: Code, detail: String) -> ApiResult<ApiError> {
+    if is_known(app, hash).await? {
+        let detail = format!("the shard {hash} was uploaded before, for another lease: {detail}");
+        return Ok(ApiError::new(Code::Replayed, detail));
+    }
+    Ok(ApiError::new(code, detail))
+}
+
+/// Whether the announced body was received before.
+async fn was_received(app: &App, headers: &HeaderMap) -> ApiResult<bool> {
+    let announced = headers.get(SHA256_HEADER).and_then(|value| value.to_str().ok()?.parse::<Digest>().ok());
+    match announced {
+        Some(hash) => is_known(app, hash).await,
+        None => Ok(false),
+    }
+}
+
+/// Whether such a shard was received before, for any lease.
+async fn is_known(app: &App, hash: Digest) -> ApiResult<bool> {
+    let known =
+        app.read(move |mut connection| Box::pin(async move { receiving::is_known(&mut connection, hash).await }));
+    Ok(known.await?)
+}
+
+/// Bytes left of an account's quota; none without a quota. A full quota is an error.
+async fn remaining_quota(app: &App, account: i64) -> ApiResult<Option<u64>> {
+    let Some(quota) = app.settings.quota_bytes else { return Ok(None) };
+    let used = app
+        .read(move |mut connection| Box::pin(async move { receiving::stored_bytes(&mut connection, account).await }))
+        .await?;
+    match quota.saturating_sub(used) {
+        0 => Err(beyond_quota(app, 0)),
+        left => Ok(Some(left)),
+    }
+}
+
+fn beyond_quota(app: &App, left: u64) -> ApiError {
+    let quota = app.settings.quota_bytes.unwrap_or_default();
+    let detail = format!("an account's games may take {quota} bytes here, and {left} of these are left");
+    ApiError(Problem::new(Code::Quota, detail), Some(3_600))
+}

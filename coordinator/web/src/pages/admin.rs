@@ -1,0 +1,303 @@
+//! Administration: users, audits and disputes, events, settings.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::State,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::{get, post},
+};
+use coordinator_core::{
+    choices::{self, Key, NoSuchKey, Registration},
+    people,
+    reports::{
+        log::{self, LoggedEvent},
+        people::{self as facts, Account, Audits},
+    },
+    store::{Connection, StoreError},
+    work::quarantine,
+};
+use protocol::api::{problem::Code, work::Role};
+use serde::Deserialize;
+
+use super::{
+    form::Form,
+    format,
+    page::{Page, Visitor, show},
+    words::{fill, state},
+    workers::{Part, Parts},
+};
+use crate::{
+    app::App,
+    http::answer::{ApiError, ApiResult, Path, Query},
+};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/admin", get(users))
+        .route("/admin/users/{name}", post(change_user))
+        .route("/admin/workers/{worker}", post(change_worker))
+        .route("/admin/invitations", post(invite))
+        .route("/admin/audits", get(audits))
+        .route("/admin/events", get(events))
+        .route("/admin/settings", get(settings))
+        .route("/admin/settings/{key}", post(change_setting))
+}
+
+#[derive(Template)]
+#[template(path = "admin_users.html")]
+struct UsersPage {
+    page: Page,
+    tab: &'static str,
+    users: Vec<Account>,
+    parts: Parts,
+}
+
+async fn users(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    users_page(&app, &visitor, part, None).await
+}
+
+async fn users_page(app: &App, visitor: &Visitor, part: Part, notice: Option<String>) -> ApiResult<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let number = i64::from(part.page);
+    let users =
+        app.read(move |mut connection| Box::pin(async move { facts::accounts(&mut connection, number).await })).await?;
+    let page =
+        visitor.page("admin", visitor.language.words().data_and_admin.users, "/api/v1/accounts").with_notice(notice);
+    let parts = Parts::around(part, users.len());
+    show(&UsersPage { page, tab: "users", users, parts })
+}
+
+#[derive(Clone, Deserialize)]
+struct UserChange {
+    action: String,
+    #[serde(default)]
+    role: String,
+    #[serde(default)]
+    reason: String,
+}
+
+async fn change_user(State(app): State<App>, Path(name): Path<String>, form: Form<UserChange>) -> ApiResult<Response> {
+    let Form(visitor, change) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    if matches!(change.action.as_str(), "role" | "delete") {
+        visitor.must_be(Role::Admin)?;
+    }
+    let now = app.clock.now();
+    app.write(move |mut connection| {
+        let (name, change) = (name.clone(), change.clone());
+        Box::pin(async move { apply(&mut connection, now, &name, &change, by).await })
+    })
+    .await?;
+    Ok(Redirect::to(&visitor.link("/admin")).into_response())
+}
+
+async fn apply(
+    c: &mut Connection<'_>,
+    now: coordinator_core::clock::Time,
+    name: &str,
+    change: &UserChange,
+    by: i64,
+) -> Result<(), StoreError> {
+    let refused = |detail: &str| StoreError::rejected(Code::Invalid, detail);
+    let account = people::account_by_name(c, name).await?;
+    let reason = Some(change.reason.trim()).filter(|reason| !reason.is_empty());
+    let why = reason.ok_or_else(|| refused("say why, in a few words"));
+    match change.action.as_str() {
+        "approve" => people::set_account(c, now, account, ("state", "active"), None, Some(by)).await,
+        "block" => people::set_account(c, now, account, ("state", "blocked"), Some(why?), Some(by)).await,
+        "quarantine" => quarantine::quarantine(c, now, account, Some(by), why?).await,
+        "lift" => quarantine::lift(c, now, account, Some(by), why?).await,
+        "role" => {
+            let role: Role = change.role.parse().map_err(|_| refused("there is no such role"))?;
+            people::set_account(c, now, account, ("role", role.name()), None, Some(by)).await
+        }
+        "delete" => people::delete_account(c, now, account, Some(by)).await,
+        _ => Err(refused("there is no such action")),
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct WorkerChange {
+    action: String,
+    #[serde(default)]
+    message: String,
+}
+
+async fn change_worker(
+    State(app): State<App>,
+    Path(worker): Path<i64>,
+    form: Form<WorkerChange>,
+) -> ApiResult<Response> {
+    let Form(visitor, change) = form;
+    let by = visitor.must_be(Role::Maintainer)?.account;
+    let now = app.clock.now();
+    let message = change.message.trim().to_owned();
+    if change.action == "block" && message.is_empty() {
+        return Err(ApiError::new(Code::Invalid, "write a message for the worker"));
+    }
+    app.write(move |mut connection| {
+        let (action, message) = (change.action.clone(), message.clone());
+        Box::pin(async move {
+            let c = &mut connection;
+            match action.as_str() {
+                "block" => people::block_worker(c, now, worker, Some(&message), Some(by)).await,
+                "unblock" => people::block_worker(c, now, worker, None, Some(by)).await,
+                "trust" => people::trust_worker(c, now, worker, true, Some(by)).await,
+                _ => people::trust_worker(c, now, worker, false, Some(by)).await,
+            }
+        })
+    })
+    .await?;
+    Ok(Redirect::to(&visitor.link("/workers")).into_response())
+}
+
+#[derive(Deserialize)]
+struct Invitation {
+    role: Role,
+}
+
+async fn invite(State(app): State<App>, form: Form<Invitation>) -> ApiResult<Response> {
+    let Form(visitor, Invitation { role }) = form;
+    let by = visitor.must_be(Role::Maintainer.max(role))?.account;
+    let now = app.clock.now();
+    let secret = app
+        .write(move |mut connection| Box::pin(async move { people::invite(&mut connection, now, by, role).await }))
+        .await?;
+    let notice = fill(visitor.language.words().data_and_admin.invitation_made, secret);
+    users_page(&app, &visitor, Part { page: 0 }, Some(notice)).await
+}
+
+#[derive(Template)]
+#[template(path = "admin_audits.html")]
+struct AuditsPage {
+    page: Page,
+    tab: &'static str,
+    audits: Audits,
+    parts: Parts,
+}
+
+async fn audits(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let number = i64::from(part.page);
+    let audits =
+        app.read(move |mut connection| Box::pin(async move { facts::audits(&mut connection, number).await })).await?;
+    let page =
+        visitor.page("admin", visitor.language.words().data_and_admin.audits, format!("/api/v1/audits?page={number}"));
+    let parts = Parts::around(part, audits.open.len());
+    show(&AuditsPage { page, tab: "audits", audits, parts })
+}
+
+#[derive(Template)]
+#[template(path = "admin_events.html")]
+struct EventsPage {
+    page: Page,
+    tab: &'static str,
+    events: Vec<LoggedEvent>,
+    older: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Older {
+    before: Option<i64>,
+}
+
+async fn events(State(app): State<App>, visitor: Visitor, Query(older): Query<Older>) -> ApiResult<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let before = older.before.unwrap_or(i64::MAX);
+    let events =
+        app.read(move |mut connection| Box::pin(async move { log::before(&mut connection, before).await })).await?;
+    let json = older.before.map_or("/api/v1/events".to_owned(), |before| format!("/api/v1/events?before={before}"));
+    let older = events.last().filter(|_| events.len() == 100).map(|event| event.event);
+    let page = visitor.page("admin", visitor.language.words().data_and_admin.events, json);
+    show(&EventsPage { page, tab: "events", events, older })
+}
+
+#[derive(Template)]
+#[template(path = "admin_settings.html")]
+struct SettingsPage {
+    page: Page,
+    tab: &'static str,
+    choices: Vec<Choice>,
+    settings: Vec<(&'static str, String)>,
+}
+
+/// A setting that administrators change.
+struct Choice {
+    key: &'static str,
+    value: String,
+    /// The current value as a label.
+    shown: String,
+    about: &'static str,
+    /// The allowed words; none for a number up to `max`.
+    words: Vec<&'static str>,
+    max: u32,
+}
+
+async fn settings(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
+    settings_page(&app, &visitor, None).await
+}
+
+async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> ApiResult<Response> {
+    visitor.must_be(Role::Maintainer)?;
+    let choices = app.choices().await?;
+    let it = &app.settings;
+    let words = &visitor.language.words().main;
+    let river = &visitor.language.words().data_and_admin;
+    let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
+    let choice = |key: Key| {
+        let value = choices.value(key);
+        let (shown, about, words, max) = match key {
+            Key::Registration => {
+                let words = Registration::ALL.map(Registration::name).to_vec();
+                (state(visitor.language, &value), river.about_registration, words, 0)
+            }
+            Key::AuditPercent => (format!("{value}\u{202f}%"), river.about_audit_percent, Vec::new(), 100),
+            Key::KeepDays => {
+                let shown = choices.keep_days.map_or(river.for_ever.to_owned(), |_| value.clone());
+                (shown, river.about_keep_days, Vec::new(), 36_500)
+            }
+        };
+        Choice { key: key.name(), value, shown, about, words, max }
+    };
+    let settings = vec![
+        ("name", it.name.clone()),
+        ("least_worker", it.least_worker.clone()),
+        ("bench_signature", it.bench_signature.to_string()),
+        ("mirror", it.mirror.clone().unwrap_or_else(|| words.none.to_owned())),
+        ("least_free_bytes", format::bytes(it.least_free_bytes as i64)),
+        ("most_waiting", format::number(it.most_waiting)),
+        ("quota_bytes", it.quota_bytes.map_or_else(|| words.none.to_owned(), |quota| format::bytes(quota as i64))),
+        ("most_requests", it.most_requests.to_string()),
+        ("requests_per_second", it.requests_per_second.to_string()),
+        ("burst", it.burst.to_string()),
+        ("behind_proxy", yes(it.behind_proxy)),
+    ];
+    let page = visitor.page("admin", river.settings, "/api/v1/settings").with_notice(notice);
+    show(&SettingsPage { page, tab: "settings", choices: Key::ALL.map(choice).into(), settings })
+}
+
+#[derive(Clone, Deserialize)]
+struct SettingChange {
+    value: String,
+}
+
+async fn change_setting(
+    State(app): State<App>,
+    Path(key): Path<String>,
+    form: Form<SettingChange>,
+) -> ApiResult<Response> {
+    let Form(visitor, SettingChange { value }) = form;
+    let by = visitor.must_be(Role::Admin)?.account;
+    let key: Key = key.parse().map_err(|error: NoSuchKey| ApiError::new(Code::NotFound, error.to_string()))?;
+    let (now, started) = (app.clock.now(), Arc::clone(&app.settings));
+    app.write(move |mut connection| {
+        let (started, value) = (Arc::clone(&started), value.clone());
+        Box::pin(async move { choices::choose(&mut connection, now, &started, (key, &value), Some(by)).await })
+    })
+    .await?;
+    let notice = fill(visitor.language.words().data_and_admin.setting_changed, state(visitor.language, key.name()));
+    settings_page(&app, &visitor, Some(notice)).await
+}

@@ -1,0 +1,222 @@
+//! The visitor's own account: tokens, machines, games, password.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{ConnectInfo, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse as _, Redirect, Response},
+    routing::{get, post},
+};
+use coordinator_core::{
+    clock::{DAY, SECOND},
+    people::{self, passwords, sessions},
+    reports::people::{self as facts, Delivery, Machine, Token},
+    store::StoreError,
+};
+use serde::Deserialize;
+
+use super::{
+    form::{Empty, Form},
+    guard::set_cookie,
+    page::{Page, Visitor, show},
+    signing::{blocking, check_attempts, clear_attempts, new_session},
+    words::fill,
+    workers::{Part, Parts},
+};
+use crate::{
+    app::App,
+    http::{
+        answer::{ApiResult, Path, Query},
+        cookie::SESSION_COOKIE,
+    },
+};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/me", get(me))
+        .route("/me/tokens", post(create_token))
+        .route("/me/tokens/{token}/revoke", post(revoke_token))
+        .route("/me/password", post(change_password))
+}
+
+#[derive(Template)]
+#[template(path = "me.html")]
+struct MePage {
+    page: Page,
+    name: String,
+    role: &'static str,
+    rank: Option<i64>,
+    games: i64,
+    positions: i64,
+    tokens: Vec<Token>,
+    machines: Vec<Machine>,
+    deliveries: Vec<Delivery>,
+    parts: Parts,
+    outcome: FormOutcome,
+}
+
+async fn me(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
+    page(&app, &visitor, part.page, FormOutcome::default()).await
+}
+
+/// The outcome of the last form: a notice, a new secret, or an error.
+#[derive(Default)]
+struct FormOutcome {
+    notice: Option<String>,
+    secret: Option<String>,
+    fault: Option<String>,
+    /// Whether the new token's days are invalid, and the form as sent.
+    token_fault: bool,
+    token: NewToken,
+}
+
+async fn page(app: &App, visitor: &Visitor, part: u32, outcome: FormOutcome) -> ApiResult<Response> {
+    let session = visitor.must_be_signed_in()?;
+    let account = session.account;
+    let number = i64::from(part);
+    let (total, rank, tokens, machines, deliveries) = app
+        .read(move |mut connection| {
+            Box::pin(async move {
+                let c = &mut connection;
+                let total = people::contribution(c, account, i64::MIN).await?;
+                let rank = people::rank(c, account).await?;
+                let tokens = facts::tokens(c, account, number).await?;
+                let machines = facts::machines(c, Some(account), number).await?;
+                Ok((total, rank, tokens, machines, facts::deliveries(c, account, number).await?))
+            })
+        })
+        .await?;
+    let words = &visitor.language.words().account;
+    let page = visitor.page("me", words.my_account, "/api/v1/me").with_notice(outcome.notice.clone());
+    let page = page.with_json(words.my_tokens, "/api/v1/tokens");
+    let page = page.with_json(words.my_machines, format!("/api/v1/machines?own=true&page={number}"));
+    let page = page.with_json(words.my_games, format!("/api/v1/deliveries?page={number}"));
+    let rows = tokens.len().max(machines.len()).max(deliveries.len());
+    show(&MePage {
+        page,
+        name: session.name.clone(),
+        role: session.role.name(),
+        rank: rank.map(|rank| rank as i64),
+        games: total.games as i64,
+        positions: total.positions as i64,
+        tokens,
+        machines,
+        deliveries,
+        parts: Parts::around(Part { page: part }, rows),
+        outcome,
+    })
+}
+
+#[derive(Default, Deserialize)]
+struct NewToken {
+    name: String,
+    #[serde(default)]
+    days: String,
+}
+
+async fn create_token(State(app): State<App>, form: Form<NewToken>) -> ApiResult<Response> {
+    let Form(visitor, wanted) = form;
+    let session = visitor.must_be_signed_in()?;
+    let (now, account, role) = (app.clock.now(), session.account, session.role);
+    let days = match wanted.days.trim() {
+        "" => None,
+        text => {
+            let Some(days) = text.parse::<u16>().ok().filter(|days| *days > 0) else {
+                let outcome = FormOutcome { token_fault: true, token: wanted, ..FormOutcome::default() };
+                return Ok((StatusCode::UNPROCESSABLE_ENTITY, page(&app, &visitor, 0, outcome).await?).into_response());
+            };
+            Some(days)
+        }
+    };
+    let name: String = wanted.name.trim().chars().filter(|letter| !letter.is_control()).take(60).collect();
+    let name = if name.is_empty() { "token".to_owned() } else { name };
+    let secret = app
+        .write(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move {
+                let expires = days.map(|days| now.after(i64::from(days) * DAY));
+                people::create_token(&mut connection, now, account, &name, Some(role), expires).await
+            })
+        })
+        .await?;
+    page(&app, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
+}
+
+async fn revoke_token(State(app): State<App>, Path(token): Path<i64>, form: Form<Empty>) -> ApiResult<Response> {
+    let Form(visitor, Empty {}) = form;
+    let (now, account) = (app.clock.now(), visitor.must_be_signed_in()?.account);
+    app.write(move |mut connection| {
+        Box::pin(async move { people::revoke_token(&mut connection, now, Some(account), token).await })
+    })
+    .await?;
+    Ok(Redirect::to(&visitor.link("/me")).into_response())
+}
+
+#[derive(Deserialize)]
+struct NewPassword {
+    #[serde(default)]
+    old: String,
+    new: String,
+}
+
+async fn change_password(
+    State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<std::net::SocketAddr>,
+    headers: HeaderMap,
+    form: Form<NewPassword>,
+) -> ApiResult<Response> {
+    let Form(visitor, sent) = form;
+    let session = visitor.must_be_signed_in()?.clone();
+    let words = &visitor.language.words().account;
+    let (now, account) = (app.clock.now(), session.account);
+    if let Err(minutes) = check_attempts(&app, &session.name, &headers, peer) {
+        let fault = fill(words.too_often, minutes);
+        return Ok((
+            StatusCode::TOO_MANY_REQUESTS,
+            page(&app, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?,
+        )
+            .into_response());
+    }
+    let name = session.name.clone();
+    let kept = app
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move { passwords::find(&mut connection, &name).await })
+        })
+        .await?;
+    let known = kept.and_then(|kept| kept.password);
+    let is_right = blocking(move || passwords::verify(&sent.old, known.as_deref())).await?;
+    if is_right {
+        clear_attempts(&app, &session.name, &headers, peer);
+    }
+    let hash = if is_right { blocking(move || passwords::hash(&sent.new)).await? } else { Ok(String::new()) };
+    let fault = match hash {
+        Ok(hash) if is_right => {
+            app.write(move |mut connection| {
+                let hash = hash.clone();
+                Box::pin(async move { passwords::set(&mut connection, now, account, &hash, Some(account)).await })
+            })
+            .await?;
+            // The password change ended all sessions: this visitor gets a new one.
+            let cookie = new_session(&app, account, None).await?;
+            let mut visitor = visitor;
+            visitor.session = app.session(&cookie).await?;
+            visitor.form = visitor.session.as_ref().map(|session| session.form.clone()).unwrap_or_default();
+            let mut shown = page(
+                &app,
+                &visitor,
+                0,
+                FormOutcome { notice: Some(words.password_changed.to_owned()), ..FormOutcome::default() },
+            )
+            .await?;
+            set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
+            return Ok(shown);
+        }
+        Ok(_) => words.wrong.to_owned(),
+        Err(StoreError::Rejected(problem)) => visitor.rejection(&problem),
+        Err(other) => return Err(other.into()),
+    };
+    let shown = page(&app, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?;
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
+}

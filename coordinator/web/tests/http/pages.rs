@@ -1,0 +1,524 @@
+//! The pages without a browser: access, CSRF checks, caching, and hostile input.
+
+use std::time::Duration;
+
+use coordinator_core::{people::passwords, settings::Settings};
+use protocol::api::{problem::Code, work::Role};
+use reqwest::{Method, StatusCode};
+
+use crate::{
+    bench::{Bench, CAMPAIGN, play, problem, settings, shard},
+    hosts::elsewhere,
+    live_match,
+    paging::{PASSWORD, Visitor, set_password},
+    rulebook,
+};
+
+#[tokio::test]
+async fn a_visitor_is_sent_to_the_language_they_read() {
+    let bench = Bench::start().await;
+    for (wanted, place) in [("zh-CN,zh;q=0.9,en;q=0.5", "/zh"), ("de,en;q=0.5", "/en"), ("", "/en")] {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let request = client.get(format!("http://{}/", bench.address)).header("accept-language", wanted);
+        let answer = request.send().await.unwrap();
+        assert_eq!((answer.status(), &answer.headers()["location"]), (StatusCode::SEE_OTHER, &place.parse().unwrap()));
+        assert_eq!(answer.headers()["vary"], "Accept-Language");
+    }
+    let mut visitor = Visitor::new(&bench);
+    let zh = visitor.get("/zh").await.text;
+    assert!(zh.contains("lang=\"zh-Hans\"") && zh.contains("登录") && !zh.contains("Sign in"), "{zh}");
+    assert!(zh.contains("href=\"/en\""), "the same page in the other language");
+}
+
+const PUBLIC: [&str; 10] =
+    ["", "/campaigns", "/matches", "/nets", "/data", "/workers", "/people", "/people/boss", "/sprt", "/sign-in"];
+
+/// Pages without data.
+const FORMS: [&str; 5] = ["/sign-in", "/register", "/campaigns/new", "/campaigns/quick/edit", "/judge"];
+
+#[tokio::test]
+async fn every_page_has_its_policy_its_json_and_no_style_in_its_text() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let mut admin = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let mut maintainer = Visitor::signed_in(&bench, "mei", Role::Maintainer).await;
+    let mut anonymous = Visitor::new(&bench);
+    let shard = rulebook::keep(&bench, "closed").await;
+    let job = live_match::begin(&bench).await;
+    let net = "a".repeat(64);
+    bench
+        .execute(format!(
+            "INSERT INTO nets (hash, name, state, campaign, generation, bytes, architecture, created)
+             VALUES ('{net}', 'quick-1', 'base', 1, 0, 100, 'small', 1)"
+        ))
+        .await;
+    let things = [
+        format!("/matches/{job}"),
+        format!("/matches/{job}/openings"),
+        format!("/nets/{net}"),
+        format!("/games/{shard}"),
+        format!("/games/{shard}/0"),
+        format!("/games/{shard}/0?ply=3&flip=1"),
+        "/campaigns/quick".to_owned(),
+        "/games".to_owned(),
+        "/live-game".to_owned(),
+        "/judge".to_owned(),
+        "/judge?moves=h2e2".to_owned(),
+    ];
+    let own = [
+        "/me",
+        "/admin",
+        "/admin/audits",
+        "/admin/events",
+        "/admin/settings",
+        "/campaigns/quick/edit",
+        "/campaigns/new",
+        "/register",
+    ];
+    let public: Vec<&str> = PUBLIC.into_iter().chain(things.iter().map(String::as_str)).collect();
+    for path in &public {
+        check(&mut anonymous, path).await;
+        check(&mut maintainer, path).await;
+    }
+    for path in public.into_iter().chain(own) {
+        check(&mut admin, path).await;
+    }
+}
+
+/// Checks a page of one visitor in both languages.
+async fn check(visitor: &mut Visitor<'_>, path: &str) {
+    for language in ["en", "zh"] {
+        let page = visitor.get(&format!("/{language}{path}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.text);
+        let policy = page.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        assert_eq!(page.header("referrer-policy"), "same-origin");
+        assert!(page.header("cache-control").contains("no-cache"), "{path}");
+        assert!(!page.text.contains(" style=") && !page.text.contains("<style"), "{path} has a style");
+        assert!(!page.text.contains(" onclick") && !page.text.contains("<script>"), "{path} has a script");
+        assert_eq!(elsewhere(&page.text), Vec::<String>::new(), "{path} goes elsewhere");
+        let footer = page.text.split_once("<footer").unwrap().1;
+        let links = footer.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&"));
+        let links: Vec<String> = links.filter(|link| link.starts_with("/api/")).collect();
+        assert_eq!(links.is_empty(), FORMS.contains(&path), "{path}: what has numbers has its JSON, {links:?}");
+        for link in links {
+            let answer = visitor.get(&link).await;
+            assert_eq!(answer.status, StatusCode::OK, "{path}: {link}: {}", answer.text);
+            serde_json::from_str::<serde_json::Value>(&answer.text).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mistyped_address_is_answered_with_a_page_or_a_problem() {
+    let bench = Bench::start().await;
+    let shard = rulebook::keep(&bench, "closed").await;
+    let mut visitor = Visitor::new(&bench);
+    for (path, status) in [
+        ("/matches/abc", StatusCode::NOT_FOUND),
+        ("/matches/99999999999999999999", StatusCode::NOT_FOUND),
+        ("/matches/1/openings?page=x", StatusCode::BAD_REQUEST),
+        ("/data?page=-1", StatusCode::BAD_REQUEST),
+        ("/games?job=x", StatusCode::BAD_REQUEST),
+        (&format!("/games/{shard}/0?ply=x"), StatusCode::BAD_REQUEST),
+        (&format!("/games/{shard}/-1"), StatusCode::NOT_FOUND),
+        ("/campaigns/%ff", StatusCode::NOT_FOUND),
+        ("/nets?before=yesterday", StatusCode::BAD_REQUEST),
+    ] {
+        for (language, says) in [("en", "That did not work"), ("zh", "出错了")] {
+            let page = visitor.get(&format!("/{language}{path}")).await;
+            assert_eq!(page.status, status, "{path}");
+            assert!(page.text.starts_with("<!doctype html>") && page.text.contains(says), "{path}: {}", page.text);
+        }
+    }
+    for (path, code) in [
+        ("/api/v1/matches/abc", Code::NotFound),
+        ("/api/v1/matches/abc/details", Code::NotFound),
+        ("/api/v1/games?job=x", Code::BadRequest),
+        ("/api/v1/data?page=x", Code::BadRequest),
+        (&format!("/api/v1/games/{shard}/x"), Code::NotFound),
+    ] {
+        let answer = bench.request(Method::GET, path, "").send().await.unwrap();
+        problem(answer, code).await;
+    }
+}
+
+#[tokio::test]
+async fn pages_are_small_and_their_assets_are_kept_for_ever() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    bench.account("boss", Role::Volunteer).await;
+    let mut visitor = Visitor::new(&bench);
+    for path in PUBLIC {
+        let page = visitor.get(&format!("/en{path}")).await;
+        let mut bytes = page.text.len();
+        for part in page.text.split("\"/assets/").skip(1) {
+            let address = format!("/assets/{}", part.split('"').next().unwrap());
+            let request = bench.request(Method::GET, &address, "").header("accept-encoding", "gzip");
+            let answer = request.send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK, "{address}");
+            assert!(answer.headers()["cache-control"].to_str().unwrap().contains("immutable"));
+            // Vendored code has addresses in comments; browser tests catch real requests.
+            if !["htmx.js", "uplot.js"].iter().any(|name| address.ends_with(name)) {
+                let whole = visitor.get(&address).await.text;
+                assert_eq!(elsewhere(&whole), Vec::<String>::new(), "{address}");
+            }
+            bytes += answer.bytes().await.unwrap().len();
+        }
+        assert!(bytes < 100_000, "{path} has {bytes} bytes with all it needs");
+    }
+    let other = bench.request(Method::GET, "/assets/000000000000/chuhe.css", "").send().await.unwrap();
+    assert_eq!(other.status(), StatusCode::NOT_FOUND, "an asset of another version is not this one");
+}
+
+#[tokio::test]
+async fn sessions_begin_and_end_and_belong_to_one_visitor() {
+    let bench = Bench::start().await;
+    let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
+    let cookie = ann.cookies["chuhe_session"].clone();
+    assert_eq!(bench.number("SELECT COUNT(*) FROM sessions").await, 1);
+    let kept = "SELECT COUNT(*) FROM sessions WHERE LENGTH(hash) = 64";
+    assert_eq!(bench.number(kept).await, 1, "the database holds only the cookie's hash");
+    assert!(ann.get("/en/me").await.text.contains("<h1>ann</h1>"));
+    let me = ann.get("/api/v1/me").await;
+    assert_eq!(me.status, StatusCode::OK, "a session may read JSON: {}", me.text);
+    let write = ann.post_from("/api/v1/tokens", &[], &[("content-type", "application/json")]).await;
+    assert_eq!(write.status, StatusCode::UNAUTHORIZED, "a write takes a token");
+
+    let form = ann.form("/en/me").await;
+    let out = ann.post("/en/sign-out", &[("form", &form)]).await;
+    assert_eq!(out.status, StatusCode::SEE_OTHER);
+    ann.cookies.insert("chuhe_session".to_owned(), cookie);
+    let back = ann.get("/en/me").await;
+    assert_eq!((back.status, back.header("location")), (StatusCode::SEE_OTHER, "/en/sign-in?next=%2Fen%2Fme"));
+
+    ann.cookies.clear();
+    ann.sign_in("ann", PASSWORD).await;
+    bench.clock.advance(15 * 24 * 3_600_000);
+    assert_eq!(ann.get("/en/me").await.status, StatusCode::SEE_OTHER, "a session expires");
+}
+
+#[tokio::test]
+async fn cookies_are_hidden_and_secure_behind_a_proxy() {
+    for (behind_proxy, secure) in [(false, false), (true, true)] {
+        let bench = Bench::with(Settings { behind_proxy, ..settings() }).await;
+        let mut visitor = Visitor::new(&bench);
+        let page = visitor.get("/en/sign-in").await;
+        let cookie = page.header("set-cookie");
+        assert!(
+            cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax") && cookie.contains("Path=/"),
+            "{cookie}"
+        );
+        assert_eq!(cookie.contains("Secure"), secure, "{cookie}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_another_site_changes_nothing() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    let form = boss.form("/en/campaigns/quick").await;
+    let changed = bench.number("SELECT changed FROM campaigns").await.to_string();
+    let path = "/en/campaigns/quick/command";
+    let without = [("command", "stop"), ("changed", &changed)];
+    let with = [("form", form.as_str()), ("command", "stop"), ("changed", &changed)];
+    let wrong = [("form", "x"), ("command", "stop"), ("changed", &changed)];
+    for (fields, headers) in [
+        (&without[..], &[("sec-fetch-site", "same-origin")][..]),
+        (&wrong[..], &[("sec-fetch-site", "same-origin")][..]),
+        (&with[..], &[("sec-fetch-site", "cross-site")][..]),
+        (&with[..], &[("origin", "https://evil.test")][..]),
+        (&with[..], &[("origin", "null")][..]),
+    ] {
+        let refused = boss.post_from(path, fields, headers).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{headers:?}");
+        assert!(refused.text.starts_with("<!doctype html>"), "a rejection is a page");
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM campaigns WHERE state = 'running'").await, 1);
+    let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
+    let form = ann.form("/en/me").await;
+    let refused = ann.post(path, &[("form", &form), ("command", "stop"), ("changed", &changed)]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "a volunteer stops no campaign");
+    let stopped = boss.post(path, &with).await;
+    assert_eq!((stopped.status, stopped.header("location")), (StatusCode::SEE_OTHER, "/en/campaigns/quick"));
+    assert_eq!(bench.number("SELECT COUNT(*) FROM campaigns WHERE state = 'stopped'").await, 1);
+    let late = boss.post(path, &with).await;
+    assert_eq!(late.status, StatusCode::PRECONDITION_FAILED, "the form is stale");
+}
+
+#[tokio::test]
+async fn guessing_is_rate_limited_and_does_not_reveal_names() {
+    let bench = Bench::start().await;
+    bench.account("ann", Role::Volunteer).await;
+    set_password(&bench, "ann").await;
+    let mut visitor = Visitor::new(&bench);
+    let known = visitor.sign_in("ann", "not her password").await;
+    let unknown = visitor.sign_in("unknown", "not her password").await;
+    assert_eq!((known.status, unknown.status), (StatusCode::FORBIDDEN, StatusCode::FORBIDDEN));
+    assert_eq!(known.text.replace("\"ann\"", ""), unknown.text.replace("\"unknown\"", ""), "the pages do not differ");
+    let form = visitor.form("/en/sign-in").await;
+    for _ in 0..20 {
+        let fields = [("form", form.as_str()), ("name", "ann"), ("password", "not her password")];
+        if visitor.post("/en/sign-in", &fields).await.status == StatusCode::TOO_MANY_REQUESTS {
+            let right = visitor.sign_in("ann", PASSWORD).await;
+            assert_eq!(right.status, StatusCode::TOO_MANY_REQUESTS, "even the right password waits");
+            bench.clock.advance(16 * 60_000);
+            assert_eq!(visitor.sign_in("ann", PASSWORD).await.status, StatusCode::SEE_OTHER);
+            return;
+        }
+    }
+    panic!("twenty guesses were answered");
+}
+
+#[tokio::test]
+async fn successful_sign_ins_are_not_limited() {
+    let bench = Bench::start().await;
+    bench.account("ann", Role::Volunteer).await;
+    set_password(&bench, "ann").await;
+    let mut visitor = Visitor::new(&bench);
+    for number in 0..52 {
+        let shown = visitor.sign_in("ann", PASSWORD).await;
+        assert_eq!(shown.status, StatusCode::SEE_OTHER, "time {number}");
+        visitor.cookies.remove("chuhe_session");
+    }
+}
+
+#[tokio::test]
+async fn sign_in_is_no_open_redirect() {
+    let bench = Bench::start().await;
+    bench.account("ann", Role::Volunteer).await;
+    set_password(&bench, "ann").await;
+    for (next, place) in [
+        ("/en/data", "/en/data"),
+        ("https://evil.test", "/en"),
+        ("//evil.test", "/en"),
+        ("/en//evil.test", "/en"),
+        ("/en/\\evil.test", "/en"),
+        ("/en/x\r\nset-cookie: a=b", "/en"),
+    ] {
+        let mut visitor = Visitor::new(&bench);
+        let form = visitor.form("/en/sign-in").await;
+        let fields = [("form", form.as_str()), ("name", "ann"), ("password", PASSWORD), ("next", next)];
+        let shown = visitor.post("/en/sign-in", &fields).await;
+        assert_eq!((shown.status, shown.header("location")), (StatusCode::SEE_OTHER, place), "{next:?}");
+    }
+}
+
+#[tokio::test]
+async fn people_register_as_the_settings_allow() {
+    let register = |name: &'static str| vec![("name", name), ("password", PASSWORD), ("consent", "CC0-1.0")];
+    let bench = Bench::start().await;
+    let mut visitor = Visitor::new(&bench);
+    let form = visitor.form("/en/register").await;
+    for (fields, says) in [
+        (vec![("name", "ann"), ("password", PASSWORD)], "CC0"),
+        (vec![("name", "ann"), ("password", "short"), ("consent", "CC0-1.0")], "10 to 200"),
+        (register("a<b>"), "is no name"),
+    ] {
+        let fields: Vec<_> = fields.into_iter().chain([("form", form.as_str())]).collect();
+        let shown = visitor.post("/en/register", &fields).await;
+        assert_eq!(shown.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(shown.text.contains(says) && !shown.text.contains("a<b>"), "{}", shown.text);
+    }
+    let fields: Vec<_> = register("ann").into_iter().chain([("form", form.as_str())]).collect();
+    let shown = visitor.post("/en/register", &fields).await;
+    assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
+    assert!(shown.text.contains("chuhe_"), "the first token is shown");
+    assert!(visitor.get("/en/me").await.text.contains("<h1>ann</h1>"), "and ann is signed in");
+
+    let bench = Bench::with(Settings { approval: true, ..settings() }).await;
+    let mut visitor = Visitor::new(&bench);
+    let form = visitor.form("/en/register").await;
+    let fields: Vec<_> = register("bob").into_iter().chain([("form", form.as_str())]).collect();
+    assert!(visitor.post("/en/register", &fields).await.text.contains("approval"));
+    assert!(visitor.sign_in("bob", PASSWORD).await.text.contains("approval"), "a pending account gets a message");
+
+    let bench = Bench::with(Settings { invitation_only: true, ..settings() }).await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    let form = boss.form("/en/admin").await;
+    let shown = boss.post("/en/admin/invitations", &[("form", &form), ("role", "trainer")]).await;
+    let invitation = shown.text.split_once("invitation_").unwrap().1;
+    let invitation = format!("invitation_{}", invitation.split('<').next().unwrap().trim());
+    let mut visitor = Visitor::new(&bench);
+    let form = visitor.form("/en/register").await;
+    let fields: Vec<_> = register("carl").into_iter().chain([("form", form.as_str())]).collect();
+    assert_eq!(visitor.post("/en/register", &fields).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let fields: Vec<_> = fields.into_iter().chain([("invitation", invitation.as_str())]).collect();
+    assert_eq!(visitor.post("/en/register", &fields).await.status, StatusCode::OK);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM accounts WHERE role = 'trainer'").await, 1);
+}
+
+#[tokio::test]
+async fn a_password_change_needs_the_old_password() {
+    let bench = Bench::start().await;
+    let mut ann = Visitor::signed_in(&bench, "ann", Role::Volunteer).await;
+    let mut elsewhere = Visitor::new(&bench);
+    elsewhere.sign_in("ann", PASSWORD).await;
+    let form = ann.form("/en/me").await;
+    let new = "another river at dusk";
+    let wrong = ann.post("/en/me/password", &[("form", &form), ("old", "x"), ("new", new)]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let done = ann.post("/en/me/password", &[("form", &form), ("old", PASSWORD), ("new", new)]).await;
+    assert_eq!(done.status, StatusCode::OK, "{}", done.text);
+    assert_eq!(ann.get("/en/me").await.status, StatusCode::OK, "this session continues");
+    assert_eq!(elsewhere.get("/en/me").await.status, StatusCode::SEE_OTHER, "the others are over");
+    assert_eq!(elsewhere.sign_in("ann", PASSWORD).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(elsewhere.sign_in("ann", new).await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn hostile_text_stays_text() {
+    const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
+    let bench = Bench::start().await;
+    let about = CAMPAIGN.replacen("name = \"quick\"", "name = \"quick\"\nabout = \"<script>alert(3)</script>\"", 1);
+    bench.campaign(&about).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let report = serde_json::json!({ "worker": worker, "kind": "other", "version": HOSTILE, "detail": HOSTILE });
+    let sent = bench.post("/api/v1/failures", &token, &report).await;
+    assert!(sent.status().is_success(), "{}", sent.status());
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let form = boss.form("/en/me").await;
+    let made = boss.post("/en/me/tokens", &[("form", &form), ("name", HOSTILE)]).await;
+    assert_eq!(made.status, StatusCode::OK);
+    let fields = [("form", form.as_str()), ("action", "block"), ("message", HOSTILE)];
+    boss.post(&format!("/en/admin/workers/{worker}"), &fields).await;
+    let fields = [("form", form.as_str()), ("action", "block"), ("reason", HOSTILE)];
+    boss.post("/en/admin/users/ann", &fields).await;
+    let fields = [("form", form.as_str()), ("text", HOSTILE)];
+    let fault = boss.post("/en/campaigns/new", &fields).await;
+    assert!(fault.text.contains("line 1") && fault.text.contains("&#60;script&#62;"), "the line at fault is shown");
+    let pages = [
+        "/en",
+        "/en/campaigns/quick",
+        "/en/workers",
+        "/en/me",
+        "/en/admin",
+        "/en/admin/events",
+        "/en/sprt?elo0=%3Cscript%3E&counts=%22%3E%3Cscript%3E",
+    ];
+    for path in pages {
+        let page = boss.get(path).await;
+        let status = if path.contains("sprt") { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        assert_eq!(page.status, status, "{path}");
+        assert!(!page.text.contains("<script>alert") && !page.text.contains("<img src=x"), "{path}: {}", page.text);
+    }
+    assert!(!fault.text.contains("<script>alert"));
+    let lost = boss.get("/en/%3Cscript%3Ealert(1)%3C/script%3E").await;
+    assert_eq!(lost.status, StatusCode::NOT_FOUND);
+    assert!(lost.text.starts_with("<!doctype html>") && !lost.text.contains("<script>alert"));
+}
+
+#[tokio::test]
+async fn a_campaign_is_created_and_edited_by_its_pages() {
+    let bench = Bench::start().await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Maintainer).await;
+    let form = boss.form("/en/campaigns/new").await;
+    let bad = CAMPAIGN.replace("hard_nodes = 60", "hard_nodes = \"many\"");
+    let fault = boss.post("/en/campaigns/new", &[("form", &form), ("text", &bad)]).await;
+    assert_eq!(fault.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(fault.text.contains("5 | hard_nodes = &#34;many&#34;"), "{}", fault.text);
+    let made = boss.post("/en/campaigns/new", &[("form", &form), ("text", CAMPAIGN)]).await;
+    assert_eq!((made.status, made.header("location")), (StatusCode::SEE_OTHER, "/en/campaigns/quick"));
+    let changed = bench.number("SELECT changed FROM campaigns").await.to_string();
+    let edit = "/en/campaigns/quick/edit";
+    let more = CAMPAIGN.replace("positions = 400", "positions = 900");
+    let seed = format!("seed = 7\n{}", CAMPAIGN.trim_start());
+    let refused = boss.post(edit, &[("form", &form), ("text", &seed), ("changed", &changed)]).await;
+    assert!(refused.text.contains("`seed` cannot be changed"), "{}", refused.text);
+    let done = boss.post(edit, &[("form", &form), ("text", &more), ("changed", &changed)]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(bench.number("SELECT wanted_positions FROM campaigns").await, 900);
+    let late = boss.post(edit, &[("form", &form), ("text", &more), ("changed", &changed)]).await;
+    assert_eq!(late.status, StatusCode::UNPROCESSABLE_ENTITY, "another edit came first");
+}
+
+#[tokio::test]
+async fn listeners_get_events() {
+    let bench = Bench::start().await;
+    let mut stream = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let mut events = String::new();
+    while !events.contains("event: state") {
+        let piece =
+            tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("an event arrives in time");
+        events += &String::from_utf8_lossy(&piece.unwrap().expect("the stream continues"));
+    }
+    // A page of the same state has the same marks; a later page has others.
+    let mut visitor = Visitor::new(&bench);
+    let state =
+        |page: &str| page.split_once("data-state=\"").unwrap().1.split('"').next().unwrap().replace("&#34;", "\"");
+    let before = state(&visitor.get("/en").await.text);
+    assert!(before.contains("\"campaigns\":0") && events.contains(&before), "{before} {events}");
+    bench.campaign(CAMPAIGN).await;
+    let after = state(&visitor.get("/en").await.text);
+    assert_ne!(after, before);
+    let mut late = bench.request(Method::GET, "/api/v1/live", "").send().await.unwrap();
+    let first = String::from_utf8_lossy(&late.chunk().await.unwrap().unwrap()).into_owned();
+    assert!(
+        first.starts_with("event: state") && first.contains(&after),
+        "a stream begins with the current marks: {first}"
+    );
+    events.clear();
+    while !events.contains("campaigns") {
+        let piece =
+            tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("an event arrives in time");
+        events += &String::from_utf8_lossy(&piece.unwrap().expect("the stream continues"));
+    }
+    assert!(events.contains("event: changed") && events.contains("id: "), "{events}");
+    bench.service.pages.live.send("game", "{\"ply\":1}");
+    while !events.contains("event: game") {
+        let piece =
+            tokio::time::timeout(Duration::from_secs(20), stream.chunk()).await.expect("an event arrives in time");
+        events += &String::from_utf8_lossy(&piece.unwrap().expect("the stream continues"));
+    }
+}
+
+#[test]
+fn password_hashing_ends_in_time() {
+    assert!(passwords::verify(PASSWORD, Some(&passwords::hash(PASSWORD).unwrap())));
+}
+
+#[tokio::test]
+async fn totals_match_the_shards_in_every_state() {
+    let bench = Bench::start().await;
+    bench.campaign(CAMPAIGN).await;
+    let token = bench.account("ann", Role::Volunteer).await;
+    let worker = bench.worker(&token, "one").await;
+    let mut boss = Visitor::signed_in(&bench, "boss", Role::Admin).await;
+    let form = boss.form("/en/me").await;
+    for nonce in ["a", "b"] {
+        let lease = bench.lease(&token, worker, nonce).await;
+        let bytes = shard(&lease.terms, &play(&lease.terms, lease.games));
+        assert_eq!(bench.upload(&token, &lease, bytes).await.status(), StatusCode::CREATED);
+    }
+    let wrong =
+        "SELECT COUNT(*) FROM (SELECT state, COUNT(*) AS n, SUM(games) AS g, SUM(positions) AS p, SUM(bytes) AS b
+                 FROM shards WHERE state <> 'received' GROUP BY state) AS found FULL JOIN
+                 (SELECT state, SUM(shards) AS n, SUM(games) AS g, SUM(positions) AS p, SUM(bytes) AS b FROM totals
+                  GROUP BY state HAVING SUM(shards) <> 0) AS kept ON found.state = kept.state
+                 AND found.n = kept.n AND found.g = kept.g AND found.p = kept.p AND found.b = kept.b
+                 WHERE found.n IS NULL OR kept.n IS NULL";
+    let labelled = "SELECT COALESCE((SELECT SUM(games) FROM labels WHERE kind = 'reason'), 0)
+                    - COALESCE((SELECT SUM(games) FROM shards WHERE state = 'validated'), 0)";
+    assert_eq!(bench.number("SELECT COUNT(*) FROM totals").await, 0, "waiting uploads are in no total");
+    bench.validate().await;
+    // The statistics count each position once.
+    let data: serde_json::Value = serde_json::from_str(&boss.get("/api/v1/data").await.text).unwrap();
+    let sum = |key: &str| {
+        data["figures"][key].as_array().unwrap().iter().map(|it| it["positions"].as_i64().unwrap()).sum::<i64>()
+    };
+    let positions = bench.number("SELECT SUM(positions) FROM shards").await;
+    assert!(positions > 0 && data["figures"]["positions"] == positions, "{}", data["figures"]);
+    assert_eq!((sum("pieces"), sum("scores") + data["figures"]["unscored"].as_i64().unwrap()), (positions, positions));
+    assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'validated'").await, 2);
+    for action in ["quarantine", "lift", "quarantine"] {
+        assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0), "before {action}");
+        let fields = [("form", form.as_str()), ("action", action), ("reason", "a test")];
+        assert_eq!(boss.post("/en/admin/users/ann", &fields).await.status, StatusCode::SEE_OTHER);
+    }
+    assert_eq!((bench.number(wrong).await, bench.number(labelled).await), (0, 0));
+    assert_eq!(bench.number("SELECT SUM(shards) FROM totals WHERE state = 'quarantined'").await, 2);
+}
