@@ -51,6 +51,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     step("language: words, sentences, widths");
     crate::language::run(&crate::language::Arguments::default())?;
 
+    step("modules: circles, SQL");
+    crate::modules::run(&crate::modules::Arguments::default())?;
+
     let mut missing = Vec::new();
     // The trainer's libtorch is half a gigabyte; without it all but the backend on top of it is
     // checked.

@@ -1,11 +1,13 @@
 //! The project's checks: `cargo xtask check` is what CI runs, `cargo xtask language` holds the
-//! sources against the glossary. `scripts/check` is a thin entry that installs a compiler first.
+//! sources against the glossary, `cargo xtask modules` the coordinator's modules against their
+//! design. `scripts/check` is a thin entry that installs a compiler first.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command line speaks to people
 
 mod check;
 mod documentation;
 mod language;
+mod modules;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,6 +30,8 @@ enum Command {
     Doc(documentation::Arguments),
     /// Check words, sentences and line widths against docs/GLOSSARY.md
     Language(language::Arguments),
+    /// Check the modules of the coordinator: no import circle, SQL only in the store
+    Modules(modules::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +39,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Doc(arguments) => documentation::run(&arguments),
         Command::Language(arguments) => language::run(&arguments),
+        Command::Modules(arguments) => modules::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,197 @@
+//! The modules of the coordinator's packages, held against their design: no import circle, and SQL
+//! only under `store`.
+//!
+//! A module is a file. It uses another if it names one of its items, by `use` or by a path. A
+//! facade that re-exports an item of its child does not use it, and a use of the re-exported item
+//! is a use of the child. Tests within a file count as no part of it.
+
+mod graph;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use self::graph::Graph;
+
+/// The packages that are held against the rules.
+const PACKAGES: [&str; 3] = ["coordinator/core", "coordinator/web", "coordinator"];
+
+/// Files with SQL outside of `store`, which wait to move there. The list only shrinks.
+const SQL_OUTSIDE_STORE: [&str; 47] = [
+    "coordinator/core/src/backup.rs",
+    "coordinator/core/src/campaigns.rs",
+    "coordinator/core/src/campaigns/edit.rs",
+    "coordinator/core/src/campaigns/jobs.rs",
+    "coordinator/core/src/campaigns/matches.rs",
+    "coordinator/core/src/campaigns/nets.rs",
+    "coordinator/core/src/campaigns/rollback.rs",
+    "coordinator/core/src/campaigns/row.rs",
+    "coordinator/core/src/campaigns/steps.rs",
+    "coordinator/core/src/campaigns/trainings.rs",
+    "coordinator/core/src/driver.rs",
+    "coordinator/core/src/events.rs",
+    "coordinator/core/src/games.rs",
+    "coordinator/core/src/people.rs",
+    "coordinator/core/src/people/passwords.rs",
+    "coordinator/core/src/people/sessions.rs",
+    "coordinator/core/src/ratings.rs",
+    "coordinator/core/src/reports.rs",
+    "coordinator/core/src/reports/campaign.rs",
+    "coordinator/core/src/reports/data.rs",
+    "coordinator/core/src/reports/health.rs",
+    "coordinator/core/src/reports/log.rs",
+    "coordinator/core/src/reports/marks.rs",
+    "coordinator/core/src/reports/matches.rs",
+    "coordinator/core/src/reports/matches/openings.rs",
+    "coordinator/core/src/reports/matches/played.rs",
+    "coordinator/core/src/reports/matches/workers.rs",
+    "coordinator/core/src/reports/net.rs",
+    "coordinator/core/src/reports/overview.rs",
+    "coordinator/core/src/reports/people.rs",
+    "coordinator/core/src/retention.rs",
+    "coordinator/core/src/webhooks.rs",
+    "coordinator/core/src/webhooks/queue.rs",
+    "coordinator/core/src/work.rs",
+    "coordinator/core/src/work/audit.rs",
+    "coordinator/core/src/work/comparisons.rs",
+    "coordinator/core/src/work/counting.rs",
+    "coordinator/core/src/work/figures.rs",
+    "coordinator/core/src/work/leases.rs",
+    "coordinator/core/src/work/leasing.rs",
+    "coordinator/core/src/work/notices.rs",
+    "coordinator/core/src/work/quarantine.rs",
+    "coordinator/core/src/work/receiving.rs",
+    "coordinator/core/src/work/segments.rs",
+    "coordinator/core/src/work/totals.rs",
+    "coordinator/core/src/work/validating.rs",
+    "coordinator/core/src/work/watching.rs",
+];
+
+/// Which modules are checked: all.
+#[derive(clap::Args, Default)]
+pub(crate) struct Arguments {}
+
+/// Runs the check.
+pub(crate) fn run(_: &Arguments) -> Result<()> {
+    let findings = findings(&crate::root())?;
+    for finding in &findings {
+        eprintln!("modules: {finding}");
+    }
+    println!("modules: {} findings", findings.len());
+    if findings.is_empty() { Ok(()) } else { bail!("the modules break their design") }
+}
+
+fn findings(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut with_sql = Vec::new();
+    for package in PACKAGES {
+        let sources = sources(&root.join(package).join("src"))?;
+        for (module, text) in &sources {
+            let name = format!("{package}/src/{}", module.display());
+            let is_store = module.starts_with("store") || module == Path::new("store.rs");
+            if text.contains("sqlx::") && !is_store {
+                with_sql.push(name);
+            }
+        }
+        let graph = Graph::parse(&sources).with_context(|| package.to_owned())?;
+        found.extend(graph.circles().into_iter().map(|circle| format!("{package}: an import circle: {circle}")));
+    }
+    found.extend(sql_findings(&with_sql, &SQL_OUTSIDE_STORE));
+    Ok(found)
+}
+
+/// Compares the files with SQL outside of `store` with those that may have it.
+fn sql_findings(with_sql: &[String], allowed: &[&str]) -> Vec<String> {
+    let new = with_sql.iter().filter(|name| !allowed.contains(&name.as_str()));
+    let new = new.map(|name| format!("{name}: SQL stands under coordinator/core/src/store only"));
+    let moved = allowed.iter().filter(|name| with_sql.iter().all(|with| with != *name));
+    let moved =
+        moved.map(|name| format!("{name} has no SQL any more: remove it from the list in xtask/src/modules.rs"));
+    new.chain(moved).collect()
+}
+
+/// All Rust files below a folder, by their relative paths.
+fn sources(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).with_context(|| next.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+                found.insert(path.strip_prefix(folder)?.to_path_buf(), text);
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circles(files: &[(&str, &str)]) -> Vec<String> {
+        let sources = files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
+        Graph::parse(&sources).expect("the files can be parsed").circles()
+    }
+
+    #[test]
+    fn the_coordinator_follows_its_design() {
+        assert_eq!(findings(&crate::root()).expect("the sources can be read"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_circle_is_found_however_the_items_are_named() {
+        let a = "use crate::b::{self, Thing as Other};";
+        for b in [
+            "use crate::a::Item;",
+            "use super::a::Item;",
+            "use crate::{c, a::Item};",
+            "fn f() -> crate::a::Item { todo!() }",
+            "fn f() { let _ = super::a::item(); }",
+            "fn f() { println!(\"{}\", crate::a::item()); }",
+            "mod inner { fn f() { super::super::a::item(); } }",
+            "pub use crate::a::Item;",
+        ] {
+            assert_eq!(circles(&[("a.rs", a), ("b.rs", b), ("c.rs", "")]), ["a → b → a"], "{b}");
+        }
+    }
+
+    #[test]
+    fn a_longer_circle_is_found() {
+        let files = [("a.rs", "use crate::b::X;"), ("b.rs", "use crate::c::X;"), ("c.rs", "use crate::a::X;")];
+        assert_eq!(circles(&files), ["a → b → c → a"]);
+    }
+
+    #[test]
+    fn a_facade_may_name_its_children() {
+        let root = "mod a; pub use a::Item;";
+        assert_eq!(
+            circles(&[("lib.rs", root), ("a.rs", "pub use b::Deep; mod b;"), ("a/b.rs", "")]),
+            Vec::<String>::new()
+        );
+        // A child that uses its sibling through the facade uses the sibling.
+        let child = ("a/c.rs", "use super::Deep;");
+        assert_eq!(circles(&[("a.rs", "mod b; mod c; pub use b::Deep;"), ("a/b.rs", ""), child]), Vec::<String>::new());
+        let parent = ("a.rs", "mod b; mod c; fn f() { b::g(); } struct Own;");
+        assert_eq!(circles(&[parent, ("a/b.rs", "use super::Own;"), ("a/c.rs", "")]), ["a → a::b → a"]);
+    }
+
+    #[test]
+    fn tests_and_comments_are_no_part_of_a_file() {
+        let b = "// crate::a::Item\n#[cfg(test)] mod tests { use crate::a::Item; }";
+        assert_eq!(circles(&[("a.rs", "use crate::b::X;"), ("b.rs", b)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_list_of_sql_only_shrinks() {
+        let found = sql_findings(&["a.rs".to_owned()], &["b.rs"]);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("a.rs: SQL") && found[1].starts_with("b.rs has no SQL any more"), "{found:?}");
+        assert_eq!(sql_findings(&["a.rs".to_owned()], &["a.rs"]), Vec::<String>::new());
+    }
+}
