@@ -2,8 +2,8 @@
 //! only under `store`.
 //!
 //! A module is a file. It uses another if it names one of its items, by `use` or by a path. A
-//! facade that re-exports an item of its child does not use it, and a use of the re-exported item
-//! is a use of the child. Tests within a file count as no part of it.
+//! facade that re-exports an item of its child does not use it. A use of the re-exported item is a
+//! use of the child. Tests within a file count as no part of it.
 
 mod graph;
 
@@ -19,7 +19,7 @@ use self::graph::Graph;
 const PACKAGES: [&str; 3] = ["coordinator/core", "coordinator/web", "coordinator"];
 
 /// Files with SQL outside of `store`, which wait to move there. The list only shrinks.
-const SQL_OUTSIDE_STORE: [&str; 47] = [
+const SQL_OUTSIDE_STORE: [&str; 46] = [
     "coordinator/core/src/backup.rs",
     "coordinator/core/src/campaigns.rs",
     "coordinator/core/src/campaigns/edit.rs",
@@ -58,7 +58,6 @@ const SQL_OUTSIDE_STORE: [&str; 47] = [
     "coordinator/core/src/work/comparisons.rs",
     "coordinator/core/src/work/counting.rs",
     "coordinator/core/src/work/figures.rs",
-    "coordinator/core/src/work/leases.rs",
     "coordinator/core/src/work/leasing.rs",
     "coordinator/core/src/work/notices.rs",
     "coordinator/core/src/work/quarantine.rs",

@@ -13,10 +13,11 @@ use crate::{
     clock::{DAY, HOUR},
     events::{Event, record_event},
     objects::Kind,
+    ops::leases::ExpireLeases,
     people, retention,
     service::Service,
     store::StoreError,
-    work::{leases, validating},
+    work::validating,
 };
 
 /// Minimum pause between ticks.
@@ -61,7 +62,7 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     let now = service.clock.now();
     set_policy(service).await?;
-    service.write(move |mut connection| Box::pin(async move { leases::expire(&mut connection, now).await })).await?;
+    service.run(ExpireLeases).await?;
     let signature = service.settings.bench_signature;
     let running =
         service.read(|mut connection| Box::pin(async move { campaigns::running(&mut connection).await })).await?;

@@ -6,6 +6,7 @@
 //!
 //! * [`store`]: the database (`SQLite` or `PostgreSQL`) and its transactions; [`objects`]: games
 //!   and nets as files.
+//! * [`model`]: ids, states and kinds; [`rules`]: what may follow, pure; [`ops`]: the operations.
 //! * [`clock`]: the injected time; the database's clock is never read.
 //! * [`work`]: games to play: leases, uploads, validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
@@ -34,11 +35,14 @@ pub mod events;
 pub mod games;
 pub mod gate;
 pub mod messages;
+pub mod model;
 pub mod objects;
+pub mod ops;
 pub mod people;
 pub mod ratings;
 pub mod reports;
 pub mod retention;
+pub mod rules;
 pub mod service;
 pub mod settings;
 pub mod store;

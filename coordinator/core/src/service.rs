@@ -15,7 +15,7 @@ use crate::{
         sessions::{self, Session},
     },
     settings::Settings,
-    store::{Connection, Database, Operation, Store as _, StoreError},
+    store::{Connection, Database, Operation, Running, Store as _, StoreError},
     work::leasing::Policy,
 };
 
@@ -47,6 +47,11 @@ impl Service {
         [self.objects.folder(), self.store.folder()].into_iter().flatten().filter_map(free).min()
     }
 
+    /// Runs an operation now.
+    pub async fn run<O: Operation>(&self, operation: O) -> Result<O::Output, StoreError> {
+        self.store.run(self.clock.now(), operation).await
+    }
+
     /// Reads in one transaction.
     ///
     /// # Errors
@@ -55,7 +60,7 @@ impl Service {
     pub async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
         self.store.read(operation).await
     }
@@ -68,7 +73,7 @@ impl Service {
     pub async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
         self.store.write(operation).await
     }

@@ -4,17 +4,22 @@
 //! SQL. The differences (row locks, see [`Connection::for_update`], and column types) are confined
 //! to this module.
 //!
-//! An operation is a function on a [`Connection`]. [`Store::write`] runs it as one transaction,
-//! which is durable when the call returns. A failed operation leaves nothing behind. Databases may
+//! An [`Operation`] is a value. [`Database::run`] runs it as one transaction, which is durable when
+//! the call returns. Functions on a [`Connection`] that are no operations yet run by
+//! [`Store::write`]. A failed operation leaves nothing behind. Databases may
 //! ask for a retry, so operations do nothing but read and write the database.
 //!
 //! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
 //! each within its own savepoint.
 
 mod connection;
+mod convert;
 mod error;
 mod group_commit;
+mod leases;
+mod operation;
 mod schema;
+mod workers;
 
 use std::{
     path::{Path, PathBuf},
@@ -29,12 +34,16 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
-pub use connection::{Connection, Dialect, Operation, Store};
+pub use connection::{Connection, Dialect, Running, Store};
 pub use error::{OpenError, StoreError};
+pub use leases::Leases;
+pub use operation::{Operation, Tx};
 pub use schema::VERSION as SCHEMA;
+pub use workers::Workers;
 
 use crate::clock::{Clock, Time};
-use group_commit::Writer;
+use group_commit::{Received, Writer};
+use operation::Unnamed;
 
 /// Maximum difference between the clocks of the coordinator and its database, in milliseconds.
 const MAX_CLOCK_SKEW_MS: i64 = 2_000;
@@ -133,6 +142,11 @@ impl Database {
         if apart.abs() > MAX_CLOCK_SKEW_MS { Err(OpenError::Clock { apart }) } else { Ok(()) }
     }
 
+    /// Runs an operation as one transaction. On `Ok` its writes are durable.
+    pub async fn run<O: Operation>(&self, now: Time, operation: O) -> Result<O::Output, StoreError> {
+        received(self.writer.queue(now, operation)?).await
+    }
+
     /// Waits for queued writes and closes all connections.
     pub async fn close(&self) {
         self.writer.stop().await;
@@ -144,15 +158,15 @@ impl Store for Database {
     async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
-        self.writer.write(operation).await
+        received(self.writer.queue(Time::default(), Unnamed::new(operation))?).await
     }
 
     async fn read<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
         let begin = match self.dialect {
             Dialect::Sqlite => "BEGIN",
@@ -165,6 +179,11 @@ impl Store for Database {
         drop(transaction.rollback().await);
         result
     }
+}
+
+/// Waits for the commit of a queued operation.
+async fn received<T>(received: Received<T>) -> Result<T, StoreError> {
+    received.await.unwrap_or(Err(StoreError::Busy))
 }
 
 /// Removes the password from an address.

@@ -25,7 +25,7 @@ pub mod receiving;
 pub mod validating;
 pub mod watching;
 
-mod segments;
+pub(crate) mod segments;
 mod totals;
 
 use dataset::{Header, Time};

@@ -6,7 +6,7 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 use super::error::StoreError;
 
 /// A running operation.
-pub type Operation<'c, T> = BoxFuture<'c, Result<T, StoreError>>;
+pub type Running<'c, T> = BoxFuture<'c, Result<T, StoreError>>;
 
 /// The kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,11 @@ impl<'t> Connection<'t> {
     /// A connection whose transaction has begun.
     pub(super) fn new(raw: &'t mut AnyConnection, dialect: Dialect) -> Self {
         Self { raw, dialect }
+    }
+
+    /// The same connection, for a shorter time.
+    pub fn reborrow(&mut self) -> Connection<'_> {
+        Connection { raw: &mut *self.raw, dialect: self.dialect }
     }
 
     /// The underlying `sqlx` connection.
@@ -78,11 +83,11 @@ pub trait Store: Clone + Send + Sync + 'static {
     fn write<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
     where
         T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static;
 
     /// Runs an operation that only reads, on a snapshot.
     fn read<T, F>(&self, operation: F) -> impl Future<Output = Result<T, StoreError>> + Send
     where
         T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static;
+        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static;
 }

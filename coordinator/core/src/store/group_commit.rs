@@ -4,16 +4,21 @@
 //! Each commit waits for the disk, and on `PostgreSQL` it holds the lock on a busy job's row for
 //! that time. One connection therefore writes there too, and a batch waits once.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 use sqlx::{Any, AnyPool, pool::PoolConnection};
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::{
+    sync::{Notify, mpsc, oneshot, watch},
+    time::Instant,
+};
 
 use super::{
-    connection::{Connection, Dialect, Operation},
+    connection::{Connection, Dialect},
     error::StoreError,
+    operation::{Operation, Tx},
 };
+use crate::clock::Time;
 
 /// Maximum length of the queue; further operations fail as busy.
 const MAX_QUEUED: usize = 2_048;
@@ -25,6 +30,9 @@ const MAX_BATCH: usize = 60;
 /// Maximum runs of an operation that collides with another coordinator's.
 const MAX_ATTEMPTS: u32 = 8;
 
+/// An operation that takes longer is reported: it holds up all other writes.
+const SLOW: Duration = Duration::from_secs(1);
+
 /// A handle to the writing task.
 #[derive(Clone)]
 pub(super) struct Writer {
@@ -33,6 +41,9 @@ pub(super) struct Writer {
     /// Carries no messages; closes when everything is written.
     running: watch::Receiver<()>,
 }
+
+/// Receives the result of an operation.
+pub(super) type Received<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 /// A queued operation and the channel to its caller.
 trait QueuedOp: Send {
@@ -54,25 +65,29 @@ enum OpStatus {
     Retry,
 }
 
-struct Entry<T, F> {
-    operation: F,
+struct Entry<O: Operation> {
+    operation: O,
+    now: Time,
     attempts: u32,
-    result: Option<Result<T, StoreError>>,
-    response: oneshot::Sender<Result<T, StoreError>>,
+    result: Option<Result<O::Output, StoreError>>,
+    response: oneshot::Sender<Result<O::Output, StoreError>>,
 }
 
-impl<T, F> QueuedOp for Entry<T, F>
-where
-    T: Send + 'static,
-    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
-{
+impl<O: Operation> QueuedOp for Entry<O> {
     fn run<'c>(&'c mut self, connection: Connection<'c>) -> BoxFuture<'c, OpStatus> {
         Box::pin(async move {
+            let started = Instant::now();
+            let mut tx = Tx::new(connection, self.now);
             // A panic must not take the other operations of the batch with it.
-            let result = AssertUnwindSafe((self.operation)(connection)).catch_unwind().await;
+            let result = AssertUnwindSafe(self.operation.run(&mut tx)).catch_unwind().await;
             let result =
                 result.unwrap_or_else(|_| Err(StoreError::Corrupt("data on which an operation panics".to_owned())));
             self.attempts += 1;
+            let took = started.elapsed();
+            tracing::trace!(operation = O::NAME, attempts = self.attempts, ?took, is_ok = result.is_ok());
+            if took > SLOW {
+                tracing::warn!(operation = O::NAME, ?took, "an operation held up all writes");
+            }
             let status = match &result {
                 Ok(_) => OpStatus::Committed,
                 Err(failure) if failure.is_collision() && self.attempts < MAX_ATTEMPTS => OpStatus::Retry,
@@ -104,16 +119,15 @@ impl Writer {
         Self { sender, stop, running }
     }
 
-    /// Queues an operation and waits for its commit.
-    pub(super) async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
-    {
+    /// Queues an operation; the receiver gets its result after the commit.
+    ///
+    /// The future of the caller holds the receiver alone, so it is `Send` whatever the operation
+    /// borrows.
+    pub(super) fn queue<O: Operation>(&self, now: Time, operation: O) -> Result<Received<O::Output>, StoreError> {
         let (response, received) = oneshot::channel();
-        let entry = Box::new(Entry { operation, attempts: 0, result: None, response });
+        let entry = Box::new(Entry { operation, now, attempts: 0, result: None, response });
         self.sender.try_send(entry).map_err(|_| StoreError::Busy)?;
-        received.await.unwrap_or(Err(StoreError::Busy))
+        Ok(received)
     }
 
     /// Stops accepting operations and waits for the queued ones.

@@ -78,7 +78,7 @@ pub(super) async fn mark_leased(connection: &mut Connection<'_>, shard: i64) -> 
 /// Reopens audits and disputes whose lease has ended without anything left to compare. A lease ends
 /// in many ways: expiry, release, rejection of its games, quarantine. The query therefore reads the
 /// state and not the cause.
-pub(super) async fn reopen_abandoned(connection: &mut Connection<'_>) -> Result<(), StoreError> {
+pub(crate) async fn reopen_abandoned(connection: &mut Connection<'_>) -> Result<(), StoreError> {
     let query = "UPDATE shards SET audit = 'wanted' WHERE audit = 'leased'
                  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.audited = shards.id AND leases.state = 'active')
                  AND NOT EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state IN ('waiting', 'different')

@@ -10,7 +10,8 @@ use protocol::api::{problem::Code, work::ReceiptStatus};
 use super::{audit, leases, segments, totals};
 use crate::{
     clock::Time,
-    store::{Connection, StoreError},
+    model::{Lease, LeaseKind, LeaseState, ShardId},
+    store::{Connection, Leases, StoreError},
 };
 
 /// The terms for an upload.
@@ -132,19 +133,17 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
     let finished = games.end - lease.first;
     if finished > lease.finished {
         // Uploaded games are better evidence of progress than a heartbeat.
-        let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
-        let query = sqlx::query(query).bind(lease.id).bind(finished).bind(now.0 + lease.duration).bind(now.0);
-        query.execute(connection.raw()).await?;
+        let progress = Lease { finished, expires: now.after(lease.duration), delivered: now, ..lease.clone() };
+        Leases::on(connection.reborrow()).save_progress(&progress).await?;
     }
-    let is_done = lease.state == "active"
-        && if lease.kind == "fresh" {
-            !segments::any_undelivered(connection, lease.id).await?
+    let is_done = lease.state == LeaseState::Active
+        && if lease.kind == LeaseKind::Fresh {
+            !segments::any_undelivered(connection, lease.id.0).await?
         } else {
             games.end == lease.first + lease.games
         };
     if is_done {
-        let query = "UPDATE leases SET state = 'done' WHERE id = $1";
-        sqlx::query(query).bind(lease.id).execute(connection.raw()).await?;
+        Leases::on(connection.reborrow()).close(lease.id, LeaseState::Done).await?;
     }
     let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
     sqlx::query(query).bind(lease.worker).bind(now.0).execute(connection.raw()).await?;
@@ -155,7 +154,7 @@ pub async fn receive(connection: &mut Connection<'_>, now: Time, upload: &Upload
 async fn hold_and_compare(
     connection: &mut Connection<'_>,
     now: Time,
-    lease: &leases::LeaseRow,
+    lease: &Lease,
     shard: i64,
     games: std::ops::Range<i64>,
 ) -> Result<(), StoreError> {
@@ -164,15 +163,15 @@ async fn hold_and_compare(
                  UNION SELECT shards.id, shards.first, shards.games FROM shards JOIN comparisons
                  ON shards.id = comparisons.left_shard OR shards.id = comparisons.right_shard
                  WHERE comparisons.settled_by = $2 AND shards.state IN ('validated', 'disputed')";
-    let query = sqlx::query_as(query).bind(lease.audited.unwrap_or(-1)).bind(lease.id);
+    let query = sqlx::query_as(query).bind(lease.audited.unwrap_or(ShardId(-1))).bind(lease.id);
     let named: Vec<(i64, i64, i64)> = query.fetch_all(connection.raw()).await?;
     for &(other, first, count) in &named {
         let common = first.max(games.start)..(first + count).min(games.end);
-        audit::queue_comparison(connection, now, lease.job, (other, shard), common).await?;
+        audit::queue_comparison(connection, now, lease.job.0, (other, shard), common).await?;
     }
-    for (holder, common) in segments::hold(connection, lease.job, games, shard).await? {
+    for (holder, common) in segments::hold(connection, lease.job.0, games, shard).await? {
         if named.iter().all(|(other, ..)| *other != holder) {
-            audit::queue_comparison(connection, now, lease.job, (holder, shard), common).await?;
+            audit::queue_comparison(connection, now, lease.job.0, (holder, shard), common).await?;
         }
     }
     Ok(())

@@ -66,7 +66,7 @@ pub(super) async fn lease(
 
 /// Reopens the undelivered games of a lease from this one. A voluntary release is not counted as an
 /// attempt.
-pub(super) async fn release(
+pub(crate) async fn release(
     connection: &mut Connection<'_>,
     job: i64,
     lease: i64,
@@ -81,7 +81,7 @@ pub(super) async fn release(
 }
 
 /// Whether a lease has undelivered games.
-pub(super) async fn any_undelivered(connection: &mut Connection<'_>, lease: i64) -> Result<bool, StoreError> {
+pub(crate) async fn any_undelivered(connection: &mut Connection<'_>, lease: i64) -> Result<bool, StoreError> {
     let query = "SELECT COUNT(*) FROM segments WHERE lease = $1 AND state = 'leased'";
     let left: i64 = sqlx::query_scalar(query).bind(lease).fetch_one(connection.raw()).await?;
     Ok(left > 0)

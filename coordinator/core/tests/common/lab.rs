@@ -13,12 +13,13 @@ use coordinator_core::{
         trainings::{self, Uploaded},
     },
     clock::{Clock, Time},
+    model::{AccountId, LeaseToken},
+    ops::leases::{AcquireLease, ExpireLeases, ReleaseLease, RenewLease},
     people,
-    store::{Database, Store as _, StoreError},
+    store::{Database, Operation, Store as _, StoreError},
     work::{
         audit, comparisons,
         figures::Figures,
-        leases, leasing,
         leasing::{Caller, Policy},
         receiving,
         receiving::Upload,
@@ -131,6 +132,11 @@ impl Lab {
         Self { address, store, clock: Clock::manual(Time(1_000_000_000_000)), objects: Objects::default() }
     }
 
+    /// Runs an operation now.
+    pub async fn run<O: Operation>(&self, operation: O) -> Result<O::Output, StoreError> {
+        self.store.run(self.now(), operation).await
+    }
+
     /// The current time.
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -228,10 +234,10 @@ impl Lab {
 
     /// Requests this many games.
     pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
-        let (now, policy) = (self.now(), Policy::default());
         let caller = Caller { account: player.account, draw };
         let ask = lease_request(player.worker, nonce, games);
-        op!(self.write, [ask, policy], |c| leasing::acquire(&mut c, now, caller, &ask, &policy))
+        let answer = self.run(AcquireLease { caller, ask, policy: Policy::default() }).await?;
+        Ok(answer.work)
     }
 
     /// Leases this many games.
@@ -252,21 +258,20 @@ impl Lab {
 
     /// Sends a heartbeat.
     pub async fn renew(&self, player: Player, token: &str, finished: u64) -> Result<u32, Code> {
-        let (now, token) = (self.now(), token.to_owned());
-        let done = op!(self.write, [token], |c| leases::renew(&mut c, now, player.account, &token, finished));
+        let (account, lease) = (AccountId(player.account), LeaseToken(token.to_owned()));
+        let done = self.run(RenewLease { account, lease, finished }).await;
         done.map(|renewed| renewed.seconds).map_err(code)
     }
 
     /// Releases the games of a lease from this one.
     pub async fn release(&self, player: Player, token: &str, from: u64) -> Result<(), Code> {
-        let token = token.to_owned();
-        op!(self.write, [token], |c| leases::release(&mut c, player.account, &token, from)).map_err(code)
+        let (account, lease) = (AccountId(player.account), LeaseToken(token.to_owned()));
+        self.run(ReleaseLease { account, lease, from }).await.map_err(code)
     }
 
     /// Ends expired leases.
     pub async fn expire(&self) -> u64 {
-        let now = self.now();
-        op!(self.write, [], |c| leases::expire(&mut c, now)).expect("leases can end")
+        self.run(ExpireLeases).await.expect("leases can end")
     }
 
     /// The shard of these games of a lease, as an honest machine plays them.

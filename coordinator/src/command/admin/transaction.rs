@@ -1,11 +1,11 @@
 //! Runs an operation in a transaction.
 
-use coordinator_core::store::{Connection, Database, Operation, Store as _, StoreError};
+use coordinator_core::store::{Connection, Database, Running, Store as _, StoreError};
 
 pub(super) async fn read<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
 where
     T: Send + 'static,
-    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
 {
     store.read(operation).await
 }
@@ -13,7 +13,7 @@ where
 pub(super) async fn write<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
 where
     T: Send + 'static,
-    F: for<'c> Fn(Connection<'c>) -> Operation<'c, T> + Send + Sync + 'static,
+    F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
 {
     store.write(operation).await
 }

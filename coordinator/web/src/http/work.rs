@@ -11,12 +11,14 @@ use axum::{
 };
 use coordinator_core::{
     choices::Registration as RegistrationMode,
+    model::{AccountId, LeaseToken},
     objects::Kind,
+    ops::leases::{AcquireLease, ReleaseLease, RenewLease},
     people,
     validator::random,
     work::{
         leases,
-        leasing::{self, Caller},
+        leasing::Caller,
         notices,
         receiving::{self, Upload},
     },
@@ -147,18 +149,9 @@ pub(super) async fn ask(
     if ask.acknowledged.len() > Ask::MAX_ACKNOWLEDGED {
         return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MAX_ACKNOWLEDGED)));
     }
-    let (now, policy) = (app.clock.now(), app.policy());
     let caller = Caller { account: caller.0.account, draw: random() };
-    let answer = app
-        .write(move |mut connection| {
-            let (ask, policy) = (ask.clone(), policy.clone());
-            Box::pin(async move {
-                let work = leasing::acquire(&mut connection, now, caller, &ask, &policy).await?;
-                Ok(WorkAnswer { work, notices: notices::unacknowledged(&mut connection, ask.worker).await? })
-            })
-        })
-        .await?;
-    Ok(Json(answer))
+    let policy = app.policy();
+    Ok(Json(app.run(AcquireLease { caller, ask, policy }).await?))
 }
 
 pub(super) async fn renew(
@@ -167,14 +160,8 @@ pub(super) async fn renew(
     Path(lease): Path<String>,
     Body(renew): Body<Renew>,
 ) -> ApiResult<Json<Renewed>> {
-    let (now, account) = (app.clock.now(), caller.0.account);
-    let renewed = app
-        .write(move |mut connection| {
-            let lease = lease.clone();
-            Box::pin(async move { leases::renew(&mut connection, now, account, &lease, renew.finished).await })
-        })
-        .await?;
-    Ok(Json(renewed))
+    let (account, lease) = (AccountId(caller.0.account), LeaseToken(lease));
+    Ok(Json(app.run(RenewLease { account, lease, finished: renew.finished }).await?))
 }
 
 pub(super) async fn give_back(
@@ -183,12 +170,8 @@ pub(super) async fn give_back(
     Path(lease): Path<String>,
     Body(back): Body<GiveBack>,
 ) -> ApiResult<StatusCode> {
-    let account = caller.0.account;
-    app.write(move |mut connection| {
-        let lease = lease.clone();
-        Box::pin(async move { leases::release(&mut connection, account, &lease, back.from).await })
-    })
-    .await?;
+    let (account, lease) = (AccountId(caller.0.account), LeaseToken(lease));
+    app.run(ReleaseLease { account, lease, from: back.from }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

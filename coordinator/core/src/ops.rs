@@ -1,0 +1,7 @@
+//! The operations: each change of the ledger as a value with a name, one file for each.
+//!
+//! A handler, an admin command, the scheduler and a test build the same value and run it by
+//! [`Service::run`](crate::service::Service::run). An operation reads rows by the repositories of
+//! its transaction, decides by [`rules`](crate::rules), and stores the result.
+
+pub mod leases;

@@ -1,0 +1,11 @@
+//! Operations on leases.
+
+mod acquire;
+mod expire;
+mod release;
+mod renew;
+
+pub use acquire::AcquireLease;
+pub use expire::ExpireLeases;
+pub use release::ReleaseLease;
+pub use renew::RenewLease;

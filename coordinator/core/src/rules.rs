@@ -1,0 +1,3 @@
+//! The rules of the ledger: pure functions of what is given, tested without a database.
+
+mod leases;

@@ -1,0 +1,158 @@
+//! Life of a lease after it is granted: renewal (heartbeat), release, expiry.
+//!
+//! ```text
+//! active ──▶ done       all games are uploaded
+//!        ──▶ returned   the worker released the rest
+//!        ──▶ expired    its time is over, or its account is in quarantine
+//! ```
+
+use protocol::api::problem::{Code, Problem};
+
+use crate::{
+    clock::Time,
+    model::{AccountId, Lease, LeaseKind, LeaseState},
+};
+
+/// Renewals without an upload extend a lease by at most this many times its duration.
+const MAX_RENEWAL_FACTOR: i64 = 2;
+
+impl Lease {
+    /// The lease, if it is this account's.
+    pub fn owned_by(self, account: AccountId) -> Result<Self, Problem> {
+        if self.account == account {
+            Ok(self)
+        } else {
+            Err(Problem::new(Code::NotOwner, "the lease belongs to another account"))
+        }
+    }
+
+    /// Renews a lease whose worker makes progress.
+    pub fn renew(&mut self, now: Time, finished: u64) -> Result<(), Problem> {
+        if self.state != LeaseState::Active {
+            return Err(Problem::new(Code::LeaseLost, format!("the lease is {}", self.state)));
+        }
+        let finished = i64::try_from(finished).unwrap_or(i64::MAX);
+        if finished > self.games {
+            let detail = format!("the lease has {} games; {finished} cannot be finished", self.games);
+            return Err(Problem::new(Code::Invalid, detail));
+        }
+        if finished <= self.finished {
+            return Err(Problem::new(Code::NoProgress, "no game was finished since the last renewal"));
+        }
+        // Progress is only claimed: unlimited renewals would withhold the games from all other workers.
+        let last = self.created.max(self.delivered).after((1 + MAX_RENEWAL_FACTOR) * self.duration);
+        let end = now.after(self.duration).min(last);
+        if end <= now {
+            return Err(Problem::new(Code::LeaseLost, "the lease has lasted long enough: submit the finished games"));
+        }
+        (self.finished, self.expires) = (finished, end);
+        Ok(())
+    }
+
+    /// Checks that the games from this number can be released; `unit` games belong together.
+    pub fn released_from(&self, from: u64, unit: i64) -> Result<i64, Problem> {
+        let end = self.first + self.games;
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        if !(self.first..=end).contains(&from) || (from - self.first) % unit != 0 {
+            return Err(Problem::new(Code::WrongGames, format!("game {from} is no border of the lease's games")));
+        }
+        Ok(from)
+    }
+
+    /// Whether a release from this number ends the lease. Earlier games of a fresh lease may still
+    /// be uploaded; if they never are, the lease expires.
+    #[must_use]
+    pub fn is_over_after_release(&self, from: i64, any_undelivered: bool) -> bool {
+        match self.kind {
+            LeaseKind::Fresh => !any_undelivered,
+            LeaseKind::Audit | LeaseKind::Settle => from == self.first,
+        }
+    }
+
+    /// Whether its time is over.
+    #[must_use]
+    pub fn is_due(&self, now: Time) -> bool {
+        self.state == LeaseState::Active && self.expires < now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, LeaseId, WorkerId};
+
+    fn lease() -> Lease {
+        Lease {
+            id: LeaseId(1),
+            job: JobId(2),
+            worker: WorkerId(3),
+            account: AccountId(4),
+            kind: LeaseKind::Fresh,
+            state: LeaseState::Active,
+            first: 10,
+            games: 8,
+            finished: 0,
+            audited: None,
+            duration: 100,
+            created: Time(1_000),
+            delivered: Time(0),
+            expires: Time(1_100),
+        }
+    }
+
+    fn refused(renewed: Result<(), Problem>) -> Code {
+        renewed.unwrap_err().code
+    }
+
+    #[test]
+    fn progress_extends_a_lease_and_nothing_else_does() {
+        let mut lease = lease();
+        lease.renew(Time(1_050), 3).unwrap();
+        assert_eq!((lease.finished, lease.expires), (3, Time(1_150)));
+        assert_eq!(refused(lease.renew(Time(1_060), 3)), Code::NoProgress);
+        assert_eq!(refused(lease.renew(Time(1_060), 9)), Code::Invalid);
+        assert_eq!((lease.finished, lease.expires), (3, Time(1_150)), "a refusal changes nothing");
+        lease.renew(Time(1_060), 8).unwrap();
+    }
+
+    #[test]
+    fn a_lease_without_an_upload_ends_after_three_durations() {
+        let mut lease = lease();
+        lease.renew(Time(1_250), 1).unwrap();
+        assert_eq!(lease.expires, Time(1_300));
+        assert_eq!(refused(lease.renew(Time(1_300), 2)), Code::LeaseLost);
+        lease.delivered = Time(1_290);
+        lease.renew(Time(1_300), 2).unwrap();
+        assert_eq!(lease.expires, Time(1_400));
+    }
+
+    #[test]
+    fn a_lease_that_is_over_stays_so() {
+        for state in [LeaseState::Done, LeaseState::Expired, LeaseState::Returned] {
+            let mut lease = Lease { state, ..lease() };
+            let problem = lease.renew(Time(1_001), 1).unwrap_err();
+            assert_eq!(problem.detail, format!("the lease is {state}"));
+            assert!(!lease.is_due(Time(9_999)));
+        }
+        assert!(lease().is_due(Time(1_101)) && !lease().is_due(Time(1_100)));
+    }
+
+    #[test]
+    fn games_are_released_at_the_borders_of_pairs() {
+        let lease = lease();
+        assert_eq!(lease.released_from(10, 2), Ok(10));
+        assert_eq!(lease.released_from(18, 2), Ok(18));
+        for from in [0, 9, 11, 19, u64::MAX] {
+            assert_eq!(lease.released_from(from, 2).unwrap_err().code, Code::WrongGames, "{from}");
+        }
+        assert!(lease.is_over_after_release(14, false) && !lease.is_over_after_release(10, true));
+        let audit = Lease { kind: LeaseKind::Audit, ..lease };
+        assert!(audit.is_over_after_release(10, true) && !audit.is_over_after_release(14, false));
+    }
+
+    #[test]
+    fn a_lease_is_its_accounts() {
+        assert!(lease().owned_by(AccountId(4)).is_ok());
+        assert_eq!(lease().owned_by(AccountId(3)).unwrap_err().code, Code::NotOwner);
+    }
+}

@@ -1,0 +1,119 @@
+//! Conversions between the model and the columns: ids are integers, states and kinds are words.
+
+use sqlx::{
+    Any, Database, Decode, Encode, Type,
+    any::{AnyTypeInfo, AnyValueRef},
+    encode::IsNull,
+    error::BoxDynError,
+};
+
+use crate::model;
+
+type Buffer = <Any as Database>::ArgumentBuffer;
+
+macro_rules! ids {
+    ($($id:ident)*) => {$(
+        impl Type<Any> for model::$id {
+            fn type_info() -> AnyTypeInfo {
+                <i64 as Type<Any>>::type_info()
+            }
+
+            fn compatible(found: &AnyTypeInfo) -> bool {
+                <i64 as Type<Any>>::compatible(found)
+            }
+        }
+
+        impl Encode<'_, Any> for model::$id {
+            fn encode_by_ref(&self, buffer: &mut Buffer) -> Result<IsNull, BoxDynError> {
+                <i64 as Encode<'_, Any>>::encode_by_ref(&self.0, buffer)
+            }
+        }
+
+        impl<'r> Decode<'r, Any> for model::$id {
+            fn decode(value: AnyValueRef<'r>) -> Result<Self, BoxDynError> {
+                Ok(Self(<i64 as Decode<'r, Any>>::decode(value)?))
+            }
+        }
+    )*};
+}
+
+macro_rules! words {
+    ($($word:ident)*) => {$(
+        impl Type<Any> for model::$word {
+            fn type_info() -> AnyTypeInfo {
+                <String as Type<Any>>::type_info()
+            }
+
+            fn compatible(found: &AnyTypeInfo) -> bool {
+                <String as Type<Any>>::compatible(found)
+            }
+        }
+
+        impl Encode<'_, Any> for model::$word {
+            fn encode_by_ref(&self, buffer: &mut Buffer) -> Result<IsNull, BoxDynError> {
+                <String as Encode<'_, Any>>::encode(self.name().to_owned(), buffer)
+            }
+        }
+
+        impl<'r> Decode<'r, Any> for model::$word {
+            fn decode(value: AnyValueRef<'r>) -> Result<Self, BoxDynError> {
+                Ok(<String as Decode<'r, Any>>::decode(value)?.parse()?)
+            }
+        }
+    )*};
+}
+
+ids! {
+    AccountId
+    WorkerId
+    TokenId
+    CampaignId
+    JobId
+    LeaseId
+    ShardId
+    ComparisonId
+    TrainingId
+    EventId
+    WebhookId
+}
+
+// The token of a lease is text.
+impl Type<Any> for model::LeaseToken {
+    fn type_info() -> AnyTypeInfo {
+        <String as Type<Any>>::type_info()
+    }
+
+    fn compatible(found: &AnyTypeInfo) -> bool {
+        <String as Type<Any>>::compatible(found)
+    }
+}
+
+impl Encode<'_, Any> for model::LeaseToken {
+    fn encode_by_ref(&self, buffer: &mut Buffer) -> Result<IsNull, BoxDynError> {
+        <String as Encode<'_, Any>>::encode_by_ref(&self.0, buffer)
+    }
+}
+
+impl<'r> Decode<'r, Any> for model::LeaseToken {
+    fn decode(value: AnyValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(Self(<String as Decode<'r, Any>>::decode(value)?))
+    }
+}
+
+words! {
+    AccountState
+    NetState
+    CampaignState
+    CampaignStep
+    JobKind
+    JobState
+    LeaseKind
+    LeaseState
+    SegmentState
+    ShardState
+    AuditState
+    ObjectState
+    ComparisonState
+    TrainingState
+    PromotionKind
+}
