@@ -5,10 +5,10 @@ mod error;
 pub mod judge;
 pub mod story;
 
-use dataset::{Digest, Header, Record, shard::Shard};
+use dataset::{Digest, Header, Record, pgn::PgnGame, shard::Shard};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
-use xiangqi::{Color, Piece};
+use xiangqi::{Color, Piece, notation::Notation};
 
 use crate::{
     objects::Kind,
@@ -30,7 +30,7 @@ pub struct Kept {
     /// The numbers of the shard's games.
     pub numbers: std::ops::Range<u64>,
     pub header: Header,
-    pub digest: Digest,
+    pub record: Record,
     pub story: Story,
     /// The players of both sides; none is the plain evaluation.
     pub players: [Player; 2],
@@ -143,7 +143,7 @@ pub async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) 
         .await?;
     let [red, black] = names;
     let players = [Player { net: nets[0], name: red }, Player { net: nets[1], name: black }];
-    Ok(Kept { shard: hash, number, numbers, digest: record.digest(), header, story, players, job })
+    Ok(Kept { shard: hash, number, numbers, record, header, story, players, job })
 }
 
 async fn name_of(connection: &mut Connection<'_>, net: Digest) -> Result<Option<String>, StoreError> {
@@ -246,7 +246,7 @@ impl Kept {
         value["game"] = json!(self.number);
         value["job"] = json!(self.job);
         value["seed"] = json!(self.header.seed_of(self.number));
-        value["digest"] = json!(self.digest);
+        value["digest"] = json!(self.record.digest());
         if let Some(clock) = self.header.clock {
             value["clock"] = json!(clock);
             value["unprovable"] = json!(true);
@@ -260,30 +260,16 @@ impl Kept {
         value
     }
 
-    /// PGN tags.
-    pub fn tags(&self, server: &str) -> Vec<(String, String)> {
-        let kind = match (self.header.clock, self.header.opponent) {
-            (Some(_), _) => "timed match (unprovable)",
-            (None, Some(_)) => "match",
-            (None, None) => "self-play",
-        };
-        let event = match self.job {
-            Some(job) => format!("{server}: {kind} {job}"),
-            None => format!("{server}: {kind}"),
-        };
-        let reason = self.story.end.as_ref().map_or("", |end| end.reason.name());
+    /// As PGN, with the names that the server knows.
+    pub fn pgn(&self, server: &str, notation: Notation) -> PgnGame {
+        let mut game = PgnGame::of_record(&self.header, self.number, &self.record, notation);
+        let kind = game.tag("Event").unwrap_or_default();
+        let job = self.job.map_or_else(String::new, |job| format!(" {job}"));
+        let event = format!("{server}: {kind}{job}");
         let [red, black] = [0, 1].map(|side: usize| self.players[side].label());
-        let clock = self.header.clock.map(|clock| ("TimeControl", clock.time.to_string()));
-        let tags = [
-            ("Game", "Chinese Chess".to_owned()),
-            ("Event", event),
-            ("Round", self.number.to_string()),
-            ("Red", red),
-            ("Black", black),
-            ("Rules", self.header.rules.name().to_owned()),
-            ("Termination", reason.to_owned()),
-            ("Shard", self.shard.to_string()),
-        ];
-        tags.into_iter().chain(clock).map(|(name, value)| (name.to_owned(), value)).collect()
+        for (name, value) in [("Event", event), ("Red", red), ("Black", black), ("Shard", self.shard.to_string())] {
+            game.set_tag(name, value);
+        }
+        game
     }
 }

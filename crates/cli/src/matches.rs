@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// Write the games to a new PGN file
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
-    /// Move notation of the file: uci, uci1, ucci, iccs, wxf, `chinese_simplified` or
+    /// Move notation of the file: uci, uci1, ucci, iccs, wxf, chinese (simplified) or
     /// `chinese_traditional`
     #[arg(long, default_value_t = Notation::Uci)]
     notation: Notation,
@@ -102,7 +102,8 @@ impl Arguments {
         let profiles = [one?, other?];
         let names = distinct(profiles.each_ref().map(|profile| profile.name.clone()));
         let terms = Terms::new(&self.games, book.as_ref()).with_sides(&self.conditions());
-        let pgn = PgnWriter::new(&names, self.games.rules, self.conditions(), &terms, &self.event, self.notation);
+        let pgn = PgnWriter::new(&names, self.games.rules, self.conditions(), &terms, &self.event, self.notation)
+            .with_nets([a.net_hash(), b.net_hash()]);
         let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
             None => None,

@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// Write the games to a PGN file, which a resumed tournament continues
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
-    /// Move notation of the PGN file: uci, uci1, ucci, iccs, wxf, `chinese_simplified` or
+    /// Move notation of the PGN file: uci, uci1, ucci, iccs, wxf, chinese (simplified) or
     /// `chinese_traditional`
     #[arg(long, default_value_t = Notation::Uci)]
     notation: Notation,
@@ -104,6 +104,7 @@ impl Arguments {
             pgn: self.pgn.as_deref().map(|path| journal.open_pgn(path)).transpose().context("--pgn")?,
             journal,
             names,
+            nets: engines.iter().map(Loaded::net_hash).collect(),
             terms,
             live: Live { terminal: io::stderr().is_terminal(), pending: false },
         };
@@ -152,6 +153,8 @@ struct Event<'a> {
     journal: Journal,
     pgn: Option<File>,
     names: Vec<String>,
+    /// The hashes of the engines' nets.
+    nets: Vec<Option<String>>,
     terms: Terms,
     live: Live,
 }
@@ -205,7 +208,8 @@ impl Event<'_> {
         let Arguments { games, event, notation, .. } = self.arguments;
         if let Some(file) = &mut self.pgn {
             let pgn = PgnWriter::new(&names, games.rules, games.conditions(), &self.terms, event, *notation);
-            let pgn = pgn.in_round(round);
+            let nets = [pairing.red, pairing.black].map(|player| self.nets[player].clone());
+            let pgn = pgn.in_round(round).with_nets(nets);
             let text = [false, true].map(|second| pgn.write(pair.number, second, &pair.games[usize::from(second)]));
             file.write_all(text.concat().as_bytes()).context("--pgn")?;
             self.journal.pgn_bytes += text.concat().len() as u64;

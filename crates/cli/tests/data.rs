@@ -6,7 +6,7 @@ use std::{
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use dataset::{
@@ -14,6 +14,7 @@ use dataset::{
     shard::{Shard, ShardWriter},
 };
 use serde_json::Value;
+use xiangqi::notation::Notation;
 
 const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dataset/tests/data/selfplay-64.chuhe");
 
@@ -124,6 +125,43 @@ fn games_are_exported_in_every_format() {
     }
     let parquet = fs::read(folder.join("parquet")).unwrap();
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+}
+
+/// Standard output holds the games alone, and judging reads what was written.
+#[test]
+fn games_go_to_standard_output_in_every_notation() {
+    let folder = new_folder("data-notations");
+    for notation in Notation::ALL.map(Notation::name).into_iter().chain(["chinese"]) {
+        let output = data(&folder, &["export", GAMES, "--format", "pgn", "--notation", notation, "--out", "-"]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "64 games\n");
+        let file = folder.join(notation);
+        let file_argument = file.to_str().unwrap();
+        let again = ["export", GAMES, "--format", "pgn", "--notation", notation, "--out", file_argument];
+        assert_eq!(text(&data(&folder, &again)), "64 games\n");
+        assert_eq!(text(&output).into_bytes(), fs::read(&file).unwrap(), "the same bytes every time");
+        let judged = Command::new(env!("CARGO_BIN_EXE_chuhe")).args(["judge", "--pgn"]).arg(&file).output().unwrap();
+        assert!(text(&judged).ends_with("\n64 games: 64 agree, 0 differ, 0 undecided, 0 refused\n"), "{notation}");
+    }
+    assert_eq!(fs::read(folder.join("chinese")).unwrap(), fs::read(folder.join("chinese_simplified")).unwrap());
+    let output = data(&folder, &["export", GAMES, "--format", "csv", "--notation", "wxf", "--out", "-"]);
+    let complaint = "chuhe: --notation: only `--format pgn` has a choice of notation\n";
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(2), complaint));
+}
+
+/// As in `chuhe data export … | head`, whatever the format.
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    for format in ["jsonl", "csv", "pgn", "sfen", "parquet"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_chuhe"))
+            .args(["data", "export", GAMES, GAMES, GAMES, "--format", format, "--out", "-"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{format}: {output:?}");
+    }
 }
 
 #[test]

@@ -326,6 +326,19 @@ fn the_terms_of_a_match_are_in_its_records_and_its_answer() {
     assert_eq!(tags(&games), ["1", hash, "1", "200", "1000", "-", "-"]);
 }
 
+/// A player's name can be anything; the hash of its net is what was played.
+#[test]
+fn records_have_the_hashes_of_the_nets() {
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nets/material.nnue");
+    let digest = Command::new("sha256sum").arg(net).output().unwrap().stdout;
+    let hash = str::from_utf8(&digest[..64]).unwrap();
+    let more = ["--pairs", "1", "--nodes", "20", "--ply-cap", "10"];
+    let (_, games) = play("nets", &format!("net:{net}"), &more);
+    let nets = |game: &PgnGame| ["RedNet", "BlackNet"].map(|name| game.tag(name).unwrap().to_owned());
+    assert_eq!(nets(&games[0]), ["-", hash]);
+    assert_eq!(nets(&games[1]), [hash, "-"]);
+}
+
 /// With limits of its own for each side, a game has both in its tags.
 #[test]
 fn limits_per_side_and_deciders_are_in_the_records() {

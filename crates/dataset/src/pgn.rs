@@ -1,23 +1,32 @@
 //! PGN: games as text, for people and for other programs.
 //!
-//! Tags are written in their order, except `FEN` (the start), `Notation` (of the moves) and
-//! `Result`, which are written from the game itself. A comment after a move holds the player's
-//! search figures, or any other text.
+//! The seven tags of PGN come first. A value that is not known is written as PGN has it: `?`, or
+//! `????.??.??` for a date. `White` repeats `Red`, so that programs for rating lists find both
+//! players. These tags are written from the game itself: `Result`, `Game`, `Variant`, `SetUp`,
+//! `FEN` (the start, always) and `Notation` (of the moves). All others keep their order.
+//!
+//! So a record is complete by the program-competition rulebook (chapter 2, section 6). It requires
+//! the event, both engines, the time, the result, the starting FEN and the moves.
+//!
+//! A comment after a move holds the player's search figures, or any other text.
 //!
 //! Reading inverts writing. It also accepts the files of other programs: moves in any notation,
 //! other tags, variations and glyphs (both skipped).
 
 mod read;
+mod record;
+mod tags;
 mod write;
 
 pub use read::{PgnError, PgnErrorKind, read};
+pub use tags::{Terms, nets, time_controls};
 
 use xiangqi::{Fen, Move, notation::Notation, rules::Outcome};
 
 /// A game in PGN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PgnGame {
-    /// The tags, without those that follow from the rest: `Result`, `FEN`, `Notation`.
+    /// The tags, without those that follow from the rest and those of the seven that are unknown.
     pub tags: Vec<(String, String)>,
     /// The position before the first move.
     pub start: Fen,
@@ -35,10 +44,15 @@ impl PgnGame {
     pub fn tag(&self, name: &str) -> Option<&str> {
         self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
     }
-}
 
-/// The tags that are written from the game itself.
-const OWN_TAGS: [&str; 3] = ["Result", "FEN", "Notation"];
+    /// Sets a tag: in its place if it is there, else behind the others.
+    pub fn set_tag(&mut self, name: &str, value: String) {
+        match self.tags.iter_mut().find(|(tag, _)| tag == name) {
+            Some((_, old)) => *old = value,
+            None => self.tags.push((name.to_owned(), value)),
+        }
+    }
+}
 
 /// The PGN result token of an outcome.
 const fn sign(outcome: Option<Outcome>) -> &'static str {

@@ -98,7 +98,7 @@ impl fmt::Display for Notation {
     }
 }
 
-/// An error: the text names no notation.
+/// An error: the text names no notation. `chinese` is read as `chinese_simplified`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the notations are uci, uci1, ucci, iccs, wxf, chinese_simplified and chinese_traditional")]
 pub struct ParseNotationError;
@@ -107,6 +107,9 @@ impl FromStr for Notation {
     type Err = ParseNotationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "chinese" {
+            return Ok(Self::ChineseSimplified);
+        }
         Self::ALL.into_iter().find(|notation| notation.name() == text).ok_or(ParseNotationError)
     }
 }
@@ -181,6 +184,7 @@ mod tests {
             assert_eq!(notation.name().parse(), Ok(notation));
             assert_eq!(notation.to_string(), notation.name());
         }
+        assert_eq!("chinese".parse(), Ok(Notation::ChineseSimplified));
         assert_eq!("UCI".parse::<Notation>(), Err(ParseNotationError));
         let listed = ParseNotationError.to_string();
         assert!(Notation::ALL.into_iter().all(|notation| listed.contains(notation.name())));

@@ -1,7 +1,7 @@
 //! An analysed game: moves, scores, end and explanation. Pages show it, and programs get it as
 //! JSON.
 
-use dataset::{Digest, Entrant, Header, Reason, Record, Score, pgn::PgnGame};
+use dataset::{Digest, Entrant, Header, Reason, Record, Score};
 use serde_json::{Value, json};
 use xiangqi::{
     Color, Position, Square,
@@ -121,24 +121,6 @@ impl Story {
             value["deeds"] = end.cycle_moves.iter().map(CycleMove::json).collect();
         }
         value
-    }
-
-    /// As PGN, with scores as comments.
-    pub fn pgn(&self, tags: Vec<(String, String)>, notation: Notation) -> PgnGame {
-        let comment = |(index, score): (usize, &Option<Score>)| match score {
-            _ if index < self.opening => "opening".to_owned(),
-            // PGN comments score for the side to move.
-            Some(score) => pawns(if self.mover(index + 1) == Color::Red { *score } else { -score }),
-            None => String::new(),
-        };
-        let comments = self.scores.iter().enumerate().map(comment);
-        PgnGame {
-            tags,
-            start: self.game.start().clone(),
-            moves: self.game.moves().zip(comments).collect(),
-            outcome: self.end.as_ref().map(|end| end.outcome),
-            notation,
-        }
     }
 
     /// The side that made a move; plies count from 1.
@@ -280,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_seen_from_red_and_pgn_from_the_mover() {
+    fn scores_are_seen_from_red() {
         let moves = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<_>>();
         let played = moves(&["h0g2", "i9h9"]);
         let scored = |(index, mv)| ScoredMove { mv, score: [Some(31), None][index] };
@@ -302,8 +284,6 @@ mod tests {
         };
         let story = Story::of_record(&record).unwrap();
         assert_eq!(story.scores, [None, None, None, Some(-20), Some(31), None]);
-        let pgn = story.pgn(vec![("Event".to_owned(), "x".to_owned())], Notation::Wxf).to_string();
-        assert!(pgn.contains("1. C2=5 {opening}") && pgn.contains("{+0.20}") && pgn.ends_with("1/2-1/2\n\n"), "{pgn}");
         assert_eq!(story.json()["reason"], "ply_cap");
         let record = Record { moves: vec![scored((0, "a0a9".parse().unwrap()))], ..record };
         assert!(Story::of_record(&record).is_none(), "that move is not legal");

@@ -88,7 +88,7 @@ pub(super) async fn pgn(
     };
     let trainer = reader.is_trainer();
     let kept = games::read(&app, &shard, number, trainer).await?;
-    let text = kept.story.pgn(kept.tags(&app.settings.name), notation).to_string();
+    let text = kept.pgn(&app.settings.name, notation).to_string();
     let name = format!("attachment; filename=\"{}-{number}.pgn\"", &kept.shard.to_string()[..12]);
     let headers = [
         (header::CONTENT_TYPE, "application/x-chess-pgn; charset=utf-8".to_owned()),

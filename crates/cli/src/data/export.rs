@@ -4,14 +4,18 @@ mod games;
 mod parquet;
 mod positions;
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use dataset::{AtomicFile, Header, Record, shard};
+use xiangqi::notation::Notation;
 
 use super::NOT_FOR_TRAINING;
-use crate::Finding;
+use crate::{Finding, output::StandardOutput};
 
 /// Convert shards to another format
 #[derive(Debug, clap::Args)]
@@ -22,7 +26,11 @@ pub(crate) struct Arguments {
     /// The format
     #[arg(long, value_name = "FORMAT")]
     format: Format,
-    /// File to write; existing files are not overwritten
+    /// Move notation of `pgn`: uci, uci1, ucci, iccs, wxf, chinese (simplified) or
+    /// `chinese_traditional` [default: iccs]
+    #[arg(long)]
+    notation: Option<Notation>,
+    /// File to write, or `-` for standard output; existing files are not overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
@@ -33,7 +41,7 @@ enum Format {
     Jsonl,
     /// One position a line: game, ply, FEN, move, score, result for the side to move, reason
     Csv,
-    /// Games with their scores as comments
+    /// Games, with all that their shard holds as tags, and scores as comments
     Pgn,
     /// Positions as trainers of variant nets read them: 72 bytes each, without those that lack a
     /// score or a label
@@ -52,12 +60,20 @@ trait Exporter {
 
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+        if self.notation.is_some() && !matches!(self.format, Format::Pgn) {
+            bail!("--notation: only `--format pgn` has a choice of notation");
+        }
         // All shards are checked before any file or folder is created.
         let shards = self.files.iter().map(shard::open).collect::<Result<Vec<_>, _>>()?;
-        let file = AtomicFile::begin(&self.out).context("--out")?;
+        let is_standard = self.out == Path::new("-");
+        let file = if is_standard {
+            Output::Standard(BufWriter::new(StandardOutput(io::stdout())))
+        } else {
+            Output::File(AtomicFile::begin(&self.out).context("--out")?)
+        };
         let mut exporter: Box<dyn Exporter> = match self.format {
             Format::Jsonl => Box::new(games::Jsonl(file)),
-            Format::Pgn => Box::new(games::Pgn(file)),
+            Format::Pgn => Box::new(games::Pgn { file, notation: self.notation.unwrap_or(Notation::Iccs) }),
             Format::Csv => Box::new(positions::Csv::begin(file)?),
             Format::Sfen => Box::new(positions::Sfen(file)),
             Format::Parquet => Box::new(parquet::Parquet::begin(file)?),
@@ -71,11 +87,45 @@ impl Arguments {
             }
         }
         exporter.finish().context("--out")?;
-        writeln!(out, "{games} games")?;
         let timed: u64 = shards.iter().filter(|shard| shard.header().clock.is_some()).map(shard::Shard::games).sum();
+        // Standard output holds the games alone.
+        let summary: &mut dyn Write = if is_standard { &mut io::stderr() } else { out };
+        writeln!(summary, "{games} games")?;
         if timed > 0 {
-            writeln!(out, "timed {timed}: {NOT_FOR_TRAINING}")?;
+            writeln!(summary, "timed {timed}: {NOT_FOR_TRAINING}")?;
         }
         Ok(Finding::Holds)
+    }
+}
+
+/// Where the games go: a new file, or standard output.
+enum Output {
+    File(AtomicFile),
+    Standard(BufWriter<StandardOutput>),
+}
+
+impl Output {
+    /// Flushes, and gives a file its name.
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.finish(),
+            Self::Standard(mut out) => out.flush(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Standard(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Standard(out) => out.flush(),
+        }
     }
 }

@@ -76,6 +76,14 @@ impl Engine {
 }
 
 impl Loaded {
+    /// The hash of our engine's net.
+    pub(crate) fn net_hash(&self) -> Option<String> {
+        match self {
+            Self::Own(Evaluation::Net(net, _), ..) => Some(net.hash().to_string()),
+            _ => None,
+        }
+    }
+
     /// Overrides parameters of our search; the name shows them.
     pub(super) fn with_parameters(self, parameters: &Parameters) -> Result<Self> {
         let overrides = parameters.to_string();

@@ -2,7 +2,7 @@
 
 use selfplay::{
     Conditions, PlayedGame,
-    pgn::{Comment, PgnGame},
+    pgn::{self, Comment, PgnGame},
 };
 use xiangqi::{notation::Notation, rules::RuleSet};
 
@@ -17,6 +17,8 @@ pub(crate) fn round(pair: u64, second: bool) -> String {
 /// Writes games as PGN.
 pub(crate) struct PgnWriter {
     names: [String; 2],
+    /// The hashes of the nets of A and B.
+    nets: [Option<String>; 2],
     rules: RuleSet,
     conditions: Conditions,
     terms: Terms,
@@ -37,6 +39,7 @@ impl PgnWriter {
     ) -> Self {
         Self {
             names: names.clone(),
+            nets: [None, None],
             rules,
             conditions,
             terms: terms.clone(),
@@ -46,6 +49,11 @@ impl PgnWriter {
         }
     }
 
+    /// Sets the hashes of the nets of A and B, where they have one.
+    pub(crate) fn with_nets(self, nets: [Option<String>; 2]) -> Self {
+        Self { nets, ..self }
+    }
+
     /// Sets the round of a tournament, which stands before the pair.
     pub(crate) fn in_round(self, round: usize) -> Self {
         Self { prefix: format!("{}.", round + 1), ..self }
@@ -53,17 +61,10 @@ impl PgnWriter {
 
     /// Formats a game of a pair, with the current date.
     pub(crate) fn write(&self, pair: u64, second: bool, played: &PlayedGame) -> String {
-        let [red, black] = if second { [1, 0] } else { [0, 1] }.map(|side: usize| self.names[side].as_str());
+        let sides: [usize; 2] = if second { [1, 0] } else { [0, 1] };
+        let [red, black] = sides.map(|side| self.names[side].as_str());
         let (date, time) = date::now();
         let round = format!("{}{}", self.prefix, round(pair, second));
-        let [red_limit, black_limit] = self.conditions.by_color(second);
-        // PGN has no tag for two limits: they are added, and the common one is unknown.
-        let (time_control, limits) = if red_limit == black_limit {
-            (red_limit.to_string(), None)
-        } else {
-            let limits = [("RedTimeControl", red_limit), ("BlackTimeControl", black_limit)];
-            ("?".to_owned(), Some(limits.map(|(name, limit)| (name, limit.to_string()))))
-        };
         let reason = match &played.ending {
             selfplay::Ending::Played(..) => played.ending.reason().to_owned(),
             selfplay::Ending::DrawWinsBlack(reason) => format!("{}, a draw is Black's win", reason.name()),
@@ -73,15 +74,16 @@ impl PgnWriter {
         let tags = [
             ("Event", self.event.as_str()),
             ("Date", &date),
-            ("UTCTime", &time),
             ("Round", &round),
             ("Red", red),
             ("Black", black),
+            ("UTCTime", &time),
             ("Rules", self.rules.name()),
-            ("TimeControl", &time_control),
             ("Termination", &reason),
             ("PlyCount", &plies),
         ];
+        let limits = pgn::time_controls(self.conditions.by_color(second).map(|limit| limit.to_string()));
+        let nets = pgn::nets(sides.map(|side| self.nets[side].clone()));
         let mut moves: Vec<_> = played.game.moves().map(|mv| (mv, String::new())).collect();
         let (opening, rest) = moves.split_at_mut(played.opening_plies);
         for (_, comment) in opening {
@@ -94,8 +96,9 @@ impl PgnWriter {
             tags: tags
                 .map(|(name, value)| (name, value.to_owned()))
                 .into_iter()
-                .chain(limits.into_iter().flatten())
+                .chain(limits)
                 .chain(self.terms.tags())
+                .chain(nets)
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             start: played.game.start().clone(),

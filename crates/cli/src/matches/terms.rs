@@ -1,7 +1,7 @@
 //! The terms of a match, for its records and its answer. Without them a match could not be
 //! repeated, and the end of a game not be explained.
 
-use selfplay::{Book, Conditions, DrawRule, WinRule};
+use selfplay::{Adjudication, Book, Conditions, DrawRule, WinRule, pgn};
 use serde::Serialize;
 
 /// The settings of all games that do not follow from their moves.
@@ -17,6 +17,9 @@ pub(crate) struct Terms {
     adjudicate_win: Option<[u32; 2]>,
     /// As the flag has it: score, plies, and the first ply.
     adjudicate_draw: Option<[u32; 3]>,
+    /// Both of these rules.
+    #[serde(skip)]
+    adjudication: Adjudication,
     /// The limits of A and B, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<[String; 2]>,
@@ -38,6 +41,7 @@ impl Terms {
             adjudicate_draw: adjudication
                 .draw
                 .map(|DrawRule { score, plies, from_ply }| [score.unsigned_abs(), plies, from_ply]),
+            adjudication,
             limits: None,
             decider: false,
         }
@@ -49,25 +53,16 @@ impl Terms {
         Self { limits: (a != b).then(|| [a, b].map(|limit| limit.to_string())), decider: conditions.decider, ..self }
     }
 
-    /// Formats the terms as PGN tags; a missing value is `-`, as in PGN.
+    /// Formats the terms as PGN tags.
     pub(crate) fn tags(&self) -> [(&'static str, String); 7] {
-        [
-            ("Seed", self.seed.to_string()),
-            ("Book", self.book.clone().unwrap_or_else(none)),
-            ("HashMebibytes", self.hash_mebibytes.to_string()),
-            ("GraceMilliseconds", self.grace_milliseconds.to_string()),
-            ("PlyCap", self.ply_cap.to_string()),
-            ("AdjudicateWin", self.adjudicate_win.map_or_else(none, |rule| listed(&rule))),
-            ("AdjudicateDraw", self.adjudicate_draw.map_or_else(none, |rule| listed(&rule))),
-        ]
+        let terms = pgn::Terms {
+            seed: self.seed,
+            book: self.book.clone(),
+            hash_mebibytes: self.hash_mebibytes.into(),
+            grace_milliseconds: Some(self.grace_milliseconds),
+            ply_cap: self.ply_cap,
+            adjudication: self.adjudication,
+        };
+        terms.tags()
     }
-}
-
-fn none() -> String {
-    "-".to_owned()
-}
-
-/// Formats numbers as the flags take them.
-fn listed(numbers: &[u32]) -> String {
-    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }

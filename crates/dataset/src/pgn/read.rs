@@ -6,7 +6,7 @@ use xiangqi::{
     rules::Outcome,
 };
 
-use super::{OWN_TAGS, PgnGame, sign};
+use super::{PgnGame, sign, tags};
 
 /// An error in a PGN text, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -179,9 +179,7 @@ impl<'a> Reader<'a> {
                         "Result" => result_tag = Some(value.clone()),
                         _ => {}
                     }
-                    if !OWN_TAGS.contains(&name) {
-                        game.tags.push((name.to_owned(), value));
-                    }
+                    game.tags.push((name.to_owned(), value));
                 }
                 Token::Open => depth += 1,
                 Token::Close => {
@@ -198,6 +196,7 @@ impl<'a> Reader<'a> {
                 Token::Word(word) => {
                     if let Some(End(outcome)) = End::read(word) {
                         game.outcome = outcome;
+                        game.tags = tags::kept(game.tags);
                         return match result_tag {
                             Some(tag) if tag != sign(outcome) => {
                                 Err(self.error(PgnErrorKind::Result { found: sign(outcome), tag }))

@@ -4,7 +4,7 @@ use std::fmt;
 
 use xiangqi::Color;
 
-use super::{PgnGame, sign};
+use super::{PgnGame, sign, tags};
 
 /// The line width.
 const WIDTH: usize = 100;
@@ -13,8 +13,7 @@ const WIDTH: usize = 100;
 impl fmt::Display for PgnGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fen = self.start.to_string();
-        let own = [("Result", sign(self.outcome)), ("FEN", &fen), ("Notation", self.notation.name())];
-        for (name, value) in self.tags.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(own) {
+        for (name, value) in tags::written(&self.tags, sign(self.outcome), &fen, self.notation.name()) {
             writeln!(
                 f,
                 "[{name} \"{}\"]",

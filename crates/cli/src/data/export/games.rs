@@ -3,15 +3,15 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{AtomicFile, Header, Record};
+use dataset::{Header, Record};
 use selfplay::pgn::PgnGame;
 use serde::Serialize;
 use xiangqi::notation::Notation;
 
-use super::Exporter;
+use super::{Exporter, Output};
 
 /// One game a line.
-pub(super) struct Jsonl(pub(super) AtomicFile);
+pub(super) struct Jsonl(pub(super) Output);
 
 #[derive(Serialize)]
 struct Line {
@@ -53,36 +53,18 @@ impl Exporter for Jsonl {
 }
 
 /// PGN.
-pub(super) struct Pgn(pub(super) AtomicFile);
+pub(super) struct Pgn {
+    pub(super) file: Output,
+    pub(super) notation: Notation,
+}
 
 impl Exporter for Pgn {
     fn game(&mut self, header: &Header, number: u64, record: &Record) -> Result<()> {
-        let player = header.net.map_or("plain".to_owned(), |net| net.to_string());
-        let tags = [
-            ("Event", "self-play".to_owned()),
-            ("Round", number.to_string()),
-            ("Red", player.clone()),
-            ("Black", player),
-            ("Rules", header.rules.name().to_owned()),
-            ("Termination", record.reason.name().to_owned()),
-        ];
-        let opening = record.opening.moves.iter().map(|mv| (*mv, "opening".to_owned()));
-        let moves = record.moves.iter().map(|scored| {
-            // Only the score is recorded; a `Comment` would also claim depth, time and nodes.
-            (scored.mv, scored.score.map_or(String::new(), |score| format!("{:+.2}", f64::from(score) / 100.0)))
-        });
-        let game = PgnGame {
-            tags: tags.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-            start: record.opening.start.clone(),
-            moves: opening.chain(moves).collect(),
-            outcome: Some(record.outcome),
-            notation: Notation::Iccs,
-        };
-        writeln!(self.0, "{game}")?;
+        write!(self.file, "{}", PgnGame::of_record(header, number, record, self.notation))?;
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<()> {
-        Ok(self.0.finish()?)
+        Ok(self.file.finish()?)
     }
 }

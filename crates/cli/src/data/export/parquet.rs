@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use dataset::{AtomicFile, Header, Record, ScoredMove};
+use dataset::{Header, Record, ScoredMove};
 use parquet::{
     data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type},
     file::{properties::WriterProperties, writer::SerializedFileWriter},
     schema::parser::parse_message_type,
 };
 
-use super::{Exporter, positions::each_position};
+use super::{Exporter, Output, positions::each_position};
 
 /// Positions per row group.
 const ROW_GROUP_POSITIONS: usize = 1 << 18;
@@ -21,7 +21,7 @@ const SCHEMA: &str = "message position {
 }";
 
 pub(super) struct Parquet {
-    writer: SerializedFileWriter<AtomicFile>,
+    writer: SerializedFileWriter<Output>,
     rows: Rows,
 }
 
@@ -39,7 +39,7 @@ struct Rows {
 }
 
 impl Parquet {
-    pub(super) fn begin(file: AtomicFile) -> Result<Self> {
+    pub(super) fn begin(file: Output) -> Result<Self> {
         let schema = Arc::new(parse_message_type(SCHEMA)?);
         let writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::builder().build()))?;
         Ok(Self { writer, rows: Rows::default() })
@@ -64,7 +64,7 @@ impl Parquet {
 }
 
 fn column<T: DataType>(
-    group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, AtomicFile>,
+    group: &mut parquet::file::writer::SerializedRowGroupWriter<'_, Output>,
     values: &[T::T],
     definition_levels: Option<&[i16]>,
 ) -> Result<()> {

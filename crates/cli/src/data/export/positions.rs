@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use dataset::{AtomicFile, Header, Record, ScoredMove, sfen::Entry, shard::ShardError};
+use dataset::{Header, Record, ScoredMove, sfen::Entry, shard::ShardError};
 use xiangqi::{Fen, rules::Game};
 
-use super::Exporter;
+use super::{Exporter, Output};
 
 /// Calls `each` for every searched position, with its counters, its ply, the move, and the result
 /// for the side to move.
@@ -28,10 +28,10 @@ pub(super) fn each_position(
 }
 
 /// Comma-separated values.
-pub(super) struct Csv(AtomicFile);
+pub(super) struct Csv(Output);
 
 impl Csv {
-    pub(super) fn begin(mut file: AtomicFile) -> Result<Self> {
+    pub(super) fn begin(mut file: Output) -> Result<Self> {
         writeln!(file, "game,ply,fen,move,score,result,reason")?;
         Ok(Self(file))
     }
@@ -53,7 +53,7 @@ impl Exporter for Csv {
 }
 
 /// Binary sfen records, as other trainers read them.
-pub(super) struct Sfen(pub(super) AtomicFile);
+pub(super) struct Sfen(pub(super) Output);
 
 impl Exporter for Sfen {
     fn game(&mut self, header: &Header, _number: u64, record: &Record) -> Result<()> {
