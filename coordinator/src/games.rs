@@ -7,7 +7,7 @@ use dataset::{Digest, Header, Record, shard::Shard};
 use protocol::api::problem::Code;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
-use xiangqi::{Color, Piece};
+use xiangqi::Color;
 
 use crate::{
     http::answer::{ApiError, ApiResult},
@@ -60,16 +60,6 @@ pub(crate) struct Listed {
     pub(crate) outcome: xiangqi::rules::Outcome,
     pub(crate) reason: dataset::Reason,
     pub(crate) plies: usize,
-}
-
-/// The character printed on a piece.
-pub(crate) const fn character(piece: Piece) -> char {
-    const RED: [char; 7] = ['俥', '傌', '炮', '兵', '仕', '相', '帥'];
-    const BLACK: [char; 7] = ['車', '馬', '砲', '卒', '士', '象', '將'];
-    match piece.color() {
-        Color::Red => RED[piece.kind().index()],
-        Color::Black => BLACK[piece.kind().index()],
-    }
 }
 
 /// Reads a shard from the store, if the caller may see it.

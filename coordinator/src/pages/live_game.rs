@@ -14,6 +14,7 @@ use axum::{
     },
     routing::{get, post},
 };
+use board::Board;
 use futures_util::stream;
 use protocol::api::{
     problem::{Code, Problem},
@@ -24,7 +25,6 @@ use serde_json::Value;
 use xiangqi::{Color, Fen, Move};
 
 use super::{
-    board::{self, Board},
     form::Form,
     format,
     page::{Page, Visitor, show},

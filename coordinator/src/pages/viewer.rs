@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use board::Board;
 use xiangqi::{
     Color,
     notation::Notation,
@@ -9,7 +10,6 @@ use xiangqi::{
 };
 
 use super::{
-    board::{self, Board},
     graph::Graph,
     words::{Boards, Language, fill, state},
 };
