@@ -63,6 +63,7 @@ fn main() {
         },
         test: None,
         timer: &NoTimer,
+        watcher: None,
     };
     let enter = |entrant| -> Result<Box<dyn Player>, String> {
         let evaluation = if entrant == Entrant::A { a.clone() } else { b.clone() };

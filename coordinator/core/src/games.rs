@@ -8,7 +8,7 @@ pub mod story;
 use dataset::{Digest, Header, Record, pgn::PgnGame, shard::Shard};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
-use xiangqi::{Color, Piece, notation::Notation};
+use xiangqi::{Color, notation::Notation};
 
 use crate::{
     objects::Kind,
@@ -48,6 +48,7 @@ pub struct Player {
 
 impl Player {
     /// Name or shortened hash, for people.
+    #[must_use]
     pub fn label(&self) -> String {
         match (&self.name, &self.net) {
             (Some(name), _) => name.clone(),
@@ -64,16 +65,6 @@ pub struct Listed {
     pub outcome: xiangqi::rules::Outcome,
     pub reason: dataset::Reason,
     pub plies: usize,
-}
-
-/// The character printed on a piece.
-pub const fn character(piece: Piece) -> char {
-    const RED: [char; 7] = ['俥', '傌', '炮', '兵', '仕', '相', '帥'];
-    const BLACK: [char; 7] = ['車', '馬', '砲', '卒', '士', '象', '將'];
-    match piece.color() {
-        Color::Red => RED[piece.kind().index()],
-        Color::Black => BLACK[piece.kind().index()],
-    }
 }
 
 /// Reads a shard from the store, if the caller may see it.
@@ -228,6 +219,7 @@ pub async fn shards(
 
 impl ListedShard {
     /// JSON for programs.
+    #[must_use]
     pub fn json(&self) -> Value {
         let parsed = |text: &Option<String>| {
             text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null)
@@ -240,6 +232,7 @@ impl ListedShard {
 
 impl Kept {
     /// JSON for programs.
+    #[must_use]
     pub fn json(&self) -> Value {
         let mut value = self.story.json();
         value["shard"] = json!(self.shard);

@@ -10,7 +10,7 @@
 //!   their CSRF check; `signing`: sign-in, registration, passwords.
 //! * `assets`: styles, scripts and pictures, at addresses that change with their content.
 //! * [`live`]: server-sent events about changes; `charts`: plots.
-//! * `board`, `graph`, `viewer`: shared by games, the judge and the live board.
+//! * `graph`, `viewer`, crate `board`: shared by games, the judge and the live board.
 //! * Every other file is a page, whose template has the same name.
 
 #![allow(
@@ -26,7 +26,6 @@ pub mod words;
 mod admin;
 mod assets;
 mod attempts;
-mod board;
 mod campaigns;
 mod changes;
 mod charts;

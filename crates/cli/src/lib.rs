@@ -18,6 +18,7 @@ mod data;
 mod date;
 mod external;
 pub mod judge;
+mod live;
 mod matches;
 mod net;
 mod one_line;

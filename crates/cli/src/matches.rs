@@ -17,12 +17,13 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use selfplay::{
-    Abort, Book, Conditions, Entrant, FaultReport, LoneGame, MatchAborted, MatchPlan, Player, Timer as _, play_match,
+    Abort, Book, Conditions, Entrant, FaultReport, LoneGame, MatchAborted, MatchPlan, Player, Timer as _, Watcher,
+    play_match,
 };
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::notation::Notation;
 
-use crate::{Finding, one_line::one_line, parameters, stopwatch::Stopwatch};
+use crate::{Finding, live::LiveArguments, one_line::one_line, parameters, stopwatch::Stopwatch};
 use answer::Report;
 use entrant::Engine;
 use games::GameArguments;
@@ -63,6 +64,8 @@ pub(crate) struct Arguments {
     games: GameArguments,
     #[command(flatten)]
     sides: SideLimits,
+    #[command(flatten)]
+    live: LiveArguments,
     /// Stop when an SPRT of these hypotheses, in normalized Elo, is decided
     #[arg(long, value_name = "E0,E1", allow_hyphen_values = true, value_parser = hypotheses)]
     sprt: Option<Hypotheses>,
@@ -109,8 +112,16 @@ impl Arguments {
             None => None,
         };
         let mut record = Record { file, reported_faults: 0 };
-        let plan = self.plan(book.clone(), test, &timer);
-        let mut progress = Progress::new(self.pairs, plan.test);
+        let live = self.live.start(&timer)?;
+        let watcher = live.as_ref().map(|live| -> &dyn Watcher { live });
+        let plan = MatchPlan { watcher, ..self.plan(book.clone(), test, &timer) };
+        let mut progress = Progress::new(self.pairs, plan.test, live.as_ref());
+        if let Some(live) = &live {
+            live.set_match(&names, plan.conditions, String::new());
+            if let Some(address) = live.address() {
+                progress.announce(&format!("live page: {address}"))?;
+            }
+        }
         let blind = names.iter().zip(&profiles).filter(|(_, profile)| !profile.shows_position);
         let blind: Vec<_> = blind.map(|(name, _)| name.as_str()).collect();
         progress.announce(&self.headline(&names, book.as_ref(), &blind))?;
@@ -171,6 +182,7 @@ impl Arguments {
             conditions: self.conditions(),
             test,
             timer,
+            watcher: None,
         }
     }
 
@@ -203,7 +215,7 @@ impl Record {
         games: &[String],
         names: &[String; 2],
         faults: &[FaultReport],
-        progress: &mut Progress,
+        progress: &mut Progress<'_>,
     ) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             file.write_all(games.concat().as_bytes())?;

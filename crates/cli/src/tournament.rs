@@ -5,7 +5,9 @@
 //! tournament is resumed at the next pair.
 
 mod crosstable;
+mod encounter;
 mod journal;
+mod limit;
 mod schedule;
 
 use std::{
@@ -16,13 +18,16 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use selfplay::{Abort, Book, Entrant, MatchPlan, PairReport, Player, play_match};
+use selfplay::{
+    Abort, Book, Conditions, Entrant, MatchPlan, PlayedGame, Player, TimeControl, Watcher, play_game, play_match,
+};
 use serde_json::json;
 use stats::tournament::Pairing;
 use xiangqi::notation::Notation;
 
 use crate::{
     Finding,
+    live::{LiveArguments, LiveView},
     matches::{
         entrant::{Engine, EngineSettings, Loaded},
         games::GameArguments,
@@ -32,15 +37,21 @@ use crate::{
     one_line::one_line,
     stopwatch::Stopwatch,
 };
-use crosstable::Crosstable;
+use crosstable::{Crosstable, results};
+use encounter::{Encounter, Stage};
 use journal::{Journal, RecordedPair};
-use schedule::Kind;
+use limit::{Odds, limit};
+use schedule::{Kind, Schedule};
 
 /// Play a tournament of several engines, and rate them
 ///
 /// ENGINE is as in `chuhe match`. Every encounter has the same number of game pairs, from the same
-/// openings. A win is worth two points, a draw one. The schedule is that of the Berger tables of
-/// the World rules; their Article 10.2 separates engines with equal points.
+/// openings. A win is worth two points, a draw one; in a Swiss tournament a won encounter is worth
+/// two. The order of a round robin is that of the Berger tables of the World rules. Their Article
+/// 10 separates engines with equal points.
+///
+/// A tied encounter of a knockout is followed by a pair of rapid games, then by the decider of the
+/// Asian rules. That is one game: Black has two thirds of the rapid limit, and wins a draw.
 ///
 /// With `--record` each finished pair is written to a file. The same command continues a tournament
 /// that was stopped or killed.
@@ -52,11 +63,28 @@ pub(crate) struct Arguments {
     /// The schedule. In a gauntlet the first engine meets all others
     #[arg(long, value_enum, default_value_t = Kind::RoundRobin)]
     kind: Kind,
+    /// Rounds of a Swiss tournament [default: as many as a knockout would have]
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
     /// Game pairs in each encounter
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pairs: u64,
     #[command(flatten)]
     games: GameArguments,
+    /// Give an engine, by its number from 1, a limit of its own, as in `2:nodes=500`,
+    /// `2:movetime=100` or `2:tc=10+0.1`
+    #[arg(long, value_name = "NUMBER:LIMIT")]
+    odds: Vec<Odds>,
+    /// Limit of rapid games in a knockout, as in `nodes=500` [default: a quarter of each engine's
+    /// limit, and a sixth of its increment]
+    #[arg(long, value_name = "LIMIT", value_parser = limit)]
+    rapid: Option<TimeControl>,
+    /// Play only deciders of the Asian rules: Black has two thirds of its limit, and a draw is
+    /// Black's win
+    #[arg(long)]
+    decider: bool,
+    #[command(flatten)]
+    live: LiveArguments,
     /// Write each finished pair to this file; if it exists, resume its tournament
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -83,12 +111,14 @@ impl Arguments {
         if self.engines.len() < 2 {
             bail!("--engine: a tournament has two engines or more");
         }
+        let schedule = self.schedule()?;
+        let limits = self.limits()?;
         let book = self.games.book()?;
         let timer = Stopwatch::start();
         let settings = self.games.engine_settings(&timer);
         let (engines, names) = self.load(&settings)?;
         let terms = Terms::new(&self.games, book.as_ref());
-        let header = json!({
+        let mut header = json!({
             "chuhe_tournament": 1,
             "kind": self.kind,
             "engines": names,
@@ -98,7 +128,21 @@ impl Arguments {
             "random_plies": self.games.random_plies(),
             "terms": terms,
         });
+        // Records without these are of tournaments without them.
+        if self.kind == Kind::Swiss {
+            header["rounds"] = json!(schedule.swiss_rounds);
+        }
+        if !self.odds.is_empty() {
+            header["limits"] = limits.iter().map(ToString::to_string).collect();
+        }
+        if let Some(rapid) = self.rapid {
+            header["rapid"] = json!(rapid.to_string());
+        }
+        if self.decider {
+            header["decider"] = json!(true);
+        }
         let journal = Journal::open(self.record.as_deref(), &header).context("--record")?;
+        let view = self.live.start(&timer)?;
         let mut event = Event {
             arguments: self,
             pgn: self.pgn.as_deref().map(|path| journal.open_pgn(path)).transpose().context("--pgn")?,
@@ -106,30 +150,69 @@ impl Arguments {
             names,
             nets: engines.iter().map(Loaded::net_hash).collect(),
             terms,
-            live: Live { terminal: io::stderr().is_terminal(), pending: false },
+            schedule,
+            limits,
+            live: Live { terminal: io::stderr().is_terminal(), pending: false, view: view.as_ref() },
         };
         let resumed = event.journal.pairs.len();
-        event.live.announce(&format!(
-            "{}: {}",
-            self.event,
-            self.games.description(&self.games.conditions(), book.as_ref())
-        ))?;
+        event.live.announce(&format!("{}: {}", self.event, self.description(book.as_ref())))?;
+        if let Some(address) = view.as_ref().and_then(LiveView::address) {
+            event.live.announce(&format!("live page: {address}"))?;
+        }
         if resumed > 0 {
             event.live.announce(&format!("resumed after {resumed} pairs"))?;
         }
-        event.play(&engines, &settings, book.as_ref(), &timer)?;
+        let rounds = event.play(&Stand { engines, settings, book, timer: &timer })?;
         event.live.finish()?;
-        let table = Crosstable::new(&event.names, &event.journal.pairs);
+        let table = Crosstable::new(self.kind, &event.names, &event.journal.pairs, &rounds);
         if let Some(path) = &self.html {
             fs::write(path, table.html(&self.event)).with_context(|| format!("--html: {}", path.display()))?;
         }
         if self.json {
-            let answer = json!({ "tournament": header, "standings": table.rows(), "encounters": table.encounters() });
+            let answer = json!({ "tournament": header, "standings": table.rows(), "encounters": table.meetings(),
+                                 "rounds": rounds });
             writeln!(out, "{answer}")?;
         } else {
             write!(out, "{table}")?;
         }
         Ok(Finding::Holds)
+    }
+
+    fn schedule(&self) -> Result<Schedule> {
+        let (kind, players) = (self.kind, self.engines.len());
+        // With an odd number of players each has a bye in one of them.
+        let max = players - 1 + players % 2;
+        let swiss_rounds = match self.rounds {
+            Some(_) if kind != Kind::Swiss => bail!("--rounds: only a Swiss tournament (--kind swiss) has a choice"),
+            Some(rounds) if !(1..=max).contains(&rounds) => {
+                bail!("--rounds: {players} engines play 1 to {max} rounds without meeting again")
+            }
+            Some(rounds) => rounds,
+            None => players.next_power_of_two().ilog2() as usize,
+        };
+        if self.rapid.is_some() && kind != Kind::Knockout {
+            bail!("--rapid: only a knockout (--kind knockout) has rapid games");
+        }
+        Ok(Schedule { kind, players, swiss_rounds })
+    }
+
+    /// The limits of the engines.
+    fn limits(&self) -> Result<Vec<TimeControl>> {
+        let mut limits = vec![self.games.time_control(); self.engines.len()];
+        for (index, &Odds { number, limit }) in self.odds.iter().enumerate() {
+            if self.odds[..index].iter().any(|other| other.number == number) {
+                bail!("--odds: engine {number} has two limits");
+            }
+            let own = limits.get_mut(number.wrapping_sub(1));
+            *own.with_context(|| format!("--odds: engines have the numbers 1 to {}", self.engines.len()))? = limit;
+        }
+        Ok(limits)
+    }
+
+    fn description(&self, book: Option<&Book>) -> String {
+        let conditions = Conditions { decider: self.decider, ..self.games.conditions() };
+        let odds = self.odds.iter().map(|Odds { number, limit }| format!(", {limit} for engine {number}"));
+        format!("{}{}", self.games.description(&conditions, book), odds.collect::<String>())
     }
 
     /// Loads the engines and starts each once. Returns them with distinct names.
@@ -147,6 +230,14 @@ impl Arguments {
     }
 }
 
+/// The engines and their surroundings.
+struct Stand<'a> {
+    engines: Vec<Loaded>,
+    settings: EngineSettings<'a>,
+    book: Option<Book>,
+    timer: &'a Stopwatch,
+}
+
 /// A running tournament.
 struct Event<'a> {
     arguments: &'a Arguments,
@@ -156,81 +247,126 @@ struct Event<'a> {
     /// The hashes of the engines' nets.
     nets: Vec<Option<String>>,
     terms: Terms,
-    live: Live,
+    schedule: Schedule,
+    /// The limits of the engines.
+    limits: Vec<TimeControl>,
+    live: Live<'a>,
 }
 
 impl Event<'_> {
-    fn play(
-        &mut self,
-        engines: &[Loaded],
-        settings: &EngineSettings<'_>,
-        book: Option<&Book>,
-        timer: &Stopwatch,
-    ) -> Result<()> {
-        let (kind, games) = (self.arguments.kind, &self.arguments.games);
-        let rounds = kind.rounds(engines.len());
-        let encounters: usize = rounds.iter().map(Vec::len).sum();
-        for (round, pairings) in rounds.iter().enumerate() {
-            for &pairing in pairings {
-                let plan = MatchPlan {
-                    first_pair: self.journal.pairs_of(pairing),
-                    pairs: self.arguments.pairs,
-                    threads: games.threads.get(),
-                    openings: games.openings(book.cloned()),
-                    conditions: games.conditions(),
-                    test: None,
-                    timer,
-                };
-                if plan.first_pair >= plan.pairs {
-                    continue;
-                }
-                let enter = |entrant: Entrant| -> Result<Box<dyn Player + '_>, String> {
-                    engines[if entrant == Entrant::A { pairing.red } else { pairing.black }].enter(settings)
-                };
-                let total = encounters as u64 * self.arguments.pairs;
-                let played = play_match(&plan, &enter, |pair, _| {
-                    self.keep(round, pairing, pair, total).map_err(|error| Abort::Output(format!("{error:#}")))?;
-                    Ok(ControlFlow::Continue(()))
-                });
-                if let Err(broken) = played {
-                    self.live.finish()?;
-                    let [red, black] = [pairing.red, pairing.black].map(|player| self.names[player].as_str());
-                    bail!("{red} (A) against {black} (B), round {}: {broken}", round + 1);
-                }
+    /// Plays what is not in the record. Returns the encounters of all rounds.
+    fn play(&mut self, stand: &Stand<'_>) -> Result<Vec<Vec<Encounter>>> {
+        let mut rounds: Vec<Vec<Encounter>> = Vec::new();
+        loop {
+            let pairings = self.schedule.next_round(&results(&rounds));
+            if pairings.is_empty() {
+                return Ok(rounds);
             }
+            let mut round = Vec::new();
+            for pairing in pairings {
+                round.push(self.play_encounter(rounds.len(), pairing, stand)?);
+            }
+            rounds.push(round);
         }
-        Ok(())
     }
 
-    /// Records a finished pair: the games first, then the line that makes them count.
-    fn keep(&mut self, round: usize, pairing: Pairing, pair: &PairReport, total: u64) -> Result<()> {
-        let names = [pairing.red, pairing.black].map(|player| self.names[player].clone());
-        let Arguments { games, event, notation, .. } = self.arguments;
-        if let Some(file) = &mut self.pgn {
-            let pgn = PgnWriter::new(&names, games.rules, games.conditions(), &self.terms, event, *notation);
-            let nets = [pairing.red, pairing.black].map(|player| self.nets[player].clone());
-            let pgn = pgn.in_round(round).with_nets(nets);
-            let text = [false, true].map(|second| pgn.write(pair.number, second, &pair.games[usize::from(second)]));
-            file.write_all(text.concat().as_bytes()).context("--pgn")?;
-            self.journal.pgn_bytes += text.concat().len() as u64;
+    fn play_encounter(&mut self, round: usize, pairing: Pairing, stand: &Stand<'_>) -> Result<Encounter> {
+        let stages = if self.arguments.kind == Kind::Knockout { &Stage::ALL[..] } else { &[Stage::Match] };
+        let mut encounter = None;
+        for &stage in stages {
+            if let Err(broken) = self.play_stage(round, pairing, stage, stand) {
+                self.live.finish()?;
+                let [red, black] = [pairing.red, pairing.black].map(|player| self.names[player].as_str());
+                bail!("{red} (A) against {black} (B), round {}: {broken}", round + 1);
+            }
+            let played = Encounter::new(round, pairing, self.arguments.pairs, &self.journal.pairs);
+            let is_tied = played.is_tied();
+            encounter = Some(played);
+            if !is_tied {
+                break;
+            }
         }
-        let recorded = RecordedPair::new(round, pairing, pair, self.journal.pgn_bytes);
+        Ok(encounter.expect("there is a first stage"))
+    }
+
+    /// Plays the pairs of a stage that are not in the record.
+    fn play_stage(&mut self, round: usize, pairing: Pairing, stage: Stage, stand: &Stand<'_>) -> Result<(), Abort> {
+        let games = &self.arguments.games;
+        let plan = MatchPlan {
+            first_pair: self.journal.pairs_of(round, pairing),
+            pairs: stage.pairs(self.arguments.pairs),
+            threads: games.threads.get(),
+            openings: games.openings(stand.book.clone()),
+            conditions: self.conditions(pairing, stage),
+            test: None,
+            timer: stand.timer,
+            watcher: self.live.view.map(|view| -> &dyn Watcher { view }),
+        };
+        if plan.first_pair >= plan.pairs {
+            return Ok(());
+        }
+        if let Some(view) = self.live.view {
+            let names = [pairing.red, pairing.black].map(|player| self.names[player].clone());
+            view.set_match(&names, plan.conditions, format!("{}.", round + 1));
+        }
+        let enter = |entrant: Entrant| -> Result<Box<dyn Player + '_>, String> {
+            stand.engines[if entrant == Entrant::A { pairing.red } else { pairing.black }].enter(&stand.settings)
+        };
+        let mut keep = |number: u64, games: &[PlayedGame]| {
+            self.keep(round, pairing, stage, number, games).map_err(|error| Abort::Output(format!("{error:#}")))
+        };
+        if stage == Stage::Decider {
+            return keep(plan.first_pair, &[play_game(&plan, &enter)?]);
+        }
+        play_match(&plan, &enter, |pair, _| keep(pair.number, &pair.games).map(ControlFlow::Continue))
+            .map(drop)
+            .map_err(|broken| broken.why)
+    }
+
+    fn conditions(&self, pairing: Pairing, stage: Stage) -> Conditions {
+        let Arguments { games, rapid, decider, .. } = self.arguments;
+        let time_controls = [pairing.red, pairing.black].map(|player| match stage {
+            Stage::Match => self.limits[player],
+            Stage::Rapid | Stage::Decider => rapid.unwrap_or_else(|| self.limits[player].rapid()),
+        });
+        Conditions { time_controls, decider: *decider || stage == Stage::Decider, ..games.conditions() }
+    }
+
+    /// Records the games of a pair, or a decider: the games first, then the line that makes them
+    /// count.
+    fn keep(&mut self, round: usize, pairing: Pairing, stage: Stage, number: u64, played: &[PlayedGame]) -> Result<()> {
+        let names = [pairing.red, pairing.black].map(|player| self.names[player].clone());
+        let Arguments { games, event, notation, pairs, .. } = self.arguments;
+        let conditions = self.conditions(pairing, stage);
+        if let Some(file) = &mut self.pgn {
+            let nets = [pairing.red, pairing.black].map(|player| self.nets[player].clone());
+            let pgn = PgnWriter::new(&names, games.rules, conditions, &self.terms, event, *notation);
+            let pgn = pgn.in_round(round).with_nets(nets);
+            let games = played.iter().zip([false, true]).map(|(game, second)| pgn.write(number, second, game));
+            let text: String = games.collect();
+            file.write_all(text.as_bytes()).context("--pgn")?;
+            self.journal.pgn_bytes += text.len() as u64;
+        }
+        let recorded = RecordedPair::new(round, pairing, number, played, self.journal.pgn_bytes);
         for game in recorded.games.iter().filter(|game| game.foul) {
             let loser =
                 &self.names[if game.red == stats::GameResult::Loss { game.pairing.red } else { game.pairing.black }];
-            self.live.announce(&format!(
-                "round {}, pair {}: {} by {loser}",
-                round + 1,
-                pair.number + 1,
-                game.reason
-            ))?;
+            self.live.announce(&format!("round {}, pair {}: {} by {loser}", round + 1, number + 1, game.reason))?;
         }
         self.journal.push(recorded).context("--record")?;
         let [red, black] = names;
-        let done = self.journal.pairs.len() as u64;
-        let leader = self.leader();
-        let line = format!("round {}  {red} against {black}  games {}/{}  {leader}", round + 1, 2 * done, 2 * total);
-        self.live.show(&line, pair.number + 1 == self.arguments.pairs)?;
+        let done: usize = self.journal.pairs.iter().map(|pair| pair.games.len()).sum();
+        let stage_name = match stage {
+            Stage::Match => "",
+            Stage::Rapid => " (rapid)",
+            Stage::Decider => " (decider)",
+        };
+        let standing = match self.schedule.encounters() {
+            Some(encounters) => format!("games {done}/{}  {}", 2 * pairs * encounters as u64, self.leader()),
+            None => format!("games {done}"),
+        };
+        let line = format!("round {}  {red} against {black}{stage_name}  {standing}", round + 1);
+        self.live.show(&line, number + 1 == stage.pairs(*pairs))?;
         Ok(())
     }
 
@@ -248,19 +384,26 @@ impl Event<'_> {
 }
 
 /// The live line on standard error; without a terminal, a line per encounter.
-struct Live {
+struct Live<'a> {
     terminal: bool,
     pending: bool,
+    view: Option<&'a LiveView<'a>>,
 }
 
-impl Live {
+impl Live<'_> {
     fn announce(&mut self, line: &str) -> io::Result<()> {
         self.finish()?;
+        if let Some(view) = self.view {
+            view.release();
+        }
         writeln!(io::stderr(), "{line}")
     }
 
     fn show(&mut self, line: &str, last_of_encounter: bool) -> io::Result<()> {
-        if self.terminal {
+        if let Some(view) = self.view.filter(|view| view.draws()) {
+            view.set_standing(line);
+            Ok(())
+        } else if self.terminal {
             self.pending = true;
             write!(io::stderr(), "\r\x1b[K{line}")
         } else if last_of_encounter {

@@ -1,9 +1,13 @@
 //! Tournaments: the schedule, the record, and a resumed tournament, which ends like any other.
+//!
+//! Outside engines are Fairy-Stockfish where it is installed, and ours in a process of its own.
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread,
@@ -14,6 +18,7 @@ use selfplay::pgn;
 use serde_json::Value;
 
 const CHUHE: &str = env!("CARGO_BIN_EXE_chuhe");
+const FAIRY: &str = "/usr/games/fairy-stockfish";
 
 /// A folder for the files of a test, empty.
 fn folder(name: &str) -> PathBuf {
@@ -121,4 +126,201 @@ fn a_killed_tournament_is_resumed() {
     assert!(lines() >= 2);
     assert_eq!(answer(&tournament(&folder, &gauntlet).output().unwrap()), whole);
     assert_eq!(played(&folder), all);
+}
+
+/// Three nets, plain, and two outside engines under both protocols.
+fn six() -> Vec<String> {
+    let nets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nets");
+    let net = |name: &str| format!("net:{}", nets.join(name).join("net.nnue").display());
+    let uci = if Path::new(FAIRY).exists() { format!("uci:{FAIRY}") } else { format!("uci:{CHUHE} uci;name=outside") };
+    let ucci = format!("ucci:{CHUHE} uci;name=outside UCCI");
+    vec![net("gen0-256-scores"), net("gen1-256"), net("gen2-256"), "plain".to_owned(), uci, ucci]
+}
+
+fn tournament_of(engines: &[String], folder: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(CHUHE);
+    command.current_dir(folder).arg("tournament").args(["--hash", "1", "--json", "--pairs", "1"]);
+    command.args(engines.iter().flat_map(|engine| ["--engine", engine]));
+    command.args(["--record", "record", "--pgn", "games.pgn"]).args(more);
+    command
+}
+
+/// Kills a tournament once its record has this many lines.
+fn kill_after(lines: usize, folder: &Path, mut command: Command) {
+    let count = || fs::read_to_string(folder.join("record")).unwrap_or_default().lines().count();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while count() < lines && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // SIGKILL, on Unix.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(count() >= lines);
+}
+
+#[test]
+fn six_engines_killed_and_resumed_end_as_if_they_were_not() {
+    for (kind, kills) in [("round-robin", &[3, 9][..]), ("swiss", &[4]), ("knockout", &[3])] {
+        let folder = folder(&format!("six_{kind}"));
+        let options =
+            ["--kind", kind, "--nodes", "80", "--ply-cap", "50", "--odds", "4:nodes=40", "--html", "table.html"];
+        let whole = answer(&tournament_of(&six(), &folder, &options).output().unwrap());
+        let (all, page) = (played(&folder), fs::read(folder.join("table.html")).unwrap());
+        for file in ["record", "games.pgn", "table.html"] {
+            fs::remove_file(folder.join(file)).unwrap();
+        }
+        for lines in kills {
+            kill_after(*lines, &folder, tournament_of(&six(), &folder, &options));
+        }
+        assert_eq!(answer(&tournament_of(&six(), &folder, &options).output().unwrap()), whole, "{kind}");
+        assert_eq!((played(&folder), fs::read(folder.join("table.html")).unwrap()), (all.clone(), page), "{kind}");
+
+        let rounds = whole["rounds"].as_array().unwrap();
+        let expected = match kind {
+            "round-robin" => vec![3; 5],
+            "swiss" => vec![3; 3],
+            _ => vec![2, 2, 2],
+        };
+        assert_eq!(rounds.iter().map(|round| round.as_array().unwrap().len()).collect::<Vec<_>>(), expected);
+        let standings = whole["standings"].as_array().unwrap();
+        assert_eq!(standings.len(), 6);
+        assert_eq!(standings[0]["place"], 1);
+        if kind != "knockout" {
+            assert_eq!(all.len(), 2 * expected.iter().sum::<usize>());
+        }
+        assert_eq!(whole["tournament"]["limits"][3], "40 nodes a move");
+        let games = pgn::read(&fs::read_to_string(folder.join("games.pgn")).unwrap()).unwrap();
+        for game in games.iter().filter(|game| game.tag("Red") == Some("plain")) {
+            // A quarter of it in rapid games, of which the decider is one.
+            let limit = game.tag("RedTimeControl").unwrap_or_else(|| game.tag("TimeControl").unwrap());
+            assert!(["40 nodes a move", "10 nodes a move"].contains(&limit), "{game}");
+        }
+    }
+}
+
+/// An engine against itself: both games of a pair are the same, so only a decider decides.
+#[test]
+fn a_tied_knockout_continues_with_rapid_games_and_a_decider() {
+    let folder = folder("tied");
+    let engines = ["plain".to_owned(), "plain".to_owned()];
+    let options = ["--kind", "knockout", "--nodes", "120", "--ply-cap", "20"];
+    let whole = answer(&tournament_of(&engines, &folder, &options).output().unwrap());
+    let games = pgn::read(&fs::read_to_string(folder.join("games.pgn")).unwrap()).unwrap();
+    let limits: Vec<_> = games
+        .iter()
+        .map(|game| {
+            ["Round", "TimeControl", "RedTimeControl", "BlackTimeControl"].map(|name| game.tag(name).unwrap_or("-"))
+        })
+        .collect();
+    let common = |round, limit| [round, limit, "-", "-"];
+    assert_eq!(
+        limits,
+        [
+            common("1.1.1", "120 nodes a move"),
+            common("1.1.2", "120 nodes a move"),
+            common("1.2.1", "30 nodes a move"),
+            common("1.2.2", "30 nodes a move"),
+            ["1.3.1", "?", "30 nodes a move", "20 nodes a move"],
+        ]
+    );
+    let decider = &games[4];
+    assert_eq!((decider.tag("Red"), decider.tag("Black")), (Some("plain"), Some("plain (2)")));
+    let winner = decider.outcome.unwrap().loser().map(|loser| usize::from(loser == xiangqi::Color::Red)).unwrap();
+    assert_eq!(whole["standings"][0]["player"], winner, "a decider has a winner");
+    let tie = &whole["rounds"][0][0];
+    assert_eq!((&tie["decided_by"], tie["points"][winner].as_u64()), (&"decider".into(), Some(4 + 2)));
+
+    // Another limit of rapid games, and a record of other rapid games.
+    let refused =
+        tournament_of(&engines, &folder, &[&options[..], &["--rapid", "nodes=50"]].concat()).output().unwrap();
+    let complaint = String::from_utf8_lossy(&refused.stderr);
+    assert!(complaint.contains("another tournament: its rapid is null, here it is \"50 nodes a move\""), "{complaint}");
+}
+
+/// With deciders only, the engine with Black wins every draw.
+#[test]
+fn a_tournament_of_deciders() {
+    let folder = folder("deciders");
+    let engines = ["plain".to_owned(), "plain".to_owned()];
+    let whole = answer(
+        &tournament_of(&engines, &folder, &["--decider", "--tc", "2/0.6+0.1", "--grace", "60000", "--ply-cap", "8"])
+            .output()
+            .unwrap(),
+    );
+    let games = pgn::read(&fs::read_to_string(folder.join("games.pgn")).unwrap()).unwrap();
+    for game in &games {
+        assert_eq!(game.outcome, Some(xiangqi::rules::Outcome::loss_of(xiangqi::Color::Red)));
+        assert_eq!((game.tag("RedTimeControl"), game.tag("BlackTimeControl")), (Some("2/0.6+0.1"), Some("2/0.4+0.1")));
+    }
+    assert_eq!((games.len(), &whole["standings"][0]["wins_as_black"]), (2, &1.into()));
+}
+
+/// A terminal shows a board, other outputs a line per move.
+#[test]
+fn a_running_game_is_shown() {
+    let arguments = ["--a", "plain", "--b", "plain", "--pairs", "1", "--nodes", "60", "--hash", "1", "--ply-cap", "10"];
+    let output = Command::new(CHUHE).arg("match").args(arguments).arg("--live").output().unwrap();
+    let shown = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = shown.lines().skip(1).collect();
+    // The beginning, four moves and the end of two games.
+    assert_eq!(lines.len(), 2 * (1 + 4 + 1), "{shown}");
+    assert_eq!(lines[0], "game 1.1: plain (A) against plain (B)");
+    assert!(lines[1].starts_with("game 1.1, ply 7: ") && lines[1].contains(" by plain (A)  "), "{shown}");
+    assert!(lines[1].contains(['进', '退', '平']) && lines[2].contains("  expects "), "{shown}");
+    assert_eq!(lines[5], "game 1.1, ply 10: draw: ply_cap");
+    assert_eq!(lines[6], "game 1.2: plain (B) against plain (A)");
+
+    let on_terminal = |script: &str| {
+        let spawn = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+        let mut command = Command::new("python3");
+        command.args(["-c", spawn, CHUHE, "match"]).args(arguments).arg(format!("--live={script}"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let chinese = on_terminal("chinese");
+    // Red's pieces are red, and each drawing replaces the one before.
+    assert!(chinese.contains("\x1b[31m帥\x1b[0m") && chinese.contains("楚河"), "{chinese}");
+    assert!(chinese.contains("\x1b[20A\r\x1b[J"), "{chinese}");
+    let letters = on_terminal("letters");
+    assert!(letters.contains("\x1b[31mK \x1b[0m") && letters.contains(" k ") && !letters.contains('帥'), "{letters}");
+}
+
+#[test]
+fn a_running_game_is_served_as_a_page() {
+    let mut command = Command::new(CHUHE);
+    command.args(["match", "--a", "plain", "--b", "plain", "--pairs", "1000000", "--nodes", "200", "--hash", "1"]);
+    command.args(["--live-page", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let address = loop {
+        let line = lines.next().unwrap().unwrap();
+        if let Some(address) = line.strip_prefix("live page: http://") {
+            break address.trim_end_matches('/').to_owned();
+        }
+    };
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        BufReader::new(stream)
+    };
+    for (path, content) in [
+        ("/", "<script src=\"live.js\" defer>"),
+        ("/live.js", "new EventSource(\"events\")"),
+        ("/live.css", "--ground"),
+        ("/board.css", ".board-lines"),
+        ("/games.pgn", "404 Not Found"),
+        ("/../Cargo.toml", "404 Not Found"),
+    ] {
+        let mut text = String::new();
+        get(path).read_to_string(&mut text).unwrap();
+        assert!(
+            text.contains(content) && text.contains("Content-Security-Policy: default-src 'self'"),
+            "{path}: {text}"
+        );
+    }
+    let mut boards = get("/events").lines().map(Result::unwrap).filter(|line| line.contains("<svg class=\"board\""));
+    assert!(boards.next().is_some() && boards.next().is_some(), "boards follow each other");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

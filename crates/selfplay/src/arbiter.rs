@@ -13,6 +13,7 @@ use xiangqi::{
 };
 
 use crate::{
+    matches::MatchPlan,
     player::{Choice, Fault, FaultKind, Player, Trouble},
     timing::{Clocks, TimeControl, Timer},
 };
@@ -109,6 +110,32 @@ pub struct PlayedGame {
     pub ending: Ending,
 }
 
+/// A match game at its beginning, after a move, or at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchedGame<'a> {
+    /// The number of the pair, from 0.
+    pub pair: u64,
+    /// Whether it is the pair's second game, in which B is Red.
+    pub second: bool,
+    /// The game so far, opening included.
+    pub game: &'a Game,
+    /// The moves after the opening.
+    pub moves: &'a [PlayedMove],
+    /// The line that the last mover expects, from its move on; empty if unknown.
+    pub line: &'a [Move],
+    /// The time left by [`Color::index`], if both sides have clocks.
+    pub left: Option<[Duration; 2]>,
+    /// The end, if the game is over.
+    pub ending: Option<&'a Ending>,
+}
+
+/// An observer of a match's games. It is called between the moves, on the threads of the games, and
+/// changes none of them.
+pub trait Watcher: Sync {
+    /// Shows a game.
+    fn show(&self, game: &WatchedGame<'_>);
+}
+
 /// An interrupted game.
 #[derive(Debug)]
 pub(crate) enum Interruption {
@@ -118,15 +145,21 @@ pub(crate) enum Interruption {
     Gone(Color, String),
 }
 
-/// Plays a game to its end. `players` are Red and Black; `second`: whether Red is B.
+/// Plays a game of a pair to its end. `players` are Red and Black; `second`: whether Red is B.
 pub(crate) fn play(
     mut game: Game,
     players: &mut [&mut dyn Player; 2],
-    conditions: &Conditions,
+    plan: &MatchPlan<'_>,
+    pair: u64,
     second: bool,
-    timer: &dyn Timer,
     stop: &AtomicBool,
 ) -> Result<PlayedGame, Interruption> {
+    let MatchPlan { conditions, timer, watcher, .. } = plan;
+    let watch = |game: &Game, moves: &[PlayedMove], line: &[Move], clocks: &Clocks, ending: Option<&Ending>| {
+        if let Some(watcher) = watcher {
+            watcher.show(&WatchedGame { pair, second, game, moves, line, left: clocks.left(), ending });
+        }
+    };
     let opening_plies = game.len();
     let mut moves: Vec<PlayedMove> = Vec::new();
     let mut clocks = Clocks::new(conditions.by_color(second), conditions.grace);
@@ -139,6 +172,7 @@ pub(crate) fn play(
             return Ok(PlayedGame { game, opening_plies, moves, ending: fault(side, trouble)? });
         }
     }
+    watch(&game, &moves, &[], &clocks, None);
     let ending = loop {
         if let Status::Over(ending) = game.status() {
             break Ending::Played(ending.outcome, Reason::Rules(ending.reason));
@@ -155,10 +189,11 @@ pub(crate) fn play(
             return Err(Interruption::Stopped);
         }
         let side = game.position().turn();
-        match play_move(players[side.index()], &game, &mut clocks, timer) {
-            Ok((Choice { mv, score, depth, nodes }, time)) => {
+        match play_move(players[side.index()], &game, &mut clocks, *timer) {
+            Ok((Choice { mv, score, depth, nodes, line }, time)) => {
                 moves.push(PlayedMove { mv, note: Note { score, depth, nodes, time } });
                 game.push_legal(mv);
+                watch(&game, &moves, &line, &clocks, None);
             }
             Err(trouble) => break fault(side, trouble)?,
         }
@@ -167,6 +202,7 @@ pub(crate) fn play(
         Ending::Played(Outcome::Draw, reason) if conditions.decider => Ending::DrawWinsBlack(reason),
         ending => ending,
     };
+    watch(&game, &moves, &[], &clocks, Some(&ending));
     Ok(PlayedGame { game, opening_plies, moves, ending })
 }
 

@@ -74,6 +74,7 @@ impl Player for EnginePlayer<'_> {
             score: report.score().filter(|score| score.abs() <= MATE),
             depth: report.depth,
             nodes: report.nodes,
+            line: report.lines.first().map(|line| line.moves.clone()).unwrap_or_default(),
         })
     }
 }

@@ -26,10 +26,10 @@ pub use dataset::{
     ParseTimeControlError, Reason, Record, RunDigest, ScoredMove, Time, WinRule,
 };
 
-pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove};
+pub use arbiter::{Conditions, Ending, Note, PlayedGame, PlayedMove, WatchedGame, Watcher};
 pub use control::Control;
 pub use engine_player::EnginePlayer;
-pub use matches::{Abort, FaultReport, LoneGame, MatchAborted, MatchPlan, PairReport, Standing, play_match};
+pub use matches::{Abort, FaultReport, LoneGame, MatchAborted, MatchPlan, PairReport, Standing, play_game, play_match};
 pub use openings::{NoOpening, OpeningOrder, Openings};
 pub use player::{Allowance, Choice, Fault, FaultKind, Player, Trouble};
 pub use timing::{NoTimer, ParseClockError, TimeControl, Timed, Timer};

@@ -8,7 +8,7 @@ use stats::{Decision, GameResult, NoSolution, PairResult, Pentanomial, Sprt, Tri
 use xiangqi::rules::Outcome;
 
 use crate::{
-    arbiter::{self, Conditions, Ending, Interruption, PlayedGame},
+    arbiter::{self, Conditions, Ending, Interruption, PlayedGame, Watcher},
     control::{CancelToken, Control},
     openings::{NoOpening, OpeningOrder},
     ordered::in_order,
@@ -33,6 +33,8 @@ pub struct MatchPlan<'a> {
     pub test: Option<Sprt>,
     /// The source of time, for time limits and clocks.
     pub timer: &'a dyn Timer,
+    /// The observer of the games, if any.
+    pub watcher: Option<&'a dyn Watcher>,
 }
 
 /// A finished pair.
@@ -214,6 +216,26 @@ pub fn play_match<'a>(
     }
 }
 
+/// Plays the first game of pair `plan.first_pair` alone: A is Red.
+///
+/// # Errors
+///
+/// As [`play_match`].
+pub fn play_game<'a>(
+    plan: &MatchPlan<'_>,
+    make_player: &dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String>,
+) -> Result<PlayedGame, Abort> {
+    let opening = plan.openings.of_pair(plan.first_pair, &mut Engine::new(&JUDGE_SETTINGS))?;
+    let mut a = try_make(make_player, Entrant::A)?;
+    let mut b = try_make(make_player, Entrant::B)?;
+    let mut seats: [&mut dyn Player; 2] = [a.as_mut(), b.as_mut()];
+    let played = arbiter::play(opening.game(), &mut seats, plan, plan.first_pair, false, &AtomicBool::new(false));
+    played.map_err(|interruption| match interruption {
+        Interruption::Gone(side, detail) => Abort::Gone { entrant: Entrant::playing(side, false), detail },
+        Interruption::Stopped => unreachable!("it is not cancelled"),
+    })
+}
+
 /// A pair that could not be finished, with its first game.
 struct PairFailure {
     why: Abort,
@@ -243,7 +265,7 @@ fn play_pair<'p>(
     for second in [false, true] {
         let [a, b] = players.each_mut().map(|player| -> &mut dyn Player { player.as_mut() });
         let mut seats = if second { [b, a] } else { [a, b] };
-        match arbiter::play(opening.game(), &mut seats, &plan.conditions, second, plan.timer, stop) {
+        match arbiter::play(opening.game(), &mut seats, plan, number, second, stop) {
             Ok(played) => games.push(played),
             Err(Interruption::Stopped) => return Ok(None),
             Err(Interruption::Gone(side, detail)) => {
@@ -258,7 +280,7 @@ fn play_pair<'p>(
 }
 
 fn try_make<'a>(
-    make_player: &(dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String> + Sync),
+    make_player: &dyn Fn(Entrant) -> Result<Box<dyn Player + 'a>, String>,
     entrant: Entrant,
 ) -> Result<Box<dyn Player + 'a>, Abort> {
     make_player(entrant).map_err(|detail| Abort::Gone { entrant, detail })

@@ -40,7 +40,7 @@ impl Allowance {
 }
 
 /// A player's move with its search result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The move; the caller checks its legality.
     pub mv: Move,
@@ -50,6 +50,8 @@ pub struct Choice {
     pub depth: u32,
     /// The nodes; 0 if unknown.
     pub nodes: u64,
+    /// The expected line, from this move on; empty if unknown. Its moves need not be legal.
+    pub line: Vec<Move>,
 }
 
 /// The kind of a fault. Each loses the game.

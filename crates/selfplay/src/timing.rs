@@ -65,6 +65,17 @@ pub enum TimeControl {
 }
 
 impl TimeControl {
+    /// Returns the limit of a rapid game, which follows a drawn one: a quarter of nodes or time,
+    /// and a sixth of the increment. In the Asian rules, 60 minutes and 30 s become 15 and 5 s.
+    #[must_use]
+    pub fn rapid(self) -> Self {
+        match self {
+            Self::Nodes(nodes) => Self::Nodes((nodes / 4).max(1)),
+            Self::MoveTime(time) => Self::MoveTime(time / 4),
+            Self::Clock { base, increment, moves } => Self::Clock { base: base / 4, increment: increment / 6, moves },
+        }
+    }
+
     /// Returns the limit with two thirds of nodes or time and the same increment. In the decider of
     /// the Asian rules Black has it: 10 minutes against 15.
     #[must_use]
@@ -237,6 +248,11 @@ mod tests {
             "900+5".parse::<TimeControl>().unwrap().two_thirds(),
             "600+5".parse().unwrap(),
             "the rulebook's decider"
+        );
+        assert_eq!("3600+30".parse::<TimeControl>().unwrap().rapid(), "900+5".parse().unwrap(), "and its rapid game");
+        assert_eq!(
+            (TimeControl::Nodes(1000).rapid(), TimeControl::Nodes(3).rapid()),
+            (TimeControl::Nodes(250), TimeControl::Nodes(1))
         );
         assert_eq!(TimeControl::Nodes(1000).two_thirds(), TimeControl::Nodes(666));
         assert_eq!(TimeControl::Nodes(1).two_thirds(), TimeControl::Nodes(1));

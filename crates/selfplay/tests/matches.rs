@@ -59,7 +59,7 @@ impl Player for ScriptedPlayer<'_> {
             Some((ply, kind)) if game.len() >= ply => return Err(Trouble::fault(kind, "scripted")),
             _ => {}
         }
-        Ok(Choice { mv, score: Some(0), depth: 1, nodes: 1 })
+        Ok(Choice { mv, score: Some(0), depth: 1, nodes: 1, line: vec![mv] })
     }
 }
 
@@ -79,6 +79,7 @@ fn plan(pairs: u64, threads: usize, time_control: TimeControl, timer: &dyn Timer
         },
         test: None,
         timer,
+        watcher: None,
     }
 }
 

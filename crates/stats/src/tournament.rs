@@ -3,12 +3,16 @@
 //! Articles are those of the World Xiangqi Rules (World Xiangqi Federation, 2018).
 
 mod berger;
+mod knockout;
 mod standings;
 mod strength;
+mod swiss;
 
 pub use berger::berger;
+pub use knockout::{knockout, knockout_places};
 pub use standings::{Bye, Row, TieBreak, TieBreaks, standings};
 pub use strength::{Score, Strength, strengths};
+pub use swiss::{byes, encounter, swiss};
 
 use crate::GameResult;
 

@@ -44,12 +44,14 @@ pub struct CycleMove {
 
 impl Story {
     /// The story of a game, ended by the rules or ongoing.
+    #[must_use]
     pub fn of(game: Game) -> Self {
         let end = game.status().ending().map(|ending| End::by_rules(&game, *ending));
         Self { opening: 0, scores: vec![None; game.len()], game, end }
     }
 
     /// The story of a stored game; none if its moves are not legal.
+    #[must_use]
     pub fn of_record(record: &Record) -> Option<Self> {
         let opening = &record.opening;
         let mut game = Game::new(opening.start.clone(), opening.rules);
@@ -70,6 +72,7 @@ impl Story {
     }
 
     /// The moves in a notation.
+    #[must_use]
     pub fn texts(&self, notation: Notation) -> Vec<String> {
         let mut position = self.game.start().position.clone();
         let written = self.game.moves().map(|mv| {
@@ -81,16 +84,19 @@ impl Story {
     }
 
     /// The position after `ply` moves, or the last.
+    #[must_use]
     pub fn position(&self, ply: usize) -> Position {
         self.game.position_at(ply).unwrap_or_else(|| self.game.position().clone())
     }
 
     /// The moves of the cycle.
+    #[must_use]
     pub fn cycle_moves(&self) -> &[CycleMove] {
         self.end.as_ref().map_or(&[], |end| &end.cycle_moves)
     }
 
     /// The plies of the cycle that ended the game: after the first, up to the last.
+    #[must_use]
     pub fn cycle(&self) -> Option<(usize, usize)> {
         let cycle = self.end.as_ref()?.ending?.cycle?;
         Some((cycle.from, cycle.to))
@@ -124,6 +130,7 @@ impl Story {
     }
 
     /// The side that made a move; plies count from 1.
+    #[must_use]
     pub fn mover(&self, ply: usize) -> Color {
         let first = self.game.start().position.turn();
         if ply % 2 == 1 { first } else { !first }
@@ -177,6 +184,7 @@ impl End {
     }
 
     /// The class of a side's moves in the cycle.
+    #[must_use]
     pub fn class(&self, side: Color) -> Option<Class> {
         Some(self.ending?.cycle?.conduct(side).class)
     }
@@ -203,12 +211,14 @@ impl CycleMove {
 }
 
 /// A score as people read it: `+0.31`.
+#[must_use]
 pub fn pawns(score: Score) -> String {
     let sign = if score < 0 { '-' } else { '+' };
     format!("{sign}{}.{:02}", score.abs() / 100, score.abs() % 100)
 }
 
 /// A side's name in JSON.
+#[must_use]
 pub const fn side_name(side: Color) -> &'static str {
     match side {
         Color::Red => "red",
@@ -217,6 +227,7 @@ pub const fn side_name(side: Color) -> &'static str {
 }
 
 /// The net of a side in a game; none for the plain evaluation.
+#[must_use]
 pub fn net_of(header: &Header, number: u64, side: Color) -> Option<Digest> {
     match header.opponent {
         Some(opponent) if Entrant::playing(side, number % 2 == 1) == Entrant::B => opponent.net,

@@ -29,7 +29,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let files: [(&str, &str, &[u8]); 8] = [
         ("chuhe.css", STYLE, include_bytes!("../../assets/chuhe.css")),
         ("chuhe.js", SCRIPT, include_bytes!("../../assets/chuhe.js")),
-        ("board.css", STYLE, include_bytes!("../../assets/board.css")),
+        ("board.css", STYLE, board::STYLE.as_bytes()),
         ("board.js", SCRIPT, include_bytes!("../../assets/board.js")),
         ("htmx.js", SCRIPT, include_bytes!("../../assets/htmx.min.js")),
         ("uplot.js", SCRIPT, include_bytes!("../../assets/uplot.min.js")),

@@ -14,6 +14,7 @@ use axum::{
     },
     routing::{get, post},
 };
+use board::Board;
 use coordinator_core::{
     clock::{SECOND, Time},
     timed,
@@ -29,7 +30,6 @@ use serde_json::Value;
 use xiangqi::{Color, Fen, Move};
 
 use super::{
-    board::{self, Board},
     form::Form,
     format,
     page::{Page, Visitor, show},

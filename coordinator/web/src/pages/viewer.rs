@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use board::Board;
 use coordinator_core::games::story::{CycleMove, Story, pawns};
 use xiangqi::{
     Color,
@@ -10,7 +11,6 @@ use xiangqi::{
 };
 
 use super::{
-    board::{self, Board},
     graph::Graph,
     words::{Boards, Language, fill, state},
 };

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use selfplay::{Allowance, Choice, FaultKind, Trouble};
-use xiangqi::{Fen, Position, rules::Game};
+use xiangqi::{Fen, Move, Position, rules::Game};
 
 use super::{Deadline, Dialect, Info, Process, Protocol, ReceiveError, Specification, dialect::shown_position};
 
@@ -233,10 +233,23 @@ impl Connection {
                     .position()
                     .parse_move_in(text, self.dialect.notation())
                     .map_err(|error| Trouble::fault(FaultKind::IllegalMove, error.to_string()))?;
-                return Ok(Choice { mv, score: info.score, depth: info.depth, nodes: info.nodes });
+                let line = self.line(game, mv, &info.line);
+                return Ok(Choice { mv, score: info.score, depth: info.depth, nodes: info.nodes, line });
             }
             info.update(&line);
         }
+    }
+
+    /// Parses the engine's line up to its first illegal move; it must begin with the chosen move.
+    fn line(&self, game: &Game, mv: Move, texts: &[String]) -> Vec<Move> {
+        let mut position = game.position().clone();
+        let mut line = Vec::new();
+        for text in texts {
+            let Ok(next) = position.parse_move_in(text, self.dialect.notation()) else { break };
+            line.push(next);
+            let _ = position.make(next);
+        }
+        if line.first() == Some(&mv) { line } else { Vec::new() }
     }
 
     fn go_line(&self, game: &Game, allowance: &Allowance) -> String {

@@ -3,11 +3,13 @@
 use engine::score::{MATE, MAX_EVALUATION, Score};
 
 /// The latest information on an engine's best line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Info {
     pub(super) score: Option<Score>,
     pub(super) depth: u32,
     pub(super) nodes: u64,
+    /// The moves of the line, in the engine's notation.
+    pub(super) line: Vec<String>,
 }
 
 impl Info {
@@ -17,7 +19,7 @@ impl Info {
         if words.next() != Some("info") {
             return;
         }
-        let mut new = *self;
+        let mut new = self.clone();
         while let Some(word) = words.next() {
             match word {
                 "multipv" if words.peek().is_some_and(|number| *number != "1") => return,
@@ -37,7 +39,11 @@ impl Info {
                     }
                 }
                 // The rest is the principal variation, or text for people.
-                "pv" | "string" => break,
+                "pv" => {
+                    new.line = words.map(str::to_owned).collect();
+                    break;
+                }
+                "string" => break,
                 _ => {}
             }
         }
@@ -77,7 +83,8 @@ mod tests {
             "info depth 10 currmove h1g3 currmovenumber 1",
             "info string depth 99 score cp 99",
         ];
-        assert_eq!(after(&lines), Info { score: Some(-25), depth: 10, nodes: 17778 });
+        let line = vec!["h1g3".to_owned()];
+        assert_eq!(after(&lines), Info { score: Some(-25), depth: 10, nodes: 17778, line });
     }
 
     #[test]

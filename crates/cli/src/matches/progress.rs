@@ -9,27 +9,32 @@ use selfplay::{FaultReport, Standing};
 use stats::{Counts, Sprt};
 
 use super::record::round;
+use crate::live::LiveView;
 
 /// Pairs per line without a terminal.
 const PAIRS_PER_LINE: u64 = 10;
 
 /// Prints progress to standard error.
-pub(super) struct Progress {
+pub(super) struct Progress<'a> {
     pairs: u64,
     test: Option<Sprt>,
     terminal: bool,
     /// Whether the last line is to be overwritten.
     pending: bool,
+    live: Option<&'a LiveView<'a>>,
 }
 
-impl Progress {
-    pub(super) fn new(pairs: u64, test: Option<Sprt>) -> Self {
-        Self { pairs, test, terminal: io::stderr().is_terminal(), pending: false }
+impl<'a> Progress<'a> {
+    pub(super) fn new(pairs: u64, test: Option<Sprt>, live: Option<&'a LiveView<'a>>) -> Self {
+        Self { pairs, test, terminal: io::stderr().is_terminal(), pending: false, live }
     }
 
     /// Prints a permanent line.
     pub(super) fn announce(&mut self, line: &str) -> io::Result<()> {
         self.finish()?;
+        if let Some(live) = self.live {
+            live.release();
+        }
         writeln!(io::stderr(), "{line}")
     }
 
@@ -44,7 +49,9 @@ impl Progress {
 
     pub(super) fn show(&mut self, standing: &Standing, elapsed: Duration) -> io::Result<()> {
         let done = standing.pairs.pairs();
-        if self.terminal {
+        if let Some(live) = self.live.filter(|live| live.draws()) {
+            live.set_standing(&self.line(standing, elapsed));
+        } else if self.terminal {
             write!(io::stderr(), "\r\x1b[K{}", self.line(standing, elapsed))?;
             self.pending = true;
         } else if done.is_multiple_of(PAIRS_PER_LINE) {

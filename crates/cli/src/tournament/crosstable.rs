@@ -5,18 +5,26 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 use stats::{
     GameResult,
-    tournament::{Game, Row, Score, TieBreaks, standings, strengths},
+    tournament::{Game, Row, Score, TieBreaks, byes, knockout_places, standings, strengths},
 };
 
-use super::journal::{RecordedGame, RecordedPair};
+use super::{
+    encounter::Encounter,
+    journal::{RecordedGame, RecordedPair},
+    schedule::Kind,
+};
 
 /// Standard errors in half of a 95 % interval.
 const QUANTILE: f64 = 1.96;
 
 /// The standings with ratings, the winner first.
 pub(super) struct Crosstable<'a> {
+    kind: Kind,
+    names: &'a [String],
     rows: Vec<RatedRow<'a>>,
-    encounters: Vec<Encounter>,
+    meetings: Vec<Meeting>,
+    /// The encounters of each round, where the schedule depends on results; otherwise none.
+    rounds: &'a [Vec<Encounter>],
 }
 
 /// A row of the table.
@@ -31,9 +39,9 @@ pub(super) struct RatedRow<'a> {
     elo_error: Option<f64>,
 }
 
-/// The games between two engines.
+/// The games between two engines, in all rounds.
 #[derive(Serialize)]
-pub(super) struct Encounter {
+pub(super) struct Meeting {
     one: usize,
     other: usize,
     games: u64,
@@ -42,20 +50,20 @@ pub(super) struct Encounter {
     losses: u64,
 }
 
-impl Encounter {
+impl Meeting {
     fn new(one: usize, other: usize, games: &[Game]) -> Self {
-        let mut encounter = Self { one, other, games: 0, wins: 0, draws: 0, losses: 0 };
+        let mut meeting = Self { one, other, games: 0, wins: 0, draws: 0, losses: 0 };
         for result in
             games.iter().filter(|game| game.result_for(other).is_some()).filter_map(|game| game.result_for(one))
         {
-            encounter.games += 1;
+            meeting.games += 1;
             match result {
-                GameResult::Win => encounter.wins += 1,
-                GameResult::Draw => encounter.draws += 1,
-                GameResult::Loss => encounter.losses += 1,
+                GameResult::Win => meeting.wins += 1,
+                GameResult::Draw => meeting.draws += 1,
+                GameResult::Loss => meeting.losses += 1,
             }
         }
-        encounter
+        meeting
     }
 
     /// The points of both sides.
@@ -64,15 +72,18 @@ impl Encounter {
     }
 }
 
+/// Returns the result of each encounter, by rounds.
+pub(super) fn results(rounds: &[Vec<Encounter>]) -> Vec<Vec<Game>> {
+    rounds.iter().map(|round| round.iter().map(|encounter| encounter.result).collect()).collect()
+}
+
 impl<'a> Crosstable<'a> {
-    pub(super) fn new(names: &'a [String], pairs: &[RecordedPair]) -> Self {
+    pub(super) fn new(kind: Kind, names: &'a [String], pairs: &[RecordedPair], rounds: &'a [Vec<Encounter>]) -> Self {
         let games: Vec<Game> = pairs.iter().flat_map(|pair| &pair.games).map(RecordedGame::result).collect();
         let all = (0..names.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
-        let encounters: Vec<Encounter> = all
-            .map(|(one, other)| Encounter::new(one, other, &games))
-            .filter(|encounter| encounter.games > 0)
-            .collect();
-        let scores: Vec<Score> = encounters
+        let meetings: Vec<Meeting> =
+            all.map(|(one, other)| Meeting::new(one, other, &games)).filter(|meeting| meeting.games > 0).collect();
+        let scores: Vec<Score> = meetings
             .iter()
             .map(|found| {
                 let points = found.points()[0] as f64 / 2.0;
@@ -80,7 +91,25 @@ impl<'a> Crosstable<'a> {
             })
             .collect();
         let strengths = strengths(names.len(), &scores);
-        let rows = standings(names.len(), &games, &[], TieBreaks::RoundRobin)
+        let rounds_of_results = results(rounds);
+        let mut standings = match kind {
+            // An encounter counts as one game (Article 9.2).
+            Kind::Swiss => {
+                let byes = byes(names.len(), &rounds_of_results);
+                standings(names.len(), &rounds_of_results.concat(), &byes, TieBreaks::Swiss)
+            }
+            Kind::RoundRobin | Kind::Gauntlet | Kind::Knockout => {
+                standings(names.len(), &games, &[], TieBreaks::RoundRobin)
+            }
+        };
+        if kind == Kind::Knockout {
+            let places = knockout_places(names.len(), &rounds_of_results);
+            for row in &mut standings {
+                row.place = places[row.player];
+            }
+            standings.sort_by_key(|row| (row.place, row.player));
+        }
+        let rows = standings
             .into_iter()
             .map(|row| RatedRow {
                 name: &names[row.player],
@@ -89,22 +118,49 @@ impl<'a> Crosstable<'a> {
                 elo_error: strengths[row.player].error.map(|error| QUANTILE * error),
             })
             .collect();
-        Self { rows, encounters }
+        let shows_rounds = matches!(kind, Kind::Swiss | Kind::Knockout);
+        Self { kind, names, rows, meetings, rounds: if shows_rounds { rounds } else { &[] } }
     }
 
     pub(super) fn rows(&self) -> &[RatedRow<'a>] {
         &self.rows
     }
 
-    pub(super) fn encounters(&self) -> &[Encounter] {
-        &self.encounters
+    pub(super) fn meetings(&self) -> &[Meeting] {
+        &self.meetings
+    }
+
+    /// A line per encounter or bye, by rounds.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (number, round) in (1..).zip(self.rounds) {
+            lines.extend(round.iter().map(|encounter| format!("round {number}: {}", encounter.line(self.names))));
+            if self.kind == Kind::Swiss {
+                let byes = byes(self.names.len(), &results(std::slice::from_ref(round)));
+                lines.extend(byes.iter().map(|bye| format!("round {number}: {} has a bye", self.names[bye.player])));
+            }
+        }
+        lines
+    }
+
+    /// Describes the points.
+    const fn scoring(&self) -> &'static str {
+        match self.kind {
+            Kind::Swiss => "A won encounter or a bye is worth two points, a drawn one one.",
+            Kind::RoundRobin | Kind::Gauntlet | Kind::Knockout => "A win is worth two points, a draw one.",
+        }
     }
 
     /// The header cells.
     fn head(&self) -> Vec<String> {
-        let fixed = ["", "engine", "points", "games", "won", "drawn", "lost", "Neustadtl", "elo"];
+        let (count, tie_break) = match self.kind {
+            Kind::Swiss => ("rounds", Some("Solkoff")),
+            Kind::RoundRobin | Kind::Gauntlet => ("games", Some("Neustadtl")),
+            Kind::Knockout => ("games", None),
+        };
+        let fixed = ["", "engine", "points", count, "won", "drawn", "lost"].into_iter().chain(tie_break).chain(["elo"]);
         let numbers = (1..=self.rows.len()).map(|number| number.to_string());
-        fixed.map(str::to_owned).into_iter().chain(numbers).collect()
+        fixed.map(str::to_owned).chain(numbers).collect()
     }
 
     /// The cells of a row; the last ones are the points against each row.
@@ -115,7 +171,7 @@ impl<'a> Crosstable<'a> {
         let elo = elo.round() + 0.0;
         let against = self.rows.iter().map(|other| {
             let pair = [row.player, other.row.player];
-            let found = self.encounters.iter().find(|one| pair == [one.one, one.other] || pair == [one.other, one.one]);
+            let found = self.meetings.iter().find(|one| pair == [one.one, one.other] || pair == [one.other, one.one]);
             let points =
                 found.map(|one| if pair[0] == one.one { one.points() } else { [one.points()[1], one.points()[0]] });
             points.map_or_else(String::new, |[own, opponent]| format!("{own}:{opponent}"))
@@ -128,10 +184,14 @@ impl<'a> Crosstable<'a> {
             row.wins.to_string(),
             row.draws.to_string(),
             row.losses.to_string(),
-            row.neustadtl.to_string(),
-            format!("{elo:+.0} ± {error}"),
         ];
-        fixed.into_iter().chain(against).collect()
+        let tie_break = match self.kind {
+            Kind::Swiss => Some(row.solkoff.to_string()),
+            Kind::RoundRobin | Kind::Gauntlet => Some(row.neustadtl.to_string()),
+            Kind::Knockout => None,
+        };
+        let elo = format!("{elo:+.0} ± {error}");
+        fixed.into_iter().chain(tie_break).chain([elo]).chain(against).collect()
     }
 
     /// Formats the table as a page that needs no other file.
@@ -156,9 +216,19 @@ impl<'a> Crosstable<'a> {
         for row in &self.rows {
             line(self.cells(row), "td");
         }
-        page.push_str(
-            "</table>\n<p>A win is worth two points, a draw one. Elo is relative to the first engine of the command, \
-             with the 95 % interval. The columns with numbers are the points against each row.</p>\n</body>\n</html>\n",
+        page.push_str("</table>\n");
+        if !self.rounds.is_empty() {
+            page.push_str("<h2>Rounds</h2>\n<ul>\n");
+            for line in self.lines() {
+                let _ = writeln!(page, "<li>{}</li>", escaped(&line));
+            }
+            page.push_str("</ul>\n");
+        }
+        let _ = write!(
+            page,
+            "<p>{} Elo is relative to the first engine of the command, with the 95 % interval. The columns with \
+             numbers are the points of all games against each row.</p>\n</body>\n</html>\n",
+            self.scoring()
         );
         page
     }
@@ -180,7 +250,7 @@ impl fmt::Display for Crosstable<'_> {
             }
             writeln!(f, "{}", text.get(2..).unwrap_or_default().trim_end())?;
         }
-        Ok(())
+        self.lines().iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 

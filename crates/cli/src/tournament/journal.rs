@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use selfplay::{Ending, PairReport, PlayedGame};
+use selfplay::{Ending, PlayedGame};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stats::{
@@ -47,25 +47,29 @@ impl RecordedGame {
     }
 }
 
-/// A pair of the record.
+/// A pair of the record, or a decider, which is one game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RecordedPair {
     /// The round, from 1.
     round: usize,
     /// The number in its encounter, from 1.
-    pair: u64,
-    pub(super) games: [RecordedGame; 2],
+    pub(super) pair: u64,
+    pub(super) games: Vec<RecordedGame>,
     /// The length of the PGN file after this pair; 0 without one.
     pgn_bytes: u64,
 }
 
 impl RecordedPair {
-    /// Describes a pair of an encounter; `pairing` is that of its first game.
-    pub(super) fn new(round: usize, pairing: Pairing, pair: &PairReport, pgn_bytes: u64) -> Self {
-        let [first, second] = &pair.games;
+    /// Describes the games of a pair, with its number from 0; `pairing` is that of the first.
+    pub(super) fn new(round: usize, pairing: Pairing, number: u64, games: &[PlayedGame], pgn_bytes: u64) -> Self {
         let swapped = Pairing { red: pairing.black, black: pairing.red };
-        let games = [RecordedGame::new(pairing, first), RecordedGame::new(swapped, second)];
-        Self { round: round + 1, pair: pair.number + 1, games, pgn_bytes }
+        let games = games.iter().zip([pairing, swapped]).map(|(game, pairing)| RecordedGame::new(pairing, game));
+        Self { round: round + 1, pair: number + 1, games: games.collect(), pgn_bytes }
+    }
+
+    /// Whether it belongs to this encounter; rounds from 0.
+    pub(super) fn is_of(&self, round: usize, pairing: Pairing) -> bool {
+        self.round == round + 1 && self.games.first().is_some_and(|game| game.pairing == pairing)
     }
 }
 
@@ -115,8 +119,8 @@ impl Journal {
     }
 
     /// The number of finished pairs of an encounter.
-    pub(super) fn pairs_of(&self, pairing: Pairing) -> u64 {
-        self.pairs.iter().filter(|pair| pair.games[0].pairing == pairing).count() as u64
+    pub(super) fn pairs_of(&self, round: usize, pairing: Pairing) -> u64 {
+        self.pairs.iter().filter(|pair| pair.is_of(round, pairing)).count() as u64
     }
 
     pub(super) fn push(&mut self, pair: RecordedPair) -> Result<()> {
@@ -153,6 +157,9 @@ fn read(text: &str, header: &Value) -> Result<Vec<RecordedPair>> {
         if pair.games.iter().any(|game| game.pairing.red.max(game.pairing.black) >= players) {
             bail!("line {}: there are {players} engines, numbered from 0", number + 1);
         }
+        if !(1..=2).contains(&pair.games.len()) {
+            bail!("line {}: it has {} games, not one or two", number + 1, pair.games.len());
+        }
         pairs.push(pair);
     }
     Ok(pairs)
@@ -182,7 +189,7 @@ mod tests {
             let pairing = Pairing { red, black };
             RecordedGame { pairing, red: GameResult::Win, foul: false, reason: "checkmate".to_owned(), plies: 50 }
         };
-        let pair = |number| RecordedPair { round: 1, pair: number, games: [game(0, 1), game(1, 0)], pgn_bytes: 0 };
+        let pair = |number| RecordedPair { round: 1, pair: number, games: vec![game(0, 1), game(1, 0)], pgn_bytes: 0 };
         let line = |value: &RecordedPair| serde_json::to_string(value).unwrap();
         let text = format!("{header}\n{}\n{}\n", line(&pair(1)), line(&pair(2)));
         for end in 0..=text.len() {

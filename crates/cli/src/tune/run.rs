@@ -91,6 +91,7 @@ impl<'a> Run<'a> {
             },
             test: None,
             timer: &NoTimer,
+            watcher: None,
         };
         let settings = self.sets(index).map(|parameters| Settings {
             hash_mebibytes: *hash as usize,

@@ -1,12 +1,13 @@
 //! Messages for input that cannot be judged.
 
+use board::character;
 use xiangqi::{Color, Fen, FenError, Piece, PieceKind, Square, notation::NotationError};
 
 use super::{MAX_FEN_BYTES, MAX_MOVES, MAX_TEXT_BYTES, Wrong};
-use crate::games::character;
 
 impl Wrong {
     /// One sentence that names the place.
+    #[must_use]
     pub fn sentence(&self, chinese: bool) -> String {
         if chinese { self.chinese() } else { self.english() }
     }

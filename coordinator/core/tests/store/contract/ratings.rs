@@ -18,6 +18,7 @@ use crate::{
 
 cases! {
     champions_meet_once_and_their_strength_is_known
+    champions_meet_in_the_order_of_the_appendix
     without_champions_there_are_no_ratings
 }
 
@@ -60,6 +61,31 @@ async fn champions_meet_once_and_their_strength_is_known(lab: Lab) {
         assert!(one["error"].as_f64().is_some_and(|error| error > 0.0));
     }
     assert_eq!(row(&lab, id).await.generation, 2, "ratings decide nothing");
+}
+
+/// Five champions: the table for five or six players of the World rules, without the sixth.
+async fn champions_meet_in_the_order_of_the_appendix(lab: Lab) {
+    let (id, _) = lab.campaign("one").await;
+    for number in 2..=5 {
+        let net = net(number);
+        lab.execute(&format!("INSERT INTO promotions (campaign, net, kind, at) VALUES ({id}, '{net}', 'hand', 0)"))
+            .await;
+    }
+    assert_eq!(begin(&lab, id, 6).await.unwrap().len(), 10);
+    let name = |text: &str| (2..=5).find(|number| net(*number).to_string() == text).unwrap_or(1);
+    let query = "SELECT COALESCE(net, ''), COALESCE(opponent, '') FROM jobs WHERE kind = 'rating' ORDER BY id";
+    let met: Vec<(String, String)> = lab.rows(query).await;
+    let met: Vec<_> = met.iter().map(|(one, other)| [name(one), name(other)]).collect();
+    // The newer net, with the greater number, is named first.
+    let table = "2-5 3-4  5-3 1-2  3-1 4-5  1-4 2-3  4-2 5-1";
+    let expected: Vec<_> = table
+        .split_whitespace()
+        .map(|pair| {
+            pair.split_once('-').map(|(one, other)| [one, other].map(|text| text.parse::<u8>().unwrap())).unwrap()
+        })
+        .map(|[one, other]| [one.max(other), one.min(other)])
+        .collect();
+    assert_eq!(met, expected);
 }
 
 async fn without_champions_there_are_no_ratings(lab: Lab) {

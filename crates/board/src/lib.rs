@@ -1,15 +1,28 @@
-//! The board as SVG.
+//! The board as SVG, for the coordinator's pages and those of `chuhe match`.
 //!
-//! Colours are classes of the style sheet, for light and dark. Each piece is drawn once and placed
-//! by reference: the browser only moves it.
+//! Colours are classes of the [style sheet](STYLE), for light and dark. Each piece is drawn once
+//! and placed by reference: the browser only moves it.
 
 use std::fmt::{self, Write as _};
 
-use coordinator_core::games::character;
 use xiangqi::{
     Color, Move, Piece, PieceKind, Position, Square,
     rules::{Game, PlyFacts},
 };
+
+/// The style sheet of boards and of the live page. The page's own colours have other names.
+pub const STYLE: &str = include_str!("../assets/board.css");
+
+/// The character printed on a piece.
+#[must_use]
+pub const fn character(piece: Piece) -> char {
+    const RED: [char; 7] = ['俥', '傌', '炮', '兵', '仕', '相', '帥'];
+    const BLACK: [char; 7] = ['車', '馬', '砲', '卒', '士', '象', '將'];
+    match piece.color() {
+        Color::Red => RED[piece.kind().index()],
+        Color::Black => BLACK[piece.kind().index()],
+    }
+}
 
 /// Distance of two points.
 const CELL: i32 = 60;
@@ -23,18 +36,33 @@ const RADIUS: i32 = 26;
 
 /// A mark on the board, besides the pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// From a piece to its target.
-    Arrow { from: Square, to: Square, kind: Attack },
+    Arrow {
+        /// The point of the attacker.
+        from: Square,
+        /// The point of the target.
+        to: Square,
+        /// The kind of the attack.
+        kind: Attack,
+    },
     /// Around an attacked piece.
-    Ring { around: Square, kind: Attack },
+    Ring {
+        /// The point of the piece.
+        around: Square,
+        /// The kind of the attack.
+        kind: Attack,
+    },
 }
 
 /// Kind of a marked attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attack {
+pub enum Attack {
+    /// A check.
     Check,
+    /// A threat of mate.
     Threat,
+    /// A chase.
     Chase,
     /// A chase that does not count.
     Vain,
@@ -52,7 +80,8 @@ impl Attack {
 }
 
 /// The marks of a move of the cycle.
-pub(crate) fn marks_of(facts: &PlyFacts) -> Vec<Mark> {
+#[must_use]
+pub fn marks_of(facts: &PlyFacts) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (attackers, kind) in [(facts.checkers, Attack::Check), (facts.threats, Attack::Threat)] {
         marks.extend(attackers.into_iter().map(|from| Mark::Arrow { from, to: facts.king, kind }));
@@ -72,7 +101,8 @@ pub(crate) fn marks_of(facts: &PlyFacts) -> Vec<Mark> {
 }
 
 /// The marks of a single position: its checks.
-pub(crate) fn marks_of_check(position: &Position) -> Vec<Mark> {
+#[must_use]
+pub fn marks_of_check(position: &Position) -> Vec<Mark> {
     let king = position.king(position.turn());
     let mut marks: Vec<_> =
         position.checkers().into_iter().map(|from| Mark::Arrow { from, to: king, kind: Attack::Check }).collect();
@@ -83,17 +113,21 @@ pub(crate) fn marks_of_check(position: &Position) -> Vec<Mark> {
 }
 
 /// A board, displayed as SVG.
-pub(crate) struct Board<'a> {
-    pub(crate) position: &'a Position,
+pub struct Board<'a> {
+    /// The position.
+    pub position: &'a Position,
     /// Whether Black is at the bottom.
-    pub(crate) flipped: bool,
-    pub(crate) last_move: Option<Move>,
+    pub flipped: bool,
+    /// The marked move.
+    pub last_move: Option<Move>,
     /// Marks by ply; those of other plies are hidden.
-    pub(crate) marks: &'a [(usize, Vec<Mark>)],
-    pub(crate) ply: usize,
-    /// Texts for screen readers.
-    pub(crate) title: &'a str,
-    pub(crate) description: &'a str,
+    pub marks: &'a [(usize, Vec<Mark>)],
+    /// The shown ply.
+    pub ply: usize,
+    /// The title, for screen readers.
+    pub title: &'a str,
+    /// The description, for screen readers.
+    pub description: &'a str,
 }
 
 impl fmt::Display for Board<'_> {
@@ -274,7 +308,8 @@ fn lines() -> String {
 }
 
 /// Escapes a text for XML.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -289,7 +324,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// Describes a position for screen readers: `Red: king e0, chariot a0 i0, …`.
-pub(crate) fn in_words(position: &Position, chinese: bool) -> String {
+#[must_use]
+pub fn in_words(position: &Position, chinese: bool) -> String {
     let mut words = String::new();
     for color in Color::ALL {
         let name = match (color, chinese) {
@@ -319,7 +355,8 @@ pub(crate) fn in_words(position: &Position, chinese: bool) -> String {
 }
 
 /// The marks of all plies of a game: the facts of its last cycle, otherwise the checks.
-pub(crate) fn marks_of_game(game: &Game, cycle: &[PlyFacts]) -> Vec<(usize, Vec<Mark>)> {
+#[must_use]
+pub fn marks_of_game(game: &Game, cycle: &[PlyFacts]) -> Vec<(usize, Vec<Mark>)> {
     let mut marks: Vec<_> = cycle.iter().map(|facts| (facts.ply, marks_of(facts))).collect();
     let first = cycle.first().map_or(usize::MAX, |facts| facts.ply);
     let mut position = game.start().position.clone();
