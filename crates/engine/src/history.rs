@@ -2,8 +2,10 @@
 //!
 //! * Butterfly history: quiet moves by side, origin and destination.
 //! * Capture history: by piece, destination and captured kind.
-//! * Continuation history: quiet moves by the piece and destination 1, 2 and 4 plies earlier.
-//! * Correction history: errors of the static evaluation, by pawn and by material key.
+//! * Continuation history: quiet moves by the piece and destination 1, 2, 4 and 6 plies earlier.
+//! * Pawn history: quiet moves by pawn key, piece and destination.
+//! * Correction history: errors of the static evaluation, by the keys of pawns, of each colour's
+//!   other pieces and of material, and by the last moves.
 //!
 //! There are no killer or counter moves. Values follow the history gravity formula, which bounds
 //! them and favours recent results. They are cleared for every game.
@@ -50,13 +52,40 @@ impl PieceTo {
 /// Slots of each correction table; keys are taken modulo this.
 const CORRECTION_SLOTS: usize = 16_384;
 
+/// Pawn keys of pawn history are taken modulo this.
+const PAWN_SLOTS: usize = 512;
+
+/// A correction table, by side to move and key.
+type CorrectionTable = [[HistoryValue; CORRECTION_SLOTS]; 2];
+
+/// What correction history knows a position by.
+pub(crate) struct CorrectionKeys {
+    pub(crate) side: Color,
+    /// The keys of pawns, red's and black's other pieces, and material.
+    pub(crate) keys: [u64; 4],
+    /// The last move.
+    pub(crate) last: Option<PieceTo>,
+    /// The moves 2 and 4 plies earlier.
+    pub(crate) before: [Option<PieceTo>; 2],
+}
+
+impl CorrectionKeys {
+    /// The indices into the table of the last moves.
+    fn moves(&self) -> impl Iterator<Item = usize> {
+        let last = self.last;
+        self.before.into_iter().filter_map(move |before| Some(before?.index() * PieceTo::COUNT + last?.index()))
+    }
+}
+
 /// The histories of one thread.
 pub(crate) struct Histories {
     quiet: Box<[[[HistoryValue; POINTS]; POINTS]; 2]>,
     capture: Box<[[[HistoryValue; PieceKind::COUNT]; POINTS]; Piece::COUNT]>,
     continuation: Box<[HistoryValue]>,
-    pawn_correction: Box<[[HistoryValue; CORRECTION_SLOTS]; 2]>,
-    material_correction: Box<[[HistoryValue; CORRECTION_SLOTS]; 2]>,
+    pawn: Box<[HistoryValue]>,
+    /// In the order of [`CorrectionKeys::keys`].
+    correction: [Box<CorrectionTable>; 4],
+    continuation_correction: Box<[HistoryValue]>,
 }
 
 /// Builds a table directly on the heap: it would overflow the stack.
@@ -72,8 +101,9 @@ impl Histories {
             quiet: boxed_rows([[HistoryValue::default(); POINTS]; POINTS]),
             capture: boxed_rows([[HistoryValue::default(); PieceKind::COUNT]; POINTS]),
             continuation: vec![HistoryValue::default(); PieceTo::COUNT * PieceTo::COUNT].into(),
-            pawn_correction: boxed_rows([HistoryValue::default(); CORRECTION_SLOTS]),
-            material_correction: boxed_rows([HistoryValue::default(); CORRECTION_SLOTS]),
+            pawn: vec![HistoryValue::default(); PAWN_SLOTS * PieceTo::COUNT].into(),
+            correction: std::array::from_fn(|_| boxed_rows([HistoryValue::default(); CORRECTION_SLOTS])),
+            continuation_correction: vec![HistoryValue::default(); PieceTo::COUNT * PieceTo::COUNT].into(),
         }
     }
 
@@ -84,8 +114,10 @@ impl Histories {
         for table in self.capture.iter_mut() {
             *table = [[HistoryValue::default(); PieceKind::COUNT]; POINTS];
         }
-        self.continuation.fill(HistoryValue::default());
-        for table in self.pawn_correction.iter_mut().chain(self.material_correction.iter_mut()) {
+        for table in [&mut self.continuation, &mut self.pawn, &mut self.continuation_correction] {
+            table.fill(HistoryValue::default());
+        }
+        for table in self.correction.iter_mut().flat_map(|table| table.iter_mut()) {
             table.fill(HistoryValue::default());
         }
     }
@@ -124,29 +156,43 @@ impl Histories {
         }
     }
 
+    fn pawn_index(pawns: u64, now: PieceTo) -> usize {
+        pawns as usize % PAWN_SLOTS * PieceTo::COUNT + now.index()
+    }
+
+    pub(crate) fn pawn(&self, pawns: u64, now: PieceTo) -> i32 {
+        self.pawn[Self::pawn_index(pawns, now)].get()
+    }
+
+    pub(crate) fn update_pawn(&mut self, tune: &Parameters, pawns: u64, now: PieceTo, bonus: i32) {
+        self.pawn[Self::pawn_index(pawns, now)].update(bonus, tune.pawn_history_limit);
+    }
+
     /// Returns the correction for a position with these keys.
-    pub(crate) fn correction(&self, tune: &Parameters, side: Color, pawns: u64, material: u64) -> i32 {
-        let value = |table: &[[HistoryValue; CORRECTION_SLOTS]; 2], key: u64| {
-            table[side.index()][key as usize % CORRECTION_SLOTS].get()
-        };
-        (value(&self.pawn_correction, pawns) + value(&self.material_correction, material)) / tune.correction_divisor
+    pub(crate) fn correction(&self, tune: &Parameters, keys: &CorrectionKeys) -> i32 {
+        let weights =
+            [tune.correction_pawn, tune.correction_non_pawn, tune.correction_non_pawn, tune.correction_material];
+        let by_key: i32 = self
+            .correction
+            .iter()
+            .zip(keys.keys)
+            .zip(weights)
+            .map(|((table, key), weight)| weight * table[keys.side.index()][key as usize % CORRECTION_SLOTS].get())
+            .sum();
+        let by_moves: i32 = keys.moves().map(|index| self.continuation_correction[index].get()).sum();
+        (by_key + tune.correction_continuation * by_moves) / 1024
     }
 
     /// Records that the search score exceeded the static evaluation by `error`. Deep scores weigh
     /// more.
-    pub(crate) fn update_correction(
-        &mut self,
-        tune: &Parameters,
-        side: Color,
-        pawns: u64,
-        material: u64,
-        depth: i32,
-        error: i32,
-    ) {
+    pub(crate) fn update_correction(&mut self, tune: &Parameters, keys: &CorrectionKeys, depth: i32, error: i32) {
         let bonus = error * depth / tune.correction_depth_divisor;
         let bonus = bonus.min(tune.correction_bonus_max).max(-tune.correction_bonus_max);
-        self.pawn_correction[side.index()][pawns as usize % CORRECTION_SLOTS].update(bonus, tune.correction_limit);
-        self.material_correction[side.index()][material as usize % CORRECTION_SLOTS]
-            .update(bonus, tune.correction_limit);
+        for (table, key) in self.correction.iter_mut().zip(keys.keys) {
+            table[keys.side.index()][key as usize % CORRECTION_SLOTS].update(bonus, tune.correction_limit);
+        }
+        for index in keys.moves() {
+            self.continuation_correction[index].update(bonus, tune.correction_limit);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The staged move picker.
 //!
 //! Order: table move; captures that pass SEE, by victim (MVV) and capture history; quiet moves, by
-//! butterfly and continuation history; losing captures. Later stages are generated only when
+//! butterfly, continuation and pawn history, checks first; losing captures. Later stages are generated only when
 //! needed.
 
 use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
@@ -44,12 +44,12 @@ pub(crate) struct Picker {
 /// The context of continuation history.
 #[derive(Clone, Copy)]
 pub(crate) struct Context {
-    /// The moves 1, 2 and 4 plies earlier; none for a null move.
-    pub(crate) before: [Option<PieceTo>; 3],
+    /// The moves 1, 2, 4 and 6 plies earlier; none for a null move.
+    pub(crate) before: [Option<PieceTo>; 4],
 }
 
 impl Context {
-    pub(crate) const NONE: Self = Self { before: [None; 3] };
+    pub(crate) const NONE: Self = Self { before: [None; 4] };
 }
 
 impl Picker {
@@ -174,7 +174,12 @@ impl Picker {
             let Some(piece) = position.piece_at(mv.from()) else { continue };
             let piece_to = PieceTo::new(piece, mv.to());
             *score = tune.picker_quiet_weight * histories.quiet(position.turn(), *mv)
+                + tune.picker_pawn_weight * histories.pawn(position.pawn_key(), piece_to)
                 + context.before.iter().map(|before| histories.continuation(*before, piece_to)).sum::<i32>();
+            // Checks are few, and mates begin with them.
+            if position.gives_check(*mv) && position.see_ge(*mv, tune.picker_check_see) {
+                *score += tune.picker_check_bonus;
+            }
             // A closed repetition is judged without a search, and may win or save the game.
             if game.may_repeat(*mv) {
                 *score += REPETITION_BONUS;

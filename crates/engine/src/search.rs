@@ -19,12 +19,12 @@ use std::{
     time::Duration,
 };
 
-use xiangqi::{Move, Piece, PieceKind, rules::Game};
+use xiangqi::{Color, Move, Piece, PieceKind, rules::Game};
 
 use crate::{
     engine::Control,
     evaluation::{Evaluation, Evaluator},
-    history::{Histories, PieceTo},
+    history::{CorrectionKeys, Histories, PieceTo},
     limits::{Clock, Limits},
     picker::Context,
     score::{self, DRAW, MAX_EVALUATION, MAX_PLY, Score, VERDICT},
@@ -99,8 +99,9 @@ impl StackEntry {
     };
 }
 
-/// Empty stack entries before the root, so that `ss - 4` exists at every ply.
-const STACK_OFFSET: usize = 6;
+/// Empty stack entries before the root, so that `ss - 7` exists at every ply:
+/// continuation history 6 plies back, of the move before.
+const STACK_OFFSET: usize = 7;
 
 /// A principal variation.
 type PrincipalVariation = arrayvec::ArrayVec<Move, MAX_PLY>;
@@ -171,7 +172,7 @@ impl Worker {
     }
 
     fn context(&self, ply: usize) -> Context {
-        Context { before: [1, 2, 4].map(|back| self.ss_before(ply, back).piece_to) }
+        Context { before: [1, 2, 4, 6].map(|back| self.ss_before(ply, back).piece_to) }
     }
 
     /// Whether the search must unwind. Called at every node; sets `stopped`.
@@ -290,13 +291,21 @@ impl Worker {
         self.evaluator.evaluate(self.game.position())
     }
 
-    /// Correction history: adds the mean error of earlier evaluations with the same pawns or
-    /// material.
-    fn corrected(&self, tune: &Parameters, evaluation: Score) -> Score {
-        let position = self.game.position();
-        let (pawns, material) = (position.pawn_key(), position.material_key());
-        let correction = self.histories.correction(tune, position.turn(), pawns, material);
+    /// Correction history: adds the mean error of earlier evaluations of similar positions.
+    fn corrected(&self, tune: &Parameters, evaluation: Score, ply: usize) -> Score {
+        let correction = self.histories.correction(tune, &self.correction_keys(ply));
         (evaluation + correction).clamp(-MAX_EVALUATION, MAX_EVALUATION)
+    }
+
+    fn correction_keys(&self, ply: usize) -> CorrectionKeys {
+        let position = self.game.position();
+        let [red, black] = [Color::Red, Color::Black].map(|color| position.non_pawn_key(color));
+        CorrectionKeys {
+            side: position.turn(),
+            keys: [position.pawn_key(), red, black, position.material_key()],
+            last: self.ss_before(ply, 1).piece_to,
+            before: [2, 4].map(|back| self.ss_before(ply, back).piece_to),
+        }
     }
 
     /// The exchange value of the captured piece.

@@ -39,7 +39,22 @@ pub struct Position {
 struct Keys {
     position: u64,
     pawns: u64,
+    /// All pieces but pawns, by colour.
+    non_pawns: [u64; 2],
     material: u64,
+}
+
+impl Keys {
+    /// Adds or removes a piece on a point, or moves it: `value` is the XOR of its points' values.
+    #[inline]
+    fn toggle(&mut self, piece: Piece, value: u64) {
+        self.position ^= value;
+        if piece.kind() == PieceKind::Pawn {
+            self.pawns ^= value;
+        } else {
+            self.non_pawns[piece.color().index()] ^= value;
+        }
+    }
 }
 
 /// The state that [`Position::unmake`] restores.
@@ -172,6 +187,13 @@ impl Position {
         self.keys.pawns
     }
 
+    /// The key of one colour's pieces other than pawns.
+    #[must_use]
+    #[inline]
+    pub const fn non_pawn_key(&self, color: Color) -> u64 {
+        self.keys.non_pawns[color.index()]
+    }
+
     /// The key of the numbers of pieces of each kind.
     #[must_use]
     #[inline]
@@ -202,10 +224,7 @@ impl Position {
         if let Some(captured) = undo.captured {
             let kind = captured.kind();
             let point = Bitboard::of(to);
-            self.keys.position ^= zobrist::piece(captured, to);
-            if kind == PieceKind::Pawn {
-                self.keys.pawns ^= zobrist::piece(captured, to);
-            }
+            self.keys.toggle(captured, zobrist::piece(captured, to));
             let count = self.pieces(captured.color(), kind).count();
             self.keys.material ^= zobrist::material(captured, count) ^ zobrist::material(captured, count - 1);
             self.by_color[captured.color().index()] ^= point;
@@ -213,10 +232,8 @@ impl Position {
         }
         self.shift(piece, from, to);
         let moved = zobrist::piece(piece, from) ^ zobrist::piece(piece, to);
-        self.keys.position ^= moved ^ zobrist::BLACK_TO_MOVE;
-        if piece.kind() == PieceKind::Pawn {
-            self.keys.pawns ^= moved;
-        }
+        self.keys.toggle(piece, moved);
+        self.keys.position ^= zobrist::BLACK_TO_MOVE;
         self.turn = !self.turn;
         self.checkers = self.attackers_of_king(self.turn);
         undo
@@ -296,17 +313,15 @@ impl Position {
             kings: [Square::at(0); 2],
             turn,
             checkers: Bitboard::EMPTY,
-            keys: Keys { position: 0, pawns: 0, material: 0 },
+            keys: Keys { position: 0, pawns: 0, non_pawns: [0; 2], material: 0 },
         };
         for square in Square::all() {
             let Some(piece) = board[square.index()] else { continue };
             position.by_color[piece.color().index()] |= square.into();
             position.by_kind[piece.kind().index()] |= square.into();
-            position.keys.position ^= zobrist::piece(piece, square);
-            match piece.kind() {
-                PieceKind::King => position.kings[piece.color().index()] = square,
-                PieceKind::Pawn => position.keys.pawns ^= zobrist::piece(piece, square),
-                _ => {}
+            position.keys.toggle(piece, zobrist::piece(piece, square));
+            if piece.kind() == PieceKind::King {
+                position.kings[piece.color().index()] = square;
             }
         }
         for piece in Piece::ALL {

@@ -104,7 +104,7 @@ impl Worker {
         } else {
             let raw = tt_entry.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluate());
             raw_evaluation = Some(raw);
-            evaluation = self.corrected(tune, raw);
+            evaluation = self.corrected(tune, raw, ply);
             self.ss(ply).static_evaluation = Some(evaluation);
             if let Some(entry) = tt_entry
                 && entry.refines(evaluation)
@@ -500,6 +500,8 @@ impl Worker {
         }
         if let Some(mv) = best_move {
             self.update_histories(tune, ply, mv, depth, &quiets, &captures);
+        } else if excluded.is_none() {
+            self.reward_refutation(tune, ply, depth);
         }
         self.set_reach(ply, if best >= beta { reach } else { reach_of_all });
         if excluded.is_none() && !(at_root && self.is_partial()) {
@@ -521,9 +523,8 @@ impl Worker {
                 && !(bound == Bound::Lower && best <= evaluation)
                 && !(bound == Bound::Upper && best >= evaluation)
             {
-                let position = self.game.position();
-                let (pawns, material) = (position.pawn_key(), position.material_key());
-                self.histories.update_correction(tune, side, pawns, material, depth, best - evaluation);
+                let keys = self.correction_keys(ply);
+                self.histories.update_correction(tune, &keys, depth, best - evaluation);
             }
         }
         best
@@ -559,10 +560,23 @@ impl Worker {
         }
     }
 
+    /// Updates the histories after a fail low: a bonus for the quiet move that led here.
+    fn reward_refutation(&mut self, tune: &Parameters, ply: usize, depth: i32) {
+        let prior = *self.ss_before(ply, 1);
+        if let (Some(mv), Some(piece_to), false) = (prior.mv, prior.piece_to, prior.captured) {
+            let bonus = history_bonus(tune, depth) * tune.fail_low_bonus / 100;
+            self.histories.update_quiet(tune, !self.game.position().turn(), mv, bonus);
+            self.update_continuations(tune, ply - 1, piece_to, bonus);
+        }
+    }
+
     fn update_quiet_histories(&mut self, tune: &Parameters, ply: usize, mv: Move, bonus: i32) {
         let Some(piece) = self.moved_piece(mv) else { return };
-        self.histories.update_quiet(tune, self.game.position().turn(), mv, bonus);
-        self.update_continuations(tune, ply, PieceTo::new(piece, mv.to()), bonus);
+        let (position, piece_to) = (self.game.position(), PieceTo::new(piece, mv.to()));
+        let (side, pawns) = (position.turn(), position.pawn_key());
+        self.histories.update_quiet(tune, side, mv, bonus);
+        self.histories.update_pawn(tune, pawns, piece_to, bonus);
+        self.update_continuations(tune, ply, piece_to, bonus);
     }
 
     fn update_continuations(&mut self, tune: &Parameters, ply: usize, piece_to: PieceTo, bonus: i32) {

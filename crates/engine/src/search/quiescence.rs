@@ -53,7 +53,7 @@ impl Worker {
         if !in_check {
             let evaluation = tt_entry.and_then(|entry| entry.evaluation).unwrap_or_else(|| self.evaluate());
             raw_evaluation = Some(evaluation);
-            best = self.corrected(tune, evaluation);
+            best = self.corrected(tune, evaluation, ply);
             if let Some(entry) = tt_entry
                 && entry.refines(best)
                 && !score::is_decided(entry.score)

@@ -25,6 +25,7 @@ parameters! {
     // Nodes: search/node.rs.
     check_extension_depth = 10, 0, 20, 2: "greatest depth of the check extension";
     check_extension_see = 0, -200, 200, 30: "SEE that a check must reach to be extended";
+    fail_low_bonus = 100, 0, 300, 15: "history bonus of the move that made a node fail low, in percent";
     futility_base = 90, 0, 300, 15: "futility pruning: margin at reduced depth 0";
     futility_depth = 8, 2, 14, 1: "futility pruning: greatest reduced depth";
     futility_slope = 85, 20, 200, 10: "futility pruning: margin for each ply of reduced depth";
@@ -93,9 +94,13 @@ parameters! {
     capture_history_limit = 8192, 1024, 32000, 1000: "bound of capture history";
     continuation_history_limit = 16384, 1024, 32000, 2000: "bound of continuation history";
     correction_bonus_max = 256, 32, 1024, 32: "greatest single change of correction history";
+    correction_continuation = 85, 0, 300, 10: "weight of the corrections by the last moves, in 1/1024";
     correction_depth_divisor = 8, 2, 32, 1: "correction history learns the error times depth divided by this";
-    correction_divisor = 12, 3, 60, 2: "divides the sum of corrections into hundredths of a pawn";
     correction_limit = 1024, 256, 8192, 128: "bound of correction history";
+    correction_material = 85, 0, 300, 10: "weight of the correction by material";
+    correction_non_pawn = 85, 0, 300, 10: "weight of the corrections by each colour's other pieces";
+    correction_pawn = 85, 0, 300, 10: "weight of the correction by pawns";
+    pawn_history_limit = 8192, 1024, 32000, 1000: "bound of pawn history";
     quiet_history_limit = 8192, 1024, 32000, 1000: "bound of butterfly history";
 
     // Move ordering: picker.rs.
@@ -106,6 +111,9 @@ parameters! {
     mvv_factor = 16, 1, 64, 2: "weight of the victim's value beside capture history";
     mvv_horse = 400, 0, 1500, 40: "value of a captured horse in the order";
     mvv_pawn = 120, 0, 800, 20: "value of a captured pawn in the order";
+    picker_check_bonus = 12000, 0, 60000, 1500: "bonus of a quiet move that gives check";
+    picker_check_see = -50, -400, 200, 20: "SEE that such a check must reach";
+    picker_pawn_weight = 1, 0, 4, 1: "pawn history's weight beside continuation history, in the order";
     picker_quiet_weight = 2, 0, 4, 1: "butterfly history's weight beside continuation history, in the order";
 
     // The transposition table: table.rs.
