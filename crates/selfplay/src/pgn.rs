@@ -3,4 +3,4 @@
 mod comment;
 
 pub use comment::{Comment, ParseCommentError};
-pub use dataset::pgn::{PgnError, PgnErrorKind, PgnGame, read};
+pub use dataset::pgn::{PgnError, PgnGame, read};
