@@ -77,7 +77,7 @@ pub fn router(service: Service) -> Router {
         .route("/games/{shard}", get(games::of_shard))
         .route("/games/{shard}/{number}", get(games::game))
         .route("/games/{shard}/{number}/pgn", get(games::pgn))
-        .route("/judge", get(games::judgement))
+        .route("/judge", get(games::judgement).post(games::judgements))
         .route("/live-game", get(live::now))
         .route("/live-game/events", get(live::events))
         .route("/matches/{job}/live", post(live::begin).delete(live::end))
