@@ -64,7 +64,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
         .route("/games/{shard}", get(games::of_shard))
         .route("/games/{shard}/{number}", get(games::game))
         .route("/games/{shard}/{number}/pgn", get(games::pgn))
-        .route("/judge", get(games::judgement))
+        .route("/judge", get(games::judgement).post(games::judgements))
         .route("/live-game", get(live_game::now))
         .route("/live-game/events", get(live_game::events))
         .route("/matches/{job}/live", post(live_game::begin).delete(live_game::end))

@@ -47,14 +47,16 @@ pub(crate) struct Arguments {
     /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`,
     /// where `none` means that the game continues. Moves may also be one text. Each case that is
     /// judged otherwise is printed; the last line is `N passed, M failed`. Exit status 1 if some
-    /// failed, 2 at the first line that is no case, or if there is none.
+    /// failed, 2 at the first line that is no case, or if there is none. The file may be compressed
+    /// by gzip or zstd.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "moves"])]
     batch: Option<PathBuf>,
     /// Files of games in PGN; `-` for standard input
     ///
     /// Prints for each game the result it claims and the result by the rules. A game that ended by
     /// resignation, on time or by adjudication is `undecided`. The last line is the sum. Exit
-    /// status 1 if some results differ, 2 if some games could not be read.
+    /// status 1 if some results differ, 2 if some games could not be read. The files may be
+    /// compressed by gzip or zstd.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["fen", "moves", "batch"])]
     pgn: Vec<PathBuf>,
     /// Threads that judge a batch or PGN [default: all cores]

@@ -5,6 +5,7 @@
 use std::{
     fmt::Write as _,
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -123,6 +124,24 @@ fn games_are_exported_in_every_format() {
         let field = |name: &str| line[name].to_string().trim_matches('"').to_owned();
         assert_eq!(["ply", "fen", "move", "score", "result"].map(field), [row[1], row[2], row[3], row[4], row[5]]);
     }
+    // A round trip through PGN keeps positions, scores and results; adjudicated games claim theirs.
+    let sum = text(&data(&folder, &["import", "pgn", "--format", "pgn", "--out", "games.jsonl", "--json"]));
+    let sum: Value = serde_json::from_str(&sum).unwrap();
+    assert_eq!((&sum["games"], &sum["positions"], &sum["differ"]), (&64.into(), &9836.into(), &0.into()));
+    for (line, row) in read("games.jsonl").lines().zip(&rows) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let field = |name: &str| line[name].to_string().trim_matches('"').to_owned();
+        assert_eq!(["ply", "fen", "move", "score"].map(field), [row[1], row[2], row[3], row[4]]);
+        assert_eq!(line["game"], row[0].parse::<u64>().unwrap() + 1);
+        let (result, reason) = if row[6] == "ply_cap" { ("null", "null") } else { (row[5], row[6]) };
+        assert_eq!(field("result"), result);
+        assert!(field("reason") == reason || reason.starts_with("adjudicated") && field("reason") == "claimed");
+    }
+    let into = ["import", "pgn", "--format", "pgn", "--to", "sfen", "--out", "records"];
+    data(&folder, &into);
+    let labelled = rows.iter().filter(|row| row[6] != "ply_cap" && !row[4].is_empty()).count();
+    let (records, sfen) = (fs::read(folder.join("records")).unwrap(), fs::read(folder.join("sfen")).unwrap());
+    assert_eq!((records.len(), records == sfen), (labelled * 72, true));
     let parquet = fs::read(folder.join("parquet")).unwrap();
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
 }
@@ -162,6 +181,52 @@ fn a_reader_that_leaves_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{format}: {output:?}");
     }
+}
+
+/// The games of outside runners (`dataset/tests/data/pgn`), compressed too.
+#[test]
+fn games_of_outside_runners_are_imported() {
+    let folder = new_folder("data-import");
+    let pgn = concat!(env!("CARGO_MANIFEST_DIR"), "/../dataset/tests/data/pgn");
+    let [cchess, cutechess] = ["cchess", "cutechess"].map(|name| format!("{pgn}/{name}.pgn"));
+    let into = |file: &str, out: &str| data(&folder, &["import", file, "--format", "pgn", "--out", out]);
+    assert_eq!(
+        text(&into(&cutechess, "scored")),
+        "348 positions of 4 games: 348 with a score, 348 with a result\n\
+         left out: 0 of openings, 0 without score and result, 0 after the end, 0 without one of the two\n\
+         skipped: 0 comments without a score, 0 variations, 0 glyphs\n"
+    );
+    assert_eq!(
+        text(&into(&cchess, "bare")).lines().next(),
+        Some("348 positions of 4 games: 0 with a score, 348 with a result")
+    );
+    let positions = |name: &str| {
+        let read = fs::read_to_string(folder.join(name)).unwrap();
+        let lines = read.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| ["fen", "move", "result"].map(|name| line[name].to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(positions("scored"), positions("bare"));
+    let bytes = fs::read(&cutechess).unwrap();
+    fs::write(folder.join("zst"), zstd::encode_all(&bytes[..], 1).unwrap()).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&bytes).unwrap();
+    fs::write(folder.join("gz"), gzip.finish().unwrap()).unwrap();
+    for file in ["zst", "gz"] {
+        into(file, &format!("{file}.jsonl"));
+        assert_eq!(fs::read(folder.join(format!("{file}.jsonl"))).unwrap(), fs::read(folder.join("scored")).unwrap());
+    }
+    let output = data(&folder, &["import", "gz", "--out", "none"]);
+    assert_eq!(output.status.code(), Some(2));
+    // The game, its line and the place in it.
+    fs::write(folder.join("bad.pgn"), "1. h2e2 *\n\n[Event \"x\"]\n1. h2e2\nh9g5 *\n").unwrap();
+    let output = into("bad.pgn", "none");
+    assert_eq!(output.status.code(), Some(2));
+    let error =
+        "chuhe: bad.pgn, line 3, game 2: line 5, column 1: move 2: `h9g5`: Black's horse on h9 does not go to g5\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), error);
+    fs::write(folder.join("cut"), &fs::read(folder.join("zst")).unwrap()[..2_000]).unwrap();
+    assert_eq!(into("cut", "none").status.code(), Some(2));
+    assert!(!folder.join("none").exists());
 }
 
 #[test]

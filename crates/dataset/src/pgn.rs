@@ -10,15 +10,20 @@
 //!
 //! A comment after a move holds the player's search figures, or any other text.
 //!
-//! Reading inverts writing. It also accepts the files of other programs: moves in any notation,
-//! other tags, variations and glyphs (both skipped).
+//! Reading inverts writing. It uses the reader of all notations
+//! ([`xiangqi::notation::reader`]), so it also accepts the files of other programs. Positions with
+//! labels come from [`LabelledGame`].
 
+mod label;
 mod read;
 mod record;
+mod score;
 mod tags;
 mod write;
 
-pub use read::{PgnError, PgnErrorKind, read};
+pub use label::{LabelledGame, LabelledPosition};
+pub use read::{PgnError, read};
+pub use score::{Evaluation, evaluation};
 pub use tags::{Terms, nets, time_controls};
 
 use xiangqi::{Fen, Move, notation::Notation, rules::Outcome};
@@ -146,17 +151,18 @@ mod tests {
     #[test]
     fn errors_name_their_line() {
         let error = |text| read(text).unwrap_err().to_string();
-        assert_eq!(error("[Event \"x]\n\n1. h2e2 *"), "line 1: a tag is `[Name \"value\"]`");
-        assert_eq!(error("[FEN \"9 w\"]\n1. h2e2 *"), "line 1: FEN board: 1 rank, not 10");
-        assert_eq!(error("1. h2e2\nh9g5 *"), "line 2: `h9g5`: Black's horse on h9 does not go to g5");
-        assert_eq!(error("1. h2e2 {\n\n"), "line 1: a comment is not closed");
-        assert_eq!(error("1. h2e2 ( 1. b2e2"), "line 1: a variation is not closed");
-        assert_eq!(error("1. h2e2 )"), "line 1: a variation is closed that was not opened");
-        assert_eq!(error("1. h2e2 h9g7\n"), "line 1: the game has no result at its end");
         assert_eq!(
-            error("[Notation \"x\"]\n*"),
-            "line 1: the notations are uci, uci1, ucci, iccs, wxf, chinese_simplified and chinese_traditional"
+            error("\n[Event \"x]\n\n1. h2e2 *"),
+            "line 2, column 1: `[Event \"x]` is not a tag as in `[Event \"x\"]`"
         );
-        assert_eq!(error("[Result \"1-0\"]\n0-1"), "line 2: the result `0-1` is not that of the tag, `1-0`");
+        assert_eq!(error("[FEN \"9 w\"]\n1. h2e2 *"), "FEN board: 1 rank, not 10");
+        assert_eq!(
+            error("1. h2e2 *\n1. h2e2\nh9g5 *"),
+            "line 3, column 1: move 2: `h9g5`: Black's horse on h9 does not go to g5"
+        );
+        assert_eq!(error("1. h2e2 {\n\n"), "line 1, column 9: the bracket of `{\\n\\n` is not closed");
+        assert_eq!(error("1. h2e2 ( 1. b2e2"), "line 1, column 9: the bracket of `( 1. b2e2` is not closed");
+        assert_eq!(error("1. h2e2 )"), "move 2: `)` is not a move in any known notation");
+        assert_eq!(error("[Result \"1-0\"]\n0-1"), "line 2, column 1: the result `0-1` is not that of the tag, `1-0`");
     }
 }

@@ -3,4 +3,4 @@
 mod comment;
 
 pub use comment::{Comment, ParseCommentError};
-pub use dataset::pgn::{PgnError, PgnErrorKind, PgnGame, Terms, nets, read, time_controls};
+pub use dataset::pgn::{PgnError, PgnGame, Terms, nets, read, time_controls};

@@ -3,7 +3,10 @@
 
 use xiangqi::{
     Fen, Position,
-    notation::{self, Notation},
+    notation::{
+        self, Notation,
+        reader::{Games, ReadError, TokenKind, Tokens, Transcript},
+    },
     rules::{Game, RuleSet, Status},
 };
 
@@ -86,4 +89,93 @@ pub(crate) fn game(data: &[u8]) {
         assert_eq!(game.status(), &statuses[statuses.len() - 1]);
     }
     assert_eq!(game.position(), &fen.position);
+}
+
+/// Games in any notation. The games of a file are its bytes. The tokens of a text are its letters,
+/// and each is read, named as skipped, or the place of the error.
+pub(crate) fn reader(data: &[u8]) {
+    let games: Vec<_> = Games::new(data).map(|game| game.expect("memory is read without an error")).collect();
+    let whole = games.iter().flat_map(|game| &game.bytes).copied().collect::<Vec<_>>();
+    let before = data.len() - whole.len();
+    assert!(data.ends_with(&whole), "the games are not the end of the file");
+    let blank = data[..before].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&data[..before]);
+    assert!(blank.trim_ascii().is_empty(), "more than blanks before the first game");
+    for game in &games {
+        let first = whole_line(data, game.line);
+        assert!(game.bytes.starts_with(first), "line {} is not that of the game", game.line);
+        if let Err(error) = game.transcript() {
+            assert!(error.place.line >= game.line, "{error}");
+            one_line(&error);
+        }
+    }
+    let Ok(text) = str::from_utf8(data) else { return };
+    for tokens in [Tokens::new(text), Tokens::of_position(text)] {
+        let mut end = 0;
+        for token in tokens {
+            assert_eq!((token.start, token.text), (end, &text[end..end + token.text.len()]));
+            assert!(!token.text.is_empty());
+            end += token.text.len();
+        }
+        assert_eq!(end, text.len(), "the rest is in no token");
+    }
+    accounts_for_all(Tokens::new(text), Transcript::read("", text));
+    accounts_for_all(Tokens::of_position(text), Transcript::read(text, ""));
+}
+
+/// Whether a transcript holds each token of its text.
+fn accounts_for_all(tokens: Tokens<'_>, read: Result<Transcript, ReadError>) {
+    use TokenKind::{Comment, Fen, Glyph, Keyword, Move, Number, Result, Separator, StartPosition, Tag, Variation};
+    let read = match read {
+        Ok(read) => read,
+        Err(error) => return one_line(&error),
+    };
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    let (mut moves, mut skipped, mut tags) = (read.moves.iter(), read.skipped.iter(), read.tags.iter());
+    let (mut positions, mut results) = (0, 0);
+    for token in tokens {
+        match token.kind {
+            Move => assert_eq!(moves.next().map(|mv| &mv.text), Some(&bare(token.text))),
+            Comment | Glyph | Variation => {
+                let part = skipped.next().expect("a part that is neither read nor named");
+                assert_eq!((part.kind, part.text.as_str()), (token.kind, token.text));
+                assert_eq!(part.after, read.moves.len() - moves.len());
+            }
+            Tag => {
+                let (name, _) = tags.next().expect("a tag that is not kept");
+                assert!(token.text.contains(name.as_str()));
+                positions += usize::from(name == "FEN");
+            }
+            Result => results += 1,
+            Fen | StartPosition => positions += 1,
+            Separator | Number | Keyword => {
+                let is_mark = |letter: char| {
+                    letter.is_whitespace() || ",|.:;-=_\u{feff}，、；。：…⋯．".contains(letter) || letter.is_numeric()
+                };
+                let is_word = token.kind == Keyword;
+                assert!(is_word || token.text.chars().all(is_mark), "{:?} says more than a mark", token.text);
+            }
+            kind => panic!("{kind:?} was read"),
+        }
+    }
+    assert_eq!((moves.len(), skipped.len(), tags.len()), (0, 0, 0), "more was read than there is");
+    assert_eq!((results, positions <= 1), (usize::from(read.result.is_some()), true));
+    for rules in RuleSet::ALL {
+        match read.judge(Some(rules)) {
+            Ok(judged) => {
+                let replay = &judged.replay;
+                assert_eq!(replay.game.len() + replay.moves_after_end, read.moves.len(), "a move was dropped");
+            }
+            Err(error) => one_line(&error),
+        }
+    }
+}
+
+fn one_line(error: &ReadError) {
+    let message = error.to_string();
+    assert!(message.chars().count() < 400 && !message.contains(['\n', '\r', '\0']), "{message}");
+}
+
+/// A line of a file, from 1.
+fn whole_line(data: &[u8], line: usize) -> &[u8] {
+    data.split_inclusive(|byte| *byte == b'\n').nth(line - 1).unwrap_or_default()
 }

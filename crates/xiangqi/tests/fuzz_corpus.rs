@@ -32,3 +32,8 @@ fn move_text() {
 fn game() {
     replay("game", properties::game);
 }
+
+#[test]
+fn reader() {
+    replay("reader", properties::reader);
+}

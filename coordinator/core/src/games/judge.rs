@@ -1,31 +1,32 @@
-//! Judges any pasted position or list of moves under the rules.
+//! Judges any pasted position, list of moves or file of games under the rules.
 //!
-//! Input: FENs and engine logs (`position fen … moves …`), moves in any notation, with or without
-//! numbers, and PGN. Of PGN, tags, moves and comments are read. Errors name the place.
+//! [`xiangqi::notation::reader`] reads the input: FENs, engine commands, moves in any notation and
+//! PGN. Errors name the place, and so do the parts that were skipped.
 
 mod examples;
+mod list;
 mod words;
 
 pub use examples::{EXAMPLES, Example};
+pub use list::{JudgedGame, JudgedList, ListedGame, Sum, judge_games};
+pub use words::{hint_sentence, skipped_sentence};
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 use xiangqi::{
-    Fen, FenError,
-    notation::{NotationError, parse_any},
-    rules::{Game, RuleSet},
+    notation::reader::{Hint, ReadError, Skipped, Transcript},
+    rules::{Outcome, RuleSet},
 };
 
 use super::story::Story;
 
-/// Longest text of a position, in bytes.
-pub const MAX_FEN_BYTES: usize = 300;
-/// Longest text of moves, in bytes.
+/// Longest text of one game, in bytes: position or moves.
 pub const MAX_TEXT_BYTES: usize = 64_000;
 /// Largest number of judged moves.
 pub const MAX_MOVES: usize = 1_500;
 
 /// Query parameters of a judgement.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[allow(missing_docs, reason = "the names say what each is")]
 pub struct JudgeQuery {
     #[serde(default)]
@@ -49,6 +50,42 @@ pub struct Judged {
     pub story: Story,
     /// Number of moves after the game's end.
     pub surplus: usize,
+    /// The result that the text claims: an outcome, or `ongoing`.
+    pub claimed: Option<&'static str>,
+    /// The comments, variations and glyphs.
+    pub skipped: Vec<Skipped>,
+    pub hint: Option<Hint>,
+}
+
+impl Judged {
+    /// Whether the text said more than a position and moves.
+    #[must_use]
+    pub fn has_notes(&self) -> bool {
+        self.claimed.is_some() || !self.skipped.is_empty() || self.hint.is_some()
+    }
+
+    /// JSON for programs.
+    pub fn json(&self) -> Value {
+        let mut value = self.story.json();
+        value["moves_after_the_end"] = json!(self.surplus);
+        value["claimed"] = json!(self.claimed);
+        value["skipped"] = skipped_json(&self.skipped);
+        value["hint"] = json!(self.hint.as_ref().map(Hint::to_string));
+        value
+    }
+}
+
+/// The name of an outcome in JSON.
+fn outcome_name(outcome: Option<Outcome>) -> &'static str {
+    outcome.map_or("ongoing", Outcome::name)
+}
+
+fn skipped_json(skipped: &[Skipped]) -> Value {
+    let part = |part: &Skipped| {
+        json!({ "kind": part.kind.name(), "line": part.place.line, "column": part.place.column,
+                "text": xiangqi::text::shortened(&part.text) })
+    };
+    skipped.iter().map(part).collect()
 }
 
 /// Reasons against judging.
@@ -56,169 +93,72 @@ pub struct Judged {
 #[allow(missing_docs, reason = "the names say what each is")]
 pub enum Wrong {
     Rules(String),
-    LongFen(usize),
-    Fen(FenError),
-    LongMoves(usize),
+    TooLong(usize),
     ManyMoves,
-    Move { number: usize, error: NotationError },
-    OpenComment,
+    Read(ReadError),
+    TooLongFile(usize),
+    ManyGames,
+    NoGames,
+    TwoInputs,
 }
 
-/// Judges moves from a position, by default the starting position.
+impl From<ReadError> for Wrong {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+fn rule_set(name: &str) -> Result<Option<RuleSet>, Wrong> {
+    match name.trim() {
+        "" => Ok(None),
+        name => name.parse().map(Some).map_err(|_| Wrong::Rules(name.chars().take(32).collect())),
+    }
+}
+
+/// Judges moves from a position, by default the starting position. Either text may hold both. The
+/// default rules are those of the text's tag.
 pub fn judge(fen: &str, moves: &str, rules: &str) -> Result<Judged, Wrong> {
-    let rules = match rules.trim() {
-        "" => RuleSet::default(),
-        name => name.parse().map_err(|_| Wrong::Rules(name.chars().take(32).collect()))?,
-    };
-    if fen.len() > MAX_FEN_BYTES + MAX_TEXT_BYTES {
-        return Err(Wrong::LongFen(fen.len()));
+    let rules = rule_set(rules)?;
+    if let Some(text) = [fen, moves].into_iter().find(|text| text.len() > MAX_TEXT_BYTES) {
+        return Err(Wrong::TooLong(text.len()));
     }
-    if moves.len() > MAX_TEXT_BYTES {
-        return Err(Wrong::LongMoves(moves.len()));
-    }
-    // Either box takes both kinds of input: engine commands and PGN.
-    let (first, second) = (without_asides(fen)?, without_asides(moves)?);
-    let (written, more) = split_log(&first.moves);
-    let (position, moves) = if has_position(&second.moves) { split_log(&second.moves) } else { ("", &*second.moves) };
-    let (fen, more) = match first.fen {
-        // Moves follow the tags.
-        Some(fen) => (fen, first.moves.as_str()),
-        None if is_numbered(written) => ("", first.moves.as_str()),
-        None => (written, more),
-    };
-    let fen =
-        [fen, position, second.fen.unwrap_or_default()].into_iter().find(|fen| !fen.is_empty()).unwrap_or_default();
-    if fen.len() > MAX_FEN_BYTES {
-        return Err(Wrong::LongFen(fen.len()));
-    }
-    let start = if fen.is_empty() || fen == "startpos" { Fen::start() } else { fen.parse().map_err(Wrong::Fen)? };
-    let mut game = Game::new(start, rules);
-    let texts: Vec<_> = tokens(more).chain(tokens(moves)).collect();
-    if texts.len() > MAX_MOVES {
+    let transcript = Transcript::read(fen, moves)?;
+    if transcript.moves.len() > MAX_MOVES {
         return Err(Wrong::ManyMoves);
     }
-    for (index, text) in texts.iter().enumerate() {
-        if game.status().ending().is_some() {
-            return Ok(Judged { story: Story::of(game), surplus: texts.len() - index });
-        }
-        let mv = parse_any(game.position(), text).map_err(|error| Wrong::Move { number: index + 1, error })?;
-        game.push_legal(mv);
-    }
-    Ok(Judged { story: Story::of(game), surplus: 0 })
-}
-
-/// Splits at the word `moves`, without the words of the UCI `position` command.
-fn split_log(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let text = text.strip_prefix("position").map_or(text, str::trim_start);
-    let text = text.strip_prefix("fen ").map_or(text, str::trim_start);
-    match text.split_once("moves") {
-        Some((fen, moves)) => (fen.trim(), moves.trim()),
-        None => (text, ""),
-    }
-}
-
-/// Whether a text begins with a UCI position; moves may follow.
-fn has_position(text: &str) -> bool {
-    let text = text.trim_start();
-    ["position", "fen ", "startpos"].iter().any(|word| text.starts_with(word))
-}
-
-/// Whether the text begins with a move number.
-fn is_numbered(text: &str) -> bool {
-    let word = text.split_whitespace().next().unwrap_or_default();
-    let rest = word.trim_start_matches(is_digit);
-    rest.len() < word.len() && rest.starts_with(POINTS)
-}
-
-/// Moves, and the position from the tags.
-struct Bare<'a> {
-    moves: String,
-    fen: Option<&'a str>,
-}
-
-/// Strips tags and comments.
-fn without_asides(text: &str) -> Result<Bare<'_>, Wrong> {
-    let mut bare = Bare { moves: String::with_capacity(text.len()), fen: None };
-    let mut rest = text;
-    while let Some(place) = rest.find(['[', '{', ';']) {
-        bare.moves.push_str(&rest[..place]);
-        let (aside, close) = (
-            &rest[place..],
-            match rest.as_bytes()[place] {
-                b'[' => ']',
-                b'{' => '}',
-                _ => '\n',
-            },
-        );
-        let end = match aside.find(close) {
-            Some(end) => end + 1,
-            None if close == '\n' => aside.len(),
-            None => return Err(Wrong::OpenComment),
-        };
-        if let Some(value) = aside[..end].strip_prefix("[FEN \"") {
-            bare.fen = Some(value.trim_end_matches(['"', ']']).trim());
-        }
-        bare.moves.push(' ');
-        rest = &aside[end..];
-    }
-    bare.moves.push_str(rest);
-    Ok(bare)
-}
-
-/// Characters between a move's number and the move.
-const POINTS: [char; 4] = ['.', '．', '…', '、'];
-
-/// Whether a letter is a digit, also a full-width one of Chinese texts.
-fn is_digit(letter: char) -> bool {
-    letter.is_ascii_digit() || ('０'..='９').contains(&letter)
-}
-
-/// Strips a move's number, if there is one.
-fn without_number(word: &str) -> &str {
-    let rest = word.trim_start_matches(is_digit);
-    if rest.len() < word.len() && (rest.is_empty() || rest.starts_with(POINTS)) {
-        rest.trim_start_matches(POINTS)
-    } else {
-        word.trim_start_matches(['.', '…'])
-    }
-}
-
-/// Iterates over the moves of a text, without numbers and results.
-fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
-    let words = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | '，' | '、' | '；' | '|'));
-    words.filter_map(|word| {
-        let is_result = matches!(word, "1-0" | "0-1" | "1/2-1/2" | "*") || word.starts_with('$');
-        Some(without_number(word)).filter(|word| !word.is_empty() && !is_result).map(str::to_owned)
+    let judged = transcript.judge(rules)?;
+    Ok(Judged {
+        story: Story::of(judged.replay.game),
+        surplus: judged.replay.moves_after_end,
+        claimed: judged.claimed.map(outcome_name),
+        hint: transcript.hint(),
+        skipped: transcript.skipped,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xiangqi::{FenError, notation::reader::ReadErrorKind};
 
     fn reason(fen: &str, moves: &str) -> String {
         let judged = judge(fen, moves, "").unwrap();
         judged.story.end.map_or("ongoing".to_owned(), |end| end.reason.to_string())
     }
 
+    /// The forms of moves are tested with the reader.
     #[test]
-    fn moves_are_read_as_people_paste_them() {
-        for moves in [
-            "h2e2 h9g7 h0g2",
-            "1. C2=5 H8+7 2. H2+3",
-            "1.炮二平五 马8进7 2.马二进三 *",
-            "炮二平五，马8进7、马二进三",
-            "[Event \"x\"]\n1. h2e2 {a comment} h9g7 $1\n2. h0g2 ; to the end of the line\n1-0",
-            "１．炮二平五 马8进7 2… 马二进三",
-            "１、炮二平五 马８进７ ２、马二进三",
-            "position startpos moves h2e2 h9g7 h0g2",
-            "startpos moves h2e2 h9g7 h0g2",
-        ] {
-            let judged = judge("", moves, "cxr").unwrap_or_else(|wrong| panic!("{moves}: {wrong:?}"));
-            let moves: Vec<_> = judged.story.game.moves().map(|mv| mv.to_string()).collect();
-            assert_eq!(moves, ["h2e2", "h9g7", "h0g2"]);
-        }
+    fn nothing_is_dropped() {
+        let judged = judge("", "1. C2=5, H8+7; 2. H2+3 {solid} R9=8; 3. R1=2! 1-0", "").unwrap();
+        let moves: Vec<_> = judged.story.game.moves().map(|mv| mv.to_string()).collect();
+        assert_eq!(moves, ["h2e2", "h9g7", "h0g2", "i9h9", "i0h0"]);
+        assert_eq!(judged.claimed, Some("red_wins"));
+        let value = judged.json();
+        assert_eq!(value["claimed"], "red_wins");
+        assert_eq!(value["skipped"][0], json!({ "kind": "comment", "line": 1, "column": 24, "text": "{solid}" }));
+        assert_eq!(value["skipped"][1]["kind"], "glyph");
+        let black = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b";
+        assert!(judge(black, "炮二平五 马8进7", "").unwrap().hint.is_some());
     }
 
     #[test]
@@ -234,20 +174,23 @@ mod tests {
         assert_eq!(judge("1. h2e2 h9g7 2. h0g2", "", "").unwrap().story.game.len(), 3);
         assert_eq!(reason("position startpos moves h2e2 h9g7", ""), "ongoing");
         assert_eq!(reason("startpos", ""), "ongoing");
-        // The moves after the end are skipped.
-        assert_eq!(judge(fen, &format!("{moves} zzz a0a1"), "").unwrap().surplus, 2);
+        assert_eq!(judge(fen, &format!("{moves} b0a1 a0a1"), "").unwrap().surplus, 2);
     }
 
     #[test]
     fn errors_are_named() {
         let wrong = |fen: &str, moves: &str, rules: &str| judge(fen, moves, rules).err().unwrap();
         assert_eq!(wrong("", "", "chess"), Wrong::Rules("chess".to_owned()));
-        assert!(matches!(wrong("9/9 w", "", ""), Wrong::Fen(FenError::RankCount { count: 2 })));
-        assert!(matches!(wrong("", "h2e2 h2e2", ""), Wrong::Move { number: 2, .. }));
-        assert!(matches!(wrong("", "{h2e2", ""), Wrong::OpenComment));
-        assert!(matches!(wrong(&"9".repeat(400), "", ""), Wrong::LongFen(400)));
-        assert!(matches!(wrong("", &"a0a1 ".repeat(20_000), ""), Wrong::LongMoves(100_000)));
-        assert!(matches!(wrong("", &"a ".repeat(2_000), ""), Wrong::ManyMoves));
+        let kind = |fen: &str, moves: &str| match wrong(fen, moves, "") {
+            Wrong::Read(error) => error.kind,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(kind("9/9 w", ""), ReadErrorKind::Fen(FenError::RankCount { count: 2 })));
+        assert!(matches!(kind("", "h2e2 h2e2"), ReadErrorKind::Move { number: 2, .. }));
+        assert!(matches!(kind("", "{h2e2"), ReadErrorKind::Unclosed { .. }));
+        assert_eq!(wrong(&"9".repeat(70_000), "", ""), Wrong::TooLong(70_000));
+        assert_eq!(wrong("", &"a0a1 ".repeat(20_000), ""), Wrong::TooLong(100_000));
+        assert_eq!(wrong("", &"a0a1 ".repeat(2_000), ""), Wrong::ManyMoves);
     }
 
     /// Any input yields a judgement or a short error. The test runner's timeout bounds the time.
@@ -268,7 +211,7 @@ mod tests {
             let rules = ["cxr", "wxf", "axf", "wikibook", "simple", "", "x"][random(7)];
             let fen = if random(2) == 0 { String::new() } else { fen };
             match judge(&fen, &moves, rules) {
-                Ok(judged) => drop(judged.story.json()),
+                Ok(judged) => drop(judged.json()),
                 Err(wrong) => assert!(
                     [false, true]
                         .map(|chinese| wrong.sentence(chinese))

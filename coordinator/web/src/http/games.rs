@@ -2,14 +2,19 @@
 
 use axum::{
     Json,
+    body::Bytes,
     extract::State,
     http::header,
     response::{IntoResponse as _, Response},
 };
-use coordinator_core::games::{self, judge::JudgeQuery};
+use coordinator_core::games::{
+    self,
+    judge::{JudgeQuery, judge_games},
+};
 use protocol::api::problem::Code;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 use xiangqi::notation::Notation;
 
 use super::{
@@ -99,7 +104,18 @@ pub(super) async fn pgn(
 
 pub(super) async fn judgement(Query(query): Query<JudgeQuery>) -> ApiResult<Json<Value>> {
     let judged = query.judge().map_err(|wrong| ApiError::new(Code::Invalid, wrong.sentence(false)))?;
-    let mut value = judged.story.json();
-    value["moves_after_the_end"] = json!(judged.surplus);
-    Ok(Json(value))
+    Ok(Json(judged.json()))
+}
+
+/// The rules of a file.
+#[derive(Deserialize)]
+pub(super) struct Rules {
+    #[serde(default)]
+    rules: String,
+}
+
+pub(super) async fn judgements(Query(query): Query<Rules>, body: Bytes) -> ApiResult<Json<Value>> {
+    let judging = spawn_blocking(move || judge_games(&body, &query.rules).map(|list| list.json()));
+    let judged = judging.await.map_err(|_| ApiError::new(Code::Internal, "the judging was aborted"))?;
+    judged.map(Json).map_err(|wrong| ApiError::new(Code::Invalid, wrong.sentence(false)))
 }

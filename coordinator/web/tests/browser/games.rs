@@ -196,6 +196,13 @@ async fn without_a_script_every_step_is_a_link() {
     browser.click("form.judge button").await;
     assert_eq!(browser.text("[data-now]").await, "2");
     assert!(browser.at().await.contains("moves=h2e2+h9g7"), "{}", browser.at().await);
+    // Many games become a list, which leads to their boards.
+    browser.go("/en/judge").await;
+    browser.keys("#moves", "1. h2e2 h9g7 *\n1. C2=5 H8+7 2. H2+3 1-0\n").await;
+    browser.click("form.judge button").await;
+    browser.wait_for(".judged tbody tr:nth-child(2) .state", "undecided").await;
+    browser.click(".judged tbody tr:nth-child(2) a").await;
+    browser.wait_for("[data-now]", "3").await;
 }
 
 #[tokio::test]
@@ -240,6 +247,48 @@ async fn a_pasted_position_is_judged() {
     browser.picture("judge-zh").await;
     browser.go("/zh/judge?moves=h2e2+b0b3").await;
     assert!(browser.text(".fault").await.starts_with("第2步："));
+}
+
+#[tokio::test]
+async fn a_file_of_games_is_judged() {
+    let bench = Bench::start().await;
+    let Some(browser) = Site::start(&bench, DESKTOP).await else { return };
+    let file = std::env::temp_dir().join(format!("judge-{}.pgn", std::process::id()));
+    let outside = include_str!("../../../../crates/dataset/tests/data/pgn/cutechess.pgn");
+    let (fen, moves) = rulebook::CHECK;
+    let differs = format!("[Red \"one\"]\n[Black \"two\"]\n[FEN \"{fen}\"]\n\n{moves} 1-0\n\n1. h2e2 h9g5 *\n");
+    std::fs::write(&file, format!("{outside}{differs}")).unwrap();
+    browser.go("/en/judge").await;
+    browser.keys("#pgn", file.to_str().unwrap()).await;
+    browser.click("form.judge button").await;
+    browser.wait_for(".judged h2", "Judged games").await;
+    assert!(browser.text(".judged .figures").await.contains('6'));
+    let row = browser.text(".judged tbody tr:nth-child(5)").await;
+    assert!(row.contains("one – two") && row.contains("perpetual check") && row.ends_with("differs"), "{row}");
+    assert!(browser.text(".judged tbody tr:nth-child(6)").await.contains("refused"));
+    browser.picture("judge-list").await;
+    browser.size(375, 812).await;
+    browser.picture("judge-list-phone").await;
+    browser.size(1_280, 900).await;
+    browser.click(".judged tbody tr:nth-child(5) a").await;
+    browser.wait_for("[data-now]", "8").await;
+    assert!(browser.text(".verdict").await.contains("perpetual check"));
+    browser.dark(true).await;
+    browser.go("/zh/judge").await;
+    browser.keys("#pgn", file.to_str().unwrap()).await;
+    browser.click("form.judge button").await;
+    browser.wait_for(".judged h2", "裁决结果").await;
+    browser.picture("judge-list-zh").await;
+    // The parts of a text that are not used are named.
+    browser.dark(false).await;
+    browser.go("/en/judge").await;
+    browser.keys("#moves", "1. C2=5 {solid}, H8+7; 2. H2+3! 1-0").await;
+    browser.click("form.judge button").await;
+    browser.wait_for("[data-now]", "3").await;
+    browser.click(".notes summary").await;
+    assert!(browser.text(".notes").await.contains("comment `{solid}` at line 1, column 9"));
+    browser.picture("judge-notes").await;
+    std::fs::remove_file(file).unwrap();
 }
 
 #[tokio::test]

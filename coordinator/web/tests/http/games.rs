@@ -1,5 +1,7 @@
 //! Games for readers: as JSON, as PGN, and judged.
 
+use std::fmt::Write as _;
+
 use protocol::api::{problem::Code, work::Role};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -180,6 +182,100 @@ async fn anything_can_be_judged() {
     let (fen, moves) = rulebook::ALLOWED;
     let page = ask("/en/judge", fen, moves, "cxr").await.unwrap().text().await.unwrap();
     assert!(page.contains("Draw") && page.contains("nothing is checked, threatened or chased"), "{page}");
+}
+
+/// The parts of the judge's form, as a browser sends them.
+fn multipart(fields: &[(&str, &str)]) -> String {
+    let mut body = String::new();
+    for (name, value) in fields {
+        let file = if *name == "pgn" { "; filename=\"games.pgn\"" } else { "" };
+        write!(body, "--edge\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n").unwrap();
+    }
+    body + "--edge--\r\n"
+}
+
+/// Sends the judge's form.
+pub(crate) async fn send_form(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> reqwest::Response {
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let request = client.post(format!("http://{}{path}", bench.address));
+    let request = request.header("content-type", "multipart/form-data; boundary=edge");
+    request.body(multipart(fields)).send().await.unwrap()
+}
+
+/// Two games end by the rules, one differently than it claims; one does not end; one is damaged.
+fn games() -> String {
+    let (fen, moves) = CHASE;
+    let game = |tags: &str, result: &str| format!("{tags}[FEN \"{fen}\"]\n\n{moves} {{x}} {result}\n\n");
+    let names = "[White \"<b>one\"]\n[Black \"two\"]\n";
+    let resigned = "1. 炮二平五 马8进7 2. 马二进三 红胜\n\n";
+    [&game(names, "0-1"), &game("", "1-0"), resigned, "1. h2e2 h9g5 *\n"].concat()
+}
+
+#[tokio::test]
+async fn a_file_of_games_is_judged_as_a_list() {
+    let bench = Bench::start().await;
+    let games = games();
+    let post = |query: &'static str, body: String| bench.request(Method::POST, query, "").body(body).send();
+    let list: Value = read(post("/api/v1/judge", games.clone()).await.unwrap()).await;
+    let sum = json!({ "games": 4, "agree": 1, "differ": 1, "undecided": 1, "refused": 1,
+                      "skipped_comments": 2, "skipped_variations": 0, "skipped_glyphs": 0 });
+    assert_eq!(list["sum"], sum);
+    assert_eq!(list["games"][0]["reason"], "perpetual_chase");
+    assert_eq!(list["games"][3]["error"], "Line 13, column 9: move 2: `h9g5`: Black's horse on h9 does not go to g5.");
+    let list: Value = read(post("/api/v1/judge?rules=simple", games.clone()).await.unwrap()).await;
+    assert_eq!((&list["sum"]["differ"], &list["games"][0]["reason"]), (&json!(2), &json!("repetition")));
+    let wrong = problem(post("/api/v1/judge", String::new()).await.unwrap(), Code::Invalid).await;
+    assert_eq!(wrong.detail, "The file has no games.");
+    let wrong = problem(post("/api/v1/judge", "h2e2 *\n".repeat(501)).await.unwrap(), Code::Invalid).await;
+    assert!(wrong.detail.starts_with("The file has more than 500 games."), "{}", wrong.detail);
+    problem(post("/api/v1/judge", " ".repeat(2 << 20)).await.unwrap(), Code::TooLarge).await;
+
+    // The page shows the same, of a file and of a text, and its links lead to the boards.
+    for field in ["pgn", "moves"] {
+        for (path, words) in
+            [("/en/judge", ["differs", "undecided", "refused"]), ("/zh/judge", ["不同", "规则未定", "无法读取"])]
+        {
+            let page = send_form(&bench, path, &[("fen", ""), (field, &games), ("rules", "")]).await;
+            assert_eq!(page.status(), StatusCode::OK, "{path} {field}");
+            let page = page.text().await.unwrap();
+            assert!(words.iter().all(|word| page.contains(word)), "{page}");
+            assert!(page.contains("&#60;b&#62;one – two") && !page.contains("<b>one"), "{page}");
+            let link = page.split_once("href=\"").unwrap().1;
+            assert!(!link.is_empty() && page.contains(&format!("{path}?fen=3a1kb2")), "{page}");
+        }
+    }
+    let page = send_form(&bench, "/en/judge", &[("moves", "h2e2"), ("pgn", "h2e2 *")]).await;
+    assert_eq!(page.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(page.text().await.unwrap().contains("There are a file and a text"));
+}
+
+#[tokio::test]
+async fn skipped_parts_are_named_on_the_page() {
+    let bench = Bench::start().await;
+    // Moves behind a semicolon are moves.
+    let sent = send_form(&bench, "/en/judge", &[("moves", "1. C2=5, H8+7; 2. H2+3, R9=8; 3. R1=2, H2+3")]).await;
+    assert_eq!(sent.status(), StatusCode::SEE_OTHER);
+    let address = sent.headers()["location"].to_str().unwrap();
+    assert_eq!(address, "/en/judge?moves=h2e2+h9g7+h0g2+i9h9+i0h0+b9c7");
+    let text = "1. 炮二平五 {好} 马8进7 (1... 马2进3) 红胜";
+    let page = send_form(&bench, "/en/judge", &[("moves", text)]).await.text().await.unwrap();
+    for words in ["comment `{好}` at line 1, column 9", "variation `(1... 马2进3)`", "The text claims: red wins."] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(page.contains("href=\"/en/judge?moves=h2e2+h9g7\""), "{page}");
+    let page = send_form(&bench, "/zh/judge", &[("moves", text)]).await.text().await.unwrap();
+    assert!(page.contains("第1行第9字的注释“{好}”") && page.contains("文本自称：红胜。"), "{page}");
+    let black = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b";
+    let page = send_form(&bench, "/en/judge", &[("fen", black), ("moves", "炮二平五 马8进7")]).await;
+    assert!(page.text().await.unwrap().contains("Black moves first in the position"));
+    let query = encode(&[("moves", "1. h2e2 {solid} h9g7!")]);
+    let judged: Value = read(get(&bench, &format!("/api/v1/judge?{query}")).await).await;
+    assert_eq!(judged["skipped"][0], json!({ "kind": "comment", "line": 1, "column": 9, "text": "{solid}" }));
+    // A stray field, a field that is no text, and a body that is no form.
+    let page = send_form(&bench, "/en/judge", &[("moves", "h2e2"), ("other", "x")]).await;
+    assert_eq!(page.status(), StatusCode::SEE_OTHER);
+    let page = bench.request(Method::POST, "/en/judge", "").body("moves=h2e2").send().await.unwrap();
+    assert!(page.status().is_client_error());
 }
 
 /// Any address yields a page, soon, and nothing of it becomes markup.

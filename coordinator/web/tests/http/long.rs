@@ -7,7 +7,7 @@ use xiangqi::{
     rules::{Game, Outcome},
 };
 
-use crate::{bench::Bench, rulebook};
+use crate::{bench::Bench, games::send_form, rulebook};
 
 /// The longest game that the judge accepts, in plies.
 const MAX_PLIES: usize = 1_500;
@@ -98,14 +98,9 @@ async fn a_long_text_is_sent_and_has_an_address_afterwards() {
         text
     });
     let moves = texts.collect::<Vec<_>>().join(" ");
-    let body = serde_urlencoded::to_string([("fen", ""), ("moves", &moves), ("rules", "cxr"), ("flip", "1")]).unwrap();
-    assert!(body.len() > 32_768, "too long for an address: {}", body.len());
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let send = |body: String| {
-        let request = client.post(format!("http://{}/en/judge", bench.address)).body(body);
-        request.header("content-type", "application/x-www-form-urlencoded").send()
-    };
-    let sent = send(body).await.unwrap();
+    assert!(moves.len() > 16_384, "too long for an address: {}", moves.len());
+    let send = async |fields: &[(&str, &str)]| send_form(&bench, "/en/judge", fields).await;
+    let sent = send(&[("fen", ""), ("moves", &moves), ("rules", "cxr"), ("flip", "1")]).await;
     assert_eq!(sent.status(), StatusCode::SEE_OTHER);
     let place = sent.headers()["location"].to_str().unwrap().to_owned();
     assert!(place.len() < 8_000 && place.contains("flip=1"), "{} bytes", place.len());
@@ -116,10 +111,10 @@ async fn a_long_text_is_sent_and_has_an_address_afterwards() {
     // Moves after the end are counted, and unreadable ones reported at once.
     let (fen, line) = rulebook::CHECK;
     let over = format!("{line} a0a1 a1a2");
-    let sent = send(serde_urlencoded::to_string([("fen", fen), ("moves", &over)]).unwrap()).await.unwrap();
+    let sent = send(&[("fen", fen), ("moves", &over)]).await;
     let (_, page) = get(&bench, sent.headers()["location"].to_str().unwrap()).await;
     assert!(page.contains("perpetual check") && page.contains("2 further moves were ignored"), "{page}");
-    let wrong = send(serde_urlencoded::to_string([("moves", "h2e2 b0b3")]).unwrap()).await.unwrap();
+    let wrong = send(&[("moves", "h2e2 b0b3")]).await;
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(wrong.text().await.unwrap().contains("h2e2 b0b3</textarea>"), "the input stays");
 }

@@ -1,8 +1,7 @@
 //! A file of cases, judged on all cores and streamed.
 
 use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, Read as _, Write},
+    io::{BufRead, Read as _, Write},
     num::NonZeroUsize,
     path::Path,
 };
@@ -16,7 +15,7 @@ use super::{
     answer::Answer,
     case::{Case, Expected},
 };
-use crate::{Finding, output::is_broken_pipe};
+use crate::{Finding, input, live_line::LiveLine, output::is_broken_pipe};
 
 /// Bytes per parallel chunk: enough for all cores, little memory.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -50,16 +49,11 @@ pub(super) fn run(
     json: bool,
     out: &mut impl Write,
 ) -> Result<Finding> {
-    let (name, reader): (_, Box<dyn BufRead>) = if path == Path::new("-") {
-        ("standard input".to_owned(), Box::new(io::stdin().lock()))
-    } else {
-        let name = path.display().to_string();
-        let file = File::open(path).with_context(|| name.clone())?;
-        (name, Box::new(BufReader::with_capacity(1 << 16, file)))
-    };
+    let (name, reader) = input::open(path)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let mut lines = Lines { reader, number: 0 };
     let mut sum = Sum { passed: 0, failed: 0 };
+    let mut live = LiveLine::new();
     while let Some(chunk) = lines.chunk().with_context(|| name.clone())? {
         let judged: Vec<_> =
             pool.install(|| chunk.par_iter().map(|(number, line)| judge(*number, line, rules)).collect());
@@ -76,7 +70,9 @@ pub(super) fn run(
                 }
             }
         }
+        live.show(|| format!("{} passed, {} failed", sum.passed, sum.failed))?;
     }
+    drop(live);
     if json {
         serde_json::to_writer(&mut *out, &sum)?;
         writeln!(out)?;

@@ -8,6 +8,8 @@
 //! [`Transcript::skipped`] lists what is neither position, move, number nor result. A word that is
 //! nothing of this is an error, which names its place.
 //!
+//! [`Games`] splits a file of many games in PGN, and holds one of them in memory.
+//!
 //! ```
 //! use xiangqi::{notation::reader::Transcript, rules::RuleSet};
 //!
@@ -20,20 +22,24 @@
 //! ```
 
 mod error;
+mod games;
+mod judged;
 mod resolve;
 mod tokens;
 mod words;
 
 pub use error::{ReadError, ReadErrorKind};
+pub use games::{GameText, Games, MAX_GAME_BYTES};
+pub use judged::{Agreement, DRAW_WINS_BLACK, JudgedGame};
 pub(super) use resolve::parse_in;
 pub use resolve::resolve;
 pub use tokens::{Token, TokenKind, Tokens};
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use super::chinese;
 use crate::{
-    Color, Fen,
+    Color, Fen, Move,
     rules::{Game, Outcome, RuleSet},
     text::shortened,
 };
@@ -89,13 +95,39 @@ pub struct Skipped {
     /// Its place.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub place: Place,
-    /// Its text, shortened if it is long.
+    /// The number of moves before it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub after: usize,
+    /// Its text. Messages and JSON shorten it.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "serialize_shortened"))]
     pub text: String,
+}
+
+#[cfg(feature = "serde")]
+fn serialize_shortened<S: serde::Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&shortened(text))
+}
+
+impl Skipped {
+    /// The words of a comment, without its marks and with single blanks. `None` if it is none, or a
+    /// line that PGN escapes by `%`.
+    #[must_use]
+    pub fn comment(&self) -> Option<String> {
+        let text = self.text.as_str();
+        let bare = match text.chars().next() {
+            _ if self.kind != TokenKind::Comment => None,
+            Some('{') => text[1..].strip_suffix('}'),
+            Some('（') => text['（'.len_utf8()..].strip_suffix('）'),
+            Some(';') => Some(&text[1..]),
+            _ => None,
+        };
+        bare.map(|bare| bare.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}` at {}", self.kind.name(), self.text, self.place)
+        write!(f, "{} `{}` at {}", self.kind.name(), shortened(&self.text), self.place)
     }
 }
 
@@ -106,9 +138,9 @@ pub struct Transcript {
     pub start: Fen,
     /// The moves.
     pub moves: Vec<WrittenMove>,
-    /// The result that the text states; the inner option is empty for `*`.
+    /// The result that the text states behind its moves; the inner option is empty for `*`.
     pub result: Option<Option<Outcome>>,
-    /// The tags of PGN, with their values as written.
+    /// The tags of PGN, with their values.
     pub tags: Vec<(String, String)>,
     /// All that was recognised and not used.
     pub skipped: Vec<Skipped>,
@@ -131,17 +163,29 @@ impl Transcript {
     /// If a word has no known form, a bracket is not closed, or a position is invalid. Also if the
     /// texts hold two positions, two results, or moves after a result.
     pub fn read(position: &str, moves: &str) -> Result<Self, ReadError> {
+        Self::read_from([Tokens::of_position(position), Tokens::new(moves)], Place::START)
+    }
+
+    /// Reads a game whose text begins at this line of a file. All places are those of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transcript::read`].
+    pub fn read_at(line: usize, game: &str) -> Result<Self, ReadError> {
+        Self::read_from([Tokens::new(""), Tokens::new(game)], Place { line, ..Place::START })
+    }
+
+    fn read_from(texts: [Tokens<'_>; 2], start: Place) -> Result<Self, ReadError> {
         let mut transcript =
             Self { start: Fen::start(), moves: Vec::new(), result: None, tags: Vec::new(), skipped: Vec::new() };
         let mut has_position = false;
-        for (text, tokens) in [(position, Tokens::of_position(position)), (moves, Tokens::new(moves))] {
-            let mut next = Place::START;
+        for (index, tokens) in texts.into_iter().enumerate() {
+            let mut next = start;
             for token in tokens {
                 let place = next;
                 next = place.behind(token.text);
-                let in_position = std::ptr::eq(text, position);
                 let taken = transcript.take(token, place, &mut has_position);
-                taken.map_err(|kind| ReadError { place, in_position, kind, hint: None })?;
+                taken.map_err(|kind| ReadError { place, in_position: index == 0, kind, hint: None })?;
             }
         }
         Ok(transcript)
@@ -149,13 +193,11 @@ impl Transcript {
 
     fn take(&mut self, token: Token<'_>, place: Place, has_position: &mut bool) -> Result<(), ReadErrorKind> {
         let text = token.text;
-        let position = match token.kind {
-            TokenKind::StartPosition => Some("startpos"),
-            TokenKind::Fen => Some(text),
-            TokenKind::Tag => match tag(text) {
-                Some(("FEN", value)) => Some(value),
-                _ => None,
-            },
+        let tag = if token.kind == TokenKind::Tag { tag(text) } else { None };
+        let position = match (token.kind, &tag) {
+            (TokenKind::StartPosition, _) => Some("startpos"),
+            (TokenKind::Fen, _) => Some(text),
+            (_, Some(("FEN", value))) => Some(value.trim()),
             _ => None,
         };
         if let Some(fen) = position {
@@ -171,7 +213,11 @@ impl Transcript {
             TokenKind::Result if self.result.is_some() => Err(ReadErrorKind::SecondResult { text: shortened(text) }),
             TokenKind::Move if self.result.is_some() => Err(ReadErrorKind::AfterResult { text: shortened(text) }),
             TokenKind::Result => {
-                self.result = Some(outcome(text));
+                let result = outcome(text);
+                if let Some(tag) = self.tag("Result").filter(|tag| outcome(tag) != result) {
+                    return Err(ReadErrorKind::OtherResult { text: shortened(text), tag: shortened(tag) });
+                }
+                self.result = Some(result);
                 Ok(())
             }
             TokenKind::Move => {
@@ -179,14 +225,15 @@ impl Transcript {
                 Ok(())
             }
             TokenKind::Tag => {
-                self.tags.extend(tag(text).map(|(name, value)| (name.to_owned(), value.to_owned())));
+                self.tags.extend(tag.map(|(name, value)| (name.to_owned(), value.into_owned())));
                 Ok(())
             }
             TokenKind::Comment | TokenKind::Variation | TokenKind::Glyph => {
-                self.skipped.push(Skipped { kind: token.kind, place, text: shortened(text) });
+                self.skipped.push(Skipped { kind: token.kind, place, after: self.moves.len(), text: text.to_owned() });
                 Ok(())
             }
             TokenKind::Unclosed => Err(ReadErrorKind::Unclosed { text: shortened(text) }),
+            TokenKind::Unknown if text.starts_with('[') => Err(ReadErrorKind::Tag { text: shortened(text) }),
             TokenKind::Unknown => Err(ReadErrorKind::Unknown { text: shortened(text), number: self.moves.len() + 1 }),
             _ => Ok(()),
         }
@@ -198,6 +245,28 @@ impl Transcript {
         self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
     }
 
+    /// The result that the text claims, behind its moves or in its tag; the inner option is empty
+    /// if the game is not over.
+    #[must_use]
+    pub fn claimed(&self) -> Option<Option<Outcome>> {
+        self.result.or_else(|| self.tag("Result").map(outcome))
+    }
+
+    /// The legal moves at the beginning, and the error of the next one, if there is one.
+    #[must_use]
+    pub fn legal_moves(&self) -> (Vec<Move>, Option<ReadError>) {
+        // A game that names its notation is read in no other.
+        let notation = self.tag("Notation").and_then(|name| name.parse().ok());
+        let (moves, error) = resolve(&self.start.position, notation, || self.moves.iter().map(|mv| mv.text.as_str()));
+        let error = error.zip(self.moves.get(moves.len())).map(|(error, written)| ReadError {
+            place: written.place,
+            in_position: false,
+            kind: ReadErrorKind::Move { number: moves.len() + 1, error },
+            hint: self.hint(),
+        });
+        (moves, error)
+    }
+
     /// Plays the moves until they or the rules end the game.
     ///
     /// # Errors
@@ -205,22 +274,18 @@ impl Transcript {
     /// If a move before the end is not legal.
     pub fn play(&self, rules: RuleSet) -> Result<Replay, ReadError> {
         let mut game = Game::new(self.start.clone(), rules);
-        // A game that names its notation is read in no other.
-        let notation = self.tag("Notation").and_then(|name| name.parse().ok());
-        let (moves, mut error) =
-            resolve(&self.start.position, notation, || self.moves.iter().map(|mv| mv.text.as_str()));
-        for index in 0..self.moves.len() {
+        let (moves, error) = self.legal_moves();
+        for mv in moves {
             if game.status().ending().is_some() {
-                return Ok(Replay { game, moves_after_end: self.moves.len() - index });
+                break;
             }
-            if let Some(mv) = moves.get(index) {
-                game.push_legal(*mv);
-            } else if let Some(error) = error.take() {
-                let kind = ReadErrorKind::Move { number: index + 1, error };
-                return Err(ReadError { place: self.moves[index].place, in_position: false, kind, hint: self.hint() });
-            }
+            game.push_legal(mv);
         }
-        Ok(Replay { game, moves_after_end: 0 })
+        let moves_after_end = self.moves.len() - game.len();
+        match error {
+            Some(error) if game.status().ending().is_none() => Err(error),
+            _ => Ok(Replay { game, moves_after_end }),
+        }
     }
 
     /// A suspicion: every numeral is that of the other side. Red's numbers are Chinese and Black's
@@ -261,12 +326,19 @@ impl fmt::Display for Hint {
     }
 }
 
-/// The name of a tag, and its value as written. A value with a backslash keeps it.
-#[must_use]
-pub fn tag(text: &str) -> Option<(&str, &str)> {
+/// The name of a tag, and its value. A backslash stands before quotes and backslashes.
+fn tag(text: &str) -> Option<(&str, Cow<'_, str>)> {
     let (name, value) = text.strip_prefix('[')?.split_once('"')?;
     let (value, _) = value.rsplit_once('"')?;
-    Some((name.trim(), value.trim()))
+    let unescaped = || {
+        let mut is_escaped = false;
+        let is_kept = |letter: &char| {
+            is_escaped = *letter == '\\' && !is_escaped;
+            !is_escaped
+        };
+        value.chars().filter(is_kept).collect()
+    };
+    Some((name.trim(), if value.contains('\\') { Cow::Owned(unescaped()) } else { Cow::Borrowed(value) }))
 }
 
 /// The outcome that a result says; `None` for `*`, or if it is no result.

@@ -1,9 +1,19 @@
-//! Messages for input that cannot be judged.
+//! Messages for input that cannot be judged, and for its skipped parts.
 
 use board::character;
-use xiangqi::{Color, Fen, FenError, Piece, PieceKind, Square, notation::NotationError};
+use xiangqi::{
+    Color, Fen, FenError, Piece, PieceKind, Square,
+    notation::{
+        NotationError,
+        reader::{Hint, Place, ReadError, ReadErrorKind, Skipped, TokenKind},
+    },
+    text::shortened,
+};
 
-use super::{MAX_FEN_BYTES, MAX_MOVES, MAX_TEXT_BYTES, Wrong};
+use super::{
+    MAX_MOVES, MAX_TEXT_BYTES, Wrong,
+    list::{MAX_GAMES, MAX_LIST_BYTES},
+};
 
 impl Wrong {
     /// One sentence that names the place.
@@ -15,16 +25,23 @@ impl Wrong {
     fn english(&self) -> String {
         match self {
             Self::Rules(name) => format!("Rules: `{}` is none of cxr, wxf, axf, wikibook, simple.", printable(name)),
-            Self::LongFen(length) => {
-                format!("Position: the text has {length} bytes; a FEN has at most {MAX_FEN_BYTES}.")
+            Self::TooLong(length) => {
+                format!("The text has {length} bytes; of one game at most {MAX_TEXT_BYTES} are read.")
             }
-            Self::Fen(error) => format!("Position: {error}."),
-            Self::LongMoves(length) => {
-                format!("Moves: the text has {length} bytes; at most {MAX_TEXT_BYTES} are read.")
+            Self::ManyMoves => format!("There are more than {MAX_MOVES} moves."),
+            Self::Read(error) => {
+                let kind = match (error.in_position, &error.kind) {
+                    (_, ReadErrorKind::Fen(_)) | (true, _) => "Position: ",
+                    _ => "",
+                };
+                capitalised(&format!("{kind}{error}."))
             }
-            Self::ManyMoves => format!("Moves: there are more than {MAX_MOVES}."),
-            Self::Move { number, error } => format!("Move {number}: {error}."),
-            Self::OpenComment => "Moves: a comment or a tag is not closed.".to_owned(),
+            Self::TooLongFile(length) => {
+                format!("The file has {length} bytes; at most {MAX_LIST_BYTES} are read. {UNBOUNDED}")
+            }
+            Self::ManyGames => format!("The file has more than {MAX_GAMES} games. {UNBOUNDED}"),
+            Self::NoGames => "The file has no games.".to_owned(),
+            Self::TwoInputs => "There are a file and a text: judge one of the two.".to_owned(),
         }
     }
 
@@ -33,14 +50,78 @@ impl Wrong {
             Self::Rules(name) => {
                 format!("规则：“{}”不是 cxr、wxf、axf、wikibook、simple 之一。", printable(name))
             }
-            Self::LongFen(length) => format!("局面：文本有{length}字节，FEN 最多{MAX_FEN_BYTES}字节。"),
-            Self::Fen(error) => format!("局面：{}。", of_fen(error)),
-            Self::LongMoves(length) => format!("着法：文本有{length}字节，最多读{MAX_TEXT_BYTES}字节。"),
-            Self::ManyMoves => format!("着法：超过{MAX_MOVES}步。"),
-            Self::Move { number, error } => format!("第{number}步：{}。", of_move(error)),
-            Self::OpenComment => "着法：注释或标签没有结束。".to_owned(),
+            Self::TooLong(length) => format!("文本有{length}字节，单局最多读{MAX_TEXT_BYTES}字节。"),
+            Self::ManyMoves => format!("着法超过{MAX_MOVES}步。"),
+            Self::Read(error) => of_reader(error),
+            Self::TooLongFile(length) => {
+                format!("文件有{length}字节，最多读{MAX_LIST_BYTES}字节。{UNBOUNDED_CHINESE}")
+            }
+            Self::ManyGames => format!("文件超过{MAX_GAMES}局。{UNBOUNDED_CHINESE}"),
+            Self::NoGames => "文件中没有对局。".to_owned(),
+            Self::TwoInputs => "同时有文件和文本，请只提交其中之一。".to_owned(),
         }
     }
+}
+
+/// Where longer files are judged.
+const UNBOUNDED: &str = "`chuhe judge --pgn` reads files of any length.";
+const UNBOUNDED_CHINESE: &str = "更大的文件可用 `chuhe judge --pgn` 裁决。";
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A skipped part with its place.
+#[must_use]
+pub fn skipped_sentence(part: &Skipped, chinese: bool) -> String {
+    if !chinese {
+        return part.to_string();
+    }
+    let kind = match part.kind {
+        TokenKind::Variation => "变着",
+        TokenKind::Glyph => "评注符号",
+        _ => "注释",
+    };
+    format!("{}的{kind}“{}”", place(part.place), shortened(&part.text))
+}
+
+/// A hint.
+#[must_use]
+pub fn hint_sentence(hint: &Hint, chinese: bool) -> String {
+    if !chinese {
+        return hint.to_string();
+    }
+    let (first, other) = (side(hint.first), side(hint.first.opponent()));
+    format!("数字全是对方的写法（红方用汉字，黑方用阿拉伯数字）：局面为{first}先走，而文本从{other}开始")
+}
+
+fn place(place: Place) -> String {
+    format!("第{}行第{}字", place.line, place.column)
+}
+
+fn of_reader(error: &ReadError) -> String {
+    let text = match &error.kind {
+        ReadErrorKind::Fen(error) => return format!("局面：{}。", of_fen(error)),
+        ReadErrorKind::Move { number, error } => format!("第{number}步：{}", of_move(error)),
+        ReadErrorKind::Unknown { text, number } => format!("第{number}步：{}", not_a_move(text)),
+        ReadErrorKind::Tag { text } => format!("“{text}”不是形如 [Event \"x\"] 的标签"),
+        ReadErrorKind::Unclosed { text } => format!("“{text}”的括号没有结束"),
+        ReadErrorKind::SecondPosition => "出现第二个局面，或着法之后又有局面".to_owned(),
+        ReadErrorKind::SecondResult { text } => format!("第二个结果“{text}”"),
+        ReadErrorKind::AfterResult { text } => format!("结果之后还有着法“{text}”"),
+        ReadErrorKind::OtherResult { text, tag } => format!("结果“{text}”与标签“{tag}”不同"),
+        ReadErrorKind::NotUtf8 => "有字节不是 UTF-8".to_owned(),
+    };
+    let is_placed = error.place.line > 1 || !text.starts_with('第');
+    let kind = if error.in_position { "局面：" } else { "" };
+    let place = if is_placed { format!("{}：", place(error.place)) } else { String::new() };
+    let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!("（{}）", hint_sentence(hint, true)));
+    format!("{kind}{place}{text}{hint}。")
+}
+
+fn not_a_move(text: &str) -> String {
+    format!("“{text}”不是任何已知记谱法的着法")
 }
 
 /// Foreign text on one line, without control characters.
@@ -61,9 +142,7 @@ fn piece(color: Color, kind: PieceKind) -> String {
 
 fn of_move(error: &NotationError) -> String {
     match error {
-        NotationError::NotAMove { text, .. } | NotationError::NotRecognized { text } => {
-            format!("“{text}”不是任何已知记谱法的着法")
-        }
+        NotationError::NotAMove { text, .. } | NotationError::NotRecognized { text } => not_a_move(text),
         NotationError::NothingThere { text, side: color, from, .. } => {
             format!("“{text}”：{from} 上没有{}的棋子", side(*color))
         }
@@ -126,7 +205,9 @@ fn of_fen(error: &FenError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge;
+    use xiangqi::notation::reader::Transcript;
+
+    use super::{super::judge, hint_sentence, skipped_sentence};
 
     #[test]
     fn the_place_is_named_in_both_languages() {
@@ -143,8 +224,28 @@ mod tests {
             ["Position: FEN board: the kings face each other on file e.", "局面：FEN 棋盘：将帅在 e 路照面。"]
         );
         assert_eq!(
-            sentences("", "e2e4!"),
-            ["Move 1: `e2e4!` is not a move in any known notation.", "第1步：“e2e4!”不是任何已知记谱法的着法。"]
+            sentences("", "e2e4x"),
+            ["Move 1: `e2e4x` is not a move in any known notation.", "第1步：“e2e4x”不是任何已知记谱法的着法。"]
         );
+        assert_eq!(
+            sentences("", "h2e2\n {x"),
+            ["Line 2, column 2: the bracket of `{x` is not closed.", "第2行第2字：“{x”的括号没有结束。"]
+        );
+        assert_eq!(
+            sentences("", "h2e2 1-0 h9g7"),
+            ["Line 1, column 10: a move after the result: `h9g7`.", "第1行第10字：结果之后还有着法“h9g7”。"]
+        );
+    }
+
+    #[test]
+    fn notes_are_named_in_both_languages() {
+        let black = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b";
+        let read = Transcript::read(black, "炮二平五 {好}\n马8进7 !? (马2进3)").unwrap();
+        assert_eq!(
+            read.skipped.iter().map(|part| skipped_sentence(part, true)).collect::<Vec<_>>(),
+            ["第1行第6字的注释“{好}”", "第2行第6字的评注符号“!?”", "第2行第9字的变着“(马2进3)”"]
+        );
+        assert_eq!(skipped_sentence(&read.skipped[0], false), "comment `{好}` at line 1, column 6");
+        assert!(hint_sentence(&read.hint().unwrap(), true).ends_with("局面为黑方先走，而文本从红方开始"));
     }
 }

@@ -72,11 +72,13 @@ super::list::words! {
         more: "More", "更多";
         newest: "Newest", "最新";
         judge_title: "The judge", "裁判";
-        judge_lead: "Paste a position or moves, and see what the rules say and why.",
-            "粘贴局面或着法，查看规则的结论与依据。";
+        judge_lead: "Paste a position, moves or a file of games, and see what the rules say and why.",
+            "粘贴局面、着法或棋谱文件，查看规则的结论与依据。";
         judge_fen: "Position (FEN); empty for the start of a game", "局面（FEN），留空为开局";
-        judge_moves: "Moves: UCI (h2e2), WXF (C2=5) or Chinese (炮二平五); PGN and “position … moves …” are read too",
-            "着法：UCI（h2e2）、WXF（C2=5）或中文（炮二平五），也可粘贴 PGN 或“position … moves …”";
+        judge_moves: "Moves in any notation: UCI (h2e2), WXF (C2=5), Chinese (炮二平五); PGN and “position … moves …” too",
+            "着法（任何记谱法）：UCI（h2e2）、WXF（C2=5）、中文（炮二平五），也可粘贴 PGN 或“position … moves …”";
+        judge_file: "Or a file of games in PGN: at most 500 games and 1 MB", "或上传 PGN 棋谱文件：最多 500 局、1 MB";
+        judge_rules_tagged: "of the game’s tag, or cxr", "按棋谱标签，否则 cxr";
         judge_do: "Judge", "裁决";
         judge_examples: "Worked examples of the rulebook", "规则书例题";
         judge_examples_help: "From the rules of computer xiangqi competitions (2023).", "出自《象棋程序竞赛规则》（2023）。";
@@ -84,6 +86,31 @@ super::list::words! {
         judge_surplus: "The game was over then; {} further moves were ignored.", "此时对局已结束，其后 {} 步未予考虑。";
         judge_permanent: "The address of this page can be kept: it holds the position and the moves.",
             "本页地址可收藏：其中包含局面与着法。";
+        judge_address: "An address that can be kept", "可收藏的地址";
+        judge_claimed: "The text claims: {}.", "文本自称：{}。";
+        judge_hint: "Perhaps another side moves first: {}.", "先走方可能有误：{}。";
+        judge_skipped: "Parts of the text that were not used: {}", "文本中未采用的部分：{}";
+        judge_skipped_more: "and {} more", "另有 {} 处";
+        judge_list: "Judged games", "裁决结果";
+        judge_list_game: "Game", "局";
+        judge_list_line: "Line", "行";
+        judge_list_players: "Red – Black", "红方 – 黑方";
+        judge_list_claimed: "Claimed", "自称结果";
+        judge_list_rules: "By the rules", "按规则";
+        judge_list_ply: "Ply", "步数";
+        judge_list_verdict: "Comparison", "比较";
+        judge_ongoing: "ongoing", "未结束";
+        judge_nothing: "nothing", "无";
+        judge_agrees: "agrees", "一致";
+        judge_differs: "differs", "不同";
+        judge_undecided: "undecided", "规则未定";
+        judge_refused: "refused", "无法读取";
+        judge_games: "Games", "局数";
+        judge_comments: "Comments skipped", "略过注释";
+        judge_variations: "Variations skipped", "略过变着";
+        judge_glyphs: "Glyphs skipped", "略过评注符号";
+        judge_undecided_help: "Undecided: the rules do not end the game, as after a resignation. A game’s number leads to its board.",
+            "规则未定：规则没有终结该局，例如认输。点击局号可看棋盘。";
         rules_cxr: "computer competitions (cxr)", "程序竞赛规则（cxr）";
         rules_wxf: "World Xiangqi Federation (wxf)", "世界象棋联合会（wxf）";
         rules_axf: "Asian Xiangqi Federation (axf)", "亚洲象棋联合会（axf）";

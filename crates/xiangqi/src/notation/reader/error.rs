@@ -28,6 +28,8 @@ pub enum ReadErrorKind {
     Move { number: usize, error: NotationError },
     #[error("move {number}: `{text}` is not a move in any known notation")]
     Unknown { text: String, number: usize },
+    #[error("`{text}` is not a tag as in `[Event \"x\"]`")]
+    Tag { text: String },
     #[error("the bracket of `{text}` is not closed")]
     Unclosed { text: String },
     #[error("a second position, or a position after moves")]
@@ -36,6 +38,10 @@ pub enum ReadErrorKind {
     SecondResult { text: String },
     #[error("a move after the result: `{text}`")]
     AfterResult { text: String },
+    #[error("the result `{text}` is not that of the tag, `{tag}`")]
+    OtherResult { text: String, tag: String },
+    #[error("a byte that is not UTF-8")]
+    NotUtf8,
 }
 
 impl std::error::Error for ReadError {}

@@ -69,16 +69,22 @@ pub(super) fn is_digits(text: &str) -> bool {
     text.chars().all(is_digit)
 }
 
-/// Blanks and punctuation.
+/// Blanks and punctuation between other tokens.
+fn is_separator(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, ',' | '|' | '.' | ':' | '\u{feff}') || "，、；。：…⋯．".contains(letter)
+}
+
+/// Blanks, punctuation, and rules of at least three characters: `=====`.
 pub(super) fn separators(rest: &str) -> usize {
-    let is_separator = |letter: char| {
-        letter.is_whitespace()
-            || matches!(letter, ',' | '|' | '.' | ':' | '\u{feff}')
-            || "，、；。：…⋯．".contains(letter)
-    };
     // The mark of a list's item.
     if rest.starts_with("- ") {
         return 1;
+    }
+    for mark in ['=', '-', '_'] {
+        let length = rest.len() - rest.trim_start_matches(mark).len();
+        if length >= 3 && is_boundary(&rest[length..]) {
+            return length;
+        }
     }
     rest.find(|letter| !is_separator(letter)).unwrap_or(rest.len())
 }
@@ -127,10 +133,10 @@ pub(super) fn tag(rest: &str) -> Option<usize> {
 
 /// Whether moves follow a semicolon, which then separates them; else it begins a comment.
 pub(super) fn continues_moves(rest: &str) -> bool {
-    let line = rest.split('\n').next().unwrap_or_default().trim();
-    let behind = number(line).map_or(line, |length| &line[length..]);
-    let behind = &behind[separators(behind)..];
-    behind.is_empty() || move_text(behind).is_some()
+    let blank = |letter: char| letter != '\n' && is_separator(letter);
+    let rest = rest.trim_start_matches(blank);
+    let rest = number(rest).map_or(rest, |length| &rest[length..]).trim_start_matches(blank);
+    rest.is_empty() || rest.starts_with('\n') || move_text(rest).is_some()
 }
 
 /// `$1`, `!?`.
