@@ -1,5 +1,5 @@
-//! Games written as PGN come back identical, in every notation, through both readers: the one of
-//! records ([`dataset::pgn::read`]) and the one of games of any origin ([`Transcript`]).
+//! Games written as PGN come back identical, in every notation and through both readers.
+//! [`dataset::pgn::read`] reads records, [`Transcript`] games of any origin.
 //!
 //! `CHUHE_PGN_GAMES` is the number of games of self-play; all kinds of starts and endings are
 //! added.
@@ -145,7 +145,7 @@ fn all_moves(record: &Record) -> Vec<Move> {
     record.opening.moves.iter().copied().chain(record.moves.iter().map(|scored| scored.mv)).collect()
 }
 
-/// What the games contained. The test demands the rare things.
+/// Counts of rare moves, starts and endings, which the test demands.
 #[derive(Default)]
 struct Seen {
     games: usize,

@@ -58,7 +58,7 @@ const PAWN_SLOTS: usize = 512;
 /// A correction table, by side to move and key.
 type CorrectionTable = [[HistoryValue; CORRECTION_SLOTS]; 2];
 
-/// What correction history knows a position by.
+/// The keys of a position in correction history.
 pub(crate) struct CorrectionKeys {
     pub(crate) side: Color,
     /// The keys of pawns, red's and black's other pieces, and material.

@@ -1,8 +1,8 @@
 //! The staged move picker.
 //!
-//! Order: table move; captures that pass SEE, by victim (MVV) and capture history; quiet moves, by
-//! butterfly, continuation and pawn history, checks first; losing captures. Later stages are generated only when
-//! needed.
+//! Order: table move; captures that pass SEE, by victim (MVV) and capture history; quiet moves;
+//! losing captures. Quiet moves are ordered by butterfly, continuation and pawn history, with a
+//! bonus for checks. Later stages are generated only when needed.
 
 use xiangqi::{Move, MoveList, PieceKind, Position, rules::Game};
 

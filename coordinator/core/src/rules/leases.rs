@@ -39,7 +39,8 @@ impl Lease {
         if finished <= self.finished {
             return Err(Problem::new(Code::NoProgress, "no game was finished since the last renewal"));
         }
-        // Progress is only claimed: unlimited renewals would withhold the games from all other workers.
+        // Progress is only claimed: unlimited renewals would withhold the games from all other
+        // workers.
         let last = self.created.max(self.delivered).after((1 + MAX_RENEWAL_FACTOR) * self.duration);
         let end = now.after(self.duration).min(last);
         if end <= now {

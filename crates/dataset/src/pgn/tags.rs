@@ -38,8 +38,8 @@ pub(super) fn written<'a>(
     all
 }
 
-/// Inverts [`written`]: drops the tags that follow from the game, and unknown ones of the seven. The
-/// `White` of other programs is our `Red`.
+/// Inverts [`written`]: drops the tags that follow from the game, and unknown ones of the seven.
+/// The `White` of other programs is our `Red`.
 pub(super) fn kept(mut tags: Vec<(String, String)>) -> Vec<(String, String)> {
     let has_red = tags.iter().any(|(name, _)| name == "Red");
     tags.retain(|(name, value)| {
