@@ -28,10 +28,10 @@ impl Graph {
         let mut reexports = BTreeMap::new();
         for (module, paths) in &files {
             for path in &paths.reexported {
-                if let (Some((child, _)), Some(name)) = (locate(&files, module, path), path.last()) {
-                    if child.len() > module.len() {
-                        reexports.insert((module.clone(), name.clone()), child);
-                    }
+                if let (Some((child, _)), Some(name)) = (locate(&files, module, path), path.last())
+                    && child.len() > module.len()
+                {
+                    reexports.insert((module.clone(), name.clone()), child);
                 }
             }
         }
@@ -45,7 +45,7 @@ impl Graph {
             for path in paths.used.iter().chain(paths.reexported.iter().filter(foreign)) {
                 let Some((mut target, item)) = locate(&files, module, path) else { continue };
                 if let Some(child) = item.and_then(|item| reexports.get(&(target.clone(), item))) {
-                    target = child.clone();
+                    target.clone_from(child);
                 }
                 if target != *module {
                     used.insert(target);
