@@ -33,9 +33,9 @@ pub struct SelftestRecord {
 
 /// Reference games: names and digests.
 pub const GAMES: [(&str, &str); 3] = [
-    ("plain", "3ce40ae19e8b91e404c87d1ae88c2f2b7e42f7e2d742af5365f915b273728bc4"),
-    ("net", "5c878155dc076fff0f2974fdc252cfc3619757915ad7d99f55189ce3f22d0f3a"),
-    ("match", "b0e379380d9a06e5f403b3424e346492b9c52c9bab801c9291dccee80f51bc4a"),
+    ("plain", "56d3ebe8439e7f0fa8e939a1733323a16dfd820b640c4c91535dcc588e993b74"),
+    ("net", "fd3ff8a0d3f6b3d69d6b633f5c9fb1c4c0632febf3683d24b6e5372c8f19ad9a"),
+    ("match", "f4c8da08c6c6aef7e475955880d76afb313083ed5d7929a917f92b8b233e1f70"),
 ];
 
 /// Runs all tests and returns the bench's node count. `progress` is called with each step.
