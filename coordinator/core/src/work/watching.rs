@@ -1,7 +1,7 @@
 //! Live matches: the match on show and the lease that reports its moves.
 //!
 //! A maintainer selects a match. One of its leases at a time is then asked to report moves; when it
-//! ends, the next one is. Live games are held in memory only ([`crate::live`]).
+//! ends, the next one is. Live games are held in memory only, by `live` of the web.
 
 use dataset::Header;
 use protocol::api::problem::Code;

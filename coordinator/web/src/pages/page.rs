@@ -36,7 +36,7 @@ pub(crate) struct Visitor {
     pub(crate) form: String,
     /// The address below the language, with its query.
     pub(crate) rest: String,
-    /// The page's [marks](super::live::Marks), or empty if they are unknown.
+    /// The page's [marks](coordinator_core::reports::marks::Marks), or empty if they are unknown.
     pub(crate) state: String,
     /// The server's name.
     pub(crate) server: String,
