@@ -89,8 +89,7 @@ impl Arguments {
             moves => ("--moves", moves.unwrap_or_default().to_owned()),
         };
         let read = Transcript::read(fen, &moves);
-        let played = read
-            .and_then(|transcript| transcript.play(self.rules.unwrap_or_default()).map(|replay| (transcript, replay)));
+        let played = read.and_then(|transcript| transcript.judge(self.rules).map(|judged| (transcript, judged.replay)));
         let (transcript, replay): (Transcript, Replay) = played.map_err(|error| {
             let source = if error.in_position || moves.is_empty() { "--fen" } else { source };
             anyhow::Error::from(error).context(source)

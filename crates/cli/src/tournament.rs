@@ -11,10 +11,10 @@ mod limit;
 mod schedule;
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, IsTerminal as _, Write},
     ops::ControlFlow,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -106,6 +106,10 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+fn page(path: &Path) -> String {
+    format!("--html: {}", path.display())
+}
+
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         if self.engines.len() < 2 {
@@ -127,6 +131,8 @@ impl Arguments {
             "rules": self.games.rules.name(),
             "random_plies": self.games.random_plies(),
             "terms": terms,
+            "event": self.event,
+            "pgn": self.pgn.as_ref().map(|_| self.notation.name()),
         });
         // Records without these are of tournaments without them.
         if self.kind == Kind::Swiss {
@@ -140,6 +146,10 @@ impl Arguments {
         }
         if self.decider {
             header["decider"] = json!(true);
+        }
+        if let Some(path) = &self.html {
+            // A path that cannot be written is reported before a game is played.
+            OpenOptions::new().append(true).create(true).open(path).with_context(|| page(path))?;
         }
         let journal = Journal::open(self.record.as_deref(), &header).context("--record")?;
         let view = self.live.start(&timer)?;
@@ -166,7 +176,7 @@ impl Arguments {
         event.live.finish()?;
         let table = Crosstable::new(self.kind, &event.names, &event.journal.pairs, &rounds);
         if let Some(path) = &self.html {
-            fs::write(path, table.html(&self.event)).with_context(|| format!("--html: {}", path.display()))?;
+            fs::write(path, table.html(&self.event)).with_context(|| page(path))?;
         }
         if self.json {
             let answer = json!({ "tournament": header, "standings": table.rows(), "encounters": table.meetings(),
@@ -338,16 +348,17 @@ impl Event<'_> {
         let names = [pairing.red, pairing.black].map(|player| self.names[player].clone());
         let Arguments { games, event, notation, pairs, .. } = self.arguments;
         let conditions = self.conditions(pairing, stage);
+        let mut text = None;
         if let Some(file) = &mut self.pgn {
             let nets = [pairing.red, pairing.black].map(|player| self.nets[player].clone());
             let pgn = PgnWriter::new(&names, games.rules, conditions, &self.terms, event, *notation);
             let pgn = pgn.in_round(round).with_nets(nets);
             let games = played.iter().zip([false, true]).map(|(game, second)| pgn.write(number, second, game));
-            let text: String = games.collect();
-            file.write_all(text.as_bytes()).context("--pgn")?;
-            self.journal.pgn_bytes += text.len() as u64;
+            let games: String = games.collect();
+            file.write_all(games.as_bytes()).context("--pgn")?;
+            text = Some(games);
         }
-        let recorded = RecordedPair::new(round, pairing, number, played, self.journal.pgn_bytes);
+        let recorded = RecordedPair::new(round, pairing, number, played, text.as_deref());
         for game in recorded.games.iter().filter(|game| game.foul) {
             let loser =
                 &self.names[if game.red == stats::GameResult::Loss { game.pairing.red } else { game.pairing.black }];

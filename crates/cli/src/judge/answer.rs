@@ -103,7 +103,7 @@ impl Answer {
             red: Conduct::new(Color::Red, cycle, &explanation),
             black: Conduct::new(Color::Black, cycle, &explanation),
             explanation: Sentences { en: explanation.english, zh: explanation.chinese },
-            claimed: transcript.result.map(|result| result.map_or("ongoing", Outcome::name)),
+            claimed: transcript.claimed().map(|result| result.map_or("ongoing", Outcome::name)),
             skipped: transcript.skipped.clone(),
             hint: transcript.hint().as_ref().map(Hint::to_string),
         }

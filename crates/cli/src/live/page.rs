@@ -1,7 +1,7 @@
 //! The live view as a page: the coordinator's live board, served to browsers by a listener of its
 //! own.
 //!
-//! It answers four addresses and nothing else, and reads nothing but the first line of a request.
+//! It answers four addresses and nothing else, and uses nothing but the first line of a request.
 //! A viewer gets the newest board when it is ready for one: slow viewers skip boards.
 
 use std::{
@@ -27,8 +27,8 @@ const STYLE: &str = include_str!("../../assets/live.css");
 
 /// Connections at the same time; others are closed.
 const MAX_VIEWERS: usize = 64;
-/// Maximum length of a request's first line.
-const MAX_REQUEST_BYTES: u64 = 4096;
+/// Maximum length of a request.
+const MAX_REQUEST_BYTES: u64 = 16_384;
 /// Timeout of reading a request, and of writing a board.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Interval of comments that find closed connections.
@@ -86,7 +86,15 @@ impl Shared {
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
         let mut request = String::new();
-        BufReader::new(stream.take(MAX_REQUEST_BYTES)).read_line(&mut request)?;
+        let mut reader = BufReader::new(stream.take(MAX_REQUEST_BYTES));
+        reader.read_line(&mut request)?;
+        // The header fields too: closing a connection with unread bytes resets it, and the response
+        // may be lost.
+        let mut field = String::from(" ");
+        while !field.trim_end_matches(['\r', '\n']).is_empty() {
+            field.clear();
+            reader.read_line(&mut field)?;
+        }
         let page;
         let (status, kind, body) = match request.split(' ').take(2).collect::<Vec<_>>()[..] {
             ["GET", "/"] => {

@@ -4,12 +4,13 @@
 //! end was cut by a kill; it does not count, and is removed.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Seek as _, SeekFrom, Write as _},
     path::Path,
 };
 
 use anyhow::{Context as _, Result, bail};
+use dataset::Digest;
 use selfplay::{Ending, PlayedGame};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,16 +56,18 @@ pub(super) struct RecordedPair {
     /// The number in its encounter, from 1.
     pub(super) pair: u64,
     pub(super) games: Vec<RecordedGame>,
-    /// The length of the PGN file after this pair; 0 without one.
-    pgn_bytes: u64,
+    /// The length and the digest of its games in the PGN file; none without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pgn: Option<(u64, Digest)>,
 }
 
 impl RecordedPair {
     /// Describes the games of a pair, with its number from 0; `pairing` is that of the first.
-    pub(super) fn new(round: usize, pairing: Pairing, number: u64, games: &[PlayedGame], pgn_bytes: u64) -> Self {
+    pub(super) fn new(round: usize, pairing: Pairing, number: u64, games: &[PlayedGame], pgn: Option<&str>) -> Self {
         let swapped = Pairing { red: pairing.black, black: pairing.red };
         let games = games.iter().zip([pairing, swapped]).map(|(game, pairing)| RecordedGame::new(pairing, game));
-        Self { round: round + 1, pair: number + 1, games: games.collect(), pgn_bytes }
+        let pgn = pgn.map(|text| (text.len() as u64, Digest::of(text.as_bytes())));
+        Self { round: round + 1, pair: number + 1, games: games.collect(), pgn }
     }
 
     /// Whether it belongs to this encounter; rounds from 0.
@@ -77,31 +80,39 @@ impl RecordedPair {
 pub(super) struct Journal {
     file: Option<File>,
     pub(super) pairs: Vec<RecordedPair>,
-    pub(super) pgn_bytes: u64,
 }
 
 impl Journal {
     /// Opens the file of a tournament, or begins it with `header`. Without a path nothing is kept.
     pub(super) fn open(path: Option<&Path>, header: &Value) -> Result<Self> {
-        let Some(path) = path else { return Ok(Self { file: None, pairs: Vec::new(), pgn_bytes: 0 }) };
+        let Some(path) = path else { return Ok(Self { file: None, pairs: Vec::new() }) };
         let place = || path.display().to_string();
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.as_mut().map_err(|error| anyhow::anyhow!("{error}")).with_context(place)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!("{}: another process plays this tournament", path.display()),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(place),
+        }
         let mut text = String::new();
         file.read_to_string(&mut text).with_context(place)?;
         let pairs = read(&text, header).with_context(place)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1) as u64;
+        // Only a kill in its first write leaves a record without a whole line.
+        if whole == 0 && !header.to_string().starts_with(&text) {
+            bail!("{}: it is no record of a tournament", path.display());
+        }
         file.set_len(whole).with_context(place)?;
         file.seek(SeekFrom::Start(whole)).with_context(place)?;
-        let pgn_bytes = pairs.last().map_or(0, |pair| pair.pgn_bytes);
-        let mut journal = Self { file: Some(file.try_clone().with_context(place)?), pairs, pgn_bytes };
+        let mut journal = Self { file: Some(file.try_clone().with_context(place)?), pairs };
         if whole == 0 {
             journal.write(header).with_context(place)?;
         }
         Ok(journal)
     }
 
-    /// Opens the PGN file, cut after the last recorded game. Only a resumed tournament finds one.
+    /// Opens the PGN file, cut after the last recorded game. Only a resumed tournament finds one,
+    /// and only one that begins with its recorded games.
     pub(super) fn open_pgn(&self, path: &Path) -> Result<File> {
         let place = || path.display().to_string();
         if self.file.is_none() {
@@ -109,11 +120,20 @@ impl Journal {
         }
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(place)?;
-        let length = file.metadata().with_context(place)?.len();
-        if length < self.pgn_bytes || self.pairs.is_empty() && length > 0 {
-            bail!("{} has {length} bytes, but the record knows of {}", path.display(), self.pgn_bytes);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(place)?;
+        let mut recorded = 0;
+        for (length, digest) in self.pairs.iter().filter_map(|pair| pair.pgn) {
+            let end = recorded + length as usize;
+            if bytes.get(recorded..end).map(Digest::of) != Some(digest) {
+                bail!("{}: it does not hold the games of the record", path.display());
+            }
+            recorded = end;
         }
-        file.set_len(self.pgn_bytes).with_context(place)?;
+        if recorded == 0 && !bytes.is_empty() {
+            bail!("{}: it is not empty, but the record has no games in PGN", path.display());
+        }
+        file.set_len(recorded as u64).with_context(place)?;
         file.seek(SeekFrom::End(0)).with_context(place)?;
         Ok(file)
     }
@@ -167,10 +187,10 @@ fn read(text: &str, header: &Value) -> Result<Vec<RecordedPair>> {
 
 /// Checks that a record is of this tournament, and names the first difference.
 fn compare(found: &Value, header: &Value) -> Result<()> {
-    let Some(fields) = header.as_object() else { return Ok(()) };
-    for (name, value) in fields {
-        if found[name] != *value {
-            bail!("the record is of another tournament: its {name} is {}, here it is {value}", found[name]);
+    let names = [header, found].into_iter().filter_map(Value::as_object).flat_map(|fields| fields.keys());
+    for name in names {
+        if found[name] != header[name] {
+            bail!("the record is of another tournament: its {name} is {}, here it is {}", found[name], header[name]);
         }
     }
     Ok(())
@@ -178,6 +198,8 @@ fn compare(found: &Value, header: &Value) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;
@@ -189,7 +211,7 @@ mod tests {
             let pairing = Pairing { red, black };
             RecordedGame { pairing, red: GameResult::Win, foul: false, reason: "checkmate".to_owned(), plies: 50 }
         };
-        let pair = |number| RecordedPair { round: 1, pair: number, games: vec![game(0, 1), game(1, 0)], pgn_bytes: 0 };
+        let pair = |number| RecordedPair { round: 1, pair: number, games: vec![game(0, 1), game(1, 0)], pgn: None };
         let line = |value: &RecordedPair| serde_json::to_string(value).unwrap();
         let text = format!("{header}\n{}\n{}\n", line(&pair(1)), line(&pair(2)));
         for end in 0..=text.len() {
@@ -201,7 +223,44 @@ mod tests {
         let other = json!({ "chuhe_tournament": 1, "engines": ["a", "b"], "pairs": 4 });
         assert_eq!(error(&text, &other), "the record is of another tournament: its pairs is 3, here it is 4");
         assert!(error(&format!("{header}\nx\n"), &header).starts_with("line 2: expected value"));
-        let one = json!({ "engines": ["a"] });
+        let mut odds = header.clone();
+        odds["decider"] = json!(true);
+        let text_with_odds = text.replace(&header.to_string(), &odds.to_string());
+        let expected = "the record is of another tournament: its decider is true, here it is null";
+        assert_eq!(error(&text_with_odds, &header), expected);
+        let one = json!({ "chuhe_tournament": 1, "engines": ["a"], "pairs": 3 });
         assert_eq!(error(&text.replace("\"a\",\"b\"", "\"a\""), &one), "line 2: there are 1 engines, numbered from 0");
+    }
+
+    #[test]
+    fn other_files_are_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let (record, pgn) = (folder.path().join("record"), folder.path().join("games.pgn"));
+        let header = json!({ "chuhe_tournament": 1, "engines": ["a", "b"] });
+        let error = |result: Result<Journal>| format!("{:#}", result.err().expect("it is refused"));
+
+        fs::write(&record, "a note without a line's end").unwrap();
+        assert!(error(Journal::open(Some(&record), &header)).ends_with("it is no record of a tournament"));
+        assert_eq!(fs::read_to_string(&record).unwrap(), "a note without a line's end");
+        fs::write(&record, &header.to_string()[..9]).unwrap();
+
+        let mut journal = Journal::open(Some(&record), &header).unwrap();
+        assert!(error(Journal::open(Some(&record), &header)).ends_with("another process plays this tournament"));
+        fs::write(&pgn, "precious").unwrap();
+        assert!(journal.open_pgn(&pgn).is_err());
+        let pairing = Pairing { red: 0, black: 1 };
+        journal.push(RecordedPair::new(0, pairing, 0, &[], Some("game 1\n"))).unwrap();
+        journal.push(RecordedPair::new(0, pairing, 1, &[], Some("game 2\n"))).unwrap();
+        for (found, kept) in [
+            ("game 1\ngame 2\nhalf a ga", Some("game 1\ngame 2\n")),
+            ("game 1\ngame 2\n", Some("game 1\ngame 2\n")),
+            ("game 1\ngame", None),
+            ("precious games of another tournament", None),
+            ("", None),
+        ] {
+            fs::write(&pgn, found).unwrap();
+            assert_eq!(journal.open_pgn(&pgn).is_ok(), kept.is_some(), "{found}");
+            assert_eq!(fs::read_to_string(&pgn).unwrap(), kept.unwrap_or(found));
+        }
     }
 }
