@@ -1,6 +1,7 @@
 //! The alpha-beta search of one thread: principal variation search (PVS) with iterative deepening.
 //!
 //! * `deepening`: iterative deepening, aspiration windows, time management.
+//! * `learning`: updates of the histories.
 //! * `node`: interior nodes, with pruning, reductions and extensions.
 //! * `quiescence`: quiescence search.
 //! * `reductions`: the table of late move reductions (LMR).
@@ -8,6 +9,7 @@
 //! The threads share the transposition table (Lazy SMP).
 
 mod deepening;
+mod learning;
 mod node;
 mod quiescence;
 mod reductions;
