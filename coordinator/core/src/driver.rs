@@ -16,8 +16,7 @@ use crate::{
     ops::leases::ExpireLeases,
     people, retention,
     service::Service,
-    store::StoreError,
-    work::validating,
+    store::{Shards, StoreError},
 };
 
 /// Minimum pause between ticks.
@@ -98,7 +97,7 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, disk) = service
         .read(|mut connection| {
             Box::pin(async move {
-                let backlog = validating::backlog(&mut connection).await?;
+                let backlog = Shards::on(connection.reborrow()).backlog().await?;
                 Ok((backlog, people::setting(&mut connection, DISK_SETTING).await?))
             })
         })

@@ -8,7 +8,6 @@
 //!   and nets as files.
 //! * [`model`]: ids, states and kinds; [`rules`]: what may follow, pure; [`ops`]: the operations.
 //! * [`clock`]: the injected time; the database's clock is never read.
-//! * [`work`]: games to play: leases, uploads, validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`ratings`]: strength of the champions, from matches between them.
@@ -49,4 +48,3 @@ pub mod store;
 pub mod timed;
 pub mod validator;
 pub mod webhooks;
-pub mod work;

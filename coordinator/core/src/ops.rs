@@ -4,4 +4,9 @@
 //! [`Service::run`](crate::service::Service::run). An operation reads rows by the repositories of
 //! its transaction, decides by [`rules`](crate::rules), and stores the result.
 
+pub mod disputes;
+mod holders;
 pub mod leases;
+pub mod live;
+pub mod uploads;
+pub mod validation;

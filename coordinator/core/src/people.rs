@@ -226,7 +226,7 @@ pub async fn revoke_token(
 /// # Errors
 ///
 /// If there is none; or it is deleted, or in quarantine, which only
-/// [`lift`](crate::work::quarantine::lift) ends.
+/// [`SetQuarantine`](crate::ops::disputes::SetQuarantine) ends.
 pub async fn set_account(
     connection: &mut Connection<'_>,
     now: Time,

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     campaigns::{self, matches as standings},
-    store::{Connection, StoreError},
-    work::counting,
+    model::JobId,
+    store::{Connection, StoreError, counting},
 };
 
 /// Events per page.
@@ -42,7 +42,7 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Result<(i64, 
     let row = campaigns::read(connection, id).await?;
     let selfplay = match row.selfplay {
         Some(job) => {
-            let tally = counting::tally(connection, job).await?;
+            let tally = counting::tally(connection, JobId(job)).await?;
             json!({ "job": job, "games": tally.games, "positions": tally.positions })
         }
         None => Value::Null,

@@ -14,9 +14,9 @@ use crate::{
         self, Identity,
         sessions::{self, Session},
     },
+    rules::granting::Policy,
     settings::Settings,
     store::{Connection, Database, Operation, Running, Store as _, StoreError},
-    work::leasing::Policy,
 };
 
 /// A running coordinator.

@@ -12,13 +12,22 @@
 //! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
 //! each within its own savepoint.
 
+mod audits;
+mod comparisons;
 mod connection;
 mod convert;
+pub mod counting;
 mod error;
 mod group_commit;
+mod jobs;
 mod leases;
+mod nets;
 mod operation;
 mod schema;
+mod segments;
+mod shards;
+mod standing;
+mod totals;
 mod workers;
 
 use std::{
@@ -34,11 +43,19 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
+pub use comparisons::Comparisons;
 pub use connection::{Connection, Dialect, Running, Store};
+pub(crate) use convert::header_of;
 pub use error::{OpenError, StoreError};
-pub use leases::Leases;
+pub use jobs::Jobs;
+pub use leases::{LeaseWithHeader, Leases};
+pub use nets::Nets;
 pub use operation::{Operation, Tx};
 pub use schema::VERSION as SCHEMA;
+pub use segments::Segments;
+pub use shards::Shards;
+pub use standing::Standing;
+pub use totals::Totals;
 pub use workers::Workers;
 
 use crate::clock::{Clock, Time};

@@ -16,10 +16,11 @@ use coordinator_core::{
     backup,
     campaigns::{self, Command as CampaignCommand, nets},
     clock::{Clock, DAY},
+    model::AccountId,
     objects::{Kind, Objects},
+    ops::disputes::SetQuarantine,
     people, reports,
     store::Database,
-    work::quarantine,
 };
 use dataset::Book;
 use nnue::Net;
@@ -305,19 +306,12 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
-            let now = clock.now();
-            write(store, move |mut c| {
-                let (account, reason) = (account.clone(), reason.clone());
-                Box::pin(async move {
-                    let account = people::account_by_name(&mut c, &account).await?;
-                    if lift {
-                        quarantine::lift(&mut c, now, account, None, &reason).await
-                    } else {
-                        quarantine::quarantine(&mut c, now, account, None, &reason).await
-                    }
-                })
-            })
-            .await?;
+            let account = read(store, move |mut c| {
+                let account = account.clone();
+                Box::pin(async move { people::account_by_name(&mut c, &account).await })
+            });
+            let account = AccountId(account.await?);
+            store.run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason }).await?;
             Value::Null
         }
         Command::Audit { before } => {

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use coordinator_core::{
-    clock::Clock, driver, service::Service, settings::Settings, validator::Validator, webhooks, work::leasing,
+    clock::Clock, driver, rules::granting, service::Service, settings::Settings, validator::Validator, webhooks,
 };
 use coordinator_web::{app::App, http, pages, router};
 use tokio::{net::TcpListener, signal, sync::watch};
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     #[arg(long, default_value_t = 2_048, value_name = "MIB")]
     least_free: u64,
     /// Hand out no new games for training while more uploads wait for validation
-    #[arg(long, default_value_t = leasing::MAX_VALIDATION_BACKLOG, value_name = "N")]
+    #[arg(long, default_value_t = granting::MAX_VALIDATION_BACKLOG, value_name = "N")]
     most_waiting: i64,
     /// Delete the files of games after so many days, unless a published net learned from them
     /// [default: never]

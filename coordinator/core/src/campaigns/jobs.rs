@@ -6,8 +6,8 @@ use super::row::CampaignRow;
 use crate::{
     clock::{SECOND, Time},
     gate::Verdict,
+    rules::sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
     store::{Connection, StoreError},
-    work::{DEFAULT_MOVES_PER_GAME, cost_per_position},
 };
 
 /// Milliseconds per active worker over which the start with a new net is spread.

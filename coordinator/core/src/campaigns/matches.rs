@@ -10,9 +10,9 @@ use crate::{
     clock::Time,
     events::{Event, record_event_with},
     gate::{self, Verdict},
-    store::{Connection, StoreError},
+    model::{JobId, JobState},
+    store::{Connection, Jobs, StoreError, counting, header_of},
     timed::result::{self, TimedResult},
-    work::{counting, header_of, lock_job},
 };
 
 /// Creates a match between two nets outside all campaigns. A `match` ends with its test; other
@@ -38,7 +38,7 @@ pub(super) async fn missing_audits(
     percent: u32,
 ) -> Result<Option<i64>, StoreError> {
     let below = verdict.pairs as i64 * 2;
-    let audited = counting::audited(connection, job, below).await?;
+    let audited = counting::audited(connection, JobId(job), below).await?;
     let needed = (audited.games * i64::from(percent) + 99) / 100;
     let query = "SELECT COUNT(*) FROM comparisons WHERE job = $1 AND state IN ('waiting', 'different') AND first < $2";
     let open: i64 = sqlx::query_scalar(query).bind(job).bind(below).fetch_one(connection.raw()).await?;
@@ -113,7 +113,7 @@ pub(crate) async fn standing_and_pairs(
         .and_then(|text| serde_json::from_str(&text).ok())
         .ok_or_else(|| StoreError::Corrupt(format!("job {job}, which is no match")))?;
     let test = test_of(&gate)?;
-    let pairs = counting::pairs(connection, job).await?;
+    let pairs = counting::pairs(connection, JobId(job)).await?;
     let counts = gate::counts(&pairs);
     let timed = result::result(connection, job, &header, counts).await?;
     let verdict =
@@ -125,7 +125,7 @@ pub(crate) async fn standing_and_pairs(
 
 /// Returns the results of all counted pairs without a gap, including those after the decision.
 pub async fn counts(connection: &mut Connection<'_>, job: i64) -> Result<Pentanomial, StoreError> {
-    Ok(gate::counts(&counting::pairs(connection, job).await?))
+    Ok(gate::counts(&counting::pairs(connection, JobId(job)).await?))
 }
 
 /// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
@@ -135,7 +135,7 @@ pub async fn recheck(connection: &mut Connection<'_>, now: Time) -> Result<u64, 
     let query = "SELECT id FROM jobs WHERE recheck = 1 AND decision IS NOT NULL ORDER BY rechecked, id LIMIT 50";
     let jobs: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     for &job in &jobs {
-        let game_limit = lock_job(connection, job).await?.game_limit;
+        let game_limit = Jobs::on(connection.reborrow()).lock(JobId(job)).await?.game_limit;
         let query = "SELECT jobs.decision, jobs.net, jobs.kind, campaigns.state
                      FROM jobs LEFT JOIN campaigns ON campaigns.id = jobs.campaign WHERE jobs.id = $1";
         type Row = (Option<String>, Option<String>, String, Option<String>);
@@ -205,7 +205,7 @@ pub async fn conclude(connection: &mut Connection<'_>, now: Time) -> Result<u64,
     let jobs: Vec<(i64, String, Option<i64>)> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
     let mut concluded = 0;
     for (id, kind, limit) in jobs {
-        if lock_job(connection, id).await?.state != "open" {
+        if Jobs::on(connection.reborrow()).lock(JobId(id)).await?.state != JobState::Open {
             continue;
         }
         let standing = standing(connection, id).await?;

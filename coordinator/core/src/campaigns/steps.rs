@@ -10,8 +10,9 @@ use crate::{
     clock::Time,
     events::{Event, record_event, record_event_with},
     gate,
-    store::{Connection, StoreError},
-    work::{DEFAULT_MOVES_PER_GAME, counting},
+    model::JobId,
+    rules::sizing::DEFAULT_MOVES_PER_GAME,
+    store::{Connection, StoreError, counting},
 };
 
 /// Spare games beyond a generation's expected need.
@@ -67,11 +68,11 @@ pub(super) async fn count(connection: &mut Connection<'_>, row: &CampaignRow) ->
     let query = sqlx::query_scalar(query).bind(row.id).bind(row.generation);
     let jobs: Vec<i64> = query.fetch_all(connection.raw()).await?;
     for job in jobs {
-        let tally = counting::tally(connection, job).await?;
+        let tally = counting::tally(connection, JobId(job)).await?;
         counts.positions += tally.positions;
         if row.selfplay == Some(job) {
             counts.tally = tally;
-            counts.pending = counting::pending_games(connection, job).await?;
+            counts.pending = counting::pending_games(connection, JobId(job)).await?;
         }
     }
     Ok(counts)
@@ -258,7 +259,7 @@ async fn after_match(
         begin_match(connection, now, row, candidate, bench_signature).await?;
         return Ok(true);
     }
-    let pairs = counting::pairs(connection, job).await?;
+    let pairs = counting::pairs(connection, JobId(job)).await?;
     let gate_plan = &row.campaign.gate;
     let test = row.campaign.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let verdict = gate::judge(&test, gate_plan.batch_pairs, &pairs);

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::overview::{self, Point};
 use crate::{
     campaigns::{self, matches, matches::Standing},
-    store::{Connection, StoreError},
-    work::counting,
+    model::JobId,
+    store::{Connection, StoreError, counting},
 };
 
 /// Generations shown, the newest.
@@ -124,7 +124,7 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progre
         None => None,
     };
     let tally = match row.selfplay {
-        Some(job) => counting::tally(connection, job).await?,
+        Some(job) => counting::tally(connection, JobId(job)).await?,
         None => counting::Tally::default(),
     };
     let gate = match row.gate {

@@ -5,8 +5,8 @@ use serde::Serialize;
 use stats::{Counts, EloEstimate, Pentanomial};
 
 use crate::{
-    store::{Connection, StoreError},
-    work::counting,
+    model::JobId,
+    store::{Connection, StoreError, counting},
 };
 
 /// The result of a timed match.
@@ -31,6 +31,6 @@ pub(crate) async fn result(
 ) -> Result<Option<TimedResult>, StoreError> {
     let Some(clock) = header.clock else { return Ok(None) };
     let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
-    let time_losses = counting::time_losses(connection, job).await?;
+    let time_losses = counting::time_losses(connection, JobId(job)).await?;
     Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

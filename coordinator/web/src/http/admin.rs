@@ -9,8 +9,9 @@ use axum::{
 };
 use coordinator_core::{
     campaigns::{self, Command, matches},
+    model::AccountId,
+    ops::disputes::SetQuarantine,
     people, ratings, reports, timed,
-    work::quarantine,
 };
 use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
@@ -461,19 +462,13 @@ async fn change_quarantine(
     begins: bool,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let (name, why) = (name.clone(), why.clone());
-        Box::pin(async move {
-            let c = &mut connection;
-            let account = people::account_by_name(c, &name).await?;
-            if begins {
-                quarantine::quarantine(c, now, account, Some(by), &why.reason).await
-            } else {
-                quarantine::lift(c, now, account, Some(by), &why.reason).await
-            }
+    let account = app
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move { people::account_by_name(&mut connection, &name).await })
         })
-    })
-    .await?;
+        .await?;
+    let (account, by) = (AccountId(account), Some(AccountId(caller.0.account)));
+    app.run(SetQuarantine { account, begins, by, reason: why.reason }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

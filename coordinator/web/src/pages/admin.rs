@@ -11,13 +11,14 @@ use axum::{
 };
 use coordinator_core::{
     choices::{self, Key, NoSuchKey, Registration},
+    model::AccountId,
+    ops::disputes::SetQuarantine,
     people,
     reports::{
         log::{self, LoggedEvent},
         people::{self as facts, Account, Audits},
     },
     store::{Connection, StoreError},
-    work::quarantine,
 };
 use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
@@ -85,31 +86,46 @@ async fn change_user(State(app): State<App>, Path(name): Path<String>, form: For
     if matches!(change.action.as_str(), "role" | "delete") {
         visitor.must_be(Role::Admin)?;
     }
-    let now = app.clock.now();
-    app.write(move |mut connection| {
-        let (name, change) = (name.clone(), change.clone());
-        Box::pin(async move { apply(&mut connection, now, &name, &change, by).await })
-    })
-    .await?;
+    let account = app
+        .read(move |mut connection| {
+            let name = name.clone();
+            Box::pin(async move { people::account_by_name(&mut connection, &name).await })
+        })
+        .await?;
+    if matches!(change.action.as_str(), "quarantine" | "lift") {
+        let (account, by) = (AccountId(account), Some(AccountId(by)));
+        let begins = change.action == "quarantine";
+        app.run(SetQuarantine { account, begins, by, reason: change.why()?.to_owned() }).await?;
+    } else {
+        let now = app.clock.now();
+        app.write(move |mut connection| {
+            let change = change.clone();
+            Box::pin(async move { apply(&mut connection, now, account, &change, by).await })
+        })
+        .await?;
+    }
     Ok(Redirect::to(&visitor.link("/admin")).into_response())
+}
+
+impl UserChange {
+    /// The reason of a change that needs one.
+    fn why(&self) -> Result<&str, StoreError> {
+        let reason = Some(self.reason.trim()).filter(|reason| !reason.is_empty());
+        reason.ok_or_else(|| StoreError::rejected(Code::Invalid, "say why, in a few words"))
+    }
 }
 
 async fn apply(
     c: &mut Connection<'_>,
     now: coordinator_core::clock::Time,
-    name: &str,
+    account: i64,
     change: &UserChange,
     by: i64,
 ) -> Result<(), StoreError> {
     let refused = |detail: &str| StoreError::rejected(Code::Invalid, detail);
-    let account = people::account_by_name(c, name).await?;
-    let reason = Some(change.reason.trim()).filter(|reason| !reason.is_empty());
-    let why = reason.ok_or_else(|| refused("say why, in a few words"));
     match change.action.as_str() {
         "approve" => people::set_account(c, now, account, ("state", "active"), None, Some(by)).await,
-        "block" => people::set_account(c, now, account, ("state", "blocked"), Some(why?), Some(by)).await,
-        "quarantine" => quarantine::quarantine(c, now, account, Some(by), why?).await,
-        "lift" => quarantine::lift(c, now, account, Some(by), why?).await,
+        "block" => people::set_account(c, now, account, ("state", "blocked"), Some(change.why()?), Some(by)).await,
         "role" => {
             let role: Role = change.role.parse().map_err(|_| refused("there is no such role"))?;
             people::set_account(c, now, account, ("role", role.name()), None, Some(by)).await

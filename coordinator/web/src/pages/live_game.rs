@@ -17,8 +17,9 @@ use axum::{
 use board::Board;
 use coordinator_core::{
     clock::{SECOND, Time},
+    model::{AccountId, JobId},
+    ops::live::{UnwatchMatch, WatchMatch},
     timed,
-    work::watching,
 };
 use futures_util::stream;
 use protocol::api::{
@@ -135,17 +136,12 @@ struct Mark {
 /// Marks a match for the live board, or removes the mark.
 async fn mark(State(app): State<App>, Path(job): Path<i64>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
     let by = visitor.must_be(Role::Maintainer)?.account;
-    let (now, begins) = (app.clock.now(), !mark.begin.is_empty());
-    app.write(move |mut connection| {
-        Box::pin(async move {
-            if begins {
-                watching::watch(&mut connection, now, job, None, Some(by)).await
-            } else {
-                watching::unwatch(&mut connection, now, job, Some(by)).await
-            }
-        })
-    })
-    .await?;
+    let (job, by) = (JobId(job), Some(AccountId(by)));
+    if mark.begin.is_empty() {
+        app.run(UnwatchMatch { job, by }).await?;
+    } else {
+        app.run(WatchMatch { job, pair: None, by }).await?;
+    }
     live::snapshot(&app, &app.live).await?;
     Ok(Redirect::to(&visitor.link("/live-game")))
 }

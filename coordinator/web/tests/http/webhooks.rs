@@ -17,10 +17,11 @@ use axum::{
 use coordinator_core::{
     clock::HOUR,
     events::{Event, record_event},
+    model::AccountId,
+    ops::disputes::SetQuarantine,
     people,
     store::{Store as _, StoreError},
     webhooks::{self, Sender, signature},
-    work::quarantine,
 };
 use protocol::api::{problem::Code, work::Role};
 use serde_json::Value;
@@ -108,13 +109,9 @@ async fn events_are_delivered_once_and_signed() {
     cause_event(&bench, "candidate").await;
     bench.account("eve", Role::Volunteer).await;
     let now = bench.clock.now();
-    let done = bench.service.store.write(move |mut c| {
-        Box::pin(async move {
-            let eve = people::account_by_name(&mut c, "eve").await?;
-            quarantine::quarantine(&mut c, now, eve, None, "by hand").await
-        })
-    });
-    done.await.unwrap();
+    let eve = bench.service.store.read(|mut c| Box::pin(async move { people::account_by_name(&mut c, "eve").await }));
+    let (account, reason) = (AccountId(eve.await.unwrap()), "by hand".to_owned());
+    bench.service.run(SetQuarantine { account, begins: true, by: None, reason }).await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));
     let requests = receiver.take_requests();
     let kinds: Vec<Value> =

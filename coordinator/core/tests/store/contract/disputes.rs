@@ -1,6 +1,6 @@
 //! Disputes over different games, and their consequences.
 
-use coordinator_core::{clock::HOUR, work::quarantine as work};
+use coordinator_core::{clock::HOUR, model::AccountId, ops::disputes::SetQuarantine};
 use protocol::api::{
     problem::Code,
     work::{Lease, Work},
@@ -34,14 +34,17 @@ cases! {
 
 /// Quarantines an account by hand.
 pub(super) async fn quarantine(lab: &Lab, player: Player) {
-    let now = lab.now();
-    op!(lab.write, [], |c| work::quarantine(&mut c, now, player.account, None, "by hand")).unwrap();
+    set_quarantine(lab, player.account, true).await;
 }
 
 /// Lifts a quarantine.
 pub(super) async fn lift(lab: &Lab, player: Player) {
-    let now = lab.now();
-    op!(lab.write, [], |c| work::lift(&mut c, now, player.account, None, "a mistake")).unwrap();
+    set_quarantine(lab, player.account, false).await;
+}
+
+async fn set_quarantine(lab: &Lab, account: i64, begins: bool) {
+    let reason = if begins { "by hand" } else { "a mistake" }.to_owned();
+    lab.run(SetQuarantine { account: AccountId(account), begins, by: None, reason }).await.unwrap();
 }
 
 async fn states(lab: &Lab) -> Vec<String> {

@@ -3,8 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Connection, StoreError};
-
 /// Positions by score and by number of pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
@@ -47,7 +45,9 @@ impl Figures {
         self.pieces.iter().sum()
     }
 
-    fn from_text(text: &str) -> Self {
+    /// Reads stored figures.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 
@@ -56,34 +56,6 @@ impl Figures {
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
-}
-
-/// Adds a shard's figures to its job's, or subtracts them. The caller has locked the job.
-pub(super) async fn add_to_job(
-    connection: &mut Connection<'_>,
-    job: i64,
-    of_shard: &str,
-    sign: i64,
-) -> Result<(), StoreError> {
-    let query = "SELECT figures FROM figures WHERE job = $1";
-    let known: Option<String> = sqlx::query_scalar(query).bind(job).fetch_optional(connection.raw()).await?;
-    let mut figures = known.map_or_else(Figures::default, |text| Figures::from_text(&text));
-    figures.add(&Figures::from_text(of_shard), sign);
-    let query = "INSERT INTO figures (job, figures) VALUES ($1, $2)
-                 ON CONFLICT (job) DO UPDATE SET figures = excluded.figures";
-    sqlx::query(query).bind(job).bind(figures.to_text()).execute(connection.raw()).await?;
-    Ok(())
-}
-
-/// Returns the figures of all validated self-play games, the training data of nets.
-pub async fn of_selfplay(connection: &mut Connection<'_>) -> Result<Figures, StoreError> {
-    let query = "SELECT figures.figures FROM figures JOIN jobs ON jobs.id = figures.job WHERE jobs.kind = 'selfplay'";
-    let jobs: Vec<String> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
-    let mut all = Figures::default();
-    for text in &jobs {
-        all.add(&Figures::from_text(text), 1);
-    }
-    Ok(all)
 }
 
 #[cfg(test)]

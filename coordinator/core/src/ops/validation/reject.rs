@@ -1,0 +1,45 @@
+//! The verdict on an invalid shard.
+
+use protocol::api::problem::Code;
+
+use crate::{
+    events::{Event, record_event},
+    model::{Part, ShardId, ShardState},
+    ops::holders,
+    store::{Operation, StoreError, Tx},
+};
+
+/// Rejects an invalid shard: it is kept, and does not count.
+pub struct RejectShard {
+    /// The shard.
+    pub shard: ShardId,
+    /// Why.
+    pub code: Code,
+    /// The sentence for its worker.
+    pub detail: String,
+}
+
+impl Operation for RejectShard {
+    const NAME: &'static str = "reject_shard";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
+        let (id, detail) = (self.shard, &self.detail);
+        let job = tx.shards().job_of(id).await?;
+        tx.jobs().lock(job).await?;
+        let shard = tx.shards().to_validate(id).await?;
+        if !shard.is_pending() {
+            return Ok(());
+        }
+        tx.shards().reject(id, self.code, detail).await?;
+        tx.totals().transfer(id, shard.state, ShardState::Rejected).await?;
+        tx.comparisons().void_of(id).await?;
+        let part = Part { shard: id, numbers: shard.numbers };
+        holders::pass(tx, job, &part).await?;
+        let text = format!("games {} to {} of job {job}: {detail}", part.numbers.start, part.numbers.end - 1);
+        let subject = format!("worker:{}", shard.worker);
+        record_event(&mut tx.connection(), now, Event { kind: "rejected", account: None, subject, text }).await?;
+        Ok(())
+    }
+}
