@@ -10,6 +10,7 @@ use crate::{
     choices,
     clock::Time,
     events::{Event, record_event},
+    model::{JobId, WorkerId},
     store::{Connection, StoreError},
 };
 
@@ -231,8 +232,8 @@ pub async fn reject(
                  WHERE state = 'waiting' AND (left_shard = $1 OR right_shard = $1)";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
     segments::release_held(connection, row.job, shard).await?;
-    let text = format!("games {} to {} of job {}: {detail}", row.first, row.first + row.games - 1, row.job);
-    let subject = format!("worker:{}", row.worker);
-    record_event(connection, now, Event { kind: "rejected", account: None, subject, text }).await?;
+    let (worker, job) = (WorkerId(row.worker), JobId(row.job));
+    let (first, last, detail) = (row.first, row.first + row.games - 1, detail.to_owned());
+    record_event(connection, now, None, Event::Rejected { worker, job, first, last, code, detail }).await?;
     Ok(())
 }
