@@ -1,22 +1,28 @@
-//! The words of the ledger: ids, states, kinds and rows. They know neither the database nor the
-//! wire.
+//! The words of the ledger: ids, states, kinds, rows, events and refusals. They know neither the
+//! database nor the wire.
 
 mod comparison;
+mod event;
 mod figures;
 mod ids;
 mod job;
 mod lease;
 mod player;
+mod reason;
+mod refusal;
 mod segment;
 mod shard;
 mod states;
 
 pub use comparison::{Comparison, Dispute, Evidence, ShardEvidence, ToCompare};
+pub use event::{AccountChange, Event, Stall};
 pub use figures::Figures;
 pub use ids::*;
 pub use job::{Job, OpenJob};
 pub use lease::{Lease, LeaseLoad, MAX_GAMES_PER_LEASE, NewLease};
 pub use player::Player;
+pub use reason::Reason;
+pub use refusal::Refusal;
 pub use segment::{Holder, Part, Piece, Segment, SegmentEdit, common};
 pub use shard::{AuditCandidate, NewShard, ShardToValidate, ToValidate, ValidationReport};
 pub use states::*;

@@ -311,7 +311,9 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
                 Box::pin(async move { people::account_by_name(&mut c, &account).await })
             });
             let account = AccountId(account.await?);
-            store.run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason }).await?;
+            store
+                .run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason: reason.as_str().into() })
+                .await?;
             Value::Null
         }
         Command::Audit { before } => {

@@ -1,6 +1,7 @@
 //! A worker that asks for games.
 
 use super::{
+    Reason,
     ids::{AccountId, WorkerId},
     states::AccountState,
 };
@@ -17,11 +18,11 @@ pub struct Player {
     /// Whether its results are authoritative.
     pub is_trusted: bool,
     /// The message with which the worker is blocked.
-    pub blocked: Option<String>,
+    pub blocked: Option<Reason>,
     /// The account's state.
     pub state: AccountState,
     /// The account's message for its workers.
-    pub message: Option<String>,
+    pub message: Option<Reason>,
     /// Whether it has fulfilled a lease.
     pub has_delivered: bool,
 }

@@ -8,9 +8,8 @@ use protocol::api::problem::Code;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clock::Time,
     events::{Event, record_event},
-    model::{AccountId, JobId, JobState, LeaseId, LeaseState, LeaseToken},
+    model::{AccountId, JobId, JobState, LeaseId, LeaseState, LeaseToken, Refusal},
     people,
     rules::sizing::unit,
     store::{Connection, Jobs, Leases, Nets, Operation, StoreError, Tx},
@@ -69,21 +68,19 @@ impl Operation for WatchMatch {
         let now = tx.now();
         let &Self { job, pair, by } = self;
         let found = tx.jobs().find(job).await?.filter(|job| unit(&job.header) > 1);
-        let none = || StoreError::rejected(Code::NotFound, format!("there is no match {job}"));
-        let found = found.ok_or_else(none)?;
+        let found = found.ok_or(Refusal::NoMatch { job: job.0 })?;
         if found.state != JobState::Open {
-            return Err(StoreError::rejected(Code::Conflict, format!("match {job} is {}", found.state)));
+            return Err(Refusal::MatchClosed { job: job.0, state: found.state }.into());
         }
         let next = found.frontier / 2;
         if let Some(pair) = pair
             && !(next..=i64::from(u32::MAX)).contains(&pair)
         {
-            let detail = format!("pair {pair} was handed out already: the next is {next}");
-            return Err(StoreError::rejected(Code::Conflict, detail));
+            return Err(Refusal::PairLeased { pair, next }.into());
         }
         let mut connection = tx.connection();
         set(&mut connection, Some(Watched { job, pair, lease: None })).await?;
-        record(&mut connection, now, "live_began", job, by, format!("match {job} is shown live")).await
+        record_event(&mut connection, now, by.map(|by| by.0), Event::LiveBegan { job }).await.map(drop)
     }
 }
 
@@ -107,20 +104,8 @@ impl Operation for UnwatchMatch {
             return Ok(());
         }
         set(&mut connection, None).await?;
-        record(&mut connection, now, "live_ended", job, by, format!("match {job} is shown no more")).await
+        record_event(&mut connection, now, by.map(|by| by.0), Event::LiveEnded { job }).await.map(drop)
     }
-}
-
-async fn record(
-    connection: &mut Connection<'_>,
-    now: Time,
-    kind: &str,
-    job: JobId,
-    by: Option<AccountId>,
-    text: String,
-) -> Result<(), StoreError> {
-    let (account, subject) = (by.map(|by| by.0), format!("match:{job}"));
-    record_event(connection, now, Event { kind, account, subject, text }).await.map(drop)
 }
 
 /// Makes a new lease the reporting one, if its match is on show without one.

@@ -35,12 +35,12 @@ impl Player {
     #[must_use]
     pub fn block_reason(&self) -> Option<String> {
         if let Some(message) = &self.blocked {
-            return Some(message.clone());
+            return Some(message.to_string());
         }
         if self.state == AccountState::Active {
             return None;
         }
-        Some(self.message.clone().unwrap_or_else(|| format!("the account is {}", self.state)))
+        Some(self.message.as_ref().map_or_else(|| format!("the account is {}", self.state), ToString::to_string))
     }
 }
 

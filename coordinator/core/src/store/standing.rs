@@ -3,7 +3,7 @@
 use super::{connection::Connection, error::StoreError, operation::Tx};
 use crate::{
     clock::Time,
-    model::{AccountId, AccountState, ShardId},
+    model::{AccountId, AccountState, Reason, ShardId},
     rules::{Credit, case::Gain},
 };
 
@@ -27,9 +27,9 @@ impl Standing<'_> {
 
     /// Quarantines an account and voids its confirmations; returns whether its state changed.
     /// Blocked and deleted accounts keep their state.
-    pub async fn quarantine(&mut self, account: AccountId, message: &str) -> Result<bool, StoreError> {
+    pub async fn quarantine(&mut self, account: AccountId, message: Reason) -> Result<bool, StoreError> {
         let query = "UPDATE accounts SET state = $3, message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
-        let query = sqlx::query(query).bind(account).bind(message.to_owned()).bind(AccountState::Quarantined);
+        let query = sqlx::query(query).bind(account).bind(message).bind(AccountState::Quarantined);
         let changed = query.execute(self.0.raw()).await?.rows_affected() > 0;
         let query = "UPDATE accounts SET distrusted = 1 WHERE id = $1";
         sqlx::query(query).bind(account).execute(self.0.raw()).await?;

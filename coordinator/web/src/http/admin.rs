@@ -469,6 +469,6 @@ async fn change_quarantine(
         })
         .await?;
     let (account, by) = (AccountId(account), Some(AccountId(caller.0.account)));
-    app.run(SetQuarantine { account, begins, by, reason: why.reason }).await?;
+    app.run(SetQuarantine { account, begins, by, reason: why.reason.as_str().into() }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -18,7 +18,7 @@ use coordinator_core::{
 };
 use futures_util::stream;
 use protocol::api::{
-    problem::{Code, Problem},
+    problem::Code,
     work::{Live, Role},
 };
 use serde::Deserialize;
@@ -75,7 +75,7 @@ pub(super) async fn show(
         .await?;
     match app.live.show(app.clock.now(), &scene, &live) {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
-        Err(StoreError::Rejected(problem)) if problem.code == Code::TooMany => Err(ApiError(problem, Some(1))),
+        Err(StoreError::Rejected(refusal)) if refusal.code() == Code::TooMany => Err(ApiError(refusal, Some(1))),
         Err(other) => Err(other.into()),
     }
 }
@@ -89,8 +89,7 @@ pub(super) async fn now(State(app): State<App>) -> ApiResult<Json<Value>> {
 /// Server-sent events: each new board, until the coordinator stops.
 pub(super) async fn events(State(app): State<App>) -> Response {
     let Some((mut seen, permit)) = app.live.subscribe(&app) else {
-        let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
-        return ApiError(problem, Some(30)).into_response();
+        return ApiError::new(Code::Busy, "too many people watch: ask again later").retry_after(30).into_response();
     };
     // The current board is sent at once.
     seen.mark_changed();

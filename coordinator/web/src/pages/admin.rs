@@ -10,8 +10,8 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    choices::{self, Key, NoSuchKey, Registration},
-    model::AccountId,
+    choices,
+    model::{AccountId, Refusal, Registration, Setting},
     ops::disputes::SetQuarantine,
     people,
     reports::{
@@ -20,7 +20,7 @@ use coordinator_core::{
     },
     store::{Connection, StoreError},
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::work::Role;
 use serde::Deserialize;
 
 use super::{
@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::answer::{ApiError, ApiResult, Path, Query},
+    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -95,7 +95,7 @@ async fn change_user(State(app): State<App>, Path(name): Path<String>, form: For
     if matches!(change.action.as_str(), "quarantine" | "lift") {
         let (account, by) = (AccountId(account), Some(AccountId(by)));
         let begins = change.action == "quarantine";
-        app.run(SetQuarantine { account, begins, by, reason: change.why()?.to_owned() }).await?;
+        app.run(SetQuarantine { account, begins, by, reason: change.why()?.into() }).await?;
     } else {
         let now = app.clock.now();
         app.write(move |mut connection| {
@@ -111,7 +111,7 @@ impl UserChange {
     /// The reason of a change that needs one.
     fn why(&self) -> Result<&str, StoreError> {
         let reason = Some(self.reason.trim()).filter(|reason| !reason.is_empty());
-        reason.ok_or_else(|| StoreError::rejected(Code::Invalid, "say why, in a few words"))
+        reason.ok_or_else(|| Refusal::NoReason.into())
     }
 }
 
@@ -122,16 +122,15 @@ async fn apply(
     change: &UserChange,
     by: i64,
 ) -> Result<(), StoreError> {
-    let refused = |detail: &str| StoreError::rejected(Code::Invalid, detail);
     match change.action.as_str() {
         "approve" => people::set_account(c, now, account, ("state", "active"), None, Some(by)).await,
         "block" => people::set_account(c, now, account, ("state", "blocked"), Some(change.why()?), Some(by)).await,
         "role" => {
-            let role: Role = change.role.parse().map_err(|_| refused("there is no such role"))?;
+            let role: Role = change.role.parse().map_err(|_| Refusal::NoRole)?;
             people::set_account(c, now, account, ("role", role.name()), None, Some(by)).await
         }
         "delete" => people::delete_account(c, now, account, Some(by)).await,
-        _ => Err(refused("there is no such action")),
+        _ => Err(Refusal::NoAction.into()),
     }
 }
 
@@ -152,7 +151,7 @@ async fn change_worker(
     let now = app.clock.now();
     let message = change.message.trim().to_owned();
     if change.action == "block" && message.is_empty() {
-        return Err(ApiError::new(Code::Invalid, "write a message for the worker"));
+        return Err(Refusal::NoMessage.into());
     }
     app.write(move |mut connection| {
         let (action, message) = (change.action.clone(), message.clone());
@@ -263,15 +262,15 @@ async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> 
     let words = &visitor.language.words().main;
     let river = &visitor.language.words().data_and_admin;
     let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
-    let choice = |key: Key| {
+    let choice = |key: Setting| {
         let value = choices.value(key);
         let (shown, about, words, max) = match key {
-            Key::Registration => {
-                let words = Registration::ALL.map(Registration::name).to_vec();
+            Setting::Registration => {
+                let words = Registration::ALL.iter().map(|mode| mode.name()).collect();
                 (state(visitor.language, &value), river.about_registration, words, 0)
             }
-            Key::AuditPercent => (format!("{value}\u{202f}%"), river.about_audit_percent, Vec::new(), 100),
-            Key::KeepDays => {
+            Setting::AuditPercent => (format!("{value}\u{202f}%"), river.about_audit_percent, Vec::new(), 100),
+            Setting::KeepDays => {
                 let shown = choices.keep_days.map_or(river.for_ever.to_owned(), |_| value.clone());
                 (shown, river.about_keep_days, Vec::new(), 36_500)
             }
@@ -292,7 +291,7 @@ async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> 
         ("behind_proxy", yes(it.behind_proxy)),
     ];
     let page = visitor.page("admin", river.settings, "/api/v1/settings").with_notice(notice);
-    show(&SettingsPage { page, tab: "settings", choices: Key::ALL.map(choice).into(), settings })
+    show(&SettingsPage { page, tab: "settings", choices: Setting::ALL.iter().copied().map(choice).collect(), settings })
 }
 
 #[derive(Clone, Deserialize)]
@@ -307,7 +306,7 @@ async fn change_setting(
 ) -> ApiResult<Response> {
     let Form(visitor, SettingChange { value }) = form;
     let by = visitor.must_be(Role::Admin)?.account;
-    let key: Key = key.parse().map_err(|error: NoSuchKey| ApiError::new(Code::NotFound, error.to_string()))?;
+    let key: Setting = key.parse().map_err(|_| Refusal::NoSetting)?;
     let (now, started) = (app.clock.now(), Arc::clone(&app.settings));
     app.write(move |mut connection| {
         let (started, value) = (Arc::clone(&started), value.clone());

@@ -1,6 +1,6 @@
 //! Settings of administrators, privacy of machines, and translations of Chinese pages.
 
-use coordinator_core::{choices::Registration, people, store::Store as _};
+use coordinator_core::{model::Registration, people, store::Store as _};
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -16,8 +16,8 @@ use axum::{
 };
 use coordinator_core::{
     clock::HOUR,
-    events::{Event, record_event},
-    model::AccountId,
+    events::record_event,
+    model::{AccountId, Event, Reason, Stall},
     ops::disputes::SetQuarantine,
     people,
     store::{Store as _, StoreError},
@@ -86,10 +86,16 @@ async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, Str
 
 async fn cause_event(bench: &Bench, kind: &'static str) {
     let now = bench.clock.now();
+    let (campaign, name, net) = ("one".to_owned(), "one-1".to_owned(), "00".to_owned());
+    let event = match kind {
+        "promotion" => Event::Promotion { campaign, net, name, generation: 1 },
+        "candidate" => Event::Candidate { net, name },
+        "stall" => Event::Stall(Stall::Campaign { campaign, reason: Reason::NoTrainer }),
+        _ => Event::Disk { is_low: true, free_mebibytes: 7 },
+    };
     let noted = bench.service.store.write(move |mut c| {
-        let event =
-            Event { kind, account: None, subject: "campaign:one".to_owned(), text: format!("campaign {kind} began") };
-        Box::pin(async move { record_event(&mut c, now, event.clone()).await })
+        let event = event.clone();
+        Box::pin(async move { record_event(&mut c, now, None, event).await })
     });
     noted.await.unwrap();
 }
@@ -110,7 +116,7 @@ async fn events_are_delivered_once_and_signed() {
     bench.account("eve", Role::Volunteer).await;
     let now = bench.clock.now();
     let eve = bench.service.store.read(|mut c| Box::pin(async move { people::account_by_name(&mut c, "eve").await }));
-    let (account, reason) = (AccountId(eve.await.unwrap()), "by hand".to_owned());
+    let (account, reason) = (AccountId(eve.await.unwrap()), "by hand".into());
     bench.service.run(SetQuarantine { account, begins: true, by: None, reason }).await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));
     let requests = receiver.take_requests();
@@ -210,7 +216,7 @@ async fn an_invalid_address_is_rejected() {
     let bench = Bench::start().await;
     for address in ["http://example.org/hook", "ftp://127.0.0.1/", "https://me:secret@example.org/", "nonsense"] {
         match add(&bench, address.to_owned(), &["disk"]).await {
-            Err(StoreError::Rejected(problem)) => assert_eq!(problem.code, Code::Invalid, "{address}"),
+            Err(StoreError::Rejected(problem)) => assert_eq!(problem.code(), Code::Invalid, "{address}"),
             other => panic!("{address}: {other:?}"),
         }
     }

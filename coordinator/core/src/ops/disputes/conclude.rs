@@ -4,24 +4,24 @@ use std::collections::BTreeSet;
 
 use crate::{
     events::{Event, record_event},
-    model::{AccountId, JobId, Part},
+    model::{AccountId, JobId, Part, Reason},
     ops::holders,
     rules::case::{Case, Transition},
     store::{StoreError, Tx},
 };
 
 /// Why the standing of an account changes.
-pub(super) struct Reason {
+pub(super) struct Cause {
     /// The deciding maintainer; none for the coordinator.
     pub(super) by: Option<AccountId>,
-    /// The sentence.
-    pub(super) text: String,
+    /// The reason.
+    pub(super) reason: Reason,
 }
 
 /// An account whose standing changes.
 struct Decision {
     account: AccountId,
-    kind: &'static str,
+    begins: bool,
     is_new: bool,
 }
 
@@ -36,7 +36,7 @@ struct Progress {
 }
 
 /// Applies what the case demands to the database. It ends when nothing is demanded any more.
-pub(super) async fn conclude(tx: &mut Tx<'_>, case: &mut Case, reason: &Reason) -> Result<(), StoreError> {
+pub(super) async fn conclude(tx: &mut Tx<'_>, case: &mut Case, cause: &Cause) -> Result<(), StoreError> {
     let mut progress = Progress::default();
     loop {
         let demanded = case.next();
@@ -44,10 +44,10 @@ pub(super) async fn conclude(tx: &mut Tx<'_>, case: &mut Case, reason: &Reason) 
             break;
         }
         for transition in demanded {
-            progress.apply(tx, case, transition, reason).await?;
+            progress.apply(tx, case, transition, cause).await?;
         }
     }
-    progress.finish(tx, reason).await
+    progress.finish(tx, cause).await
 }
 
 impl Progress {
@@ -56,10 +56,10 @@ impl Progress {
         tx: &mut Tx<'_>,
         case: &mut Case,
         transition: Transition,
-        reason: &Reason,
+        cause: &Cause,
     ) -> Result<(), StoreError> {
         let now = tx.now();
-        self.prepare(tx, case, transition, reason).await?;
+        self.prepare(tx, case, transition, cause).await?;
         let before = transition.shard().map(|shard| case.shard(shard).clone());
         if !case.apply(transition) {
             return Ok(());
@@ -113,18 +113,18 @@ impl Progress {
         tx: &mut Tx<'_>,
         case: &mut Case,
         transition: Transition,
-        reason: &Reason,
+        cause: &Cause,
     ) -> Result<(), StoreError> {
         let account = match transition {
             Transition::Distrust(account) => {
-                let message = format!("your games are in quarantine: {}", reason.text);
-                let is_new = tx.standing().quarantine(account, &message).await?;
-                self.decision = Some(Decision { account, kind: "quarantine", is_new });
+                let message = Reason::Quarantined(Box::new(cause.reason.clone()));
+                let is_new = tx.standing().quarantine(account, message).await?;
+                self.decision = Some(Decision { account, begins: true, is_new });
                 account
             }
             Transition::Trust(account) => {
                 let is_new = tx.standing().lift(account).await?;
-                self.decision = Some(Decision { account, kind: "quarantine_lifted", is_new });
+                self.decision = Some(Decision { account, begins: false, is_new });
                 account
             }
             // The rows of the account in question are read already.
@@ -139,20 +139,22 @@ impl Progress {
         Ok(())
     }
 
-    async fn finish(self, tx: &mut Tx<'_>, reason: &Reason) -> Result<(), StoreError> {
+    async fn finish(self, tx: &mut Tx<'_>, cause: &Cause) -> Result<(), StoreError> {
         let now = tx.now();
         for job in &self.jobs {
             tx.jobs().mark_for_recheck(*job).await?;
         }
-        let Some(Decision { account, kind, is_new }) = self.decision else { return Ok(()) };
-        let uploads = self.moved.iter().filter(|other| **other == account).count();
-        if !is_new && uploads == 0 {
-            return Ok(());
+        let Some(Decision { account, begins, is_new }) = self.decision else { return Ok(()) };
+        let uploads = self.moved.iter().filter(|other| **other == account).count() as u64;
+        if is_new || uploads > 0 {
+            let reason = cause.reason.clone();
+            let event = if begins {
+                Event::Quarantine { account, reason, uploads }
+            } else {
+                Event::QuarantineLifted { account, reason, uploads }
+            };
+            record_event(&mut tx.connection(), now, cause.by.map(|by| by.0), event).await?;
         }
-        let whither = if kind == "quarantine" { "left the pool" } else { "are back in the pool" };
-        let text = format!("{}; {uploads} uploads of the account {whither}", reason.text);
-        let (by, subject) = (reason.by.map(|by| by.0), format!("account:{account}"));
-        record_event(&mut tx.connection(), now, Event { kind, account: by, subject, text }).await?;
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Quarantine by hand, and its end.
 
-use super::conclude::{Reason, conclude};
+use super::conclude::{Cause, conclude};
 use crate::{
-    model::AccountId,
+    model::{AccountId, Reason},
     rules::case::Case,
     store::{Operation, StoreError, Tx},
 };
@@ -19,7 +19,7 @@ pub struct SetQuarantine {
     /// The deciding maintainer; none for the command line.
     pub by: Option<AccountId>,
     /// Why.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 impl Operation for SetQuarantine {
@@ -29,6 +29,6 @@ impl Operation for SetQuarantine {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let mut case = Case::default();
         case.decided(self.account, self.begins);
-        conclude(tx, &mut case, &Reason { by: self.by, text: self.reason.clone() }).await
+        conclude(tx, &mut case, &Cause { by: self.by, reason: self.reason.clone() }).await
     }
 }

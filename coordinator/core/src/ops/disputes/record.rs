@@ -1,9 +1,9 @@
 //! The result of a comparison.
 
-use super::conclude::{Reason, conclude};
+use super::conclude::{Cause, conclude};
 use crate::{
     events::{Event, record_event},
-    model::{ComparisonId, ComparisonState},
+    model::{ComparisonId, ComparisonState, Reason},
     rules::case::Case,
     store::{Operation, StoreError, Tx},
 };
@@ -28,12 +28,11 @@ impl Operation for RecordComparison {
         case.extend(tx.comparisons().evidence(&row).await?);
         case.compared(self.comparison, self.differs.map(|game| game as i64));
         let (game, job) = (self.differs.unwrap_or_default(), row.job);
-        let text = format!("game {game} of job {job} came out otherwise when a trusted worker played it");
+        let reason = Reason::GameDiffered { game, job: job.0 };
         let was_waiting = case.comparison(self.comparison).state == ComparisonState::Waiting;
-        conclude(tx, &mut case, &Reason { by: None, text }).await?;
+        conclude(tx, &mut case, &Cause { by: None, reason }).await?;
         if was_waiting && self.differs.is_some() && case.outvoted(&row).is_none() {
-            let (text, subject) = (format!("two workers played game {game} differently"), format!("job:{job}"));
-            record_event(&mut tx.connection(), now, Event { kind: "dispute", account: None, subject, text }).await?;
+            record_event(&mut tx.connection(), now, None, Event::Dispute { job, game }).await?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use protocol::api::{
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},
-    model::{AccountId, Job, JobState, LeaseId, LeaseKind, LeaseToken, NewLease, Player, ShardId, WorkerId},
+    model::{AccountId, Job, JobState, LeaseId, LeaseKind, LeaseToken, NewLease, Player, ShardId, Stall, WorkerId},
     ops::live,
     people::{self, secret},
     rules::{
@@ -245,10 +245,7 @@ async fn record_stall(
     games: &Range<i64>,
     attempts: i64,
 ) -> Result<(), StoreError> {
-    let (first, last) = (games.start, games.end - 1);
-    let text =
-        format!("games from {first} to {last} of job {} are handed out once more: {attempts} times by now", job.id);
-    let subject = format!("job:{}", job.id);
-    record_event(&mut tx.connection(), now, Event { kind: "stall", account: None, subject, text }).await?;
+    let stall = Stall::Games { job: job.id, first: games.start, last: games.end - 1, attempts };
+    record_event(&mut tx.connection(), now, None, Event::Stall(stall)).await?;
     Ok(())
 }

@@ -37,9 +37,9 @@ impl Operation for RejectShard {
         tx.comparisons().void_of(id).await?;
         let part = Part { shard: id, numbers: shard.numbers };
         holders::pass(tx, job, &part).await?;
-        let text = format!("games {} to {} of job {job}: {detail}", part.numbers.start, part.numbers.end - 1);
-        let subject = format!("worker:{}", shard.worker);
-        record_event(&mut tx.connection(), now, Event { kind: "rejected", account: None, subject, text }).await?;
+        let (worker, first, last) = (shard.worker, part.numbers.start, part.numbers.end - 1);
+        let event = Event::Rejected { worker, job, first, last, code: self.code, detail: detail.clone() };
+        record_event(&mut tx.connection(), now, None, event).await?;
         Ok(())
     }
 }

@@ -110,7 +110,7 @@ impl Call {
 }
 
 async fn set_quarantine(lab: &Lab, player: Player, begins: bool) -> Result<(), StoreError> {
-    let (account, reason) = (AccountId(player.account), "by hand".to_owned());
+    let (account, reason) = (AccountId(player.account), "by hand".into());
     lab.run(SetQuarantine { account, begins, by: None, reason }).await
 }
 
