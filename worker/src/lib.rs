@@ -37,6 +37,7 @@ pub mod state;
 pub mod status;
 mod supervised;
 pub mod supervisor;
+mod topology;
 pub mod update;
 mod work;
 
