@@ -84,7 +84,7 @@ impl Supervisor<'_> {
     }
 
     /// Waits until everything is written; returns the number of leases that could not be closed.
-    fn flush_writer(&mut self) -> usize {
+    pub(super) fn flush_writer(&mut self) -> usize {
         let (answer, answered) = mpsc::sync_channel(1);
         self.work.queue(Change::Flush(answer));
         loop {

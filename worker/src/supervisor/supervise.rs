@@ -61,6 +61,7 @@ impl Supervisor<'_> {
             self.account.refresh(&self.work, &self.delivery);
             self.report();
             if let Some(why) = self.fatal.take() {
+                self.flush_writer();
                 return Err(anyhow!(why));
             }
             let (shutdown, is_paused, is_done) =
