@@ -10,7 +10,7 @@ use client::Clock;
 /// Waiting threads look at least this often, whatever the clock says.
 const MAX_SLEEP: Duration = Duration::from_mins(1);
 
-/// A state that threads share. Nobody reads or writes a file while holding it.
+/// A state that threads share. No file is read or written under its lock.
 pub(crate) struct Monitor<T> {
     state: Mutex<T>,
     condvar: Condvar,

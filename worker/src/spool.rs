@@ -13,8 +13,8 @@
 //! | open | the lease; its finished games, in the order in which they end; a renewal | `spool/` |
 //! | closed | no more games follow: the finished ones are submitted, the rest is released | `spool/` |
 //!
-//! A game is stored once. [`Contents::shard`] assembles the bytes of an upload from the records, the
-//! same at every attempt. After a crash at any byte the whole records before it are read.
+//! A game is stored once. [`Contents::shard`] assembles the bytes of an upload from the records,
+//! the same at every attempt. After a crash at any byte the records before it are read.
 
 mod contents;
 mod disk;

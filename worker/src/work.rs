@@ -1,7 +1,7 @@
 //! Work: the leases that are played, the numbers of their games, and the players.
 //!
-//! The `provider` acquires leases ahead of need, the `pool` plays their games, and `renewal` extends
-//! them. Game threads write no file: finished games are queued for the
+//! The `provider` acquires leases ahead of need, the `pool` plays their games, and `renewal`
+//! extends them. Game threads write no file: finished games are queued for the
 //! [`delivery`](crate::delivery).
 
 mod files;

@@ -18,8 +18,8 @@ use common::{
 use engine::Evaluation;
 use worker::spool::Record;
 
-/// Cuts the leases of a folder at random bytes after what was synced before it was needed: the
-/// lease itself, and the games of a closed one. Returns the number of lost bytes.
+/// Cuts the leases of a folder at random bytes. A lease itself was synced before it was used, and a
+/// closed lease before its upload; these records stay. Returns the number of lost bytes.
 fn cut(state: &Path, rng: &mut JitterRng) -> u64 {
     let mut lost = 0;
     for (path, _) in leases(state) {

@@ -1,8 +1,7 @@
 //! The writer: the only thread that appends games to the spool.
 //!
-//! Writes are grouped: after a write, changes wait for up to [`WRITE_INTERVAL`], so that a fast
-//! machine needs few writes and a slow one loses nothing. A closed lease is durable before it is
-//! handed to the sender.
+//! Writes are grouped: after a write, changes wait for up to [`WRITE_INTERVAL`]. So a fast machine
+//! needs few writes. A closed lease is durable before it is handed to the sender.
 
 use std::{
     collections::BTreeMap,
@@ -135,7 +134,7 @@ impl Writer {
         }
         let unclosed = self.leases.values().filter(|lease| lease.is_closing).count();
         for answer in self.flushes.drain(..) {
-            // Nobody waits for it after a timeout.
+            // The supervisor may have ended.
             let _ = answer.try_send(unclosed);
         }
     }

@@ -81,7 +81,7 @@ impl Contents {
         self.games.range(numbers).map(|(number, _)| *number).collect()
     }
 
-    /// Returns the gapless runs of finished games; of a match, of whole pairs. Each is a submission.
+    /// Returns the gapless runs of finished games, each a submission; of a match, of whole pairs.
     #[must_use]
     pub fn runs(&self) -> Vec<Range<u64>> {
         let Some(SavedLease { lease, .. }) = &self.lease else { return Vec::new() };

@@ -39,7 +39,7 @@ struct OldSubmission {
     give_back: Option<u64>,
 }
 
-/// What is known of a lease.
+/// The files of a lease.
 #[derive(Default)]
 struct Found {
     lease: Option<OldLease>,
@@ -71,8 +71,8 @@ impl Found {
     }
 }
 
-/// Moves all leases to the spool by `put`, and the nonce of a request by `ask`. Returns the names of
-/// damaged submissions, which are in `refused` now.
+/// Moves all leases to the spool by `put`, and the nonce of a request by `ask`. Returns the names
+/// of damaged submissions, which are in `refused` now.
 pub(super) fn run(
     root: &Path,
     put: impl Fn(&str, &[Record]) -> io::Result<()>,

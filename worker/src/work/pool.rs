@@ -19,7 +19,7 @@ use crate::{
     delivery::Delivery, live_view::LiveView, sentence::sentence, spool::encode_game, supervised::panic_message,
 };
 
-/// What game threads share.
+/// The shared part of all game threads.
 #[derive(Clone)]
 pub(crate) struct Pool {
     pub(crate) work: Arc<Work>,
