@@ -1,7 +1,8 @@
 //! Simulated disk: replays a process's file operations and can lose power at any time.
 //!
 //! Synced data survives. Of a folder's unsynced names each may be new or old. Of a file's unsynced
-//! data any part may be missing or zero.
+//! data any part may be missing or zero. A rename between two folders is atomic, as on file systems
+//! with a journal.
 
 use std::{
     collections::BTreeMap,
@@ -11,6 +12,8 @@ use std::{
 
 use client::JitterRng;
 use testkit::trace::Call;
+
+const FOLDERS: [&str; 2] = ["spool", "refused"];
 
 /// A file's content and its synced length.
 #[derive(Clone, Default)]
@@ -52,7 +55,7 @@ impl Disk {
 
     fn is_ours(&self, path: &Path) -> bool {
         let folder = path.parent();
-        ["outbox", "refused"].iter().any(|name| folder == Some(&self.root.join(name)))
+        path == self.root.join("asking") || FOLDERS.iter().any(|name| folder == Some(&self.root.join(name)))
     }
 
     fn change(&mut self, change: Change) {
@@ -102,9 +105,18 @@ impl Disk {
             let names: Vec<_> = names.collect();
             self.safe.retain(|name, _| !inside(name));
             self.safe.extend(names);
-            let before = self.pending.len();
-            self.pending.retain(|change| !inside(&change[0].0));
-            return before > self.pending.len();
+            let (synced, pending): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pending)
+                .into_iter()
+                .partition(|change: &Change| change.iter().any(|(path, _)| inside(path)));
+            self.pending = pending;
+            // The other side of a rename.
+            for (path, file) in synced.iter().flatten().filter(|(path, _)| !inside(path)) {
+                match file {
+                    Some(file) => drop(self.safe.insert(path.clone(), *file)),
+                    None => drop(self.safe.remove(path)),
+                }
+            }
+            return !synced.is_empty();
         }
         let Some(&file) = paths.first().and_then(|path| self.names.get(path)) else { return false };
         if call.is(&["link", "linkat"]) {
@@ -135,7 +147,7 @@ impl Disk {
                 }
             }
         }
-        for folder in ["outbox", "refused"] {
+        for folder in FOLDERS {
             fs::create_dir_all(into.join(folder)).unwrap();
         }
         for (path, file) in names {

@@ -9,21 +9,43 @@ use std::{
     time::SystemTime,
 };
 
-use client::{Clock, Error};
+use client::{Backoff, Client, Clock, Error};
 use dataset::Digest;
 use engine::Evaluation;
-use nnue::Net;
+use nnue::{Kernel, Net};
 use protocol::api::{MAX_NET_BYTES, path, work::Lease};
 use selfplay::Book;
 use xiangqi::rules::RuleSet;
 
-use super::{Provider, Unplayable};
-use crate::{job::SavedLease, sentence::sentence, state};
+use super::state::{Shutdown, Work};
+use crate::{
+    sentence::sentence,
+    state::{self, Folder},
+};
 
 /// Number of unneeded nets, and of unneeded books, that are kept: the next lease may use one.
 const MAX_UNNEEDED_FILES: usize = 4;
 
-impl Provider {
+/// Reasons not to play a lease.
+pub(super) enum Unplayable {
+    /// This worker never can.
+    Permanent(String),
+    /// The worker is shutting down.
+    Shutdown,
+}
+
+/// The nets and books of the state folder.
+pub(crate) struct Files {
+    pub(crate) work: Arc<Work>,
+    pub(crate) client: Client,
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) kernel: Kernel,
+    pub(crate) backoff: Backoff,
+    /// Address of a mirror of nets and books.
+    pub(crate) mirror: Option<String>,
+}
+
+impl Files {
     pub(super) fn evaluation(&mut self, net: Option<Digest>) -> Result<Evaluation, Unplayable> {
         let Some(hash) = net else { return Ok(Evaluation::Plain) };
         let own = engine::published::net();
@@ -65,7 +87,7 @@ impl Provider {
             found = read();
         }
         match &found {
-            Ok(_) => touch(file, &*self.shared.clock),
+            Ok(_) => touch(file, &**self.work.clock()),
             Err(_) => drop(state::remove(file)),
         }
         found.map_err(Unplayable::Permanent)
@@ -74,16 +96,16 @@ impl Provider {
     /// Retries until the file is here or the error is permanent.
     fn fetch(&mut self, path: &str, hash: Digest, file: &Path) -> Result<(), Unplayable> {
         while !file.exists() {
-            if self.is_shutting_down() {
+            if self.work.read(|state| state.shutdown != Shutdown::Running) {
                 return Err(Unplayable::Shutdown);
             }
             match self.client.fetch(path, hash, MAX_NET_BYTES, file, self.mirror.as_deref()) {
                 Ok(()) => self.backoff.reset(),
                 Err(error) if error.is_transient() || matches!(error, Error::Storage { .. }) => {
                     let why = sentence(format!("A file is missing: {error}"));
-                    self.shared.update(|state| state.wait_reason = Some(why));
+                    self.work.update(|state| state.wait_reason = Some(why));
                     let wait = self.backoff.after_failure(error.retry_after());
-                    self.sleep(wait);
+                    self.work.wait(wait, |state| state.shutdown != Shutdown::Running);
                 }
                 Err(error) => return Err(Unplayable::Permanent(error.to_string())),
             }
@@ -91,15 +113,17 @@ impl Provider {
         Ok(())
     }
 
-    /// Evicts unneeded nets and books.
+    /// Returns the size of a net's file in MiB; 0 if it is not on disk.
+    pub(super) fn mebibytes_of(&self, net: Digest) -> u64 {
+        fs::metadata(self.folder.net(net)).map_or(0, |file| file.len().div_ceil(1 << 20))
+    }
+
+    /// Evicts nets and books that no lease needs.
     pub(super) fn prune(&self) {
-        let leases = state::names(&self.folder.join("leases"), ".lease").unwrap_or_default();
-        let mut needed = BTreeSet::new();
-        for name in leases {
-            let saved = fs::read(self.folder.lease(&name)).ok();
-            let saved: Option<SavedLease> = saved.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            needed.extend(saved.iter().flat_map(|saved| files_of(&saved.lease)).map(|hash| hash.to_string()));
-        }
+        let needed: BTreeSet<String> = self.work.read(|state| {
+            let files = state.jobs.iter().flat_map(|job| files_of(&job.lease));
+            files.map(|hash| hash.to_string()).collect()
+        });
         for folder in ["nets", "books"] {
             // Retried after the next lease.
             let _ = evict_unneeded(&self.folder.join(folder), &needed, MAX_UNNEEDED_FILES);
