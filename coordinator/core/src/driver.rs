@@ -14,7 +14,9 @@ use crate::{
     events::{Event, record_event},
     objects::Kind,
     ops::leases::ExpireLeases,
-    people, retention,
+    people,
+    pulse::Task,
+    retention,
     service::Service,
     store::{Shards, StoreError},
 };
@@ -38,8 +40,9 @@ const TICKS_PER_SWEEP: u64 = 3_600;
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
     for number in 0_u64.. {
         let began = tokio::time::Instant::now();
-        if let Err(error) = tick(&service).await {
-            tracing::error!(%error, "a scheduler tick failed");
+        match tick(&service).await {
+            Ok(_) => service.pulse.record(Task::Scheduler, service.clock.now()),
+            Err(error) => tracing::error!(%error, "a scheduler tick failed"),
         }
         let pause = TICK.max(began.elapsed() * IDLE_FACTOR).min(MAX_PAUSE);
         if number % TICKS_PER_SWEEP == TICKS_PER_SWEEP - 1 {

@@ -17,7 +17,8 @@
 //! * [`reports`]: read models; [`games`]: stored games, and the judge.
 //! * [`retention`]: which games are kept; [`choices`]: settings that administrators change at run
 //!   time; [`settings`]: those of the command line.
-//! * [`service`]: what all tasks share; [`validator`] and [`driver`]: background tasks; [`backup`].
+//! * [`service`]: what all tasks share; [`validator`] and [`driver`]: background tasks, with
+//!   their [`pulse`]; [`backup`]; [`folder`].
 
 #![allow(clippy::items_after_statements, reason = "a row's type is beside its query")]
 #![allow(
@@ -31,12 +32,14 @@ pub mod choices;
 pub mod clock;
 pub mod driver;
 pub mod events;
+pub mod folder;
 pub mod games;
 pub mod gate;
 pub mod model;
 pub mod objects;
 pub mod ops;
 pub mod people;
+pub mod pulse;
 pub mod ratings;
 pub mod reports;
 pub mod retention;

@@ -14,6 +14,7 @@ use crate::{
         self, Identity,
         sessions::{self, Session},
     },
+    pulse::Pulse,
     rules::granting::Policy,
     settings::Settings,
     store::{Connection, Database, Operation, Running, Store as _, StoreError},
@@ -32,6 +33,8 @@ pub struct Service {
     pub settings: Arc<Settings>,
     /// The current policy for new leases.
     pub policy: Arc<RwLock<Policy>>,
+    /// The last steps of the background tasks.
+    pub pulse: Arc<Pulse>,
     /// True once the coordinator stops.
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }

@@ -21,6 +21,7 @@ use crate::{
         disputes::{ClaimComparisons, RecordComparison},
         validation::{AcceptShard, ClaimShards, RejectShard},
     },
+    pulse::{Pulse, Task},
     store::{Database, Operation, StoreError},
 };
 
@@ -56,9 +57,13 @@ pub enum ValidatorError {
 
 impl Validator {
     /// Validates until stopped; sleeps while nothing is pending.
-    pub async fn serve(self, mut stop: tokio::sync::watch::Receiver<bool>) {
+    pub async fn serve(self, pulse: Arc<Pulse>, mut stop: tokio::sync::watch::Receiver<bool>) {
         loop {
-            let pause = match self.run_batch().await {
+            let batch = self.run_batch().await;
+            if batch.is_ok() {
+                pulse.record(Task::Validator, self.clock.now());
+            }
+            let pause = match batch {
                 Ok(0) => Duration::from_millis(300),
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
