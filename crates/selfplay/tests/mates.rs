@@ -1,7 +1,7 @@
 //! The collected forced mates.
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use engine::Settings;
 use selfplay::mates::Prover;
@@ -29,7 +29,7 @@ fn each_line_ends_in_mate() {
         assert!(matches!(reason, Some(Reason::Checkmate | Reason::Stalemate)), "{fen}: {reason:?}");
         assert!(line.len() % 2 == 1 && (5..=25).contains(&line.len()), "{fen}: {} plies", line.len());
     }
-    let positions: BTreeMap<_, _> = mates.iter().map(|(fen, _)| (fen.to_string(), ())).collect();
+    let positions: BTreeSet<_> = mates.iter().map(|(fen, _)| fen.to_string()).collect();
     assert_eq!(positions.len(), mates.len(), "each position is there once");
 }
 
