@@ -2,9 +2,8 @@
 
 use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt as _, path::Path};
 
-/// Creates a folder and those above it that are missing, for this user only: accounts, tokens'
-/// hashes and games before their audit are nobody else's business. A folder that exists keeps its
-/// rights.
+/// Creates a folder, and those above it that are missing, for this user only. They hold accounts,
+/// hashes of tokens, and games before their audit. A folder that exists keeps its rights.
 ///
 /// # Errors
 ///

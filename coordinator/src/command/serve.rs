@@ -87,7 +87,7 @@ fn log(json: bool) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("CHUHE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
     let colours = std::io::stderr().is_terminal();
-    // An error of the log itself would be printed to standard error too, which panics if that fails.
+    // An error of the log itself would be printed to standard error too: a panic if that fails.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     let log = log.log_internal_errors(false);
     if json {
@@ -170,7 +170,7 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
     Ok(())
 }
 
-/// Waits for the background tasks to end. If one ends before it is told to, all are told to: a
+/// Waits for the background tasks to end. If one ends before `stop`, it sets `stop` for all: a
 /// coordinator without its scheduler or validator would look healthy and do nothing.
 async fn watched(mut tasks: JoinSet<()>, stop: &watch::Sender<bool>) -> Result<()> {
     let mut failure = Ok(());
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tasks_that_are_told_to_stop_are_no_failure() {
+    async fn an_ordinary_stop_is_no_failure() {
         let (stop, mut stopping) = watch::channel(false);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { drop(stopping.wait_for(|stop| *stop).await) });

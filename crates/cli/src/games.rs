@@ -29,7 +29,7 @@ pub(crate) struct GamePlace<'a> {
 
 /// Work on the games of files.
 pub(crate) trait GameWork: Sync {
-    /// What becomes of a game.
+    /// The fate of a game.
     type Done: Send;
     /// The sum of all games.
     type Sum;

@@ -46,7 +46,7 @@ fn every_defence_loses() {
 }
 
 #[test]
-fn what_is_no_mate_is_not_proved() {
+fn other_positions_are_not_proved() {
     let mut prover = Prover::new(&Settings::DEFAULT, 5_000);
     assert_eq!(prover.prove(&Fen::start(), 5, 50), None);
     // A mate in one, which is none in no plies.

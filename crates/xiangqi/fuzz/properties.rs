@@ -164,9 +164,9 @@ impl Sheet {
     }
 }
 
-/// What is read plus what is named as skipped is the whole text. The moves and the skipped parts are
-/// erased at their places; every letter that is left is explained by what the transcript holds
-/// besides, or is punctuation. No code of the reader tells which letters belong to what.
+/// Checks that moves and named skipped parts are the whole text. Both are erased at their places.
+/// Each letter that is left is explained by what the transcript holds besides, or is punctuation.
+/// No code of the reader says which letters belong to what.
 fn accounts_for_all(text: &str, read: Result<Transcript, ReadError>) {
     let read = match read {
         Ok(read) => read,

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_machine_cannot_read_gives_the_training_back() {
+    fn an_unreadable_file_gives_the_training_back() {
         let path = || PathBuf::from("games");
         let in_manifest = |source| DataError::Manifest { manifest: path(), source };
         let unreadable = ManifestError::Unreadable { path: path(), source: io_error() };

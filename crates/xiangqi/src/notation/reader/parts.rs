@@ -51,7 +51,7 @@ pub struct WrittenMove {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Skipped {
-    /// Its kind: a comment, a variation or a glyph. Also a tag, number, keyword or dash without use.
+    /// Its kind: a comment, variation or glyph; a tag, number, keyword or dash without use.
     pub kind: TokenKind,
     /// Its place.
     #[cfg_attr(feature = "serde", serde(flatten))]

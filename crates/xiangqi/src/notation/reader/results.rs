@@ -33,7 +33,7 @@ const SIDES: [(&str, Color); 7] = [
     ("先", Color::Red),
 ];
 
-/// What is said of a side in English: whether it won.
+/// English words after a side, each with whether that side won.
 const ENGLISH: [(&str, bool); 9] = [
     ("wins", true),
     ("won", true),
@@ -46,7 +46,7 @@ const ENGLISH: [(&str, bool); 9] = [
     ("lose", false),
 ];
 
-/// What is said of a side in Chinese: whether it won, none if it is a draw.
+/// Chinese words after a side, each with whether that side won; none is a draw.
 const CHINESE: [(&str, Option<bool>); 7] = [
     ("胜", Some(true)),
     ("勝", Some(true)),

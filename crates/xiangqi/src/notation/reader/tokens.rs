@@ -142,8 +142,8 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Whether a semicolon before this text separates moves: no other word follows on its line, up to the
-/// next semicolon. Else it begins a comment.
+/// Whether a semicolon before this text separates moves: no other word follows on its line, up to
+/// the next semicolon. Else it begins a comment.
 pub(super) fn continues_moves(rest: &str) -> bool {
     use TokenKind::{Comment, Glyph, Move, Number, Result, Separator, Unclosed, Variation};
     let mut tokens = Tokens::new(rest);
