@@ -15,7 +15,7 @@ use xiangqi::{Fen, rules::RuleSet};
 
 use crate::{
     clock::{Clock, SECOND, Time},
-    model::{Figures, ToCompare, ToValidate, ValidationReport},
+    model::{Figures, Reason, ToCompare, ToValidate, ValidationReport},
     objects::{Kind, ObjectError, Objects},
     ops::{
         disputes::{ClaimComparisons, RecordComparison},
@@ -114,9 +114,11 @@ impl Validator {
         let now = self.clock.now();
         let bytes = match self.objects.get(Kind::Shard, shard.hash).await {
             Ok(bytes) if Digest::of(&bytes) == shard.hash => bytes,
-            Ok(_) => return self.reject(&shard, Code::Corrupt, "the stored bytes are not those of its name").await,
+            Ok(_) => {
+                return self.reject(&shard, Code::Corrupt, "the stored bytes are not those of its name".into()).await;
+            }
             Err(ObjectError::Missing) => {
-                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone").await;
+                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone".into()).await;
             }
             Err(error) => return Err(error.into()),
         };
@@ -136,7 +138,7 @@ impl Validator {
             Ok(found) => found,
             Err(refusal) => {
                 let code = Code::from_name(refusal.code());
-                return self.reject(&shard, code, &refusal.to_string()).await;
+                return self.reject(&shard, code, (&refusal).into()).await;
             }
         };
         let (is_match, is_timed) = (header.opponent.is_some(), header.clock.is_some());
@@ -160,9 +162,9 @@ impl Validator {
         Ok(self.store.run(now, operation).await?)
     }
 
-    async fn reject(&self, shard: &ToValidate, code: Code, detail: &str) -> Result<(), ValidatorError> {
-        tracing::warn!(shard = %shard.hash, %code, detail, "rejected");
-        let rejected = RejectShard { shard: shard.shard, code, detail: detail.to_owned() };
+    async fn reject(&self, shard: &ToValidate, code: Code, detail: Reason) -> Result<(), ValidatorError> {
+        tracing::warn!(shard = %shard.hash, %code, %detail, "rejected");
+        let rejected = RejectShard { shard: shard.shard, code, detail };
         self.run(self.clock.now(), rejected).await
     }
 

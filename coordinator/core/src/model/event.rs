@@ -36,7 +36,7 @@ pub enum Event {
     Quarantine { account: AccountId, reason: Reason, uploads: u64 },
     QuarantineLifted { account: AccountId, reason: Reason, uploads: u64 },
     Rating { campaign: String, matches: u64 },
-    Rejected { worker: WorkerId, job: JobId, first: i64, last: i64, code: Code, detail: String },
+    Rejected { worker: WorkerId, job: JobId, first: i64, last: i64, code: Code, detail: Reason },
     Rejection { campaign: String, net: String, name: String, reason: Reason },
     Rollback { campaign: String, net: String, name: String, champion: Option<String>, reason: Reason },
     SettingsChanged { setting: Setting, value: String, before: String },

@@ -1,8 +1,9 @@
-//! Reasons that the coordinator records: why a campaign waits, a net is disputed, an account is in
-//! quarantine.
+//! Reasons that the coordinator records: why a campaign waits, a net is disputed, a shard was
+//! rejected, an account is in quarantine.
 
 use std::fmt;
 
+use dataset::delivery::Refusal;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A reason with its parameters. Its text is English; pages render it in each language.
@@ -30,6 +31,12 @@ pub enum Reason {
         pairs: u64,
     },
     GivenUp,
+    /// The fault of a game.
+    InGame {
+        game: u64,
+        ply: Option<u64>,
+        text: String,
+    },
     Inconclusive,
     NoTrainer,
     NotStronger,
@@ -58,6 +65,8 @@ impl fmt::Display for Reason {
                 write!(f, "after a quarantine {pairs} pairs of its gate are left in order, and they do not prove it")
             }
             Self::GivenUp => f.write_str("a maintainer gave it up"),
+            Self::InGame { game, ply: Some(ply), text } => write!(f, "game {game} ply {ply}: {text}"),
+            Self::InGame { game, ply: None, text } => write!(f, "game {game}: {text}"),
             Self::Inconclusive => f.write_str("it proved nothing in all its pairs"),
             Self::NoTrainer => f.write_str("no trainer finished it"),
             Self::NotStronger => f.write_str("it is not stronger"),
@@ -70,6 +79,18 @@ impl fmt::Display for Reason {
 impl From<&str> for Reason {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+}
+
+impl From<&Refusal> for Reason {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal.fault() {
+            Some(fault) => {
+                let ply = fault.ply.map(|ply| ply as u64);
+                Self::InGame { game: fault.game, ply, text: fault.kind.to_string() }
+            }
+            None => Self::Text(refusal.to_string()),
+        }
     }
 }
 
@@ -109,6 +130,7 @@ mod tests {
         for reason in [
             Reason::NoTrainer,
             Reason::AuditsMissing { games: 3 },
+            Reason::InGame { game: 7, ply: None, text: "the same moves as game 5".to_owned() },
             Reason::Quarantined(Box::new(Reason::GameDiffered { game: 7, job: 2 })),
             Reason::Quarantined(Box::new("by hand".into())),
             "out of memory".into(),
@@ -120,6 +142,18 @@ mod tests {
             assert_eq!(Reason::from_column(reason.to_column()), reason, "{reason:?}");
         }
         assert_eq!(Reason::from("by hand").to_column(), "by hand", "text is stored as it is");
+    }
+
+    #[test]
+    fn the_fault_of_a_game_keeps_its_place() {
+        use dataset::verify::{Fault, FaultKind};
+        for ply in [None, Some(9)] {
+            let fault = Refusal::IllegalMove(Fault { game: 41, ply, kind: FaultKind::IllegalMove });
+            let reason = Reason::from(&fault);
+            assert_eq!(reason.to_string(), fault.to_string(), "the English text is the validator's");
+            assert!(matches!(reason, Reason::InGame { game: 41, .. }));
+        }
+        assert_eq!(Reason::from(&Refusal::Truncated), Refusal::Truncated.to_string().as_str().into());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::people::ROWS;
 use crate::{
     clock::Time,
-    model::Figures,
+    model::{Figures, Reason},
     store::{Connection, StoreError, Totals},
 };
 
@@ -146,7 +146,8 @@ pub struct Aside {
     /// Problem code of a rejection.
     pub code: Option<String>,
     /// Reason of a rejection, for people.
-    pub detail: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub detail: Option<Reason>,
     /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }

@@ -46,7 +46,8 @@ pub struct Machine {
     #[serde(skip)]
     pub rejected_code: Option<String>,
     /// Reason of the last rejection.
-    pub rejected_why: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub rejected_why: Option<Reason>,
 }
 
 /// Machines of one account or of all, the most recently seen first.
@@ -174,7 +175,8 @@ pub struct Delivery {
     /// Problem code of a rejection.
     pub code: Option<String>,
     /// Reason of a rejection.
-    pub detail: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub detail: Option<Reason>,
     /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }

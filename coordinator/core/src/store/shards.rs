@@ -14,7 +14,7 @@ use super::{
 use crate::{
     clock::Time,
     model::{
-        AccountId, AuditState, JobId, LeaseId, MAX_GAMES_PER_LEASE, NewShard, Part, ShardId, ShardState,
+        AccountId, AuditState, JobId, LeaseId, MAX_GAMES_PER_LEASE, NewShard, Part, Reason, ShardId, ShardState,
         ShardToValidate, ToValidate, ValidationReport, WorkerId,
     },
 };
@@ -51,7 +51,7 @@ row!(Claimed { shard, hash, header: header, numbers: numbers });
 struct Refused {
     hash: String,
     code: Option<String>,
-    detail: Option<String>,
+    detail: Option<Reason>,
 }
 
 row!(Refused { hash, code, detail });
@@ -209,9 +209,9 @@ impl<'t> Shards<'t> {
     }
 
     /// Stores the verdict on an invalid shard.
-    pub async fn reject(&mut self, shard: ShardId, code: Code, detail: &str) -> Result<(), StoreError> {
+    pub async fn reject(&mut self, shard: ShardId, code: Code, detail: &Reason) -> Result<(), StoreError> {
         let query = "UPDATE shards SET state = $4, code = $2, detail = $3 WHERE id = $1";
-        let query = sqlx::query(query).bind(shard).bind(code.name()).bind(detail.to_owned());
+        let query = sqlx::query(query).bind(shard).bind(code.name()).bind(detail.clone());
         query.bind(ShardState::Rejected).execute(self.0.raw()).await?;
         Ok(())
     }
@@ -239,7 +239,7 @@ impl<'t> Shards<'t> {
                      WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT $2";
         let rows: Vec<Refused> = sqlx::query_as(query).bind(worker).bind(MAX_NOTICES).fetch_all(self.0.raw()).await?;
         let notice = |Refused { hash, code, detail }: Refused| {
-            let text = detail.unwrap_or_else(|| "it was rejected".to_owned());
+            let text = detail.map_or_else(|| "it was rejected".to_owned(), |detail| detail.to_string());
             Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text }
         };
         Ok(rows.into_iter().map(notice).collect())

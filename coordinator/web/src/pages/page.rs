@@ -206,8 +206,8 @@ impl Page {
 
     /// The text of a shard's rejection.
     #[must_use]
-    pub(crate) fn rejection(&self, code: &Option<String>, detail: &str) -> String {
-        words::problem(self.visitor.language, Code::from_name(code.as_deref().unwrap_or_default()), detail)
+    pub(crate) fn rejection(&self, code: &Option<String>, detail: &Reason) -> String {
+        words::rejection(self.visitor.language, Code::from_name(code.as_deref().unwrap_or_default()), detail)
     }
 
     /// The CSS class of a state: good, bad, or wait.

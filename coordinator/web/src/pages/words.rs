@@ -21,7 +21,7 @@ pub use campaigns::Campaigns;
 pub use data_and_admin::DataAndAdmin;
 pub use language::Language;
 pub use main::Main;
-pub use messages::{event, problem, reason, refusal};
+pub use messages::{event, reason, refusal, rejection};
 pub use states::state;
 
 /// All texts of a language.

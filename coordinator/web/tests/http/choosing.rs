@@ -175,7 +175,7 @@ async fn chinese_pages_translate_events_and_rejections() {
     bench
         .execute(
             "UPDATE shards SET state = 'rejected', code = 'illegal_move',
-             detail = 'game 1 ply 9: the move is not legal' WHERE id = 1"
+             detail = '{\"in_game\":{\"game\":1,\"ply\":9,\"text\":\"the move is not legal\"}}' WHERE id = 1"
                 .to_owned(),
         )
         .await;

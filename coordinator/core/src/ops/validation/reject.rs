@@ -4,7 +4,7 @@ use protocol::api::problem::Code;
 
 use crate::{
     events::{Event, record_event},
-    model::{Part, ShardId, ShardState},
+    model::{Part, Reason, ShardId, ShardState},
     ops::holders,
     store::{Operation, StoreError, Tx},
 };
@@ -16,7 +16,7 @@ pub struct RejectShard {
     /// Why.
     pub code: Code,
     /// The sentence for its worker.
-    pub detail: String,
+    pub detail: Reason,
 }
 
 impl Operation for RejectShard {

@@ -65,7 +65,7 @@ fn chinese(event: &Event) -> String {
         }
         Event::Rating { matches, .. } => format!("安排了 {matches} 场冠军之间的评级赛"),
         Event::Rejected { job, first, last, code, detail, .. } => {
-            format!("作业 {job} 第 {first} 至 {last} 局：{}", problem(Language::Chinese, *code, detail))
+            format!("作业 {job} 第 {first} 至 {last} 局：{}", rejection(Language::Chinese, *code, detail))
         }
         Event::Rejection { name, reason: why, .. } => format!("{name} 未通过：{}", reason(why)),
         Event::Rollback { name, reason: why, .. } => format!("{name} 已回退：{}", reason(why)),
@@ -114,6 +114,7 @@ pub fn reason(language: Language, reason: &Reason) -> String {
         Reason::GameDiffered { game, job } => format!("作业 {job} 第 {game} 局与可信工作机复核的结果不同"),
         Reason::GateUnproven { pairs } => format!("隔离之后其测试仅余 {pairs} 个连续局对，不足以证明"),
         Reason::GivenUp => "维护者放弃了它".to_owned(),
+        Reason::InGame { game, ply, text } => format!("{}{text}", place(*game, *ply)),
         Reason::Inconclusive => "下完全部局对仍无定论".to_owned(),
         Reason::NoTrainer => "没有训练者完成训练".to_owned(),
         Reason::NotStronger => "未证明更强".to_owned(),
@@ -122,9 +123,25 @@ pub fn reason(language: Language, reason: &Reason) -> String {
     }
 }
 
-/// A problem for programs: its code's title, and the original text.
+/// A place in a game.
+fn place(game: u64, ply: Option<u64>) -> String {
+    ply.map_or_else(|| format!("第 {game} 局："), |ply| format!("第 {game} 局第 {ply} 步："))
+}
+
+/// The rejection of a shard.
 #[must_use]
-pub fn problem(language: Language, code: Code, detail: &str) -> String {
+pub fn rejection(language: Language, code: Code, detail: &Reason) -> String {
+    match detail {
+        Reason::InGame { game, ply, text } if language == Language::Chinese => {
+            format!("{}{}", place(*game, *ply), problem(language, code, text))
+        }
+        Reason::Text(text) => problem(language, code, text),
+        other => reason(language, other),
+    }
+}
+
+/// A problem for programs: its code's title, and the original text.
+fn problem(language: Language, code: Code, detail: &str) -> String {
     match title(code.name()) {
         Some(title) if language == Language::Chinese && detail.is_empty() => title.to_owned(),
         Some(title) if language == Language::Chinese => format!("{title}（{detail}）"),
@@ -243,6 +260,20 @@ mod tests {
             assert_eq!(event(language, "stall", None, text), text);
         }
         assert_eq!(event(Language::Chinese, "invited", None, Event::ERASED), "属于已删除的账号");
+    }
+
+    #[test]
+    fn a_rejected_game_is_named_in_both_languages() {
+        let detail = Reason::InGame { game: 1, ply: Some(9), text: "the move is not legal".to_owned() };
+        let shown =
+            [Language::English, Language::Chinese].map(|language| rejection(language, Code::IllegalMove, &detail));
+        assert_eq!(
+            shown,
+            ["game 1 ply 9: the move is not legal", "第 1 局第 9 步：着法不合法（the move is not legal）"]
+        );
+        let old = Reason::from("game 1 ply 9: the move is not legal");
+        let shown = rejection(Language::Chinese, Code::IllegalMove, &old);
+        assert_eq!(shown, "着法不合法（game 1 ply 9: the move is not legal）", "an older version's");
     }
 
     #[test]
