@@ -15,7 +15,7 @@ use xiangqi::notation::reader::{GameText, Games, ReadError, Skipped, TokenKind, 
 use crate::{input, live_line::LiveLine};
 
 /// Bytes per parallel chunk: enough for all cores, little memory.
-const CHUNK_BYTES: usize = 4 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
 /// The place of a game.
 pub(crate) struct GamePlace<'a> {

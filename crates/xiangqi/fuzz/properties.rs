@@ -98,8 +98,9 @@ pub(crate) fn reader(data: &[u8]) {
     let whole = games.iter().flat_map(|game| &game.bytes).copied().collect::<Vec<_>>();
     let before = data.len() - whole.len();
     assert!(data.ends_with(&whole), "the games are not the end of the file");
-    let blank = data[..before].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&data[..before]);
-    assert!(blank.trim_ascii().is_empty(), "more than blanks before the first game");
+    let blank = String::from_utf8_lossy(&data[..before]);
+    let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\u{feff}';
+    assert!(blank.chars().all(is_blank), "more than blanks before the first game");
     for game in &games {
         let first = whole_line(data, game.line);
         assert!(game.bytes.starts_with(first), "line {} is not that of the game", game.line);

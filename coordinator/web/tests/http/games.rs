@@ -273,7 +273,8 @@ async fn names_and_tags_are_kept_at_the_address() {
     assert!(flipped.find("<p class=\"player\">two</p>") > flipped.find("<p class=\"player\">&#60;one"), "{flipped}");
     // The links of a list lead to the same.
     let list = send_form(&bench, "/en/judge", &[("pgn", text)]).await.text().await.unwrap();
-    let link = list.split("href=\"").find(|link| link.contains("Red")).unwrap().split('"').next().unwrap();
+    let mut links = list.split("href=\"").map(|link| link.split('"').next().unwrap());
+    let link = links.find(|link| link.contains("Red")).unwrap();
     let page = get(&bench, &link.replace("&#38;", "&")).await.text().await.unwrap();
     assert!(page.contains("<p class=\"player\">two</p>") && page.contains("The text claims: ongoing."), "{page}");
 }

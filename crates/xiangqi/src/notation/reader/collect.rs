@@ -170,7 +170,7 @@ impl<'a> Collector<'a> {
     pub(super) fn finish(mut self) -> Transcript {
         self.drop_keywords();
         let numbers: Vec<Number> = self.numbers.iter().map(|(number, _)| *number).collect();
-        let fits = fitting(&numbers, self.transcript.moves.len());
+        let fits = fitting(&numbers, self.transcript.moves.len(), self.transcript.start.position.turn());
         let strays = self.numbers.iter().zip(fits).filter(|(_, fits)| !fits).map(|((_, placed), _)| placed.skipped());
         self.skipped.extend(strays);
         self.skipped.sort_by_key(|(place, _)| *place);

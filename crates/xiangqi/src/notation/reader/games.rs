@@ -240,7 +240,7 @@ mod tests {
     fn games_end_before_tags_and_behind_results() {
         let games = [
             "[Event \"a\"]\n[White \"{ [ ; 1-0\"]\n\n1. h2e2 h9g7\n",
-            "[Event \"b\"]\n1. h2e2 {a comment with\n[Result \"*\"] and\n1-0\n} h9g7 ; 1-0 {\n2. h0g2 *\n\n",
+            "[Event \"b\"]\n1. h2e2 {a comment with\n[Result \"*\"] and\n1-0\n} h9g7 ; 1-0 soon {\n2. h0g2 *\n\n",
             "1. h2e2 1-0 {resigns}\n{a comment behind}\n% escaped\n\n",
             "1. 炮二平五 马8进7 红胜\n",
             "[Event \"c\"] 1. h2e2 *\n",

@@ -1,5 +1,7 @@
 //! The numbers of moves: those of a text's numbers that count its moves.
 
+use crate::Color;
+
 /// A number in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
@@ -9,14 +11,15 @@ pub(super) struct Number {
     pub(super) moves_before: usize,
 }
 
-/// The ways to count: two moves for a number, with Red or Black first, or one.
-const COUNTINGS: [fn(usize) -> usize; 3] = [|moves| moves / 2, |moves| moves.div_ceil(2), |moves| moves];
+/// The ways to count: two moves for a number, one, and two with Black's first move alone.
+const COUNTINGS: [fn(usize) -> usize; 3] = [|moves| moves / 2, |moves| moves, |moves| moves.div_ceil(2)];
 
 /// Returns for each number whether it counts the moves of its text. The counting may begin at any
 /// number; it is the one that most numbers fit. Of several at one place the last counts.
-pub(super) fn fitting(numbers: &[Number], moves: usize) -> Vec<bool> {
+pub(super) fn fitting(numbers: &[Number], moves: usize, first: Color) -> Vec<bool> {
     let mut best = (0, Vec::new());
-    for counting in COUNTINGS {
+    let countings = if first == Color::Black { &COUNTINGS[..] } else { &COUNTINGS[..2] };
+    for counting in countings {
         let first = |number: &Number| Some(i64::from(number.value?) - counting(number.moves_before) as i64);
         let firsts: Vec<Option<i64>> = numbers.iter().map(first).collect();
         let mode = most_frequent(&firsts);
@@ -54,11 +57,16 @@ fn most_frequent(values: &[Option<i64>]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// The numbers that fit, of numbers with the moves before them.
+    /// The numbers that fit, of numbers with the moves before them, if Black moves first.
     fn fits(numbers: &[(u32, usize)]) -> Vec<u32> {
         let read: Vec<Number> =
             numbers.iter().map(|&(value, moves_before)| Number { value: Some(value), moves_before }).collect();
-        numbers.iter().zip(fitting(&read, 100)).filter(|(_, fits)| *fits).map(|((value, _), _)| *value).collect()
+        numbers
+            .iter()
+            .zip(fitting(&read, 100, Color::Black))
+            .filter(|(_, fits)| *fits)
+            .map(|((value, _), _)| *value)
+            .collect()
     }
 
     #[test]
@@ -77,7 +85,12 @@ mod tests {
         assert_eq!(fits(&[(1, 0), (99, 1)]), [1]);
         assert_eq!(fits(&[(2_024, 0), (1, 0), (2, 2)]), [1, 2]);
         let huge = [Number { value: None, moves_before: 0 }];
-        assert_eq!(fitting(&huge, 1), [false]);
-        assert_eq!(fitting(&[Number { value: Some(1), moves_before: 0 }], 0), [false]);
+        assert_eq!(fitting(&huge, 1, Color::Red), [false]);
+        assert_eq!(fitting(&[Number { value: Some(1), moves_before: 0 }], 0, Color::Red), [false]);
+        let halves = [7, 8].map(|value| Number { value: Some(value), moves_before: value as usize - 7 });
+        let three = [(1, 0), (2, 2), (3, 3)].map(|(value, moves_before)| Number { value: Some(value), moves_before });
+        assert_eq!(fitting(&halves, 3, Color::Red), [true, true], "they count plies");
+        assert_eq!(fitting(&three, 4, Color::Red), [true, true, false]);
+        assert_eq!(fitting(&three, 4, Color::Black), [true, true, true]);
     }
 }
