@@ -179,7 +179,7 @@ async fn chinese_pages_translate_events_and_rejections() {
                 .to_owned(),
         )
         .await;
-    bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'no trainer finished it'".to_owned()).await;
+    bench.execute("UPDATE campaigns SET state = 'stuck', reason = '\"no_trainer\"'".to_owned()).await;
     for (path, fields) in [
         ("/en/admin/users/ann", [("action", "quarantine"), ("reason", "by hand")]),
         ("/en/admin/users/ann", [("action", "lift"), ("reason", "a mistake")]),
