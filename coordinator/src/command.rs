@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
 #[allow(clippy::print_stderr, reason = "errors are printed here")]
 fn fail(error: &anyhow::Error) -> ExitCode {
     let text = match error.downcast_ref::<StoreError>() {
-        Some(StoreError::Rejected(problem)) => problem.detail.clone(),
+        Some(StoreError::Rejected(refusal)) => refusal.to_string(),
         _ => format!("{error:#}"),
     };
     eprintln!("chuhe-coordinator: {}", text.replace('\n', " "));

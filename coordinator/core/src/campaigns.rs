@@ -25,11 +25,14 @@ pub use rollback::roll_back;
 pub use row::{CampaignRow, lock, read};
 pub use steps::Counts;
 
+pub use crate::model::CampaignCommand as Command;
+
 use protocol::{api::problem::Code, campaign::Campaign};
 
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::{CampaignState as State, CampaignStep, Reason, Refusal},
     store::{Connection, StoreError},
 };
 
@@ -48,7 +51,7 @@ pub async fn create(
     let query = "SELECT COUNT(*) FROM campaigns WHERE name = $1";
     let taken: i64 = sqlx::query_scalar(query).bind(campaign.name.clone()).fetch_one(connection.raw()).await?;
     if taken > 0 {
-        return Err(StoreError::rejected(Code::Conflict, format!("there is a campaign {} already", campaign.name)));
+        return Err(Refusal::CampaignTaken { name: campaign.name }.into());
     }
     if let Some(net) = campaign.champion {
         nets::must_exist(connection, net).await?;
@@ -62,9 +65,7 @@ pub async fn create(
     let query = sqlx::query_scalar(query).bind(campaign.name.clone()).bind(campaign.to_text());
     let query = query.bind(campaign.champion.map(|net| net.to_string())).bind(campaign.generation.positions as i64);
     let id: i64 = query.bind(by).bind(now.0).fetch_one(connection.raw()).await?;
-    let subject = format!("campaign:{}", campaign.name);
-    let text = format!("campaign {} began", campaign.name);
-    record_event(connection, now, Event { kind: "campaign_created", account: by, subject, text }).await?;
+    record_event(connection, now, by, Event::CampaignCreated { campaign: campaign.name }).await?;
     Ok(id)
 }
 
@@ -82,25 +83,7 @@ pub async fn running(connection: &mut Connection<'_>) -> Result<Vec<i64>, StoreE
 pub async fn by_name(connection: &mut Connection<'_>, name: &str) -> Result<i64, StoreError> {
     let query = "SELECT id FROM campaigns WHERE name = $1";
     let id: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
-    id.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {name}")))
-}
-
-/// A command to a campaign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Command {
-    /// Grant no new games.
-    Pause,
-    /// Continue, also from stuck.
-    Resume,
-    /// End the campaign for good.
-    Stop,
-    /// Train a net from the games so far.
-    Train,
-    /// Reject the candidate.
-    Reject,
-    /// Promote the candidate whatever the gate decides.
-    Promote,
+    id.ok_or_else(|| Refusal::NoCampaign { campaign: name.to_owned() }.into())
 }
 
 /// Executes a command. Optimistic locking: it fails if the campaign is newer than the version
@@ -119,31 +102,30 @@ pub async fn command(
 ) -> Result<(), StoreError> {
     let row = lock(connection, id).await?;
     if changed.is_some_and(|changed| changed != row.changed) {
-        return Err(StoreError::rejected(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
+        return Err(Refusal::CampaignChanged.into());
     }
-    let cannot = || {
-        let detail = format!("the campaign is {} and {}: it cannot do that now", row.state, row.phase);
-        StoreError::rejected(Code::Conflict, detail)
-    };
-    let state = match (command, row.state.as_str()) {
-        (Command::Pause, "running") | (Command::Train | Command::Reject | Command::Promote, "paused") => "paused",
+    let cannot = || Refusal::CampaignInStep { state: row.state, step: row.phase };
+    let state = match (command, row.state) {
+        (Command::Pause, State::Running) | (Command::Train | Command::Reject | Command::Promote, State::Paused) => {
+            State::Paused
+        }
         // A manual step also resolves what a stuck campaign waits for.
-        (Command::Resume, "paused" | "stuck")
-        | (Command::Train | Command::Reject | Command::Promote, "running" | "stuck") => "running",
-        (Command::Stop, "running" | "paused" | "stuck") => "stopped",
-        _ => return Err(cannot()),
+        (Command::Resume, State::Paused | State::Stuck)
+        | (Command::Train | Command::Reject | Command::Promote, State::Running | State::Stuck) => State::Running,
+        (Command::Stop, State::Running | State::Paused | State::Stuck) => State::Stopped,
+        _ => return Err(cannot().into()),
     };
     // Before the step, which may end as stuck or complete.
     let query = "UPDATE campaigns SET state = $2, reason = NULL, changed = changed + 1 WHERE id = $1";
-    sqlx::query(query).bind(id).bind(state.to_owned()).execute(connection.raw()).await?;
+    sqlx::query(query).bind(id).bind(state).execute(connection.raw()).await?;
     match command {
-        Command::Train if row.phase == "collecting" => steps::begin_training(connection, now, &row).await?,
-        Command::Reject if row.phase == "gating" => {
-            steps::reject(connection, now, &row, "a maintainer gave it up").await?;
+        Command::Train if row.phase == CampaignStep::Collecting => steps::begin_training(connection, now, &row).await?,
+        Command::Reject if row.phase == CampaignStep::Gating => {
+            steps::reject(connection, now, &row, Reason::GivenUp).await?;
         }
-        Command::Promote if row.phase == "gating" => steps::promote(connection, now, &row, by).await?,
-        Command::Train | Command::Reject | Command::Promote => return Err(cannot()),
-        Command::Resume if row.state == "stuck" => {
+        Command::Promote if row.phase == CampaignStep::Gating => steps::promote(connection, now, &row, by).await?,
+        Command::Train | Command::Reject | Command::Promote => return Err(cannot().into()),
+        Command::Resume if row.state == State::Stuck => {
             // Resuming retries the generation with a new count of candidates.
             let query = "UPDATE campaigns SET candidates = 0, training = CASE phase WHEN 'training' THEN NULL
                          ELSE training END, phase = CASE phase WHEN 'training' THEN 'collecting' ELSE phase END
@@ -155,13 +137,12 @@ pub async fn command(
         Command::Pause => steps::set_jobs_state(connection, now, &row, "paused").await?,
         Command::Stop => {
             steps::set_jobs_state(connection, now, &row, "closed").await?;
-            trainings::end_all(connection, id, "the campaign was stopped").await?;
+            trainings::end_all(connection, id, Reason::CampaignStopped).await?;
             nets::reject_candidates(connection, id).await?;
         }
     }
-    let subject = format!("campaign:{}", row.campaign.name);
-    let text = format!("{command:?}").to_lowercase();
-    record_event(connection, now, Event { kind: "campaign_command", account: by, subject, text }).await?;
+    let campaign = row.campaign.name.clone();
+    record_event(connection, now, by, Event::CampaignCommand { campaign, command }).await?;
     Ok(())
 }
 
@@ -192,7 +173,7 @@ pub async fn drive_with(
     counts: Option<Counts>,
 ) -> Result<bool, StoreError> {
     let row = lock(connection, id).await?;
-    if row.state != "running" {
+    if row.state != State::Running {
         return Ok(false);
     }
     let still = |counts: &Counts| (counts.generation, counts.selfplay) == (row.generation, row.selfplay);

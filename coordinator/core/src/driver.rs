@@ -139,19 +139,7 @@ async fn record_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Re
                 let changed =
                     sqlx::query(query).bind(DISK_SETTING).bind(value).execute(c.raw()).await?.rows_affected() > 0;
                 if changed {
-                    let text = if is_low {
-                        format!(
-                            "the disk is nearly full: {free_mebibytes} MiB are left, and no new games are handed out"
-                        )
-                    } else {
-                        format!("the disk has room again: {free_mebibytes} MiB are free")
-                    };
-                    record_event(
-                        c,
-                        now,
-                        Event { kind: "disk", account: None, subject: "coordinator".to_owned(), text },
-                    )
-                    .await?;
+                    record_event(c, now, None, Event::Disk { is_low, free_mebibytes }).await?;
                 }
                 Ok(())
             })

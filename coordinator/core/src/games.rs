@@ -11,6 +11,7 @@ use tokio::task::spawn_blocking;
 use xiangqi::{Color, notation::Notation};
 
 use crate::{
+    model::Refusal,
     objects::Kind,
     service::Service,
     store::{Connection, StoreError},
@@ -71,7 +72,7 @@ pub struct Listed {
 async fn shard(service: &Service, name: &str, is_trainer: bool) -> Result<(Digest, Shard<Vec<u8>>), ReadError> {
     let hash: Digest = name.parse().map_err(|error| ReadError::not_found(format!("{error}")))?;
     if !is_trainer && !is_open(service, hash).await? {
-        return Err(ReadError::not_found("there is no such shard, or its games are still being checked"));
+        return Err(StoreError::from(Refusal::NoShard).into());
     }
     let bytes = service.objects.get(Kind::Shard, hash).await?;
     let shard = Shard::new(bytes.into()).map_err(|error| unreadable(&error))?;

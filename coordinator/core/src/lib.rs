@@ -6,15 +6,15 @@
 //!
 //! * [`store`]: the database (`SQLite` or `PostgreSQL`) and its transactions; [`objects`]: games
 //!   and nets as files.
-//! * [`model`]: ids, states and kinds; [`rules`]: what may follow, pure; [`ops`]: the operations.
+//! * [`model`]: ids, states, kinds, events; [`rules`]: what may follow, pure; [`ops`]: the
+//!   operations.
 //! * [`clock`]: the injected time; the database's clock is never read.
 //! * [`work`]: games to play: leases, uploads, validation, audits, quarantine.
 //! * [`people`]: accounts, tokens, machines.
 //! * [`campaigns`]: generations, trainings, gates, promotions.
 //! * [`ratings`]: strength of the champions, from matches between them.
 //! * [`timed`]: matches under a clock, which decide nothing.
-//! * [`events`]: the event log for people; [`messages`]: its sentences in Chinese; [`webhooks`]:
-//!   notifications of other services.
+//! * [`events`]: the event log for people; [`webhooks`]: notifications of other services.
 //! * [`reports`]: read models; [`games`]: stored games, and the judge.
 //! * [`retention`]: which games are kept; [`choices`]: settings that administrators change at run
 //!   time; [`settings`]: those of the command line.
@@ -34,7 +34,6 @@ pub mod driver;
 pub mod events;
 pub mod games;
 pub mod gate;
-pub mod messages;
 pub mod model;
 pub mod objects;
 pub mod ops;

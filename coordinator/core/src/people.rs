@@ -18,7 +18,8 @@ use protocol::{
 use crate::{
     clock::{DAY, SECOND, Time},
     events::{Event, record_event},
-    store::{Connection, StoreError},
+    model::{AccountChange, AccountId, Reason, Refusal, TokenId, WorkerId},
+    store::{Connection, Events, StoreError},
 };
 
 /// Prefix of tokens, by which people and secret scanners recognise them.
@@ -76,24 +77,19 @@ pub async fn create_account(
     by: Option<i64>,
 ) -> Result<i64, StoreError> {
     if !is_name(name) {
-        let detail = format!("{name:?} is no name: 1 to 64 letters, digits, `.`, `_` or `-`, first a letter or digit");
-        return Err(StoreError::rejected(Code::Invalid, detail));
+        return Err(Refusal::BadName { name: name.to_owned() }.into());
     }
     let query = "SELECT COUNT(*) FROM accounts WHERE LOWER(name) = LOWER($1)";
     let taken: i64 = sqlx::query_scalar(query).bind(name.to_owned()).fetch_one(connection.raw()).await?;
     if taken > 0 {
-        return Err(StoreError::rejected(Code::Conflict, format!("there is an account {name} already")));
+        return Err(Refusal::AccountTaken { name: name.to_owned() }.into());
     }
     let query = "INSERT INTO accounts (name, role, state, created) VALUES ($1, $2, $3, $4) RETURNING id";
     let query = sqlx::query_scalar(query).bind(name.to_owned()).bind(role.name()).bind(state.to_owned()).bind(now.0);
     let account: i64 = query.fetch_one(connection.raw()).await?;
-    let text = format!("account {name} ({role}, {state})");
-    record_event(
-        connection,
-        now,
-        Event { kind: "account_created", account: by, subject: format!("account:{account}"), text },
-    )
-    .await?;
+    let (name, id) = (name.to_owned(), AccountId(account));
+    let event = Event::AccountCreated { account: id, name, role, state: state.parse()? };
+    record_event(connection, now, by, event).await?;
     Ok(account)
 }
 
@@ -105,7 +101,7 @@ pub async fn create_account(
 pub async fn account_by_name(connection: &mut Connection<'_>, name: &str) -> Result<i64, StoreError> {
     let query = "SELECT id FROM accounts WHERE LOWER(name) = LOWER($1)";
     let account: Option<i64> = sqlx::query_scalar(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?;
-    account.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no account {name}")))
+    account.ok_or_else(|| Refusal::NoAccount { account: name.to_owned() }.into())
 }
 
 /// Maximum valid tokens of an account.
@@ -152,9 +148,9 @@ pub async fn create_token(
     let query = sqlx::query(query).bind(account).bind(name.to_owned()).bind(secret[..12].to_owned());
     let query = query.bind(hash_of(&secret)).bind(role.name()).bind(now.0).bind(expires.map(|time| time.0));
     query.execute(connection.raw()).await?;
-    let text = format!("token {}… ({name}, {role})", &secret[..12]);
-    let subject = format!("account:{account}");
-    record_event(connection, now, Event { kind: "token_created", account: Some(account), subject, text }).await?;
+    let (begins, name) = (secret[..12].to_owned(), name.to_owned());
+    let event = Event::TokenCreated { account: AccountId(account), begins, name, role };
+    record_event(connection, now, Some(account), event).await?;
     Ok(secret)
 }
 
@@ -167,7 +163,7 @@ pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &st
     let query = "SELECT tokens.id, tokens.account, accounts.name, tokens.role, accounts.role, accounts.state,
                         accounts.message, tokens.expires, tokens.revoked, tokens.last_used
                  FROM tokens JOIN accounts ON accounts.id = tokens.account WHERE tokens.hash = $1";
-    type Row = (i64, i64, String, String, String, String, Option<String>, Option<i64>, Option<i64>, Option<i64>);
+    type Row = (i64, i64, String, String, String, String, Option<Reason>, Option<i64>, Option<i64>, Option<i64>);
     let row: Option<Row> = sqlx::query_as(query).bind(hash_of(token)).fetch_optional(connection.raw()).await?;
     let bad = |detail: &str| StoreError::rejected(Code::BadToken, detail);
     let Some((token, account, name, role, own, state, message, expires, revoked, last_used)) = row else {
@@ -181,10 +177,12 @@ pub async fn authenticate(connection: &mut Connection<'_>, now: Time, token: &st
     }
     match state.as_str() {
         "active" | "quarantined" => {}
-        "pending" => return Err(StoreError::rejected(Code::Blocked, "the account waits for approval")),
+        "pending" => return Err(Refusal::AccountPending.into()),
         other => {
-            let detail = message.unwrap_or_else(|| format!("the account is {other}"));
-            return Err(StoreError::rejected(Code::Blocked, detail));
+            let state = other.parse()?;
+            let refusal =
+                message.map_or(Refusal::AccountInactive { state }, |reason| Refusal::AccountBlocked { reason });
+            return Err(refusal.into());
         }
     }
     let parse = |text: &str| text.parse::<Role>().map_err(|_| StoreError::Corrupt(format!("the role {text}")));
@@ -213,11 +211,9 @@ pub async fn revoke_token(
     let query = "UPDATE tokens SET revoked = $3 WHERE id = $1 AND ($2 < 0 OR account = $2) AND revoked IS NULL";
     let query = sqlx::query(query).bind(token).bind(account.unwrap_or(-1)).bind(now.0);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(StoreError::rejected(Code::NotFound, format!("there is no token {token} to revoke")));
+        return Err(Refusal::NoToken { token }.into());
     }
-    let subject = format!("token:{token}");
-    record_event(connection, now, Event { kind: "token_revoked", account, subject, text: "revoked".to_owned() })
-        .await?;
+    record_event(connection, now, account, Event::TokenRevoked { token: TokenId(token) }).await?;
     Ok(())
 }
 
@@ -238,30 +234,23 @@ pub async fn set_account(
     let query = connection.for_update("SELECT state FROM accounts WHERE id = $1");
     let state: Option<String> = sqlx::query_scalar(query).bind(account).fetch_optional(connection.raw()).await?;
     match state.as_deref() {
-        None => return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}"))),
-        Some("deleted") => return Err(StoreError::rejected(Code::Conflict, "the account was deleted")),
-        Some("quarantined") if change.0 != "role" => {
-            return Err(StoreError::rejected(
-                Code::Conflict,
-                "the account is in quarantine: that must be lifted first",
-            ));
-        }
+        None => return Err(Refusal::NoAccount { account: account.to_string() }.into()),
+        Some("deleted") => return Err(Refusal::AccountDeleted.into()),
+        Some("quarantined") if change.0 != "role" => return Err(Refusal::AccountInQuarantine.into()),
         Some(_) => {}
     }
     let query = match change.0 {
         "role" => "UPDATE accounts SET role = $2, message = COALESCE($3, message) WHERE id = $1",
         _ => "UPDATE accounts SET state = $2, message = $3 WHERE id = $1",
     };
-    let query = sqlx::query(query).bind(account).bind(change.1.to_owned()).bind(message.map(ToOwned::to_owned));
+    let query = sqlx::query(query).bind(account).bind(change.1.to_owned()).bind(message.map(Reason::from));
     query.execute(connection.raw()).await?;
-    let text =
-        format!("{} is now {}{}", change.0, change.1, message.map(|text| format!(": {text}")).unwrap_or_default());
-    record_event(
-        connection,
-        now,
-        Event { kind: "account_changed", account: by, subject: format!("account:{account}"), text },
-    )
-    .await?;
+    let change = match change {
+        ("role", role) => AccountChange::Role(role.parse().map_err(|_| Refusal::NoRole)?),
+        (_, state) => AccountChange::State(state.parse()?),
+    };
+    let message = message.map(ToOwned::to_owned);
+    record_event(connection, now, by, Event::AccountChanged { account: AccountId(account), change, message }).await?;
     Ok(())
 }
 
@@ -281,26 +270,19 @@ pub async fn delete_account(
     let query = "UPDATE accounts SET name = $2, state = 'deleted', message = NULL, password = NULL WHERE id = $1";
     let query = sqlx::query(query).bind(account).bind(anonymous);
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}")));
+        return Err(Refusal::NoAccount { account: account.to_string() }.into());
     }
     let query = "UPDATE tokens SET revoked = $2, name = 'deleted' WHERE account = $1";
     sqlx::query(query).bind(account).bind(now.0).execute(connection.raw()).await?;
-    for query in [
-        "UPDATE workers SET name = 'deleted:' || CAST(id AS TEXT), system = '', instruction_set = '',
-                            memory_mebibytes = 0, blocked = 'the account was deleted' WHERE account = $1",
-        "DELETE FROM failures WHERE account = $1",
-        "DELETE FROM sessions WHERE account = $1",
-    ] {
+    let query = "UPDATE workers SET name = 'deleted:' || CAST(id AS TEXT), system = '', instruction_set = '',
+                                    memory_mebibytes = 0, blocked = $2 WHERE account = $1";
+    sqlx::query(query).bind(account).bind(Reason::AccountDeleted).execute(connection.raw()).await?;
+    for query in ["DELETE FROM failures WHERE account = $1", "DELETE FROM sessions WHERE account = $1"] {
         sqlx::query(query).bind(account).execute(connection.raw()).await?;
     }
-    let subject = format!("account:{account}");
-    // Events of other accounts about it stay: they no longer name it, and the reasons for withdrawn
-    // games remain public.
-    let query = "UPDATE events SET text = 'of an account that was deleted', data = NULL
-                 WHERE subject = $1 AND kind NOT IN ('quarantine', 'quarantine_lifted', 'account_changed')";
-    sqlx::query(query).bind(subject.clone()).execute(connection.raw()).await?;
-    record_event(connection, now, Event { kind: "account_deleted", account: by, subject, text: "deleted".to_owned() })
-        .await?;
+    let account = AccountId(account);
+    Events::on(connection.reborrow()).erase(account).await?;
+    record_event(connection, now, by, Event::AccountDeleted { account }).await?;
     Ok(())
 }
 
@@ -424,9 +406,7 @@ pub async fn invite(connection: &mut Connection<'_>, now: Time, by: i64, role: R
     let query = "INSERT INTO invitations (hash, role, created_by, created, expires) VALUES ($1, $2, $3, $4, $5)";
     let query = sqlx::query(query).bind(hash_of(&secret)).bind(role.name()).bind(by).bind(now.0);
     query.bind(now.after(7 * DAY).0).execute(connection.raw()).await?;
-    let text = format!("an invitation for a {role}");
-    record_event(connection, now, Event { kind: "invited", account: Some(by), subject: format!("account:{by}"), text })
-        .await?;
+    record_event(connection, now, Some(by), Event::Invited { account: AccountId(by), role }).await?;
     Ok(secret)
 }
 
@@ -445,7 +425,7 @@ pub async fn use_invitation(
         "UPDATE invitations SET used_by = $2 WHERE hash = $1 AND used_by IS NULL AND expires > $3 RETURNING role";
     let query = sqlx::query_scalar(query).bind(hash_of(secret)).bind(account).bind(now.0);
     let role: Option<String> = query.fetch_optional(connection.raw()).await?;
-    let role = role.ok_or_else(|| StoreError::rejected(Code::Forbidden, "the invitation is not valid, or was used"))?;
+    let role = role.ok_or(Refusal::BadInvitation)?;
     role.parse().map_err(|_| StoreError::Corrupt(format!("the role {role}")))
 }
 
@@ -482,13 +462,12 @@ pub async fn block_worker(
     by: Option<i64>,
 ) -> Result<(), StoreError> {
     let query = "UPDATE workers SET blocked = $2 WHERE id = $1";
-    let query = sqlx::query(query).bind(worker).bind(message.map(ToOwned::to_owned));
+    let query = sqlx::query(query).bind(worker).bind(message.map(Reason::from));
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(StoreError::rejected(Code::NotFound, format!("there is no worker {worker}")));
+        return Err(Refusal::NoWorker { worker }.into());
     }
-    let text = message.map_or_else(|| "may play again".to_owned(), |message| format!("blocked: {message}"));
-    let subject = format!("worker:{worker}");
-    record_event(connection, now, Event { kind: "worker_blocked", account: by, subject, text }).await?;
+    let message = message.map(ToOwned::to_owned);
+    record_event(connection, now, by, Event::WorkerBlocked { worker: WorkerId(worker), message }).await?;
     Ok(())
 }
 
@@ -507,10 +486,9 @@ pub async fn trust_worker(
     let query = "UPDATE workers SET trusted = $2 WHERE id = $1";
     let query = sqlx::query(query).bind(worker).bind(i64::from(trusted));
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(StoreError::rejected(Code::NotFound, format!("there is no worker {worker}")));
+        return Err(Refusal::NoWorker { worker }.into());
     }
-    let text = if trusted { "is trusted" } else { "is not trusted" }.to_owned();
-    let subject = format!("worker:{worker}");
-    record_event(connection, now, Event { kind: "worker_trusted", account: by, subject, text }).await?;
+    let event = Event::WorkerTrusted { worker: WorkerId(worker), is_trusted: trusted };
+    record_event(connection, now, by, event).await?;
     Ok(())
 }

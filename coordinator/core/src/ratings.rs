@@ -17,6 +17,7 @@ use crate::{
     campaigns::{self, CampaignRow, matches, nets},
     clock::Time,
     events::{Event, record_event},
+    model::Refusal,
     store::{Connection, StoreError},
 };
 
@@ -82,10 +83,7 @@ pub async fn begin(
     by: Option<i64>,
 ) -> Result<Vec<i64>, StoreError> {
     if !(1..=100_000).contains(&plan.pairs) || plan.nodes.is_some_and(|nodes| !(1..=1_000_000_000).contains(&nodes)) {
-        return Err(StoreError::rejected(
-            Code::Invalid,
-            "nets play 1 to 100,000 pairs, of 1 to 1,000,000,000 nodes a move",
-        ));
+        return Err(Refusal::BadRating.into());
     }
     let row = campaigns::lock(connection, campaign).await?;
     let players = players(connection, &row).await?;
@@ -108,9 +106,8 @@ pub async fn begin(
         let header = gate.header(row.campaign.rules, bench_signature, new, old, game_seed(seed, number));
         jobs.push(matches::create(connection, now, "rating", &header, &gate).await?);
     }
-    let subject = format!("campaign:{}", row.campaign.name);
-    let text = format!("{} matches between its champions", jobs.len());
-    record_event(connection, now, Event { kind: "rating", account: by, subject, text }).await?;
+    let (campaign, matches) = (row.campaign.name, jobs.len() as u64);
+    record_event(connection, now, by, Event::Rating { campaign, matches }).await?;
     Ok(jobs)
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     campaigns::{self, matches as standings},
+    model::Reason,
     store::{Connection, StoreError},
     work::counting,
 };
@@ -57,17 +58,18 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Result<(i64, 
     let training = match row.training {
         Some(training) => {
             let query = "SELECT state, trainer, progress, candidate, reason FROM trainings WHERE id = $1";
-            type Row = (String, Option<String>, Option<String>, Option<String>, Option<String>);
+            type Row = (String, Option<String>, Option<String>, Option<String>, Option<Reason>);
             let (state, trainer, progress, candidate, reason): Row =
                 sqlx::query_as(query).bind(training).fetch_one(connection.raw()).await?;
             let progress = progress.and_then(|text| serde_json::from_str::<Value>(&text).ok());
             json!({ "training": training, "state": state, "trainer": trainer, "progress": progress,
-                    "candidate": candidate, "reason": reason })
+                    "candidate": candidate, "reason": reason.map(|reason| reason.to_string()) })
         }
         None => Value::Null,
     };
     let report = json!({
-        "campaign": row.campaign.name, "about": row.campaign.about, "state": row.state, "reason": row.reason,
+        "campaign": row.campaign.name, "about": row.campaign.about, "state": row.state,
+        "reason": row.reason.map(|reason| reason.to_string()),
         "phase": row.phase, "generation": row.generation, "champion": row.champion, "candidates": row.candidates,
         "wanted_positions": row.wanted_positions, "selfplay": selfplay, "training": training, "gate": gate,
         "decided": decided, "promotions": promotions,
@@ -111,12 +113,13 @@ pub async fn workers(connection: &mut Connection<'_>, account: Option<i64>) -> R
                         (SELECT COUNT(*) FROM shards WHERE shards.worker = workers.id AND shards.state = 'rejected')
                  FROM workers JOIN accounts ON accounts.id = workers.account
                  WHERE $1 < 0 OR workers.account = $1 ORDER BY last_seen DESC, workers.id LIMIT 2000";
-    type Row = (i64, String, String, String, i64, String, Option<i64>, i64, Option<String>, i64, i64);
+    type Row = (i64, String, String, String, i64, String, Option<i64>, i64, Option<Reason>, i64, i64);
     let query = sqlx::query_as(query).bind(account.unwrap_or(-1));
     let rows: Vec<Row> = query.fetch_all(connection.raw()).await?;
     let worker = |(id, owner, name, version, threads, system, speed, trusted, blocked, seen, rejected): Row| {
         json!({ "worker": id, "account": owner, "name": name, "version": version, "threads": threads,
-                "system": system, "nodes_per_second": speed, "trusted": trusted != 0, "blocked": blocked,
+                "system": system, "nodes_per_second": speed, "trusted": trusted != 0,
+                "blocked": blocked.map(|reason| reason.to_string()),
                 "last_seen": seen, "rejected": rejected })
     };
     Ok(rows.into_iter().map(worker).collect())
@@ -125,10 +128,10 @@ pub async fn workers(connection: &mut Connection<'_>, account: Option<i64>) -> R
 /// All accounts.
 pub async fn accounts(connection: &mut Connection<'_>) -> Result<Value, StoreError> {
     let query = "SELECT id, name, role, state, message, created, clean_games FROM accounts ORDER BY id LIMIT 10000";
-    type Row = (i64, String, String, String, Option<String>, i64, i64);
+    type Row = (i64, String, String, String, Option<Reason>, i64, i64);
     let rows: Vec<Row> = sqlx::query_as(query).fetch_all(connection.raw()).await?;
     let account = |(id, name, role, state, message, created, clean): Row| {
-        json!({ "account": id, "name": name, "role": role, "state": state, "message": message, "created": created,
+        json!({ "account": id, "name": name, "role": role, "state": state, "message": message.map(|reason| reason.to_string()), "created": created,
                 "clean_games": clean })
     };
     Ok(rows.into_iter().map(account).collect())

@@ -15,6 +15,7 @@
 mod connection;
 mod convert;
 mod error;
+mod events;
 mod group_commit;
 mod leases;
 mod operation;
@@ -36,6 +37,7 @@ use sqlx::{
 
 pub use connection::{Connection, Dialect, Running, Store};
 pub use error::{OpenError, StoreError};
+pub use events::Events;
 pub use leases::Leases;
 pub use operation::{Operation, Tx};
 pub use schema::VERSION as SCHEMA;

@@ -15,6 +15,7 @@ use crate::{
     campaigns::{matches, nets},
     clock::Time,
     events::{Event, record_event},
+    model::JobId,
     store::{Connection, StoreError},
 };
 
@@ -161,8 +162,7 @@ pub async fn begin(
         nets::book_must_exist(connection, book).await?;
     }
     let job = matches::create(connection, now, KIND, &header, &plan.gate()).await?;
-    let text =
-        format!("{} pairs under the clock {}; they cannot be proved, and promote no net", plan.pairs, plan.clock);
-    record_event(connection, now, Event { kind: KIND, account: by, subject: format!("job:{job}"), text }).await?;
+    let event = Event::Timed { job: JobId(job), pairs: plan.pairs, clock: plan.clock.to_string() };
+    record_event(connection, now, by, event).await?;
     Ok(job)
 }

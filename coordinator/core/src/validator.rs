@@ -15,6 +15,7 @@ use xiangqi::{Fen, rules::RuleSet};
 
 use crate::{
     clock::{Clock, SECOND},
+    model::Reason,
     objects::{Kind, ObjectError, Objects},
     store::{Database, Store as _, StoreError},
     work::{
@@ -120,9 +121,11 @@ impl Validator {
         let now = self.clock.now();
         let bytes = match self.objects.get(Kind::Shard, shard.hash).await {
             Ok(bytes) if Digest::of(&bytes) == shard.hash => bytes,
-            Ok(_) => return self.reject(&shard, Code::Corrupt, "the stored bytes are not those of its name").await,
+            Ok(_) => {
+                return self.reject(&shard, Code::Corrupt, "the stored bytes are not those of its name".into()).await;
+            }
             Err(ObjectError::Missing) => {
-                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone").await;
+                return self.reject(&shard, Code::Corrupt, "the stored bytes are gone".into()).await;
             }
             Err(error) => return Err(error.into()),
         };
@@ -142,7 +145,7 @@ impl Validator {
             Ok(found) => found,
             Err(refusal) => {
                 let code = Code::from_name(refusal.code());
-                return self.reject(&shard, code, &refusal.to_string()).await;
+                return self.reject(&shard, code, (&refusal).into()).await;
             }
         };
         let (is_match, is_timed) = (header.opponent.is_some(), header.clock.is_some());
@@ -169,13 +172,13 @@ impl Validator {
         Ok(())
     }
 
-    async fn reject(&self, shard: &ToValidate, code: Code, detail: &str) -> Result<(), ValidatorError> {
-        let (id, now, detail) = (shard.shard, self.clock.now(), detail.to_owned());
-        tracing::warn!(shard = %shard.hash, %code, detail, "rejected");
+    async fn reject(&self, shard: &ToValidate, code: Code, detail: Reason) -> Result<(), ValidatorError> {
+        let (id, now) = (shard.shard, self.clock.now());
+        tracing::warn!(shard = %shard.hash, %code, %detail, "rejected");
         self.store
             .write(move |mut connection| {
                 let detail = detail.clone();
-                Box::pin(async move { validating::reject(&mut connection, now, id, code, &detail).await })
+                Box::pin(async move { validating::reject(&mut connection, now, id, code, detail).await })
             })
             .await?;
         Ok(())

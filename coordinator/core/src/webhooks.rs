@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::WebhookId,
     people::secret,
     store::{Connection, StoreError},
 };
@@ -62,9 +63,8 @@ pub async fn add(
     let query = "INSERT INTO webhooks (address, secret, kinds, created) VALUES ($1, $2, $3, $4) RETURNING id";
     let query = sqlx::query_scalar(query).bind(url.to_string()).bind(secret.clone()).bind(kinds.join(" "));
     let id: i64 = query.bind(now.0).fetch_one(connection.raw()).await?;
-    let text = format!("{} is subscribed to {}", origin(url.as_str()), kinds.join(", "));
-    let subject = format!("webhook:{id}");
-    record_event(connection, now, Event { kind: "webhook_added", account: None, subject, text }).await?;
+    let (webhook, address) = (WebhookId(id), origin(url.as_str()));
+    record_event(connection, now, None, Event::WebhookAdded { webhook, address, kinds: kinds.to_vec() }).await?;
     Ok((id, secret))
 }
 
@@ -80,9 +80,7 @@ pub async fn remove(connection: &mut Connection<'_>, now: Time, webhook: i64) ->
     if sqlx::query(query).bind(webhook).execute(connection.raw()).await?.rows_affected() == 0 {
         return Err(StoreError::rejected(Code::NotFound, format!("there is no webhook {webhook}")));
     }
-    let subject = format!("webhook:{webhook}");
-    let text = "its subscription has ended".to_owned();
-    record_event(connection, now, Event { kind: "webhook_removed", account: None, subject, text }).await?;
+    record_event(connection, now, None, Event::WebhookRemoved { webhook: WebhookId(webhook) }).await?;
     Ok(())
 }
 

@@ -311,9 +311,9 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
                 Box::pin(async move {
                     let account = people::account_by_name(&mut c, &account).await?;
                     if lift {
-                        quarantine::lift(&mut c, now, account, None, &reason).await
+                        quarantine::lift(&mut c, now, account, None, reason.as_str()).await
                     } else {
-                        quarantine::quarantine(&mut c, now, account, None, &reason).await
+                        quarantine::quarantine(&mut c, now, account, None, reason.as_str()).await
                     }
                 })
             })

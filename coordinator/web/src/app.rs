@@ -5,7 +5,7 @@ use std::{net::SocketAddr, ops::Deref, sync::Arc};
 
 use axum::http::HeaderMap;
 use coordinator_core::service::Service;
-use protocol::api::problem::{Code, Problem};
+use protocol::api::problem::Code;
 
 use crate::{
     http::{
@@ -51,7 +51,7 @@ impl App {
         let address = address_in(headers, peer, self.settings.behind_proxy);
         self.limits.register(&address, self.clock.now()).map_err(|wait| {
             let detail = "many accounts were made from this address: try again later, or ask its operator for one";
-            ApiError(Problem::new(Code::TooMany, detail), Some(wait))
+            ApiError::new(Code::TooMany, detail).retry_after(wait)
         })
     }
 }

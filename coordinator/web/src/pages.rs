@@ -46,7 +46,6 @@ mod page;
 mod person;
 mod signing;
 mod sprt;
-mod translate;
 mod viewer;
 mod workers;
 mod zipping;
@@ -60,7 +59,8 @@ use axum::{
     routing::get,
 };
 
-use protocol::{api::problem::Code, is_name};
+use coordinator_core::model::Refusal;
+use protocol::is_name;
 
 use crate::{
     app::App,
@@ -111,7 +111,7 @@ pub(crate) fn routes(app: &App) -> Router<App> {
 async fn person_redirect(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_name(&name) {
-        return ApiError::new(Code::NotFound, "there is nothing at this address").into_response();
+        return ApiError::from(Refusal::NoAddress).into_response();
     }
     let language = Language::negotiate(wanted).code();
     ([(header::VARY, "Accept-Language")], Redirect::to(&format!("/{language}/people/{name}"))).into_response()

@@ -6,6 +6,7 @@ use super::{nets, row::lock};
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::{CampaignState, CampaignStep, Refusal},
     store::{Connection, StoreError},
 };
 
@@ -27,19 +28,19 @@ pub async fn edit(
     let new = Campaign::from_text(text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
     let row = lock(connection, id).await?;
     if changed != row.changed {
-        return Err(StoreError::rejected(Code::PreconditionFailed, "the campaign has changed meanwhile: look again"));
+        return Err(Refusal::CampaignChanged.into());
     }
-    if matches!(row.state.as_str(), "stopped" | "complete") {
-        return Err(StoreError::rejected(Code::Conflict, format!("the campaign is {}", row.state)));
+    if matches!(row.state, CampaignState::Stopped | CampaignState::Complete) {
+        return Err(Refusal::CampaignOver { state: row.state }.into());
     }
     if let Some(key) = fixed(&row.campaign, &new) {
-        return Err(StoreError::rejected(Code::Invalid, format!("`{key}` cannot be changed: begin another campaign")));
+        return Err(Refusal::FixedKey { key: key.to_owned() }.into());
     }
-    if row.phase == "gating" && new.gate != row.campaign.gate {
-        return Err(StoreError::rejected(Code::Conflict, "`gate` cannot be changed while its match is played"));
+    if row.phase == CampaignStep::Gating && new.gate != row.campaign.gate {
+        return Err(Refusal::GateInUse.into());
     }
-    if row.phase == "training" && new.recipe != row.campaign.recipe {
-        return Err(StoreError::rejected(Code::Conflict, "`recipe` cannot be changed while a net is trained"));
+    if row.phase == CampaignStep::Training && new.recipe != row.campaign.recipe {
+        return Err(Refusal::RecipeInUse.into());
     }
     if let Some(book) = new.gate.book {
         nets::book_must_exist(connection, book).await?;
@@ -49,9 +50,7 @@ pub async fn edit(
     sqlx::query(query).bind(id).bind(new.to_text()).bind(wanted).execute(connection.raw()).await?;
     let query = "UPDATE jobs SET priority = $2 WHERE campaign = $1 AND state <> 'closed'";
     sqlx::query(query).bind(id).bind(i64::from(new.priority)).execute(connection.raw()).await?;
-    let subject = format!("campaign:{}", new.name);
-    let text = "its text was changed".to_owned();
-    record_event(connection, now, Event { kind: "campaign_edited", account: by, subject, text }).await?;
+    record_event(connection, now, by, Event::CampaignEdited { campaign: new.name }).await?;
     Ok(())
 }
 

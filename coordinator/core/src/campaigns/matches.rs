@@ -2,14 +2,14 @@
 
 use dataset::Header;
 use protocol::campaign::Gate;
-use serde_json::json;
 use stats::{Decision, Hypotheses, Pentanomial, Sprt};
 
 use super::{jobs, nets};
 use crate::{
     clock::Time,
-    events::{Event, record_event_with},
+    events::{Event, record_event},
     gate::{self, Verdict},
+    model::{JobId, Reason},
     store::{Connection, StoreError},
     timed::result::{self, TimedResult},
     work::{counting, header_of, lock_job},
@@ -176,24 +176,23 @@ async fn update_net(
 ) -> Result<(), StoreError> {
     let (decision, pairs) = (standing.verdict.decision, standing.pairs);
     let name = nets::name_of_text(connection, net).await?;
-    let subject = format!("net:{net}");
-    let data = json!({ "net": net, "job": job });
+    let (hash, job) = (net.to_owned(), JobId(job));
     if decided == Decision::AcceptH1 {
         let stands = decision == decided;
         let (from, to) = if stands { ("disputed", "promoted") } else { ("promoted", "disputed") };
-        let why = (!stands).then(|| {
-            format!("after a quarantine {pairs} pairs of its gate are left in order, and they do not prove it")
-        });
+        let why = (!stands).then_some(Reason::GateUnproven { pairs });
         let query = "UPDATE nets SET state = $3, disputed = $4 WHERE hash = $1 AND state = $2";
-        let query = sqlx::query(query).bind(net.to_owned()).bind(from).bind(to).bind(why.clone());
+        let query = sqlx::query(query).bind(net.to_owned()).bind(from).bind(to).bind(why);
         if query.execute(connection.raw()).await?.rows_affected() > 0 {
-            let text = why.map_or_else(|| format!("{name}: its gate stands again"), |why| format!("{name}: {why}"));
-            record_event_with(connection, now, Event { kind: to, account: None, subject, text }, &data).await?;
+            let event = if stands {
+                Event::Promoted { net: hash, name, job }
+            } else {
+                Event::Disputed { net: hash, name, job, pairs }
+            };
+            record_event(connection, now, None, event).await?;
         }
     } else if decision == Decision::AcceptH1 {
-        let text = format!("{name} was rejected, and {pairs} pairs of its gate say now that it is stronger");
-        record_event_with(connection, now, Event { kind: "gate_reversed", account: None, subject, text }, &data)
-            .await?;
+        record_event(connection, now, None, Event::GateReversed { net: hash, name, job, pairs }).await?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use protocol::api::problem::Code;
 
 use crate::{
     clock::Time,
+    model::Refusal,
     store::{Connection, StoreError},
 };
 
@@ -20,14 +21,14 @@ use crate::{
 pub async fn must_exist(connection: &mut Connection<'_>, net: Digest) -> Result<(), StoreError> {
     let query = "SELECT COUNT(*) FROM nets WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(net.to_string()).fetch_one(connection.raw()).await?;
-    if here == 0 { Err(StoreError::rejected(Code::NotFound, format!("there is no net {net}"))) } else { Ok(()) }
+    if here == 0 { Err(Refusal::NoNet { net: net.to_string() }.into()) } else { Ok(()) }
 }
 
 /// Checks that a book exists.
 pub(crate) async fn book_must_exist(connection: &mut Connection<'_>, book: Digest) -> Result<(), StoreError> {
     let query = "SELECT COUNT(*) FROM books WHERE hash = $1";
     let here: i64 = sqlx::query_scalar(query).bind(book.to_string()).fetch_one(connection.raw()).await?;
-    if here == 0 { Err(StoreError::rejected(Code::NotFound, format!("there is no book {book}"))) } else { Ok(()) }
+    if here == 0 { Err(Refusal::NoBook { book: book.to_string() }.into()) } else { Ok(()) }
 }
 
 /// Returns a player's display name.
@@ -131,7 +132,7 @@ pub(super) async fn freeze(
     let shards = entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>();
     let shards = shards.map_err(|error| StoreError::Corrupt(format!("a shard's line that is none: {error}")))?;
     if shards.is_empty() {
-        return Err(StoreError::rejected(Code::Conflict, "there are no games to learn from yet"));
+        return Err(Refusal::NoGames.into());
     }
     let (games, positions) =
         (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());

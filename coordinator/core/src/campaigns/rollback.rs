@@ -1,12 +1,10 @@
 //! Rolls back promotions.
 
-use protocol::api::problem::Code;
-use serde_json::json;
-
 use super::{jobs, nets, row::lock, trainings};
 use crate::{
     clock::Time,
-    events::{Event, record_event_with},
+    events::{Event, record_event},
+    model::{Reason, Refusal},
     store::{Connection, StoreError},
 };
 
@@ -27,22 +25,20 @@ pub async fn roll_back(
     let row = lock(connection, campaign).await?;
     let champion = row.champion.map(|net| net.to_string());
     if seen.is_some_and(|seen| champion.as_deref() != Some(seen)) {
-        let detail = "the campaign has another champion meanwhile: look again";
-        return Err(StoreError::rejected(Code::PreconditionFailed, detail));
+        return Err(Refusal::ChampionChanged.into());
     }
-    let nothing = || StoreError::rejected(Code::Conflict, "the campaign has no promotion to take back");
-    let champion = champion.ok_or_else(nothing)?;
+    let champion = champion.ok_or(Refusal::NoPromotion)?;
     let query = "SELECT previous FROM promotions WHERE campaign = $1 AND net = $2 AND kind <> 'rollback'
                  ORDER BY id DESC LIMIT 1";
     let query = sqlx::query_scalar(query).bind(campaign).bind(champion.clone());
     let previous: Option<Option<String>> = query.fetch_optional(connection.raw()).await?;
-    let previous = previous.ok_or_else(nothing)?;
+    let previous = previous.ok_or(Refusal::NoPromotion)?;
     for job in [row.selfplay, row.gate].into_iter().flatten() {
         jobs::set_state(connection, now, job, "closed").await?;
     }
     let query = "UPDATE nets SET state = 'rolled_back' WHERE hash = $1";
     sqlx::query(query).bind(champion.clone()).execute(connection.raw()).await?;
-    trainings::end_all(connection, campaign, "its champion was rolled back").await?;
+    trainings::end_all(connection, campaign, Reason::ChampionRolledBack).await?;
     nets::reject_candidates(connection, campaign).await?;
     // A new generation, so that games of the two nets are not mixed.
     let query =
@@ -55,9 +51,8 @@ pub async fn roll_back(
                  VALUES ($1, $2, $3, 'rollback', $4, $5, $6)";
     let query = sqlx::query(query).bind(campaign).bind(previous.clone()).bind(champion.clone()).bind(by);
     query.bind(now.0).bind(reason.to_owned()).execute(connection.raw()).await?;
-    let text = format!("{} was rolled back: {reason}", nets::name_of_text(connection, &champion).await?);
-    let subject = format!("campaign:{}", row.campaign.name);
-    let data = json!({ "net": champion, "champion": previous });
-    record_event_with(connection, now, Event { kind: "rollback", account: by, subject, text }, &data).await?;
+    let (campaign, name) = (row.campaign.name, nets::name_of_text(connection, &champion).await?);
+    let event = Event::Rollback { campaign, net: champion, name, champion: previous, reason: reason.into() };
+    record_event(connection, now, by, event).await?;
     Ok(())
 }

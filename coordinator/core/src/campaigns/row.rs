@@ -1,10 +1,13 @@
 //! The row of a campaign.
 
 use dataset::Digest;
-use protocol::{api::problem::Code, campaign::Campaign};
+use protocol::campaign::Campaign;
 use sqlx::Row as _;
 
-use crate::store::{Connection, StoreError};
+use crate::{
+    model::{CampaignState, CampaignStep, Reason, Refusal},
+    store::{Connection, StoreError},
+};
 
 /// A campaign's row.
 #[derive(Clone, Debug)]
@@ -13,12 +16,12 @@ pub struct CampaignRow {
     pub id: i64,
     /// The parsed text (TOML) that defines it.
     pub campaign: Campaign,
-    /// State: running, paused, stuck, stopped or complete.
-    pub state: String,
+    /// Its state.
+    pub state: CampaignState,
     /// The reason why it waits, for people.
-    pub reason: Option<String>,
-    /// Phase: collecting, training or gating.
-    pub phase: String,
+    pub reason: Option<Reason>,
+    /// Its step.
+    pub phase: CampaignStep,
     /// The generation being played.
     pub generation: i64,
     /// The champion's net; the plain evaluation if none.
@@ -48,7 +51,7 @@ const COLUMNS: &str = "SELECT id, text, state, reason, phase, generation, champi
 pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRow, StoreError> {
     let query = connection.for_update(COLUMNS);
     let row = sqlx::query(query).bind(id).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {id}")))?;
+    let row = row.ok_or_else(|| Refusal::NoCampaign { campaign: id.to_string() })?;
     read_row(&row)
 }
 
@@ -59,7 +62,7 @@ pub async fn lock(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRo
 /// If there is none.
 pub async fn read(connection: &mut Connection<'_>, id: i64) -> Result<CampaignRow, StoreError> {
     let row = sqlx::query(COLUMNS).bind(id).fetch_optional(connection.raw()).await?;
-    let row = row.ok_or_else(|| StoreError::rejected(Code::NotFound, format!("there is no campaign {id}")))?;
+    let row = row.ok_or_else(|| Refusal::NoCampaign { campaign: id.to_string() })?;
     read_row(&row)
 }
 

@@ -1,15 +1,15 @@
 //! The steps of a campaign. The caller has locked the campaign's row.
 
 use dataset::{Digest, random::game_seed};
-use protocol::api::problem::Code;
 use serde_json::json;
 use stats::Decision;
 
 use super::{jobs, matches, nets, row::CampaignRow, trainings};
 use crate::{
     clock::Time,
-    events::{Event, record_event, record_event_with},
+    events::{Event, record_event},
     gate,
+    model::{CampaignStep, Reason, Refusal, Stall, TrainingState},
     store::{Connection, StoreError},
     work::{DEFAULT_MOVES_PER_GAME, counting},
 };
@@ -30,14 +30,14 @@ pub(super) async fn step(
     counts: Counts,
 ) -> Result<bool, StoreError> {
     let played = keep_playing(connection, now, row, bench_signature, counts).await?;
-    let stepped = match row.phase.as_str() {
-        "collecting" if played.is_full => {
+    let stepped = match row.phase {
+        CampaignStep::Collecting if played.is_full => {
             begin_training(connection, now, row).await?;
             true
         }
-        "training" => after_training(connection, now, row, bench_signature).await?,
-        "gating" => after_match(connection, now, row, bench_signature).await?,
-        _ => false,
+        CampaignStep::Training => after_training(connection, now, row, bench_signature).await?,
+        CampaignStep::Gating => after_match(connection, now, row, bench_signature).await?,
+        CampaignStep::Collecting => false,
     };
     Ok(stepped || played.changed)
 }
@@ -165,13 +165,9 @@ pub(super) async fn begin_training(
     let query = "UPDATE campaigns SET phase = 'training', training = $2, phase_since = $3, changed = changed + 1
                  WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(training).bind(now.0).execute(connection.raw()).await?;
-    let text = format!("generation {} is full: {name} is to be trained", row.generation);
-    record_event(connection, now, Event { kind: "training", account: None, subject: subject(row), text }).await?;
+    let (campaign, generation) = (row.campaign.name.clone(), row.generation);
+    record_event(connection, now, None, Event::Training { campaign, generation, name }).await?;
     Ok(())
-}
-
-fn subject(row: &CampaignRow) -> String {
-    format!("campaign:{}", row.campaign.name)
 }
 
 async fn after_training(
@@ -183,16 +179,15 @@ async fn after_training(
     let Some(training) = row.training else { return Ok(false) };
     trainings::expire(connection, now, training).await?;
     let query = "SELECT state, candidate, reason FROM trainings WHERE id = $1";
-    type Row = (String, Option<String>, Option<String>);
+    type Row = (TrainingState, Option<String>, Option<Reason>);
     let (state, candidate, reason): Row = sqlx::query_as(query).bind(training).fetch_one(connection.raw()).await?;
-    match state.as_str() {
-        "done" => {}
-        "failed" => {
-            let reason = reason.unwrap_or_else(|| "the training failed".to_owned());
-            stuck(connection, now, row, &reason).await?;
+    match state {
+        TrainingState::Done => {}
+        TrainingState::Failed => {
+            stuck(connection, now, row, reason.unwrap_or(Reason::TrainingFailed)).await?;
             return Ok(true);
         }
-        _ => return Ok(false),
+        TrainingState::Open | TrainingState::Leased => return Ok(false),
     }
     let candidate: Digest = candidate
         .and_then(|hash| hash.parse().ok())
@@ -236,8 +231,8 @@ async fn begin_match(
     let query =
         "UPDATE campaigns SET phase = 'gating', gate = $2, phase_since = $3, changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(job).bind(now.0).execute(connection.raw()).await?;
-    let text = format!("{} plays against the champion", nets::name_of(connection, Some(candidate)).await?);
-    record_event(connection, now, Event { kind: "gating", account: None, subject: subject(row), text }).await?;
+    let (campaign, name) = (row.campaign.name.clone(), nets::name_of(connection, Some(candidate)).await?);
+    record_event(connection, now, None, Event::Gating { campaign, name }).await?;
     Ok(())
 }
 
@@ -271,14 +266,13 @@ async fn after_match(
     jobs::set_state(connection, now, job, "closed").await?;
     if verdict.decision != Decision::AcceptH1 {
         jobs::decide(connection, job, &verdict).await?;
-        let why = if is_out { "it proved nothing in all its pairs" } else { "it is not stronger" };
+        let why = if is_out { Reason::Inconclusive } else { Reason::NotStronger };
         reject(connection, now, row, why).await?;
         return Ok(true);
     }
-    if let Some(waiting) = matches::missing_audits(connection, job, &verdict, gate_plan.audit_percent).await? {
-        let reason = format!("the gate is passed; {waiting} of its games are still to be played again by others");
+    if let Some(games) = matches::missing_audits(connection, job, &verdict, gate_plan.audit_percent).await? {
         let query = "UPDATE campaigns SET reason = $2 WHERE id = $1";
-        sqlx::query(query).bind(row.id).bind(reason).execute(connection.raw()).await?;
+        sqlx::query(query).bind(row.id).bind(Reason::AuditsMissing { games }).execute(connection.raw()).await?;
         return Ok(false);
     }
     jobs::decide(connection, job, &verdict).await?;
@@ -290,7 +284,7 @@ async fn candidate_of(connection: &mut Connection<'_>, row: &CampaignRow) -> Res
     let query = "SELECT candidate FROM trainings WHERE id = $1";
     let query = sqlx::query_scalar(query).bind(row.training.unwrap_or(-1));
     let candidate: Option<Option<String>> = query.fetch_optional(connection.raw()).await?;
-    candidate.flatten().ok_or_else(|| StoreError::rejected(Code::Conflict, "the campaign has no candidate"))
+    candidate.flatten().ok_or_else(|| Refusal::NoCandidate.into())
 }
 
 /// Promotes the candidate and begins the next generation.
@@ -317,11 +311,8 @@ pub(super) async fn promote(
     let query = sqlx::query(query).bind(row.id).bind(candidate.clone()).bind(generation);
     let query = query.bind(row.campaign.generation.positions as i64).bind(now.0).bind(i64::from(is_last));
     query.execute(connection.raw()).await?;
-    let text =
-        format!("{} is the champion of generation {generation}", nets::name_of_text(connection, &candidate).await?);
-    let data = json!({ "net": candidate, "campaign": row.campaign.name, "generation": generation });
-    record_event_with(connection, now, Event { kind: "promotion", account: by, subject: subject(row), text }, &data)
-        .await?;
+    let (campaign, name) = (row.campaign.name.clone(), nets::name_of_text(connection, &candidate).await?);
+    record_event(connection, now, by, Event::Promotion { campaign, net: candidate, name, generation }).await?;
     Ok(())
 }
 
@@ -330,7 +321,7 @@ pub(super) async fn reject(
     connection: &mut Connection<'_>,
     now: Time,
     row: &CampaignRow,
-    why: &str,
+    reason: Reason,
 ) -> Result<(), StoreError> {
     let candidate = candidate_of(connection, row).await?;
     let query = "UPDATE nets SET state = 'rejected' WHERE hash = $1 AND state = 'candidate'";
@@ -344,13 +335,11 @@ pub(super) async fn reject(
                  training = NULL, gate = NULL, phase = 'collecting', phase_since = $3, reason = NULL,
                  changed = changed + 1 WHERE id = $1";
     sqlx::query(query).bind(row.id).bind(more).bind(now.0).execute(connection.raw()).await?;
-    let text = format!("{} was rejected: {why}", nets::name_of_text(connection, &candidate).await?);
-    let data = json!({ "net": candidate, "campaign": row.campaign.name });
-    record_event_with(connection, now, Event { kind: "rejection", account: None, subject: subject(row), text }, &data)
-        .await?;
+    let (campaign, name) = (row.campaign.name.clone(), nets::name_of_text(connection, &candidate).await?);
+    record_event(connection, now, None, Event::Rejection { campaign, net: candidate, name, reason }).await?;
     if row.candidates + 1 >= i64::from(plan.most_candidates) {
-        let reason = format!("{} candidates of generation {} were rejected", row.candidates + 1, row.generation);
-        stuck(connection, now, row, &reason).await?;
+        let reason = Reason::CandidatesRejected { candidates: row.candidates + 1, generation: row.generation };
+        stuck(connection, now, row, reason).await?;
     }
     Ok(())
 }
@@ -369,13 +358,18 @@ pub(super) async fn set_jobs_state(
 }
 
 /// Marks the campaign as stuck until a maintainer acts.
-async fn stuck(connection: &mut Connection<'_>, now: Time, row: &CampaignRow, reason: &str) -> Result<(), StoreError> {
+async fn stuck(
+    connection: &mut Connection<'_>,
+    now: Time,
+    row: &CampaignRow,
+    reason: Reason,
+) -> Result<(), StoreError> {
     if let Some(job) = row.selfplay {
         jobs::set_state(connection, now, job, "paused").await?;
     }
     let query = "UPDATE campaigns SET state = 'stuck', reason = $2, changed = changed + 1 WHERE id = $1";
-    sqlx::query(query).bind(row.id).bind(reason.to_owned()).execute(connection.raw()).await?;
-    let text = format!("it waits for a maintainer: {reason}");
-    record_event(connection, now, Event { kind: "stall", account: None, subject: subject(row), text }).await?;
+    sqlx::query(query).bind(row.id).bind(reason.clone()).execute(connection.raw()).await?;
+    let campaign = row.campaign.name.clone();
+    record_event(connection, now, None, Event::Stall(Stall::Campaign { campaign, reason })).await?;
     Ok(())
 }

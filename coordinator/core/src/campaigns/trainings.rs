@@ -12,6 +12,7 @@ use super::{nets, row::CampaignRow};
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},
+    model::{CampaignId, Reason},
     people,
     store::{Connection, StoreError},
 };
@@ -43,9 +44,15 @@ pub(super) async fn create(
 /// Lease expiry: reopens a training whose trainer is gone.
 pub(super) async fn expire(connection: &mut Connection<'_>, now: Time, training: i64) -> Result<(), StoreError> {
     let query = "UPDATE trainings SET state = CASE WHEN attempts >= $3 THEN 'failed' ELSE 'open' END,
-                 reason = CASE WHEN attempts >= $3 THEN 'no trainer finished it' ELSE reason END, token = NULL
+                 reason = CASE WHEN attempts >= $3 THEN $4 ELSE reason END, token = NULL
                  WHERE id = $1 AND state = 'leased' AND expires < $2";
-    sqlx::query(query).bind(training).bind(now.0).bind(MAX_ATTEMPTS).execute(connection.raw()).await?;
+    sqlx::query(query)
+        .bind(training)
+        .bind(now.0)
+        .bind(MAX_ATTEMPTS)
+        .bind(Reason::NoTrainer)
+        .execute(connection.raw())
+        .await?;
     Ok(())
 }
 
@@ -247,17 +254,16 @@ pub async fn complete(
     nets::add_candidate(connection, now, net).await?;
     let query = "UPDATE trainings SET state = 'done', finished = $2 WHERE id = $1";
     sqlx::query(query).bind(training.id).bind(now.0).execute(connection.raw()).await?;
-    let text = format!("{} was trained", net.name);
-    let subject = format!("net:{}", net.hash);
-    record_event(connection, now, Event { kind: "candidate", account: Some(account), subject, text }).await?;
+    let event = Event::Candidate { net: net.hash.to_string(), name: net.name.clone() };
+    record_event(connection, now, Some(account), event).await?;
     Ok(())
 }
 
 /// Fails all unfinished trainings of a campaign.
-pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reason: &str) -> Result<(), StoreError> {
+pub(super) async fn end_all(connection: &mut Connection<'_>, campaign: i64, reason: Reason) -> Result<(), StoreError> {
     let query =
         "UPDATE trainings SET state = 'failed', reason = $2 WHERE campaign = $1 AND state IN ('open', 'leased')";
-    sqlx::query(query).bind(campaign).bind(reason.to_owned()).execute(connection.raw()).await?;
+    sqlx::query(query).bind(campaign).bind(reason).execute(connection.raw()).await?;
     Ok(())
 }
 
@@ -274,14 +280,13 @@ pub async fn abandon(
     abandon: &Abandon,
 ) -> Result<(), StoreError> {
     let training = leased(connection, account, token).await?;
-    let reason: String = abandon.reason.chars().take(1_000).collect();
+    let reason = Reason::Text(abandon.reason.chars().take(1_000).collect());
     let state = if abandon.again { "open" } else { "failed" };
     let query = "UPDATE trainings SET state = CASE WHEN attempts >= $4 THEN 'failed' ELSE $2 END, reason = $3,
                  token = NULL WHERE id = $1";
     let query = sqlx::query(query).bind(training.id).bind(state).bind(reason.clone()).bind(MAX_ATTEMPTS);
     query.execute(connection.raw()).await?;
-    let subject = format!("campaign:{}", training.campaign);
-    record_event(connection, now, Event { kind: "training_abandoned", account: Some(account), subject, text: reason })
-        .await?;
+    let campaign = CampaignId(training.campaign);
+    record_event(connection, now, Some(account), Event::TrainingAbandoned { campaign, reason }).await?;
     Ok(())
 }

@@ -61,6 +61,31 @@ words! {
         Deleted = "deleted",
     }
 
+    /// A command to a campaign.
+    CampaignCommand {
+        Pause = "pause",
+        Resume = "resume",
+        Stop = "stop",
+        Train = "train",
+        Reject = "reject",
+        Promote = "promote",
+    }
+
+    /// A setting that administrators change at run time.
+    Setting {
+        Registration = "registration",
+        AuditPercent = "audit_percent",
+        KeepDays = "keep_days",
+    }
+
+    /// The conditions under which people may create accounts: anyone, anyone subject to a
+    /// maintainer's approval unless invited, or only invited people.
+    Registration {
+        Open = "open_to_all",
+        Approval = "by_approval",
+        Invitation = "by_invitation",
+    }
+
     /// A net.
     NetState {
         Base = "base",

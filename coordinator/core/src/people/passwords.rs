@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _, password_hash::phc::PasswordHash};
-use protocol::api::problem::Code;
 
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::{AccountId, Reason, Refusal},
     people::secret,
     store::{Connection, StoreError},
 };
@@ -28,8 +28,7 @@ static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| {
 /// If it is too short or too long.
 pub fn hash(password: &str) -> Result<String, StoreError> {
     if !LENGTH.contains(&password.chars().count()) {
-        let detail = format!("a password has {} to {} characters", LENGTH.start(), LENGTH.end());
-        return Err(StoreError::rejected(Code::Invalid, detail));
+        return Err(Refusal::BadPassword { min: *LENGTH.start(), max: *LENGTH.end() }.into());
     }
     let hash: PasswordHash = Argon2::default()
         .hash_password(password.as_bytes())
@@ -59,7 +58,7 @@ pub struct Credentials {
     /// State: pending, active, blocked, quarantined, deleted.
     pub state: String,
     /// The message to a blocked account.
-    pub message: Option<String>,
+    pub message: Option<Reason>,
     /// Hash of the password, if one was set.
     pub password: Option<String>,
 }
@@ -75,12 +74,10 @@ pub async fn set(
     let query = "UPDATE accounts SET password = $2 WHERE id = $1 AND state <> 'deleted'";
     let query = sqlx::query(query).bind(account).bind(hash.to_owned());
     if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(StoreError::rejected(Code::NotFound, format!("there is no account {account}")));
+        return Err(Refusal::NoAccount { account: account.to_string() }.into());
     }
     sqlx::query("DELETE FROM sessions WHERE account = $1").bind(account).execute(connection.raw()).await?;
-    let subject = format!("account:{account}");
-    let text = "has a new password".to_owned();
-    record_event(connection, now, Event { kind: "password_set", account: by, subject, text }).await?;
+    record_event(connection, now, by, Event::PasswordSet { account: AccountId(account) }).await?;
     Ok(())
 }
 

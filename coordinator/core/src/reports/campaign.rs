@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::overview::{self, Point};
 use crate::{
     campaigns::{self, matches, matches::Standing},
+    model::Reason,
     store::{Connection, StoreError},
     work::counting,
 };
@@ -25,7 +26,8 @@ pub struct Progress {
     /// State: running, paused, stuck, stopped, complete.
     pub state: String,
     /// The reason of waiting for a person.
-    pub reason: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub reason: Option<Reason>,
     /// Phase: collecting, training, gating.
     pub phase: String,
     /// Begin of the phase, in milliseconds since 1970.
@@ -149,9 +151,9 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progre
     Ok(Progress {
         name: row.campaign.name.clone(),
         about: row.campaign.about.clone(),
-        state: row.state,
+        state: row.state.to_string(),
         reason: row.reason,
-        phase: row.phase,
+        phase: row.phase.to_string(),
         phase_since,
         generation: row.generation,
         champion,

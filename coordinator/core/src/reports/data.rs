@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::people::ROWS;
 use crate::{
     clock::Time,
+    model::Reason,
     store::{Connection, StoreError},
     work::figures::{self, Figures},
 };
@@ -146,7 +147,8 @@ pub struct Aside {
     /// Problem code of a rejection.
     pub code: Option<String>,
     /// Reason of a rejection, for people.
-    pub detail: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub detail: Option<Reason>,
     /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }

@@ -17,11 +17,13 @@ pub struct LoggedEvent {
     pub subject: String,
     /// One sentence for people.
     pub text: String,
+    /// Its parameters as JSON.
+    pub data: Option<String>,
 }
 
 /// The 100 events before a given one, the newest first.
 pub async fn before(connection: &mut Connection<'_>, event: i64) -> Result<Vec<LoggedEvent>, StoreError> {
-    let query = "SELECT events.id AS event, at, kind, accounts.name AS \"by\", subject, text FROM events
+    let query = "SELECT events.id AS event, at, kind, accounts.name AS \"by\", subject, text, data FROM events
                  LEFT JOIN accounts ON accounts.id = events.account WHERE events.id < $1
                  ORDER BY events.id DESC LIMIT 100";
     Ok(sqlx::query_as(query).bind(event).fetch_all(connection.raw()).await?)

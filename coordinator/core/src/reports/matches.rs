@@ -18,7 +18,6 @@ use crate::{
     timed,
 };
 pub use openings::{Openings, openings};
-pub use played::BEING_COUNTED;
 pub use played::{Memory, ReadTimeouts};
 pub use workers::Worker;
 

@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::matches::{self, Line};
-use crate::store::{Connection, StoreError};
+use crate::{
+    model::Reason,
+    store::{Connection, StoreError},
+};
 
 /// Maximum of relatives per direction.
 const MAX_RELATIVES: i64 = 200;
@@ -33,7 +36,8 @@ pub struct Net {
     /// Time of its promotion, in milliseconds since 1970.
     pub promoted: Option<i64>,
     /// The reason for the dispute over its gate.
-    pub disputed: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub disputed: Option<Reason>,
 }
 
 /// A net and its family, by parents.

@@ -99,6 +99,9 @@ pub struct PublicEvent {
     pub subject: String,
     /// One sentence for people.
     pub text: String,
+    /// Its parameters as JSON.
+    #[serde(skip)]
+    pub data: Option<String>,
 }
 
 /// Reads the home page's data.
@@ -194,7 +197,7 @@ pub async fn strength(connection: &mut Connection<'_>, campaign: i64) -> Result<
 /// The last events of campaigns and nets. Events about people are not public.
 async fn events(connection: &mut Connection<'_>) -> Result<Vec<PublicEvent>, StoreError> {
     const MAX_SCANNED: i64 = 2_000;
-    let query = "SELECT id AS event, at, kind, subject, text FROM events
+    let query = "SELECT id AS event, at, kind, subject, text, data FROM events
                  WHERE id > (SELECT COALESCE(MAX(id), 0) FROM events) - $1
                  AND (subject LIKE 'campaign:%' OR subject LIKE 'net:%') ORDER BY id DESC LIMIT 12";
     Ok(sqlx::query_as(query).bind(MAX_SCANNED).fetch_all(connection.raw()).await?)

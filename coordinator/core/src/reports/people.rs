@@ -1,10 +1,10 @@
 //! Workers and people: machines, failures, disputes, and the data of an account.
 
-use protocol::api::problem::Code;
 use serde::Serialize;
 
 use crate::{
     clock::{HOUR, Time},
+    model::{Reason, Refusal},
     people,
     store::{Connection, StoreError},
 };
@@ -34,15 +34,20 @@ pub struct Machine {
     /// 1 if its results settle disputes, otherwise 0.
     pub trusted: i64,
     /// The message of its block; none if it is not blocked.
-    pub blocked: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub blocked: Option<Reason>,
     /// Time of the last request, in milliseconds since 1970.
     pub last_seen: i64,
     /// Number of validated shards.
     pub accepted: i64,
     /// Number of rejected shards.
     pub rejected: i64,
+    /// Code of the latest rejection.
+    #[serde(skip)]
+    pub rejected_code: Option<String>,
     /// Reason of the last rejection.
-    pub rejected_why: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub rejected_why: Option<Reason>,
 }
 
 /// Machines of one account or of all, the most recently seen first.
@@ -56,10 +61,11 @@ pub async fn machines(
                         instruction_set, nodes_per_second, trusted, blocked, last_seen,
                         (SELECT COUNT(*) FROM shards WHERE worker = w.id AND shards.state = 'validated') AS accepted,
                         (SELECT COUNT(*) FROM shards WHERE worker = w.id AND shards.state = 'rejected') AS rejected,
-                        (SELECT detail FROM shards WHERE worker = w.id AND shards.state = 'rejected'
-                         ORDER BY shards.id DESC LIMIT 1) AS rejected_why
+                        last.code AS rejected_code, last.detail AS rejected_why
                  FROM (SELECT * FROM workers WHERE $1 < 0 OR account = $1 ORDER BY last_seen DESC, id LIMIT $2 OFFSET $3)
-                      AS w JOIN accounts ON accounts.id = w.account ORDER BY last_seen DESC, w.id";
+                      AS w JOIN accounts ON accounts.id = w.account LEFT JOIN shards AS last ON last.id =
+                           (SELECT MAX(id) FROM shards WHERE worker = w.id AND shards.state = 'rejected')
+                 ORDER BY last_seen DESC, w.id";
     let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS).bind(page.max(0) * ROWS);
     Ok(query.fetch_all(connection.raw()).await?)
 }
@@ -169,7 +175,8 @@ pub struct Delivery {
     /// Problem code of a rejection.
     pub code: Option<String>,
     /// Reason of a rejection.
-    pub detail: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub detail: Option<Reason>,
     /// Time of upload, in milliseconds since 1970.
     pub received: i64,
 }
@@ -225,7 +232,7 @@ pub async fn person(connection: &mut Connection<'_>, name: &str) -> Result<(i64,
     let id = people::account_by_name(connection, name).await?;
     let query = "SELECT name, state FROM accounts WHERE id = $1 AND state <> 'deleted'";
     let found: Option<(String, String)> = sqlx::query_as(query).bind(id).fetch_optional(connection.raw()).await?;
-    let gone = || StoreError::rejected(Code::NotFound, format!("there is no account {name}"));
+    let gone = || Refusal::NoAccount { account: name.to_owned() };
     let (account, state) = found.ok_or_else(gone)?;
     let total = people::contribution(connection, id, i64::MIN).await?;
     let rank = people::rank(connection, id).await?.map(|rank| rank as i64);
@@ -291,7 +298,8 @@ pub struct Account {
     /// State: pending, active, blocked, quarantined, deleted.
     pub state: String,
     /// The message of its block, sent to its workers.
-    pub message: Option<String>,
+    #[serde(serialize_with = "Reason::as_text")]
+    pub message: Option<Reason>,
     /// Time of creation, in milliseconds since 1970.
     pub created: i64,
     /// Number of games confirmed by audits.

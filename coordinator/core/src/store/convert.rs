@@ -7,7 +7,7 @@ use sqlx::{
     error::BoxDynError,
 };
 
-use crate::model;
+use crate::model::{self, LeaseToken, Reason};
 
 type Buffer = <Any as Database>::ArgumentBuffer;
 
@@ -63,6 +63,34 @@ macro_rules! words {
     )*};
 }
 
+/// Values that are text, with their conversions to and from it.
+macro_rules! texts {
+    ($($type:ident: |$value:ident| $text:expr, $read:expr;)*) => {$(
+        impl Type<Any> for $type {
+            fn type_info() -> AnyTypeInfo {
+                <String as Type<Any>>::type_info()
+            }
+
+            fn compatible(found: &AnyTypeInfo) -> bool {
+                <String as Type<Any>>::compatible(found)
+            }
+        }
+
+        impl Encode<'_, Any> for $type {
+            fn encode_by_ref(&self, buffer: &mut Buffer) -> Result<IsNull, BoxDynError> {
+                let $value = self;
+                <String as Encode<'_, Any>>::encode($text, buffer)
+            }
+        }
+
+        impl<'r> Decode<'r, Any> for $type {
+            fn decode(value: AnyValueRef<'r>) -> Result<Self, BoxDynError> {
+                Ok($read(<String as Decode<'r, Any>>::decode(value)?))
+            }
+        }
+    )*};
+}
+
 ids! {
     AccountId
     WorkerId
@@ -77,27 +105,9 @@ ids! {
     WebhookId
 }
 
-// The token of a lease is text.
-impl Type<Any> for model::LeaseToken {
-    fn type_info() -> AnyTypeInfo {
-        <String as Type<Any>>::type_info()
-    }
-
-    fn compatible(found: &AnyTypeInfo) -> bool {
-        <String as Type<Any>>::compatible(found)
-    }
-}
-
-impl Encode<'_, Any> for model::LeaseToken {
-    fn encode_by_ref(&self, buffer: &mut Buffer) -> Result<IsNull, BoxDynError> {
-        <String as Encode<'_, Any>>::encode_by_ref(&self.0, buffer)
-    }
-}
-
-impl<'r> Decode<'r, Any> for model::LeaseToken {
-    fn decode(value: AnyValueRef<'r>) -> Result<Self, BoxDynError> {
-        Ok(Self(<String as Decode<'r, Any>>::decode(value)?))
-    }
+texts! {
+    LeaseToken: |token| token.0.clone(), LeaseToken;
+    Reason: |reason| reason.to_column(), Reason::from_column;
 }
 
 words! {
@@ -116,4 +126,7 @@ words! {
     ComparisonState
     TrainingState
     PromotionKind
+    CampaignCommand
+    Setting
+    Registration
 }

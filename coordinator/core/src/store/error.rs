@@ -2,6 +2,8 @@
 
 use protocol::api::problem::{Code, Problem};
 
+use crate::model::{Refusal, UnknownWord};
+
 /// An error in opening the database.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
@@ -23,7 +25,7 @@ pub enum OpenError {
 pub enum StoreError {
     /// The request is not allowed.
     #[error(transparent)]
-    Rejected(#[from] Problem),
+    Rejected(#[from] Refusal),
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
@@ -36,10 +38,10 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// A problem for the caller.
+    /// A problem for programs.
     #[must_use]
     pub fn rejected(code: Code, detail: impl Into<String>) -> Self {
-        Self::Rejected(Problem::new(code, detail))
+        Self::Rejected(Problem::new(code, detail).into())
     }
 
     /// Whether a row that must exist does not.
@@ -53,5 +55,17 @@ impl StoreError {
     pub fn is_collision(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };
         matches!(error.code().as_deref(), Some("40001" | "40P01" | "23505"))
+    }
+}
+
+impl From<Problem> for StoreError {
+    fn from(problem: Problem) -> Self {
+        Self::Rejected(problem.into())
+    }
+}
+
+impl From<UnknownWord> for StoreError {
+    fn from(unknown: UnknownWord) -> Self {
+        Self::Corrupt(unknown.to_string())
     }
 }

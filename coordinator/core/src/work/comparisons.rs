@@ -4,6 +4,7 @@ use super::{audit, lock_job, quarantine, totals};
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::{JobId, Reason},
     store::{Connection, StoreError},
 };
 
@@ -60,19 +61,14 @@ pub async fn record(
         for shard in [&left, &right] {
             mark_disputed(connection, shard.id).await?;
         }
-        let text = format!("two workers played game {} differently", differs.unwrap_or_default());
-        let subject = format!("job:{}", row.job);
-        record_event(connection, now, Event { kind: "dispute", account: None, subject, text }).await?;
+        let event = Event::Dispute { job: JobId(row.job), game: differs.unwrap_or_default() };
+        record_event(connection, now, None, event).await?;
     } else {
         // The trusted worker's result is authoritative.
         let outvoted = if left.trusted == 0 { &left } else { &right };
         audit::mark_settled(connection, comparison).await?;
-        let text = format!(
-            "game {} of job {} came out otherwise when a trusted worker played it",
-            differs.unwrap_or_default(),
-            row.job
-        );
-        quarantine::quarantine_for_shard(connection, now, outvoted.account, outvoted.id, &text).await?;
+        let reason = Reason::GameDiffered { game: differs.unwrap_or_default(), job: row.job };
+        quarantine::quarantine_for_shard(connection, now, outvoted.account, outvoted.id, reason).await?;
     }
     audit::settle_disputes(connection, now, row.job, row.first..row.first + row.games).await
 }

@@ -11,6 +11,7 @@ use super::{JobRow, MAX_GAMES_PER_LEASE, audit, header_of, lock_job, notices, se
 use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},
+    model::{JobId, Reason, Stall},
     people::{self, secret},
     store::{Connection, StoreError},
 };
@@ -71,9 +72,9 @@ struct WorkerRow {
     id: i64,
     bench_signature: i64,
     trusted: i64,
-    blocked: Option<String>,
+    blocked: Option<Reason>,
     state: String,
-    message: Option<String>,
+    message: Option<Reason>,
     delivered: i64,
 }
 
@@ -197,12 +198,12 @@ async fn find_worker(connection: &mut Connection<'_>, account: i64, worker: i64)
 /// Returns the reason why a worker is blocked, if it is.
 fn block_reason(worker: &WorkerRow) -> Option<String> {
     if let Some(message) = &worker.blocked {
-        return Some(message.clone());
+        return Some(message.to_string());
     }
     if worker.state == "active" {
         return None;
     }
-    Some(worker.message.clone().unwrap_or_else(|| format!("the account is {}", worker.state)))
+    Some(worker.message.as_ref().map_or_else(|| format!("the account is {}", worker.state), ToString::to_string))
 }
 
 /// Returns the reason if the worker or its account is at its limit of active leases.
@@ -437,11 +438,8 @@ async fn record_retry(
     let query = "UPDATE leases SET attempts = $2 WHERE id = $1";
     sqlx::query(query).bind(lease).bind(attempts).execute(connection.raw()).await?;
     if STALL_ATTEMPTS.contains(&attempts) {
-        let (first, last) = (games.start, games.end - 1);
-        let text =
-            format!("games from {first} to {last} of job {} are handed out once more: {attempts} times by now", job.id);
-        let subject = format!("job:{}", job.id);
-        record_event(connection, now, Event { kind: "stall", account: None, subject, text }).await?;
+        let stall = Stall::Games { job: JobId(job.id), first: games.start, last: games.end - 1, attempts };
+        record_event(connection, now, None, Event::Stall(stall)).await?;
     }
     Ok(())
 }

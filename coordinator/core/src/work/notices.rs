@@ -3,7 +3,10 @@
 use dataset::Digest;
 use protocol::api::work::Notice;
 
-use crate::store::{Connection, StoreError};
+use crate::{
+    model::Reason,
+    store::{Connection, StoreError},
+};
 
 /// Acknowledges the notices of these shards.
 pub(super) async fn acknowledge(
@@ -22,10 +25,10 @@ pub(super) async fn acknowledge(
 pub async fn unacknowledged(connection: &mut Connection<'_>, worker: i64) -> Result<Vec<Notice>, StoreError> {
     let query = "SELECT hash, code, detail FROM shards
                  WHERE worker = $1 AND state = 'rejected' AND told = 0 ORDER BY id LIMIT 20";
-    type Row = (String, Option<String>, Option<String>);
+    type Row = (String, Option<String>, Option<Reason>);
     let rows: Vec<Row> = sqlx::query_as(query).bind(worker).fetch_all(connection.raw()).await?;
     let notice = |(hash, code, detail): Row| {
-        let text = detail.unwrap_or_else(|| "it was rejected".to_owned());
+        let text = detail.map_or_else(|| "it was rejected".to_owned(), |detail| detail.to_string());
         Notice { kind: "rejected".to_owned(), shard: hash.parse::<Digest>().ok(), code, text }
     };
     Ok(rows.into_iter().map(notice).collect())

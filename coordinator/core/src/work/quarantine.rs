@@ -4,6 +4,7 @@ use super::{audit, leases, lock_job, segments, totals};
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::{AccountId, Reason},
     store::{Connection, StoreError},
 };
 
@@ -14,9 +15,9 @@ pub async fn quarantine(
     now: Time,
     account: i64,
     by: Option<i64>,
-    reason: &str,
+    reason: impl Into<Reason>,
 ) -> Result<(), StoreError> {
-    apply(connection, now, account, None, by, reason).await
+    apply(connection, now, account, None, by, reason.into()).await
 }
 
 /// Quarantines an account for a wrong shard, which leaves the pool whatever its age and whatever
@@ -26,7 +27,7 @@ pub(super) async fn quarantine_for_shard(
     now: Time,
     account: i64,
     shard: i64,
-    reason: &str,
+    reason: Reason,
 ) -> Result<(), StoreError> {
     apply(connection, now, account, Some(shard), None, reason).await
 }
@@ -45,10 +46,10 @@ async fn apply(
     account: i64,
     wrong_shard: Option<i64>,
     by: Option<i64>,
-    reason: &str,
+    reason: Reason,
 ) -> Result<(), StoreError> {
     // Blocked and deleted accounts keep their state.
-    let message = format!("your games are in quarantine: {reason}");
+    let message = Reason::Quarantined(Box::new(reason.clone()));
     let query =
         "UPDATE accounts SET state = 'quarantined', message = $2 WHERE id = $1 AND state IN ('active', 'pending')";
     let new = sqlx::query(query).bind(account).bind(message).execute(connection.raw()).await?.rows_affected() > 0;
@@ -70,9 +71,8 @@ async fn apply(
         leases::end(connection, job, lease, first).await?;
     }
     if new || gone > 0 {
-        let text = format!("{reason}; {gone} uploads of the account left the pool");
-        let subject = format!("account:{account}");
-        record_event(connection, now, Event { kind: "quarantine", account: by, subject, text }).await?;
+        let event = Event::Quarantine { account: AccountId(account), reason, uploads: gone as u64 };
+        record_event(connection, now, by, event).await?;
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ pub async fn lift(
     now: Time,
     account: i64,
     by: Option<i64>,
-    reason: &str,
+    reason: impl Into<Reason>,
 ) -> Result<(), StoreError> {
     let query = "UPDATE accounts SET distrusted = 0 WHERE id = $1";
     sqlx::query(query).bind(account).execute(connection.raw()).await?;
@@ -170,8 +170,7 @@ pub async fn lift(
         }
         recheck(connection, shard.job).await?;
     }
-    let text = format!("{reason}; {} uploads of the account are back in the pool", shards.len());
-    let subject = format!("account:{account}");
-    record_event(connection, now, Event { kind: "quarantine_lifted", account: by, subject, text }).await?;
+    let (account, reason, uploads) = (AccountId(account), reason.into(), shards.len() as u64);
+    record_event(connection, now, by, Event::QuarantineLifted { account, reason, uploads }).await?;
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::{
     choices,
     clock::Time,
     events::{Event, record_event},
+    model::{JobId, Reason, WorkerId},
     store::{Connection, StoreError},
 };
 
@@ -216,23 +217,24 @@ pub async fn reject(
     now: Time,
     shard: i64,
     code: Code,
-    detail: &str,
+    detail: impl Into<Reason> + Send,
 ) -> Result<(), StoreError> {
+    let detail = detail.into();
     let (row, _) = lock(connection, shard).await?;
     if !row.is_pending() {
         return Ok(());
     }
     totals::leave(connection, shard).await?;
     let query = "UPDATE shards SET state = 'rejected', code = $2, detail = $3 WHERE id = $1";
-    let query = sqlx::query(query).bind(shard).bind(code.name()).bind(detail.to_owned());
+    let query = sqlx::query(query).bind(shard).bind(code.name()).bind(detail.clone());
     query.execute(connection.raw()).await?;
     totals::enter(connection, shard).await?;
     let query = "UPDATE comparisons SET state = 'void'
                  WHERE state = 'waiting' AND (left_shard = $1 OR right_shard = $1)";
     sqlx::query(query).bind(shard).execute(connection.raw()).await?;
     segments::release_held(connection, row.job, shard).await?;
-    let text = format!("games {} to {} of job {}: {detail}", row.first, row.first + row.games - 1, row.job);
-    let subject = format!("worker:{}", row.worker);
-    record_event(connection, now, Event { kind: "rejected", account: None, subject, text }).await?;
+    let (worker, job) = (WorkerId(row.worker), JobId(row.job));
+    let (first, last) = (row.first, row.first + row.games - 1);
+    record_event(connection, now, None, Event::Rejected { worker, job, first, last, code, detail }).await?;
     Ok(())
 }

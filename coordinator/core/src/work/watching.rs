@@ -11,6 +11,7 @@ use super::header_of;
 use crate::{
     clock::Time,
     events::{Event, record_event},
+    model::{JobId, Refusal},
     people,
     store::{Connection, StoreError},
 };
@@ -64,24 +65,21 @@ pub async fn watch(
 ) -> Result<(), StoreError> {
     let query = "SELECT state, header, frontier FROM jobs WHERE id = $1";
     let row: Option<(String, String, i64)> = sqlx::query_as(query).bind(job).fetch_optional(connection.raw()).await?;
-    let none = || StoreError::rejected(Code::NotFound, format!("there is no match {job}"));
+    let none = || Refusal::NoMatch { job };
     let (state, header, frontier) = row.ok_or_else(none)?;
     if header_of(&header)?.opponent.is_none() {
-        return Err(none());
+        return Err(none().into());
     }
     if state != "open" {
-        return Err(StoreError::rejected(Code::Conflict, format!("match {job} is {state}")));
+        return Err(Refusal::MatchClosed { job, state: state.parse()? }.into());
     }
     if let Some(pair) = pair
         && !(frontier / 2..=i64::from(u32::MAX)).contains(&pair)
     {
-        let detail = format!("pair {pair} was handed out already: the next is {}", frontier / 2);
-        return Err(StoreError::rejected(Code::Conflict, detail));
+        return Err(Refusal::PairLeased { pair, next: frontier / 2 }.into());
     }
     set(connection, Some(Watched { job, pair, lease: None })).await?;
-    let text = format!("match {job} is shown live");
-    record_event(connection, now, Event { kind: "live_began", account: by, subject: format!("match:{job}"), text })
-        .await?;
+    record_event(connection, now, by, Event::LiveBegan { job: JobId(job) }).await?;
     Ok(())
 }
 
@@ -91,9 +89,7 @@ pub async fn unwatch(connection: &mut Connection<'_>, now: Time, job: i64, by: O
         return Ok(());
     }
     set(connection, None).await?;
-    let text = format!("match {job} is shown no more");
-    record_event(connection, now, Event { kind: "live_ended", account: by, subject: format!("match:{job}"), text })
-        .await?;
+    record_event(connection, now, by, Event::LiveEnded { job: JobId(job) }).await?;
     Ok(())
 }
 

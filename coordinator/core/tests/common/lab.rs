@@ -393,7 +393,7 @@ impl Lab {
 /// The code of a rejected request.
 pub fn code(failure: StoreError) -> Code {
     match failure {
-        StoreError::Rejected(problem) => problem.code,
+        StoreError::Rejected(refusal) => refusal.code(),
         other => panic!("{other:?}"),
     }
 }

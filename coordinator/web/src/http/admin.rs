@@ -468,9 +468,9 @@ async fn change_quarantine(
             let c = &mut connection;
             let account = people::account_by_name(c, &name).await?;
             if begins {
-                quarantine::quarantine(c, now, account, Some(by), &why.reason).await
+                quarantine::quarantine(c, now, account, Some(by), why.reason.as_str()).await
             } else {
-                quarantine::lift(c, now, account, Some(by), &why.reason).await
+                quarantine::lift(c, now, account, Some(by), why.reason.as_str()).await
             }
         })
     })

@@ -14,10 +14,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures_util::{StreamExt as _, stream};
-use protocol::api::{
-    MAX_JSON_BYTES, MAX_NET_BYTES,
-    problem::{Code, Problem},
-};
+use protocol::api::{MAX_JSON_BYTES, MAX_NET_BYTES, problem::Code};
 
 use super::{
     answer::{self, ApiError},
@@ -92,7 +89,7 @@ pub(crate) async fn admission(
     next: Next,
 ) -> Response {
     let rest = tee_body(&mut request);
-    let reject = |code, detail: &str, seconds| ApiError(Problem::new(code, detail), Some(seconds)).into_response();
+    let reject = |code, detail: &str, seconds| ApiError::new(code, detail).retry_after(seconds).into_response();
     if *app.stopping.borrow() {
         return reject(Code::Stopping, "the coordinator is stopping: ask again in a minute", 60);
     }

@@ -9,27 +9,41 @@ use axum::{
     http::{HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use coordinator_core::{clock::Time, games::ReadError, objects::ObjectError, store::StoreError};
+use coordinator_core::{clock::Time, games::ReadError, model::Refusal, objects::ObjectError, store::StoreError};
 use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
 use serde::de::DeserializeOwned;
 
-/// An error response (`application/problem+json`), and its `Retry-After` in seconds.
+/// An error response (`application/problem+json`), and its `Retry-After` in seconds. Pages find the
+/// refusal in the response's extensions.
 #[derive(Debug)]
-pub(crate) struct ApiError(pub(crate) Problem, pub(crate) Option<u64>);
+pub(crate) struct ApiError(pub(crate) Refusal, pub(crate) Option<u64>);
 
 /// The result of a handler.
 pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self(Problem::new(code, detail), None)
+        Self(Problem::new(code, detail).into(), None)
+    }
+
+    /// The same with a time to wait.
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self(self.0, Some(seconds))
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        let wait = (refusal.code() == Code::Busy).then_some(2);
+        Self(refusal, wait)
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(self.0)).into_response();
+        let status = StatusCode::from_u16(self.0.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(Problem::from(self.0.clone()))).into_response();
+        response.extensions_mut().insert(self.0);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_TYPE));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -46,16 +60,13 @@ impl IntoResponse for ApiError {
 impl From<StoreError> for ApiError {
     fn from(failure: StoreError) -> Self {
         match failure {
-            StoreError::Rejected(problem) => {
-                let wait = (problem.code == Code::Busy).then_some(2);
-                Self(problem, wait)
-            }
-            StoreError::Busy => Self(Problem::new(Code::Busy, "the database is busy: ask again later"), Some(10)),
-            missing if missing.is_missing_row() => Self(Problem::new(Code::NotFound, "there is no such thing"), None),
+            StoreError::Rejected(refusal) => refusal.into(),
+            StoreError::Busy => Self(Refusal::DatabaseBusy, Some(10)),
+            missing if missing.is_missing_row() => Refusal::NotFound.into(),
             other => {
                 // Internal errors are for the log, not for clients.
                 tracing::error!(error = %other, "an operation failed");
-                Self(Problem::new(Code::Internal, "the coordinator failed: its log says why"), Some(30))
+                Self(Refusal::CoordinatorFailed, Some(30))
             }
         }
     }
@@ -77,7 +88,7 @@ impl From<ObjectError> for ApiError {
             ObjectError::Range { length } => Self::new(Code::BadRange, format!("the object has {length} bytes")),
             other => {
                 tracing::error!(error = %other, "the store of objects failed");
-                Self(Problem::new(Code::Busy, "the store of objects does not answer: ask again later"), Some(30))
+                Self(Refusal::ObjectsBusy, Some(30))
             }
         }
     }
@@ -85,8 +96,8 @@ impl From<ObjectError> for ApiError {
 
 /// The server is at its limit. The spread of `Retry-After` keeps clients from returning together.
 pub(super) fn busy(now: Time) -> ApiError {
-    let problem = Problem::new(Code::Busy, "the coordinator has too much to do: ask again later");
-    ApiError(problem, Some(5 + now.0.unsigned_abs() % 20))
+    ApiError::new(Code::Busy, "the coordinator has too much to do: ask again later")
+        .retry_after(5 + now.0.unsigned_abs() % 20)
 }
 
 /// A JSON body, or a problem that names its error.
@@ -118,7 +129,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let path = extract::Path::<T>::from_request_parts(parts, state).await;
-        path.map(|path| Self(path.0)).map_err(|_| ApiError::new(Code::NotFound, "there is nothing at this address"))
+        path.map(|path| Self(path.0)).map_err(|_| Refusal::NoAddress.into())
     }
 }
 
@@ -131,8 +142,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         let query = serde_urlencoded::from_str(parts.uri.query().unwrap_or_default());
-        let unreadable = |error| ApiError::new(Code::BadRequest, format!("the address cannot be read: {error}"));
-        query.map(Self).map_err(unreadable)
+        query.map(Self).map_err(|error| Refusal::UnreadableAddress { error: error.to_string() }.into())
     }
 }
 
@@ -142,10 +152,10 @@ fn one_line(text: &str) -> String {
 
 /// The response to a path without a route.
 pub(crate) async fn route_not_found() -> Response {
-    ApiError(Problem::new(Code::NotFound, "there is nothing at this address"), None).into_response()
+    ApiError::from(Refusal::NoAddress).into_response()
 }
 
 /// The response to another method than those of a route.
 pub(crate) async fn method_not_allowed() -> Response {
-    ApiError(Problem::new(Code::MethodNotAllowed, "the address does not answer this method"), None).into_response()
+    ApiError::new(Code::MethodNotAllowed, "the address does not answer this method").into_response()
 }

@@ -4,12 +4,11 @@ use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, Method, header, request::Parts},
 };
-use coordinator_core::people::{Identity, sessions::Session};
-use protocol::api::{
-    VERSION_HEADER,
-    problem::{Code, Problem},
-    work::Role,
+use coordinator_core::{
+    model::Refusal,
+    people::{Identity, sessions::Session},
 };
+use protocol::api::{VERSION_HEADER, problem::Code, work::Role};
 
 use super::{
     answer::{ApiError, ApiResult},
@@ -25,8 +24,8 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The reason why a role does not suffice, if it does not.
-pub(crate) fn lacks(role: Role, needed: Role) -> Option<String> {
-    (role < needed).then(|| format!("that takes a {needed}; the token is a {role}'s"))
+pub(crate) fn lacks(role: Role, needed: Role) -> Option<Refusal> {
+    (role < needed).then_some(Refusal::LacksRole { needed, own: role })
 }
 
 /// The authenticated caller, by token.
@@ -37,7 +36,7 @@ impl Authenticated {
     pub(crate) fn must_be(&self, role: Role) -> ApiResult<()> {
         match lacks(self.0.role, role) {
             None => Ok(()),
-            Some(detail) => Err(ApiError::new(Code::Forbidden, detail)),
+            Some(refusal) => Err(refusal.into()),
         }
     }
 }
@@ -97,7 +96,7 @@ impl FromRequestParts<App> for MinVersion {
         }
         let detail =
             format!("version {min} or newer is needed, this is {sent}: update the worker, then start it again");
-        Err(ApiError(Problem::new(Code::TooOld, detail), None))
+        Err(ApiError::new(Code::TooOld, detail))
     }
 }
 

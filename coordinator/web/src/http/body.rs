@@ -6,10 +6,7 @@ use axum::{
 };
 use dataset::Digest;
 use futures_util::StreamExt as _;
-use protocol::api::{
-    SHA256_HEADER,
-    problem::{Code, Problem},
-};
+use protocol::api::{SHA256_HEADER, problem::Code};
 
 use super::{
     answer::{ApiError, ApiResult, busy},
@@ -49,7 +46,7 @@ pub(super) async fn read_body(headers: &HeaderMap, body: Body, max: u64, permit:
         }
         if !permit.reserve(chunk.len()) {
             let detail = "too much is on its way at the same time: send it again later";
-            return Err(ApiError(Problem::new(Code::TooMany, detail), Some(10)));
+            return Err(ApiError::new(Code::TooMany, detail).retry_after(10));
         }
         bytes.extend_from_slice(&chunk);
     }

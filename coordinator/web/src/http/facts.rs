@@ -3,7 +3,7 @@
 use axum::{Json, Router, extract::State, routing::get};
 use coordinator_core::{
     campaigns,
-    choices::Key,
+    model::Setting,
     reports::{campaign, data, matches, net, overview, people, sprt},
     store::StoreError,
 };
@@ -169,7 +169,7 @@ async fn settings(State(app): State<App>, caller: Authenticated) -> ApiResult<Js
     caller.must_be(Role::Maintainer)?;
     let (chosen, it) = (app.choices().await?, &app.settings);
     let chosen: serde_json::Map<_, _> =
-        Key::ALL.into_iter().map(|key| (key.name().to_owned(), chosen.value(key).into())).collect();
+        Setting::ALL.iter().map(|&key| (key.name().to_owned(), chosen.value(key).into())).collect();
     Ok(Json(json!({
         "chosen": chosen, "name": it.name, "least_worker": it.least_worker, "bench_signature": it.bench_signature,
         "mirror": it.mirror, "least_free_bytes": it.least_free_bytes, "most_waiting": it.most_waiting,

@@ -13,6 +13,7 @@ use axum::{
 use coordinator_core::{
     campaigns::nets,
     games,
+    model::Refusal,
     objects::{GetRange, Kind},
 };
 use dataset::Digest;
@@ -55,8 +56,7 @@ pub(super) async fn shard(
 ) -> ApiResult<Response> {
     let is_open = games::is_open(&app, parse(&hash)?).await?;
     if !is_open && !reader?.is_trainer() {
-        let detail = "there is no such shard, or its games are still being checked";
-        return Err(ApiError::new(Code::NotFound, detail));
+        return Err(Refusal::NoShard.into());
     }
     let mut response = object(&app, Kind::Shard, &hash, SHARD_TYPE, &headers).await?;
     if !is_open {

@@ -14,7 +14,7 @@ use axum::{
 use coordinator_core::{store::StoreError, work::watching};
 use futures_util::stream;
 use protocol::api::{
-    problem::{Code, Problem},
+    problem::Code,
     work::{Live, Role},
 };
 use serde::Deserialize;
@@ -78,7 +78,7 @@ pub(super) async fn show(
         .await?;
     match app.live.show(app.clock.now(), &scene, &live) {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
-        Err(StoreError::Rejected(problem)) if problem.code == Code::TooMany => Err(ApiError(problem, Some(1))),
+        Err(StoreError::Rejected(refusal)) if refusal.code() == Code::TooMany => Err(ApiError(refusal, Some(1))),
         Err(other) => Err(other.into()),
     }
 }
@@ -92,8 +92,7 @@ pub(super) async fn now(State(app): State<App>) -> ApiResult<Json<Value>> {
 /// Server-sent events: each new board, until the coordinator stops.
 pub(super) async fn events(State(app): State<App>) -> Response {
     let Some((mut seen, permit)) = app.live.subscribe(&app) else {
-        let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
-        return ApiError(problem, Some(30)).into_response();
+        return ApiError::new(Code::Busy, "too many people watch: ask again later").retry_after(30).into_response();
     };
     // The current board is sent at once.
     seen.mark_changed();

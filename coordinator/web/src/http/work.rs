@@ -10,8 +10,8 @@ use axum::{
     response::IntoResponse,
 };
 use coordinator_core::{
-    choices::Registration as RegistrationMode,
     model::{AccountId, LeaseToken},
+    model::{AccountState, Refusal, Registration as RegistrationMode},
     objects::Kind,
     ops::leases::{AcquireLease, ReleaseLease, RenewLease},
     people,
@@ -26,7 +26,7 @@ use coordinator_core::{
 use dataset::{Digest, delivery, shard::Shard};
 use protocol::api::{
     MAX_SHARD_BYTES, SHA256_HEADER, SHARD_TYPE,
-    problem::{Code, Problem},
+    problem::Code,
     work::{
         Answer as WorkAnswer, Ask, Failure as Report, GiveBack, Machine, Me, Receipt, ReceiptStatus, Renew, Renewed,
         Server, Worker,
@@ -112,12 +112,12 @@ pub(super) async fn register_account(
             let (name, invitation) = (name.clone(), invitation.clone());
             Box::pin(async move {
                 let c = &mut connection;
-                let account = people::register(c, now, &name, state, invitation.as_deref()).await?;
+                let account = people::register(c, now, &name, state.name(), invitation.as_deref()).await?;
                 people::create_token(c, now, account, "first", None, None).await
             })
         })
         .await?;
-    let registered = Registered { account: wanted.name, token, approved: state == "active" };
+    let registered = Registered { account: wanted.name, token, approved: state == AccountState::Active };
     Ok((StatusCode::CREATED, Json(registered)))
 }
 
@@ -216,7 +216,7 @@ pub(super) async fn receive(
     let bytes = match left {
         Some(left) if left < MAX_SHARD_BYTES => collect(&app, &headers, body, left, &permit)
             .await
-            .map_err(|error| if error.0.code == Code::TooLarge { beyond_quota(&app, left) } else { error })?,
+            .map_err(|error| if error.0.code() == Code::TooLarge { beyond_quota(&app, left) } else { error })?,
         _ => collect(&app, &headers, body, MAX_SHARD_BYTES, &permit).await?,
     };
     let hash = verify_hash(&headers, &bytes)?;
@@ -231,7 +231,7 @@ pub(super) async fn receive(
         delivery::precheck(&checked, &expected.header, games).map_err(rejected)
     })
     .await
-    .map_err(|_| ApiError::new(Code::Internal, "the coordinator failed: its log says why"))?;
+    .map_err(|_| Refusal::CoordinatorFailed)?;
     let totals = match totals {
         Ok(totals) => totals,
         Err((code, detail)) => return Err(wrong_games(&app, hash, code, detail).await?),
@@ -295,5 +295,5 @@ async fn remaining_quota(app: &App, account: i64) -> ApiResult<Option<u64>> {
 fn beyond_quota(app: &App, left: u64) -> ApiError {
     let quota = app.settings.quota_bytes.unwrap_or_default();
     let detail = format!("an account's games may take {quota} bytes here, and {left} of these are left");
-    ApiError(Problem::new(Code::Quota, detail), Some(3_600))
+    ApiError::new(Code::Quota, detail).retry_after(3_600)
 }

@@ -10,7 +10,8 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    choices::{self, Key, NoSuchKey, Registration},
+    choices,
+    model::{Refusal, Registration, Setting},
     people,
     reports::{
         log::{self, LoggedEvent},
@@ -19,7 +20,7 @@ use coordinator_core::{
     store::{Connection, StoreError},
     work::quarantine,
 };
-use protocol::api::{problem::Code, work::Role};
+use protocol::api::work::Role;
 use serde::Deserialize;
 
 use super::{
@@ -31,7 +32,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::answer::{ApiError, ApiResult, Path, Query},
+    http::answer::{ApiResult, Path, Query},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -101,21 +102,20 @@ async fn apply(
     change: &UserChange,
     by: i64,
 ) -> Result<(), StoreError> {
-    let refused = |detail: &str| StoreError::rejected(Code::Invalid, detail);
     let account = people::account_by_name(c, name).await?;
     let reason = Some(change.reason.trim()).filter(|reason| !reason.is_empty());
-    let why = reason.ok_or_else(|| refused("say why, in a few words"));
+    let why = reason.ok_or(Refusal::NoReason);
     match change.action.as_str() {
         "approve" => people::set_account(c, now, account, ("state", "active"), None, Some(by)).await,
         "block" => people::set_account(c, now, account, ("state", "blocked"), Some(why?), Some(by)).await,
         "quarantine" => quarantine::quarantine(c, now, account, Some(by), why?).await,
         "lift" => quarantine::lift(c, now, account, Some(by), why?).await,
         "role" => {
-            let role: Role = change.role.parse().map_err(|_| refused("there is no such role"))?;
+            let role: Role = change.role.parse().map_err(|_| Refusal::NoRole)?;
             people::set_account(c, now, account, ("role", role.name()), None, Some(by)).await
         }
         "delete" => people::delete_account(c, now, account, Some(by)).await,
-        _ => Err(refused("there is no such action")),
+        _ => Err(Refusal::NoAction.into()),
     }
 }
 
@@ -136,7 +136,7 @@ async fn change_worker(
     let now = app.clock.now();
     let message = change.message.trim().to_owned();
     if change.action == "block" && message.is_empty() {
-        return Err(ApiError::new(Code::Invalid, "write a message for the worker"));
+        return Err(Refusal::NoMessage.into());
     }
     app.write(move |mut connection| {
         let (action, message) = (change.action.clone(), message.clone());
@@ -247,15 +247,15 @@ async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> 
     let words = &visitor.language.words().main;
     let river = &visitor.language.words().data_and_admin;
     let yes = |is: bool| if is { words.yes } else { words.no }.to_owned();
-    let choice = |key: Key| {
+    let choice = |key: Setting| {
         let value = choices.value(key);
         let (shown, about, words, max) = match key {
-            Key::Registration => {
-                let words = Registration::ALL.map(Registration::name).to_vec();
+            Setting::Registration => {
+                let words = Registration::ALL.iter().map(|mode| mode.name()).collect();
                 (state(visitor.language, &value), river.about_registration, words, 0)
             }
-            Key::AuditPercent => (format!("{value}\u{202f}%"), river.about_audit_percent, Vec::new(), 100),
-            Key::KeepDays => {
+            Setting::AuditPercent => (format!("{value}\u{202f}%"), river.about_audit_percent, Vec::new(), 100),
+            Setting::KeepDays => {
                 let shown = choices.keep_days.map_or(river.for_ever.to_owned(), |_| value.clone());
                 (shown, river.about_keep_days, Vec::new(), 36_500)
             }
@@ -276,7 +276,7 @@ async fn settings_page(app: &App, visitor: &Visitor, notice: Option<String>) -> 
         ("behind_proxy", yes(it.behind_proxy)),
     ];
     let page = visitor.page("admin", river.settings, "/api/v1/settings").with_notice(notice);
-    show(&SettingsPage { page, tab: "settings", choices: Key::ALL.map(choice).into(), settings })
+    show(&SettingsPage { page, tab: "settings", choices: Setting::ALL.iter().copied().map(choice).collect(), settings })
 }
 
 #[derive(Clone, Deserialize)]
@@ -291,7 +291,7 @@ async fn change_setting(
 ) -> ApiResult<Response> {
     let Form(visitor, SettingChange { value }) = form;
     let by = visitor.must_be(Role::Admin)?.account;
-    let key: Key = key.parse().map_err(|error: NoSuchKey| ApiError::new(Code::NotFound, error.to_string()))?;
+    let key: Setting = key.parse().map_err(|_| Refusal::NoSetting)?;
     let (now, started) = (app.clock.now(), Arc::clone(&app.settings));
     app.write(move |mut connection| {
         let (started, value) = (Arc::clone(&started), value.clone());

@@ -10,10 +10,11 @@ use axum::{
 };
 use dataset::Digest;
 use flate2::{Compression, write::GzEncoder};
-use protocol::api::problem::Code;
 
 use super::zipping;
-use crate::http::answer::{ApiError, ApiResult};
+use coordinator_core::model::Refusal;
+
+use crate::http::answer::ApiResult;
 
 struct Asset {
     name: &'static str,
@@ -57,7 +58,7 @@ pub(super) fn address(name: &str) -> String {
 /// Serves an asset. Another version belongs to another build: not found.
 pub(super) async fn asset(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> ApiResult<Response> {
     let asset = find(&name).filter(|asset| asset.version == version);
-    let asset = asset.ok_or_else(|| ApiError::new(Code::NotFound, "there is nothing at this address"))?;
+    let asset = asset.ok_or(Refusal::NoAddress)?;
     Ok(respond(asset, &headers))
 }
 

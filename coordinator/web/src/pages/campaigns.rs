@@ -10,16 +10,14 @@ use axum::{
 };
 use coordinator_core::{
     campaigns::{self, Command},
+    model::Refusal,
     reports::{
         campaign::{self, Progress},
         overview::{self, Running},
     },
     store::StoreError,
 };
-use protocol::api::{
-    problem::{Code, Problem},
-    work::Role,
-};
+use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
 
 use super::{
@@ -234,10 +232,10 @@ struct Fault {
 
 impl Fault {
     /// Finds the line named by the message.
-    fn of(visitor: &Visitor, problem: &Problem, text: &str) -> Self {
-        let message = visitor.rejection(problem);
-        let number =
-            problem.detail.strip_prefix("line ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
+    fn of(visitor: &Visitor, refusal: &Refusal, text: &str) -> Self {
+        let message = visitor.refusal(refusal);
+        let detail = refusal.to_string();
+        let number = detail.strip_prefix("line ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
         let line = number.and_then(|number| Some((number, text.lines().nth(number.checked_sub(1)?)?.to_owned())));
         Self { message, line }
     }
@@ -273,9 +271,9 @@ async fn create(State(app): State<App>, form: Form<Text>) -> ApiResult<Response>
         .await;
     match made {
         Ok(name) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
-        Err(StoreError::Rejected(problem)) => {
+        Err(StoreError::Rejected(refusal)) => {
             let page = visitor.page("campaigns", visitor.language.words().campaigns.new_campaign, "");
-            let fault = Some(Fault::of(&visitor, &problem, &text));
+            let fault = Some(Fault::of(&visitor, &refusal, &text));
             let shown = show(&TextPage { page, edited: None, text, fault })?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
         }
@@ -312,9 +310,9 @@ async fn edit(State(app): State<App>, Path(name): Path<String>, form: Form<Edit>
         .await;
     match done {
         Ok(()) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
-        Err(StoreError::Rejected(problem)) if problem.code != Code::NotFound => {
+        Err(StoreError::Rejected(refusal)) if refusal.code() != Code::NotFound => {
             let page = visitor.page("campaigns", name.clone(), "");
-            let fault = Some(Fault::of(&visitor, &problem, &text));
+            let fault = Some(Fault::of(&visitor, &refusal, &text));
             let shown = show(&TextPage { page, edited: Some((name, changed)), text, fault })?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
         }

@@ -4,6 +4,7 @@ use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts as _, Request},
 };
+use coordinator_core::model::Refusal;
 use protocol::api::problem::Code;
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -15,9 +16,6 @@ use crate::{
 
 /// Longest form: the text of a campaign.
 const MAX_FORM_BYTES: usize = 256 << 10;
-
-/// The error for a missing or invalid field, which our pages never send.
-pub(super) const UNREADABLE: &str = "a field of the form is missing or cannot be read: load its page again";
 
 /// A form's visitor and its fields, after the CSRF check.
 pub(crate) struct Form<T>(pub(crate) Visitor, pub(crate) T);
@@ -39,18 +37,17 @@ impl<T: DeserializeOwned> FromRequest<App> for Form<T> {
         let bytes = Bytes::from_request(request, app).await;
         let bytes = bytes.map_err(|_| ApiError::new(Code::TooLarge, "the form is too long, or broke off"))?;
         if bytes.len() > MAX_FORM_BYTES {
-            return Err(ApiError::new(Code::TooLarge, "the form is too long"));
+            return Err(Refusal::LongForm.into());
         }
         let token = serde_urlencoded::from_bytes::<Token>(&bytes).map(|token| token.form).unwrap_or_default();
         // CSRF check: the form's token must be the visitor's.
         if visitor.form.is_empty() || token != visitor.form {
-            let detail = "the form is out of date, or cookies are switched off: load its page again";
-            return Err(ApiError::new(Code::Forbidden, detail));
+            return Err(Refusal::StaleForm.into());
         }
         let sent = serde_urlencoded::from_bytes(&bytes);
         let sent = sent.map_err(|error| {
             tracing::debug!(%error, "a form could not be read");
-            ApiError::new(Code::BadRequest, UNREADABLE)
+            Refusal::UnreadableForm
         })?;
         Ok(Self(visitor, sent))
     }

@@ -8,14 +8,13 @@ use std::net::SocketAddr;
 use askama::Template;
 use axum::{
     Extension,
-    body::to_bytes,
     extract::{ConnectInfo, OriginalUri, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, header, uri::PathAndQuery},
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
-use coordinator_core::{people, reports::marks::Marks};
-use protocol::api::problem::{Code, PROBLEM_TYPE, Problem};
+use coordinator_core::{model::Refusal, people, reports::marks::Marks};
+use protocol::api::problem::{Code, PROBLEM_TYPE};
 
 use super::{
     live,
@@ -77,7 +76,7 @@ pub(super) async fn identify(
         request.extensions_mut().insert(visitor.clone());
         next.run(request).await
     } else {
-        ApiError::new(Code::Forbidden, "the form came from another site").into_response()
+        ApiError::from(Refusal::ForeignForm).into_response()
     };
     response.extensions_mut().insert(visitor);
     response
@@ -126,7 +125,7 @@ pub(super) async fn finish(
             is_local: false,
         });
         let address = uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str);
-        response = as_page(response, visitor, address).await;
+        response = as_page(&response, &visitor, address);
     }
     // Against BREACH: no compression of a page with a CSRF token that repeats the visitor's input.
     let has_secret = response.extensions().get::<Visitor>().is_none_or(|visitor| !visitor.form.is_empty());
@@ -150,28 +149,25 @@ struct ErrorPage {
     detail: String,
 }
 
-async fn as_page(response: Response, visitor: Visitor, address: &str) -> Response {
-    let (parts, body) = response.into_parts();
-    let bytes = to_bytes(body, 64 << 10).await.unwrap_or_default();
-    let problem = serde_json::from_slice::<Problem>(&bytes)
-        .unwrap_or_else(|_| Problem::new(Code::Internal, "the coordinator failed: its log says why"));
+fn as_page(response: &Response, visitor: &Visitor, address: &str) -> Response {
+    let refusal = response.extensions().get().cloned().unwrap_or(Refusal::CoordinatorFailed);
     // Anonymous visitors may sign in, and continue here.
-    if problem.code == Code::NoToken {
+    if refusal.code() == Code::NoToken {
         let query = serde_urlencoded::to_string([("next", address)]).unwrap_or_default();
         return Redirect::to(&format!("{}?{query}", visitor.link("/sign-in"))).into_response();
     }
     let page = visitor.page("", visitor.language.words().main.error, "");
-    let detail = match problem.code {
-        Code::NotFound if problem.detail.contains("this address") => page.t.main.not_found.to_owned(),
-        _ => visitor.rejection(&problem),
+    let detail = match refusal {
+        Refusal::NoAddress => page.t.main.not_found.to_owned(),
+        refusal => visitor.refusal(&refusal),
     };
-    let shown = show(&ErrorPage { page, status: parts.status.as_u16(), detail });
-    let mut response = shown.unwrap_or_else(IntoResponse::into_response);
-    *response.status_mut() = parts.status;
-    if let Some(wait) = parts.headers.get(header::RETRY_AFTER) {
-        response.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+    let shown = show(&ErrorPage { page, status: response.status().as_u16(), detail });
+    let mut page = shown.unwrap_or_else(IntoResponse::into_response);
+    *page.status_mut() = response.status();
+    if let Some(wait) = response.headers().get(header::RETRY_AFTER) {
+        page.headers_mut().insert(header::RETRY_AFTER, wait.clone());
     }
-    response
+    page
 }
 
 /// Sets a cookie that is hidden from scripts (`HttpOnly`) and not sent by other sites (`SameSite`).

@@ -13,9 +13,12 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
-use coordinator_core::games::judge::{
-    EXAMPLES, JudgeQuery, Judged, JudgedGame, JudgedList, ListedGame, MAX_TEXT_BYTES, Wrong, hint_sentence, judge,
-    judge_games, skipped_sentence,
+use coordinator_core::{
+    games::judge::{
+        EXAMPLES, JudgeQuery, Judged, JudgedGame, JudgedList, ListedGame, MAX_TEXT_BYTES, Wrong, hint_sentence, judge,
+        judge_games, skipped_sentence,
+    },
+    model::Refusal,
 };
 use protocol::api::problem::Code;
 use serde::Deserialize;
@@ -27,7 +30,6 @@ use xiangqi::{
 };
 
 use super::{
-    form::UNREADABLE,
     page::{Page, Visitor, show},
     viewer::{View, Viewer, notation_name, notation_of},
     words::{Boards, Language, fill, state},
@@ -124,7 +126,7 @@ struct Sent {
 
 impl Sent {
     async fn read(mut parts: Multipart) -> ApiResult<Self> {
-        let unreadable = |_| ApiError::new(Code::BadRequest, UNREADABLE);
+        let unreadable = |_| ApiError::from(Refusal::UnreadableForm);
         let mut sent = Self::default();
         while let Some(field) = parts.next_field().await.map_err(unreadable)? {
             let name = field.name().unwrap_or_default().to_owned();

@@ -26,7 +26,7 @@ use coordinator_core::{
     store::StoreError,
 };
 use futures_util::{StreamExt as _, stream};
-use protocol::api::problem::{Code, Problem};
+use protocol::api::problem::Code;
 
 use super::changes::{Message, incoming};
 use crate::{
@@ -88,8 +88,7 @@ async fn poll(app: App, mut known: Marks) {
 pub(crate) async fn stream(State(app): State<App>, headers: HeaderMap) -> ApiResult<Response> {
     let live = &app.pages.live;
     if live.listeners() >= MAX_LISTENERS {
-        let problem = Problem::new(Code::Busy, "too many watch: load the page again later");
-        return Err(ApiError(problem, Some(60)));
+        return Err(ApiError::new(Code::Busy, "too many watch: load the page again later").retry_after(60));
     }
     let last_id = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     // Subscribes before the marks are read: nothing in between is lost.

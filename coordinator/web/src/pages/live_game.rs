@@ -21,10 +21,7 @@ use coordinator_core::{
     work::watching,
 };
 use futures_util::stream;
-use protocol::api::{
-    problem::{Code, Problem},
-    work::Role,
-};
+use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
 use serde_json::Value;
 use xiangqi::{Color, Fen, Move};
@@ -160,8 +157,7 @@ async fn page(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
 /// Server-sent events: the board after each update, and from time to time without one.
 async fn events(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
     let Some((mut seen, permit)) = app.live.subscribe(&app) else {
-        let problem = Problem::new(Code::Busy, "too many people watch: ask again later");
-        return Err(ApiError(problem, Some(30)));
+        return Err(ApiError::new(Code::Busy, "too many people watch: ask again later").retry_after(30));
     };
     // The current board is sent at once: it may be newer than the page.
     live::snapshot(&app, &app.live).await?;

@@ -9,6 +9,7 @@ use axum::{
     routing::get,
 };
 use coordinator_core::{
+    model::Refusal,
     reports::matches::{self, Line, Match, Openings},
     store::StoreError,
     timed,
@@ -147,7 +148,7 @@ fn counting(visitor: &Visitor, job: i64) -> ApiResult<Response> {
 
 async fn one(State(app): State<App>, visitor: Visitor, Path(job): Path<i64>) -> ApiResult<Response> {
     let all = match matches::details(&app, &app.pages.matches, job).await {
-        Err(StoreError::Rejected(problem)) if problem.detail == matches::BEING_COUNTED => {
+        Err(StoreError::Rejected(Refusal::BeingCounted)) => {
             return counting(&visitor, job);
         }
         all => all?,

@@ -214,7 +214,7 @@ async fn change_password(
             return Ok(shown);
         }
         Ok(_) => words.wrong.to_owned(),
-        Err(StoreError::Rejected(problem)) => visitor.rejection(&problem),
+        Err(StoreError::Rejected(refusal)) => visitor.refusal(&refusal),
         Err(other) => return Err(other.into()),
     };
     let shown = page(&app, &visitor, 0, FormOutcome { fault: Some(fault), ..FormOutcome::default() }).await?;

@@ -8,14 +8,15 @@ use axum::{
     http::{HeaderValue, header, request::Parts},
     response::{Html, IntoResponse as _, Response},
 };
-use coordinator_core::{clock::Time, people::sessions::Session};
-use protocol::api::{
-    problem::{Code, Problem},
-    work::Role,
+use coordinator_core::{
+    clock::Time,
+    model::{Reason, Refusal},
+    people::sessions::Session,
 };
+use protocol::api::{problem::Code, work::Role};
 
 use super::{
-    assets, format, translate,
+    assets, format,
     words::{self, Language, Words},
 };
 use crate::{
@@ -69,7 +70,7 @@ impl Visitor {
     ///
     /// If the visitor is anonymous.
     pub(crate) fn must_be_signed_in(&self) -> ApiResult<&Session> {
-        self.session.as_ref().ok_or_else(|| ApiError::new(Code::NoToken, "sign in first"))
+        self.session.as_ref().ok_or_else(|| Refusal::NotSignedIn.into())
     }
 
     /// The session, if its role suffices.
@@ -81,7 +82,7 @@ impl Visitor {
         let session = self.must_be_signed_in()?;
         match auth::lacks(session.role, role) {
             None => Ok(session),
-            Some(detail) => Err(ApiError::new(Code::Forbidden, detail)),
+            Some(refusal) => Err(refusal.into()),
         }
     }
 
@@ -91,10 +92,10 @@ impl Visitor {
         self.session.as_ref().is_some_and(|session| session.role >= role)
     }
 
-    /// The text of a problem in the visitor's language.
+    /// The text of a refusal in the visitor's language.
     #[must_use]
-    pub(crate) fn rejection(&self, problem: &Problem) -> String {
-        translate::rejection(self.language, problem.code.name(), &problem.detail)
+    pub(crate) fn refusal(&self, refusal: &Refusal) -> String {
+        words::refusal(self.language, refusal)
     }
 
     /// The address of a page in the visitor's language.
@@ -185,10 +186,16 @@ impl Page {
         words::state(self.visitor.language, if state == "rejected" { "rejected_shard" } else { state })
     }
 
-    /// Translates a message of the coordinator.
+    /// The text of an event.
     #[must_use]
-    pub(crate) fn translate(&self, sentence: &str) -> String {
-        translate::translate(self.visitor.language, sentence)
+    pub(crate) fn event(&self, kind: &str, data: &Option<String>, text: &str) -> String {
+        words::event(self.visitor.language, kind, data.as_deref(), text)
+    }
+
+    /// The text of a reason.
+    #[must_use]
+    pub(crate) fn reason(&self, reason: &Reason) -> String {
+        words::reason(self.visitor.language, reason)
     }
 
     /// The campaign of an event, unless the message names it.
@@ -197,10 +204,10 @@ impl Page {
         subject.strip_prefix("campaign:").filter(|name| !sentence.contains(name))
     }
 
-    /// Translates the reason of a rejection.
+    /// The text of a shard's rejection.
     #[must_use]
-    pub(crate) fn rejection(&self, code: &Option<String>, detail: &str) -> String {
-        translate::rejection(self.visitor.language, code.as_deref().unwrap_or_default(), detail)
+    pub(crate) fn rejection(&self, code: &Option<String>, detail: &Reason) -> String {
+        words::rejection(self.visitor.language, Code::from_name(code.as_deref().unwrap_or_default()), detail)
     }
 
     /// The CSS class of a state: good, bad, or wait.

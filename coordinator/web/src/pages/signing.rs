@@ -11,8 +11,8 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    choices::Registration as RegistrationMode,
     clock::SECOND,
+    model::{AccountState, Registration as RegistrationMode},
     people::{self, passwords, sessions},
     store::StoreError,
 };
@@ -24,7 +24,7 @@ use super::{
     form::{Empty, Form},
     guard::{FORM_COOKIE, set_cookie},
     page::{Page, Visitor, show},
-    words::fill,
+    words::{fill, reason},
 };
 use crate::{
     app::App,
@@ -124,7 +124,8 @@ async fn sign_in(
         "active" | "quarantined" => {}
         "pending" => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
         _ => {
-            return fault(kept.message.unwrap_or_else(|| words.blocked.to_owned()), StatusCode::FORBIDDEN);
+            let message = kept.message.map(|why| reason(visitor.language, &why));
+            return fault(message.unwrap_or_else(|| words.blocked.to_owned()), StatusCode::FORBIDDEN);
         }
     }
     begin(&app, &visitor, kept.id, before, &onward(&visitor, &sent.next)).await
@@ -263,7 +264,7 @@ async fn register(
     let password = sent.password.clone();
     let hash = match blocking(move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
-        Err(StoreError::Rejected(problem)) => return fault(visitor.rejection(&problem)),
+        Err(StoreError::Rejected(refusal)) => return fault(visitor.refusal(&refusal)),
         Err(other) => return Err(other.into()),
     };
     let (now, name) = (app.clock.now(), sent.name.clone());
@@ -273,7 +274,7 @@ async fn register(
             let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
             Box::pin(async move {
                 let c = &mut connection;
-                let account = people::register(c, now, &name, state, invitation.as_deref()).await?;
+                let account = people::register(c, now, &name, state.name(), invitation.as_deref()).await?;
                 passwords::set(c, now, account, &hash, Some(account)).await?;
                 Ok((account, people::create_token(c, now, account, "first", None, None).await?))
             })
@@ -281,14 +282,14 @@ async fn register(
         .await;
     let (account, token) = match made {
         Ok(made) => made,
-        Err(StoreError::Rejected(problem))
-            if matches!(problem.code, Code::Invalid | Code::Conflict | Code::Forbidden) =>
+        Err(StoreError::Rejected(refusal))
+            if matches!(refusal.code(), Code::Invalid | Code::Conflict | Code::Forbidden) =>
         {
-            return fault(visitor.rejection(&problem));
+            return fault(visitor.refusal(&refusal));
         }
         Err(other) => return Err(ApiError::from(other)),
     };
-    let approved = state == "active";
+    let approved = state == AccountState::Active;
     let mut visitor = visitor.clone();
     let mut cookie = None;
     if approved {

@@ -7,10 +7,13 @@ mod account;
 mod boards;
 mod campaigns;
 mod data_and_admin;
+mod labels;
 mod language;
 mod list;
 mod main;
+mod messages;
 mod states;
+mod titles;
 
 pub use account::Account;
 pub use boards::Boards;
@@ -18,6 +21,7 @@ pub use campaigns::Campaigns;
 pub use data_and_admin::DataAndAdmin;
 pub use language::Language;
 pub use main::Main;
+pub use messages::{event, reason, refusal, rejection};
 pub use states::state;
 
 /// All texts of a language.

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use coordinator_core::{
     campaigns::matches,
-    events::{Event, record_event},
+    events::record_event,
     gate,
+    model::{Event, Reason, Stall},
     objects::Kind,
     people,
     store::Store as _,
@@ -372,20 +373,26 @@ fn odds() -> String {
 }
 
 async fn add_events(bench: &Bench) {
+    let (campaign, net) = ("yangtze".to_owned(), "00".to_owned());
+    let promotion = |generation| {
+        let (campaign, net, name) = (campaign.clone(), net.clone(), format!("yangtze-{generation}"));
+        Event::Promotion { campaign, net, name, generation }
+    };
+    let reason = Reason::CandidatesRejected { candidates: 3, generation: 2 };
     let events = [
-        (62, "promotion", "campaign:yangtze", "yangtze-4 is the champion of generation 4"),
-        (30, "stall", "campaign:yellow", "it waits for a maintainer: 3 candidates of generation 2 were rejected"),
-        (24, "training", "campaign:yangtze", "generation 4 is full: yangtze-5 is to be trained"),
-        (14, "promotion", "campaign:yangtze", "yangtze-5 is the champion of generation 5"),
-        (13, "gating", "campaign:yangtze", "yangtze-6 plays against the champion"),
-        (2, "campaign_created", "campaign:pearl", "campaign pearl began"),
+        (62, promotion(4)),
+        (30, Event::Stall(Stall::Campaign { campaign: "yellow".to_owned(), reason })),
+        (24, Event::Training { campaign: campaign.clone(), generation: 4, name: "yangtze-5".to_owned() }),
+        (14, promotion(5)),
+        (13, Event::Gating { campaign: campaign.clone(), name: "yangtze-6".to_owned() }),
+        (2, Event::CampaignCreated { campaign: "pearl".to_owned() }),
     ];
-    for (hours, kind, subject, text) in events {
+    for (hours, event) in events {
         let done = bench.service.store.write(move |mut c| {
+            let event = event.clone();
             Box::pin(async move {
                 let at = coordinator_core::clock::Time(NOW.0 - hours * HOUR);
-                let event = Event { kind, account: None, subject: subject.to_owned(), text: text.to_owned() };
-                record_event(&mut c, at, event).await
+                record_event(&mut c, at, None, event).await
             })
         });
         done.await.unwrap();

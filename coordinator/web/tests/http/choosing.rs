@@ -1,6 +1,6 @@
 //! Settings of administrators, privacy of machines, and translations of Chinese pages.
 
-use coordinator_core::{choices::Registration, people, store::Store as _};
+use coordinator_core::{model::Registration, people, store::Store as _};
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -175,11 +175,11 @@ async fn chinese_pages_translate_events_and_rejections() {
     bench
         .execute(
             "UPDATE shards SET state = 'rejected', code = 'illegal_move',
-             detail = 'game 1 ply 9: the move is not legal' WHERE id = 1"
+             detail = '{\"in_game\":{\"game\":1,\"ply\":9,\"text\":\"the move is not legal\"}}' WHERE id = 1"
                 .to_owned(),
         )
         .await;
-    bench.execute("UPDATE campaigns SET state = 'stuck', reason = 'no trainer finished it'".to_owned()).await;
+    bench.execute("UPDATE campaigns SET state = 'stuck', reason = '\"no_trainer\"'".to_owned()).await;
     for (path, fields) in [
         ("/en/admin/users/ann", [("action", "quarantine"), ("reason", "by hand")]),
         ("/en/admin/users/ann", [("action", "lift"), ("reason", "a mistake")]),

@@ -16,7 +16,8 @@ use axum::{
 };
 use coordinator_core::{
     clock::HOUR,
-    events::{Event, record_event},
+    events::record_event,
+    model::{Event, Reason, Stall},
     people,
     store::{Store as _, StoreError},
     webhooks::{self, Sender, signature},
@@ -85,10 +86,16 @@ async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, Str
 
 async fn cause_event(bench: &Bench, kind: &'static str) {
     let now = bench.clock.now();
+    let (campaign, name, net) = ("one".to_owned(), "one-1".to_owned(), "00".to_owned());
+    let event = match kind {
+        "promotion" => Event::Promotion { campaign, net, name, generation: 1 },
+        "candidate" => Event::Candidate { net, name },
+        "stall" => Event::Stall(Stall::Campaign { campaign, reason: Reason::NoTrainer }),
+        _ => Event::Disk { is_low: true, free_mebibytes: 7 },
+    };
     let noted = bench.service.store.write(move |mut c| {
-        let event =
-            Event { kind, account: None, subject: "campaign:one".to_owned(), text: format!("campaign {kind} began") };
-        Box::pin(async move { record_event(&mut c, now, event.clone()).await })
+        let event = event.clone();
+        Box::pin(async move { record_event(&mut c, now, None, event).await })
     });
     noted.await.unwrap();
 }
@@ -213,7 +220,7 @@ async fn an_invalid_address_is_rejected() {
     let bench = Bench::start().await;
     for address in ["http://example.org/hook", "ftp://127.0.0.1/", "https://me:secret@example.org/", "nonsense"] {
         match add(&bench, address.to_owned(), &["disk"]).await {
-            Err(StoreError::Rejected(problem)) => assert_eq!(problem.code, Code::Invalid, "{address}"),
+            Err(StoreError::Rejected(problem)) => assert_eq!(problem.code(), Code::Invalid, "{address}"),
             other => panic!("{address}: {other:?}"),
         }
     }

@@ -74,6 +74,19 @@ impl Refusal {
         }
     }
 
+    /// The fault of a game, if one is the reason.
+    #[must_use]
+    pub const fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::WrongOpening(fault)
+            | Self::IllegalMove(fault)
+            | Self::BadScore(fault)
+            | Self::FalseLabel(fault)
+            | Self::DuplicateGame(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
     /// Maps an error of the shard reader.
     pub(super) fn of_bytes(bytes: &[u8], error: &ShardError) -> Self {
         if ends_in_head(bytes) {

@@ -12,7 +12,6 @@ use std::{
     time::Duration,
 };
 
-use protocol::api::problem::Code;
 use stats::{Decision, EloEstimate, Outlook};
 use tokio::{sync::watch, time::timeout};
 
@@ -21,6 +20,7 @@ use crate::{
     campaigns::matches::{self, Standing},
     clock::{SECOND, Time},
     gate,
+    model::Refusal,
     service::Service,
     store::{Connection, StoreError},
 };
@@ -45,9 +45,6 @@ impl Default for ReadTimeouts {
         Self { first: Duration::from_secs(1), later: Duration::from_millis(200) }
     }
 }
-
-/// The error while a match without cached figures is read.
-pub const BEING_COUNTED: &str = "the match's games are being counted: ask again in a moment";
 
 /// Shards of a large match, whose figures may be some seconds old: reading takes longer than a page
 /// may.
@@ -210,7 +207,7 @@ impl Memory {
             Ok(read) => read?,
             Err(_) => entry.is_stale.store(true, Ordering::Relaxed),
         }
-        let known = entry.known().ok_or_else(|| StoreError::rejected(Code::Busy, BEING_COUNTED))?;
+        let known = entry.known().ok_or(Refusal::BeingCounted)?;
         Ok(Arc::clone(&known.played))
     }
 

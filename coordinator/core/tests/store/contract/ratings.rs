@@ -42,7 +42,7 @@ async fn champions_meet_once_and_their_strength_is_known(lab: Lab) {
     lab.drive(id).await;
     lab.train(judge, net(200)).await;
     lab.drive(id).await;
-    assert_eq!(row(&lab, id).await.phase, "gating");
+    assert_eq!(row(&lab, id).await.phase.name(), "gating");
     command(&lab, id, Command::Promote).await.unwrap();
     assert_eq!(begin(&lab, id, 6).await.unwrap().len(), 2, "the third meets both");
     assert_eq!(begin(&lab, id, 6).await, Ok(vec![]), "all have met");

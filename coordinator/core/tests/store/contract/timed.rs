@@ -121,7 +121,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     command(&lab, id, Command::Resume).await.unwrap();
     lab.drive(id).await;
     let after = row(&lab, id).await;
-    assert_eq!((after.phase.as_str(), after.champion, after.generation), ("gating", None, 0));
+    assert_eq!((after.phase.name(), after.champion, after.generation), ("gating", None, 0));
     assert_eq!(state_of(&lab, candidate).await, "candidate");
     assert_eq!(lab.rows::<(i64,)>("SELECT id FROM promotions").await, []);
     // Nor does it count for ratings, or for a training set.

@@ -1,8 +1,6 @@
 //! Labels for the database's states, kinds, roles and reasons.
 
-use coordinator_core::messages::label;
-
-use super::language::Language;
+use super::{labels::label, language::Language};
 
 /// The label of a state, kind, role or reason; an unknown one stays as it is.
 #[must_use]

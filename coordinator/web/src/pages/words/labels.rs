@@ -2,7 +2,7 @@
 
 /// The English and the Chinese label of a word.
 #[must_use]
-pub fn label(word: &str) -> Option<(&'static str, &'static str)> {
+pub(super) fn label(word: &str) -> Option<(&'static str, &'static str)> {
     LABELS.iter().find(|(key, ..)| *key == word).map(|(_, english, chinese)| (*english, *chinese))
 }
 
@@ -16,6 +16,13 @@ const LABELS: &[(&str, &str, &str)] = &[
     ("collecting", "collecting games", "采集对局"),
     ("training", "training", "训练"),
     ("gating", "gate match", "晋级测试"),
+    // Commands to campaigns.
+    ("pause", "pause", "暂停"),
+    ("resume", "resume", "继续"),
+    ("stop", "stop", "永久停止"),
+    ("train", "train", "立即训练"),
+    ("reject", "reject", "放弃候选"),
+    ("promote", "promote", "直接晋级候选"),
     // Jobs.
     ("open", "open", "进行中"),
     ("closed", "closed", "已结束"),

@@ -2,7 +2,7 @@
 
 /// The title of a problem code.
 #[must_use]
-pub fn title(code: &str) -> Option<&'static str> {
+pub(super) fn title(code: &str) -> Option<&'static str> {
     TITLES.iter().find(|(known, _)| *known == code).map(|(_, title)| *title)
 }
 

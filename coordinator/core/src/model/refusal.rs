@@ -1,0 +1,135 @@
+//! Refusals: reasons for which a request is not carried out.
+
+use std::fmt;
+
+use protocol::api::{
+    problem::{Code, Problem},
+    work::Role,
+};
+
+use super::{AccountState, CampaignState, CampaignStep, JobState, Reason};
+
+/// Defines refusals by name, parameters, code and English text.
+macro_rules! refusals {
+    ($($name:ident $({ $($field:ident: $type:ty),* })? $code:ident $text:literal,)*) => {
+        /// A refusal with its parameters. Its text is English; pages render it in each language.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "the texts say what each is")]
+        pub enum Refusal {
+            $($name $({ $($field: $type),* })?,)*
+            /// One for programs, which has no translation.
+            Other(Problem),
+        }
+
+        impl Refusal {
+            /// The stable code.
+            #[must_use]
+            pub const fn code(&self) -> Code {
+                match self {
+                    $(Self::$name $({ $($field: _),* })? => Code::$code,)*
+                    Self::Other(problem) => problem.code,
+                }
+            }
+        }
+
+        impl fmt::Display for Refusal {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$name $({ $($field),* })? => write!(f, $text),)*
+                    Self::Other(problem) => problem.fmt(f),
+                }
+            }
+        }
+    };
+}
+
+refusals! {
+    AccountBlocked { reason: Reason } Blocked "{reason}",
+    AccountDeleted Conflict "the account was deleted",
+    AccountInactive { state: AccountState } Blocked "the account is {state}",
+    AccountInQuarantine Conflict "the account is in quarantine: that must be lifted first",
+    AccountPending Blocked "the account waits for approval",
+    AccountTaken { name: String } Conflict "there is an account {name} already",
+    BadAuditPercent Invalid "audit_percent is a whole number from 0 to 100",
+    BadInvitation Forbidden "the invitation is not valid, or was used",
+    BadKeepDays Invalid "keep_days is a whole number from 0 to 36500",
+    BadName { name: String } Invalid
+        "{name:?} is no name: 1 to 64 letters, digits, `.`, `_` or `-`, first a letter or digit",
+    BadPassword { min: usize, max: usize } Invalid "a password has {min} to {max} characters",
+    BadRating Invalid "nets play 1 to 100,000 pairs, of 1 to 1,000,000,000 nodes a move",
+    BadRegistration Invalid "registration is open_to_all, by_approval or by_invitation",
+    BeingCounted Busy "the match's games are being counted: ask again in a moment",
+    CampaignChanged PreconditionFailed "the campaign has changed meanwhile: look again",
+    CampaignInStep { state: CampaignState, step: CampaignStep } Conflict
+        "the campaign is {state} and {step}: it cannot do that now",
+    CampaignOver { state: CampaignState } Conflict "the campaign is {state}",
+    CampaignTaken { name: String } Conflict "there is a campaign {name} already",
+    ChampionChanged PreconditionFailed "the campaign has another champion meanwhile: look again",
+    CoordinatorFailed Internal "the coordinator failed: its log says why",
+    DatabaseBusy Busy "the database is busy: ask again later",
+    FixedKey { key: String } Invalid "`{key}` cannot be changed: begin another campaign",
+    ForeignForm Forbidden "the form came from another site",
+    GateInUse Conflict "`gate` cannot be changed while its match is played",
+    LacksRole { needed: Role, own: Role } Forbidden "that takes a {needed}; the token is a {own}'s",
+    LongForm TooLarge "the form is too long",
+    MatchClosed { job: i64, state: JobState } Conflict "match {job} is {state}",
+    NoAccount { account: String } NotFound "there is no account {account}",
+    NoAction Invalid "there is no such action",
+    NoAddress NotFound "there is nothing at this address",
+    NoBook { book: String } NotFound "there is no book {book}",
+    NoCampaign { campaign: String } NotFound "there is no campaign {campaign}",
+    NoCandidate Conflict "the campaign has no candidate",
+    NoGames Conflict "there are no games to learn from yet",
+    NoMatch { job: i64 } NotFound "there is no match {job}",
+    NoMessage Invalid "write a message for the worker",
+    NoNet { net: String } NotFound "there is no net {net}",
+    NoPromotion Conflict "the campaign has no promotion to take back",
+    NoReason Invalid "say why, in a few words",
+    NoRole Invalid "there is no such role",
+    NoSetting NotFound "there is no such setting",
+    NoShard NotFound "there is no such shard, or its games are still being checked",
+    NoToken { token: i64 } NotFound "there is no token {token} to revoke",
+    NoWorker { worker: i64 } NotFound "there is no worker {worker}",
+    NotFound NotFound "there is no such thing",
+    NotSignedIn NoToken "sign in first",
+    ObjectsBusy Busy "the store of objects does not answer: ask again later",
+    PairLeased { pair: i64, next: i64 } Conflict "pair {pair} was handed out already: the next is {next}",
+    RecipeInUse Conflict "`recipe` cannot be changed while a net is trained",
+    StaleForm Forbidden "the form is out of date, or cookies are switched off: load its page again",
+    UnreadableAddress { error: String } BadRequest "the address cannot be read: {error}",
+    UnreadableForm BadRequest "a field of the form is missing or cannot be read: load its page again",
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::Other(problem)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Other(problem) => problem,
+            known => Self::new(known.code(), known.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_a_problem_on_the_wire() {
+        let problem = Problem::from(Refusal::PairLeased { pair: 3, next: 5 });
+        assert_eq!(problem, Problem::new(Code::Conflict, "pair 3 was handed out already: the next is 5"));
+        let other = Problem::new(Code::Truncated, "cut off");
+        assert_eq!(Problem::from(Refusal::from(other.clone())), other);
+        assert_eq!(
+            Refusal::BadName { name: "a b".to_owned() }.to_string().split(':').next(),
+            Some("\"a b\" is no name")
+        );
+    }
+}
