@@ -10,8 +10,8 @@
 //!   operations.
 //! * [`clock`]: the injected time; the database's clock is never read.
 //! * [`work`]: games to play: leases, uploads, validation, audits, quarantine.
-//! * [`people`]: accounts, tokens, machines.
-//! * [`campaigns`]: generations, trainings, gates, promotions.
+//! * [`people`]: secrets: tokens, passwords.
+//! * [`mod@matches`], [`gate`]: standing and verdict of matches.
 //! * [`ratings`]: strength of the champions, from matches between them.
 //! * [`timed`]: matches under a clock, which decide nothing.
 //! * [`events`]: the event log for people; [`webhooks`]: notifications of other services.
@@ -27,13 +27,13 @@
 )]
 
 pub mod backup;
-pub mod campaigns;
 pub mod choices;
 pub mod clock;
 pub mod driver;
 pub mod events;
 pub mod games;
 pub mod gate;
+pub mod matches;
 pub mod model;
 pub mod objects;
 pub mod ops;

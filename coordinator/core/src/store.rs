@@ -12,14 +12,24 @@
 //! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
 //! each within its own savepoint.
 
+mod accounts;
+mod campaigns;
 mod connection;
 mod convert;
 mod error;
 mod events;
 mod group_commit;
 mod leases;
+mod matches;
+mod nets;
+mod object_names;
 mod operation;
+mod retention;
 mod schema;
+mod settings;
+mod tokens;
+mod trainings;
+mod webhooks;
 mod workers;
 
 use std::{
@@ -35,12 +45,22 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
+pub use accounts::Accounts;
+pub use campaigns::{Campaigns, Promotion};
 pub use connection::{Connection, Dialect, Running, Store};
 pub use error::{OpenError, StoreError};
 pub use events::Events;
 pub use leases::Leases;
+pub use matches::{Match, Matches, NewJob};
+pub use nets::Nets;
+pub use object_names::ObjectNames;
 pub use operation::{Operation, Tx};
+pub use retention::{Expirable, Retention};
 pub use schema::VERSION as SCHEMA;
+pub use settings::SettingValues;
+pub use tokens::{NewToken, Tokens};
+pub use trainings::Trainings;
+pub use webhooks::{Due, Webhooks};
 pub use workers::Workers;
 
 use crate::clock::{Clock, Time};

@@ -1,12 +1,15 @@
 //! Conversions between the model and the columns: ids are integers, states and kinds are words.
 
+use dataset::Digest;
+use protocol::api::work::Role;
 use sqlx::{
-    Any, Database, Decode, Encode, Type,
-    any::{AnyTypeInfo, AnyValueRef},
+    Any, Database, Decode, Encode, Row as _, Type,
+    any::{AnyRow, AnyTypeInfo, AnyValueRef},
     encode::IsNull,
     error::BoxDynError,
 };
 
+use super::error::StoreError;
 use crate::model::{self, LeaseToken, Reason};
 
 type Buffer = <Any as Database>::ArgumentBuffer;
@@ -103,6 +106,7 @@ ids! {
     TrainingId
     EventId
     WebhookId
+    DeliveryId
 }
 
 texts! {
@@ -129,4 +133,15 @@ words! {
     CampaignCommand
     Setting
     Registration
+}
+
+/// The role in a column.
+pub(super) fn role(row: &AnyRow, column: &str) -> Result<Role, sqlx::Error> {
+    let text: String = row.try_get(column)?;
+    text.parse().map_err(|source| sqlx::Error::ColumnDecode { index: column.to_owned(), source: Box::new(source) })
+}
+
+/// The hash in a text.
+pub(super) fn digest(text: &str) -> Result<Digest, StoreError> {
+    text.parse().map_err(|_| StoreError::Corrupt(format!("the hash {text:?}")))
 }

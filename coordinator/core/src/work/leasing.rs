@@ -12,7 +12,8 @@ use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},
     model::{JobId, Reason, Stall},
-    people::{self, secret},
+    ops::workers::MAX_THREADS,
+    people::secret,
     store::{Connection, StoreError},
 };
 
@@ -95,7 +96,7 @@ pub async fn acquire(
     if let Some(message) = block_reason(&worker) {
         return Err(StoreError::rejected(Code::Blocked, message));
     }
-    let threads = ask.threads.clamp(1, people::MAX_THREADS);
+    let threads = ask.threads.clamp(1, MAX_THREADS);
     let speed = speed(ask, u64::from(threads), worker.delivered != 0);
     let query = "UPDATE workers SET last_seen = $2, threads = $3, nodes_per_second = $4 WHERE id = $1";
     let query = sqlx::query(query).bind(worker.id).bind(now.0).bind(i64::from(threads));

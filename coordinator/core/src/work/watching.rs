@@ -12,8 +12,7 @@ use crate::{
     clock::Time,
     events::{Event, record_event},
     model::{JobId, Refusal},
-    people,
-    store::{Connection, StoreError},
+    store::{Connection, SettingValues, StoreError},
 };
 
 /// The setting that holds it.
@@ -34,7 +33,7 @@ pub struct Watched {
 
 /// Returns the match on show, if any.
 pub async fn watched(connection: &mut Connection<'_>) -> Result<Option<Watched>, StoreError> {
-    let text = people::setting(connection, SETTING).await?;
+    let text = SettingValues::on(connection.reborrow()).get(SETTING).await?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
@@ -48,7 +47,7 @@ pub async fn marked(connection: &mut Connection<'_>) -> Result<Option<i64>, Stor
 async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Result<(), StoreError> {
     let text = watched.map_or(Ok(String::new()), |watched| serde_json::to_string(&watched));
     let text = text.map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    people::set_setting(connection, SETTING, &text).await
+    SettingValues::on(connection.reborrow()).set(SETTING, &text).await
 }
 
 /// Shows games of this match, from a pair if one is named, instead of any other match.

@@ -42,7 +42,7 @@ pub(super) async fn begin(
     Body(watch): Body<Watch>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
+    let (now, by) = (app.clock.now(), caller.0.account.0);
     app.write(move |mut connection| {
         Box::pin(async move { watching::watch(&mut connection, now, job, watch.pair, Some(by)).await })
     })
@@ -53,7 +53,7 @@ pub(super) async fn begin(
 
 pub(super) async fn end(State(app): State<App>, caller: Authenticated, Path(job): Path<i64>) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
+    let (now, by) = (app.clock.now(), caller.0.account.0);
     app.write(move |mut connection| {
         Box::pin(async move { watching::unwatch(&mut connection, now, job, Some(by)).await })
     })
@@ -69,7 +69,7 @@ pub(super) async fn show(
     Path(lease): Path<String>,
     Body(live): Body<Live>,
 ) -> ApiResult<StatusCode> {
-    let account = caller.0.account;
+    let account = caller.0.account.0;
     let scene = app
         .read(move |mut connection| {
             let lease = lease.clone();

@@ -131,7 +131,7 @@ struct Mark {
 
 /// Marks a match for the live board, or removes the mark.
 async fn mark(State(app): State<App>, Path(job): Path<i64>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
-    let by = visitor.must_be(Role::Maintainer)?.account;
+    let by = visitor.must_be(Role::Maintainer)?.account.0;
     let (now, begins) = (app.clock.now(), !mark.begin.is_empty());
     app.write(move |mut connection| {
         Box::pin(async move {

@@ -99,7 +99,7 @@ async fn a_sweep_between_storing_and_recording_loses_nothing() {
         let account = bench.service.identify(&token).await.unwrap().account;
         let upload = Upload {
             token: lease.token.clone(),
-            account,
+            account: account.0,
             hash,
             bytes: length,
             first: lease.terms.first_game,

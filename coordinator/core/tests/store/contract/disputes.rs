@@ -354,8 +354,7 @@ async fn a_deleted_account_stays_deleted(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     lab.deliver(ann, &lease).await;
     lab.validate(NO_AUDIT).await;
-    let now = lab.now();
-    op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, ann.account, None)).unwrap();
+    lab.delete(ann).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000), "the games stay");
     quarantine(&lab, ann).await;
     assert_eq!((account(&lab, ann).await, counted(&lab, job).await.0), ("deleted".into(), 0));

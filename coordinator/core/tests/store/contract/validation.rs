@@ -1,9 +1,13 @@
 //! Validation of uploads.
 
-use coordinator_core::work::{
-    figures,
-    leasing::{self, Caller, Policy},
-    notices, validating,
+use coordinator_core::{
+    model::AccountId,
+    store::Accounts,
+    work::{
+        figures,
+        leasing::{self, Caller, Policy},
+        notices, validating,
+    },
 };
 use protocol::api::{problem::Code, work::Ask};
 
@@ -139,10 +143,10 @@ async fn games_are_credited_once(lab: Lab) {
         lab.upload(ann, &lease.token, &lab.played(&lease, games)).await.unwrap();
     }
     lab.validate(NO_AUDIT).await;
-    let total = coordinator_core::people::contribution;
-    let total = op!(lab.read, [], |c| total(&mut c, ann.account, 0)).unwrap();
+    let account = AccountId(ann.account);
+    let total = op!(lab.read, [], |c| Accounts::on(c).contribution(account, 0)).unwrap();
     assert_eq!((total.games, total.positions), (20, 2_000));
-    assert_eq!(op!(lab.read, [], |c| coordinator_core::people::rank(&mut c, ann.account)).unwrap(), Some(1));
+    assert_eq!(op!(lab.read, [], |c| Accounts::on(c).rank(account)).unwrap(), Some(1));
 }
 
 async fn the_cost_of_a_game_is_estimated(lab: Lab) {

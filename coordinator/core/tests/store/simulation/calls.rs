@@ -1,7 +1,8 @@
 //! Requests to a coordinator and their responses, as values, so that two can run concurrently.
 
 use coordinator_core::{
-    campaigns::{self, Command, matches},
+    model::CampaignCommand as Command,
+    ops::matches::{ConcludeMatches, RecheckMatches},
     store::StoreError,
     work::{audit, comparisons, quarantine, validating},
 };
@@ -84,11 +85,9 @@ impl Call {
                 lab.expire().await;
                 Reply::Done
             }
-            Self::Drive { campaign } => {
-                must(op!(lab.write, [], |c| campaigns::drive(&mut c, now, campaign, SIGNATURE)))
-            }
-            Self::Recheck => must(op!(lab.write, [], |c| matches::recheck(&mut c, now))),
-            Self::Conclude => must(op!(lab.write, [], |c| matches::conclude(&mut c, now))),
+            Self::Drive { campaign } => must(lab.advance(campaign, SIGNATURE).await),
+            Self::Recheck => must(lab.run(RecheckMatches).await),
+            Self::Conclude => must(lab.run(ConcludeMatches).await),
             Self::Train { player, net, how } => {
                 train(lab, player, net, how).await;
                 Reply::Done
@@ -99,12 +98,10 @@ impl Call {
             Self::Lift { player } => {
                 must(op!(lab.write, [], |c| quarantine::lift(&mut c, now, player.account, None, "a mistake")))
             }
-            Self::Command { campaign, command } => {
-                match op!(lab.write, [], |c| campaigns::command(&mut c, now, campaign, command, None, None)) {
-                    Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
-                    Err(failure) => panic!("{failure:?}"),
-                }
-            }
+            Self::Command { campaign, command } => match lab.command(campaign, command, None, None).await {
+                Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
+                Err(failure) => panic!("{failure:?}"),
+            },
         }
     }
 }
