@@ -103,7 +103,7 @@ fn every_game_is_accepted_once_despite_kills() {
         let worker = stage.worker_at(&proxy.url(), &token, "worker");
         // It has sent a request; then at a random time.
         let state = stage.path("worker");
-        let is_at_it = || state.join("asking").exists() || files(&state.join("leases")) > 0;
+        let is_at_it = || state.join("asking").exists() || files(&state.join("spool")) > 0;
         let _ = try_for(Duration::from_secs(10), || is_at_it().then_some(()));
         nap(&mut rng, Duration::from_secs(2));
         if kill % 2 == 1 {
@@ -153,7 +153,7 @@ fn every_game_is_accepted_once_despite_kills() {
     let (_, me) = coordinator.ask("GET", "/api/v1/me", &token, "");
     assert_eq!(json(&me[me.find('{').unwrap()..=me.rfind('}').unwrap()])["total"]["games"], total);
     assert_eq!(objects(&folder), counted, "acknowledged games count, and nothing else is kept");
-    for left in ["outbox", "refused", "leases"] {
+    for left in ["spool", "refused"] {
         assert_eq!(files(&stage.path("worker").join(left)), 0, "{left}");
     }
     let events = coordinator.admin(&["audit"]);

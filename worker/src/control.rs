@@ -9,7 +9,10 @@ use std::{
 
 use anyhow::Result;
 
-use crate::{shared::Shared, state};
+use crate::{
+    state,
+    supervisor::events::{Event, Events},
+};
 
 /// A command of the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,42 +31,26 @@ pub enum ControlCommand {
 #[derive(Default)]
 pub struct Control {
     queue: Mutex<VecDeque<ControlCommand>>,
-    /// The shared state to be notified.
-    shared: OnceLock<Arc<Shared>>,
+    /// The supervisor to be woken.
+    events: OnceLock<Events>,
 }
 
 impl Control {
     /// Queues a command and wakes the supervisor.
     pub fn add(&self, command: ControlCommand) {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(command);
-        self.notify();
-    }
-
-    /// Attaches the shared state, whose waiting threads are notified from now on.
-    pub(crate) fn attach(&self, shared: &Arc<Shared>) {
-        let _ = self.shared.set(Arc::clone(shared));
-        self.notify();
-    }
-
-    fn notify(&self) {
-        if let Some(shared) = self.shared.get() {
-            shared.update(|state| state.signal_pending = true);
+        if let Some(events) = self.events.get() {
+            events.report(Event::Command);
         }
+    }
+
+    /// Attaches the supervisor, which is woken from now on.
+    pub(crate) fn attach(&self, events: Events) {
+        let _ = self.events.set(events);
     }
 
     pub(crate) fn take(&self) -> Option<ControlCommand> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
-
-    #[allow(clippy::unused_self, reason = "a pause is one of the commands, though a file keeps it")]
-    pub(crate) fn is_paused(&self, root: &Path) -> bool {
-        root.join(PAUSE_FILE).exists()
-    }
-
-    #[allow(clippy::unused_self, reason = "a pause is one of the commands, though a file keeps it")]
-    pub(crate) fn set_paused(&self, root: &Path, paused: bool) {
-        // If the folder cannot be written, playing fails too and reports it.
-        let _ = set_paused(root, paused);
     }
 }
 
@@ -76,6 +63,11 @@ const PAUSE_FILE: &str = "paused";
 /// If the folder cannot be written.
 pub fn set_paused(root: &Path, paused: bool) -> std::io::Result<()> {
     if paused { fs::write(root.join(PAUSE_FILE), "") } else { state::remove(&root.join(PAUSE_FILE)) }
+}
+
+/// Returns whether the worker with this folder is paused.
+pub(crate) fn is_paused(root: &Path) -> bool {
+    root.join(PAUSE_FILE).exists()
 }
 
 /// Installs signal handlers. SIGINT finishes and a second one stops; SIGTERM and SIGHUP stop;

@@ -13,6 +13,7 @@ use crate::{
     hours::Hours,
     sentence::sentence,
     settings::{self, File},
+    topology,
 };
 
 /// Asks for the settings; an empty line keeps a known value. `check` asks the server for the
@@ -53,6 +54,9 @@ pub fn ask(
     };
     let all = settings::all_cores();
     let cores = known.cores.map_or_else(settings::default_cores, NonZeroUsize::get);
+    if let Some(hint) = topology::hint(all) {
+        prompter.print(&hint)?;
+    }
     let cores: NonZeroUsize =
         prompter.ask(&format!("How many of the {all} cores may play"), Some(&cores.to_string()))?;
     let memory = known.memory_mebibytes.unwrap_or_else(|| settings::default_memory(cores.get()));

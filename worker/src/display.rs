@@ -42,6 +42,10 @@ impl Screen for Terminal {
         self.0.set_message(lines(snapshot).join("\n"));
         self.0.tick();
     }
+
+    fn is_watched(&self) -> bool {
+        true
+    }
 }
 
 struct Lines {
@@ -99,6 +103,7 @@ pub(crate) fn lines(snapshot: &Snapshot) -> Vec<String> {
     lines.extend(snapshot.reason.clone());
     lines.extend(snapshot.outbox_reason.clone());
     lines.extend(snapshot.contribution.as_ref().map(contribution_line));
+    lines.extend(snapshot.promotion_seconds.map(promotion_line));
     lines
 }
 
@@ -106,6 +111,16 @@ fn contribution_line(contribution: &Contributions) -> String {
     let Contributions { account, today, total, rank, page } = contribution;
     let rank = rank.map_or_else(String::new, |rank| format!(", place {rank}"));
     format!("{account}: {} games today, {} in all{rank}; {page}", today.games, total.games)
+}
+
+fn promotion_line(seconds: u64) -> String {
+    let about = match seconds / 60 {
+        0..2 => "a minute".to_owned(),
+        minutes @ 2..120 => format!("{minutes} min"),
+        minutes if minutes < 48 * 60 => format!("{} h", minutes / 60),
+        minutes => format!("{} days", minutes / 60 / 24),
+    };
+    format!("The next net may be promoted in about {about}.")
 }
 
 fn speed(positions: Option<f64>, nodes: Option<f64>) -> Option<String> {
@@ -181,6 +196,7 @@ mod tests {
                 rank: Some(3),
                 page: "https://games.example.org/people/ann".to_owned(),
             }),
+            promotion_seconds: Some(3 * 3600 + 59),
         };
         let expected = [
             "playing: 138 games, 122 positions/s, 602k nodes/s, 96 accepted, 2 results in the outbox, 1 results refused",
@@ -188,6 +204,7 @@ mod tests {
             "  match (plain evaluation): 0 of 8 games, 1 at hand, 14 min left",
             "Results wait: it is away.",
             "ann: 96 games today, 4200 in all, place 3; https://games.example.org/people/ann",
+            "The next net may be promoted in about 3 h.",
         ];
         assert_eq!(lines(&snapshot), expected);
         snapshot = Snapshot {
@@ -200,6 +217,7 @@ mod tests {
             outbox_reason: None,
             refused: 0,
             contribution: None,
+            promotion_seconds: None,
             ..snapshot
         };
         let expected = ["resting: 138 games, 96 accepted", "Resting: the machine runs on its battery."];

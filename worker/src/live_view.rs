@@ -13,7 +13,7 @@ use protocol::api::work::Live;
 use selfplay::selfplay::GameSnapshot;
 use xiangqi::Move;
 
-use crate::shared::Shared;
+use crate::work::Work;
 
 /// Minimum interval between updates.
 const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
@@ -115,15 +115,15 @@ fn move_list(moves: impl Iterator<Item = Move>) -> String {
     })
 }
 
-/// Sends updates until the worker has stopped.
-pub(crate) fn run(shared: &Shared, client: &Client) {
-    while !shared.read(|state| state.is_stopped) {
-        shared.wait(UPDATE_INTERVAL, |state| state.is_stopped);
-        let Some((lease, live)) = shared.live_view.take() else { continue };
+/// Sends updates until the worker has ended.
+pub(crate) fn run(view: &LiveView, work: &Work, client: &Client) {
+    while !work.read(|state| state.is_stopped) {
+        work.wait(UPDATE_INTERVAL, |state| state.is_stopped);
+        let Some((lease, live)) = view.take() else { continue };
         if let Err(Error::Rejected { problem, .. }) = client.show(&lease, &live)
             && !matches!(problem.status, 408 | 429 | 500..)
         {
-            shared.live_view.decline(lease);
+            view.decline(lease);
         }
     }
 }

@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! lock          held while a worker runs
-//! asking        nonce of a lease request that may not have been answered
-//! leases/       leases in progress: FILE_NAME.lease, and its journal FILE_NAME.games
-//! outbox/       results that the server has not acknowledged: FILE_NAME.result
+//! asking        request for a lease that may have no response yet
+//! spool/        leases with their finished games, until the server has acknowledged them
 //! refused/      results that it will never accept, each with the reason
 //! nets/ books/  cached files, named by their hashes
 //! selftest.json result of the last self-test
@@ -36,7 +35,7 @@ impl Folder {
     pub fn lock(root: &Path) -> Result<Self> {
         let named = || root.display().to_string();
         make_private(root).with_context(named)?;
-        for name in ["leases", "outbox", "refused", "nets", "books"] {
+        for name in ["spool", "refused", "nets", "books"] {
             fs::create_dir_all(root.join(name)).with_context(|| root.join(name).display().to_string())?;
         }
         let lock = File::create(lock_of(root)).with_context(|| lock_of(root).display().to_string())?;
@@ -78,14 +77,6 @@ impl Folder {
 
     pub(crate) fn book(&self, hash: Digest) -> PathBuf {
         self.root.join("books").join(hash.to_string())
-    }
-
-    pub(crate) fn lease(&self, name: &str) -> PathBuf {
-        self.root.join("leases").join(format!("{name}.lease"))
-    }
-
-    pub(crate) fn games(&self, name: &str) -> PathBuf {
-        self.root.join("leases").join(format!("{name}.games"))
     }
 }
 

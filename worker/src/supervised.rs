@@ -9,31 +9,30 @@ use std::{
     thread,
 };
 
-use client::Client;
-use protocol::api::work::{Failure, FailureKind};
+use protocol::api::work::FailureKind;
 
-use crate::shared::Shared;
+use crate::{
+    report::Reporter,
+    supervisor::events::{Event, Events},
+};
 
 /// Spawns a supervised thread. A panic is reported to the server while games continue.
 pub(crate) fn spawn(
     name: &'static str,
-    shared: &Arc<Shared>,
-    client: &Client,
+    events: &Events,
+    reporter: &Arc<Reporter>,
     body: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
-    let (shared, client) = (Arc::clone(shared), client.clone());
-    let report = move |worker, detail| {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let _ = client.report(&Failure { worker, kind: FailureKind::Panic, version, detail });
-    };
-    thread::Builder::new().name(name.to_owned()).spawn(move || run(name, &shared, body, report)).map(drop)
+    let (events, reporter) = (events.clone(), Arc::clone(reporter));
+    let report = move |detail: &str| reporter.report(FailureKind::Panic, detail);
+    thread::Builder::new().name(name.to_owned()).spawn(move || run(name, &events, body, report)).map(drop)
 }
 
-fn run(name: &str, shared: &Shared, body: impl FnOnce(), report: impl FnOnce(Option<i64>, String)) {
+fn run(name: &str, events: &Events, body: impl FnOnce(), report: impl FnOnce(&str)) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(body)) else { return };
     let detail = format!("the {name} broke off: {}", panic_message(&*panic));
-    report(shared.read(|state| state.worker), detail.chars().take(4000).collect());
-    shared.update(|state| state.fatal = Some(detail));
+    report(&detail);
+    events.report(Event::Fatal(detail));
 }
 
 /// Returns the message of a panic.
@@ -44,20 +43,19 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
 
     #[test]
     fn a_panic_ends_the_worker_and_is_reported() {
-        let shared = Shared::new(Arc::new(client::SystemClock::default()));
-        shared.update(|state| state.worker = Some(7));
+        let (sender, events) = mpsc::channel();
+        let sender = Events(sender);
         let mut reported = None;
-        run("sender", &shared, || (), |worker, detail| reported = Some((worker, detail)));
-        assert_eq!((&reported, shared.read(|state| state.fatal.clone())), (&None, None));
-        run("sender", &shared, || panic!("nothing {}", "left"), |worker, detail| reported = Some((worker, detail)));
+        run("sender", &sender, || (), |detail| reported = Some(detail.to_owned()));
+        assert_eq!((&reported, events.try_recv().ok()), (&None, None));
+        run("sender", &sender, || panic!("nothing {}", "left"), |detail| reported = Some(detail.to_owned()));
         let detail = "the sender broke off: nothing left".to_owned();
-        assert_eq!(
-            (reported, shared.read(|state| state.fatal.clone())),
-            (Some((Some(7), detail.clone())), Some(detail))
-        );
+        assert_eq!((reported, events.try_recv().ok()), (Some(detail.clone()), Some(Event::Fatal(detail))));
     }
 }

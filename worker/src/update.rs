@@ -16,7 +16,7 @@
 
 pub mod successor;
 
-use std::{fs, io, path::Path, sync::Arc, time::Duration};
+use std::{fs, io, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use client::Client;
@@ -26,8 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     sentence::sentence,
-    shared::{Shared, Shutdown},
     state::{Folder, remove},
+    status::Messages,
+    supervisor::events::{Event, Events},
+    work::{Shutdown, Work, WorkState},
 };
 
 /// Interval of checks for a release.
@@ -106,31 +108,28 @@ pub fn system() -> String {
     format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// Checks for releases until one is installed, then finishes the worker. Where a process cannot
-/// replace itself, it plays on and the next start runs the new version.
-pub(crate) fn watch(shared: &Arc<Shared>, client: &Client, folder: &Folder, program: &Path, source: &Source) {
+/// Checks for releases until one is installed, and reports it.
+pub(crate) fn watch(
+    work: &Work,
+    messages: &Messages,
+    events: &Events,
+    client: &Client,
+    folder: &Folder,
+    program: &Path,
+    source: &Source,
+) {
+    let is_ending = |state: &WorkState| state.is_stopped || state.shutdown != Shutdown::Running;
     let mut wait = FIRST_CHECK_DELAY;
     loop {
-        shared.wait(wait, |state| state.is_stopped || state.shutdown != Shutdown::Running);
-        if shared.read(|state| state.is_stopped || state.shutdown != Shutdown::Running) {
+        work.wait(wait, is_ending);
+        if work.read(is_ending) {
             return;
         }
         wait = CHECK_INTERVAL;
         match check_and_install(client, folder, program, source) {
             Ok(None) => {}
-            Ok(Some(version)) => {
-                return shared.update(|state| {
-                    if cfg!(not(unix)) || state.shutdown != Shutdown::Running {
-                        state.log(format!("Version {version} is here; it plays from the next start on."));
-                        return;
-                    }
-                    state.log(format!("Version {version} is here; it starts when the games at hand are finished."));
-                    state.shutdown = Shutdown::Finish;
-                    state.is_updated = true;
-                    state.close_all();
-                });
-            }
-            Err(error) => shared.log(sentence(format!("No update: {error:#}"))),
+            Ok(Some(version)) => return events.report(Event::Updated(version)),
+            Err(error) => messages.log(sentence(format!("No update: {error:#}"))),
         }
     }
 }

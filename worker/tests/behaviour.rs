@@ -4,7 +4,16 @@
 
 mod common;
 
-use std::{fs, sync::Arc, thread, time::Duration};
+use std::{
+    fs,
+    io::{self, Write as _},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
 
 use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
 use dataset::{EvaluationFilter, Header, OpeningPolicy};
@@ -16,6 +25,7 @@ use protocol::api::{
 use testkit::FastClock;
 use worker::{
     control::{ControlCommand, set_paused},
+    spool::Disk,
     state::Folder,
     status::{Doing, Snapshot},
 };
@@ -249,16 +259,26 @@ fn unplayable_leases_are_released() {
     }
 }
 
+/// A disk that takes no byte while it is full.
+#[derive(Default)]
+struct FullDisk {
+    is_full: AtomicBool,
+}
+
+impl Disk for FullDisk {
+    fn write(&self, file: &mut fs::File, bytes: &[u8]) -> io::Result<()> {
+        if self.is_full.load(Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { file.write_all(bytes) }
+    }
+}
+
 #[test]
 fn a_disk_that_takes_nothing_loses_nothing() {
     let coordinator = Coordinator::new(header(150), 150, 5);
     let state = tempfile::tempdir().unwrap();
-    let worker = Worker::start(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)));
-    // A file in place of the folder: nothing can be stored.
+    let disk = Arc::new(FullDisk::default());
+    let worker = Worker::start_on(&coordinator.url(), state.path(), Arc::new(FastClock::new(20)), disk.clone());
     coordinator.wait_for(4);
-    let (outbox, aside) = (state.path().join("outbox"), state.path().join("aside"));
-    fs::rename(&outbox, &aside).unwrap();
-    fs::write(&outbox, "").unwrap();
+    disk.is_full.store(true, Relaxed);
     let full = worker.said.wait_for(|snapshot| {
         snapshot.reason.as_ref().is_some_and(|reason| reason.starts_with("A result cannot be written: "))
     });
@@ -266,8 +286,7 @@ fn a_disk_that_takes_nothing_loses_nothing() {
     assert!(full.games >= 4 && full.games < 150);
     thread::sleep(Duration::from_millis(500));
     assert!(coordinator.state().asked <= asked + 1, "more games were asked for");
-    fs::remove_file(&outbox).unwrap();
-    fs::rename(&aside, &outbox).unwrap();
+    disk.is_full.store(false, Relaxed);
     coordinator.wait_for(150);
     worker.finish();
     coordinator.check(digest_of(&header(150), Evaluation::Plain, None, 150));

@@ -7,13 +7,20 @@ mod common;
 use std::{fs, path::Path, sync::Arc, thread, time::Duration};
 
 use client::JitterRng;
-use common::{clock, coordinator::Coordinator, digest_of, header, in_process::Worker};
+use common::{
+    clock,
+    coordinator::Coordinator,
+    digest_of, header,
+    in_process::Worker,
+    state_folder::{count, leases},
+};
 use dataset::{Header, Opponent};
 use engine::Evaluation;
 use protocol::api::problem::{Code, Problem};
 use testkit::{FastClock, JumpingClock, http::Request};
 use worker::{
     control::{ControlCommand, set_paused},
+    spool::{Contents, State},
     status::Doing,
 };
 
@@ -146,20 +153,21 @@ fn a_waiting_result_does_not_block_renewals() {
     worker.stop();
 }
 
-/// Leaves played but unsubmitted games in the outbox.
+/// Leaves played but unsubmitted games in the spool.
 fn leave_a_result(coordinator: &Coordinator, state: &Path) {
     let worker = Worker::start(&coordinator.url(), state, clock());
     worker.said.wait_for(|snapshot| snapshot.games > 0);
     worker.stop();
-    assert!(fs::read_dir(state.join("outbox")).unwrap().count() > 0);
+    assert!(count(state, State::Closed) > 0);
 }
 
-/// The file of the only lease, with its content.
-fn lease_of(state: &Path) -> Option<(std::path::PathBuf, serde_json::Value)> {
-    let mut files = fs::read_dir(state.join("leases")).unwrap().map(|entry| entry.unwrap().path());
-    let path = files.find(|path| path.extension().is_some_and(|ending| ending == "lease"))?;
-    let lease = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
-    Some((path, lease))
+/// The file of the only lease, with its contents.
+fn lease_of(state: &Path) -> Option<(std::path::PathBuf, Contents)> {
+    leases(state).into_iter().find(|(_, contents)| contents.lease.is_some())
+}
+
+fn expiry(contents: &Contents) -> u64 {
+    contents.lease.as_ref().unwrap().until
 }
 
 #[test]
@@ -171,12 +179,12 @@ fn a_lease_that_was_renewed_is_renewed_after_a_restart_too() {
     worker.said.wait_for(|snapshot| snapshot.games > 0);
     let (_, before) = lease_of(state.path()).unwrap();
     clock.jump(Duration::from_mins(11));
-    wait_until(|| lease_of(state.path()).is_some_and(|(_, lease)| lease["renewed"] == true));
+    wait_until(|| lease_of(state.path()).is_some_and(|(_, lease)| lease.is_renewed));
     let (path, renewed) = lease_of(state.path()).unwrap();
-    assert!(renewed["until"].as_u64() >= before["until"].as_u64().map(|until| until + 600), "{renewed}");
+    assert!(expiry(&renewed) >= expiry(&before) + 600);
     // As after a crash.
-    fs::create_dir(later.path().join("leases")).unwrap();
-    fs::copy(&path, later.path().join("leases").join(path.file_name().unwrap())).unwrap();
+    fs::create_dir(later.path().join("spool")).unwrap();
+    fs::copy(&path, later.path().join("spool").join(path.file_name().unwrap())).unwrap();
     coordinator.kill();
     worker.stop();
     // The first term of the lease is over.

@@ -19,6 +19,8 @@ use testkit::trace::{Call, calls, can_watch};
 
 const CALLS: &str = "trace=openat,write,writev,sendto,sendmsg,fsync,fdatasync,link,linkat,rename,renameat,renameat2";
 
+const WRITES: [&str; 4] = ["write", "writev", "sendto", "sendmsg"];
+
 #[test]
 fn a_result_is_sent_after_the_syncs() {
     if !can_watch("the syncs before a result is sent") {
@@ -41,35 +43,38 @@ fn a_result_is_sent_after_the_syncs() {
     };
     let is_sync = |call: &Call, path: &str| call.is(&["fsync", "fdatasync"]) && call.text.contains(path);
     let named = ["link", "linkat", "rename", "renameat", "renameat2"];
-    let is_question = |call: &&Call| {
-        call.is(&["write", "writev", "sendto", "sendmsg"]) && call.text.contains("\"PUT /api/v1/leases/")
-    };
+    let is_write = |call: &Call, path: &str| call.is(&["write"]) && call.text.contains(&format!("{path}>"));
+    let is_question = |call: &&Call| call.is(&WRITES) && call.text.contains("\"PUT /api/v1/leases/");
     let sent: Vec<_> = calls.iter().filter(is_question).collect();
     assert_eq!(sent.len(), 3);
     for request in sent {
-        // The submission was read from the outbox just before.
-        let opened = before("a result that is read", request, &|call| {
-            call.is(&["openat"]) && call.text.contains(".result\"") && !call.text.contains("O_CREAT")
+        // The lease was read from the spool just before.
+        let opened = before("a lease that is read", request, &|call| {
+            call.is(&["openat"]) && call.text.contains("/spool/") && call.text.contains(".lease\"")
         });
         let path = String::from_utf8(opened.texts().swap_remove(0)).unwrap();
         let name = path.rsplit('/').next().unwrap();
-        let folder = before("the folder is synced", request, &|call| is_sync(call, "/outbox>"));
-        let named = before("the result gets its name", folder, &|call| call.is(&named) && call.text.contains(name));
-        before("the file is synced", named, &|call| is_sync(call, &format!("/.{name}.")));
+        let written = before("its games are written", opened, &|call| is_write(call, &path));
+        let synced = before("the file is synced", opened, &|call| is_sync(call, &path));
+        assert!(written.ended < synced.began, "{path} is synced after its last record");
+        let folder = before("the folder is synced", request, &|call| is_sync(call, "/spool>"));
+        before("the lease gets its name", folder, &|call| call.is(&named) && call.text.contains(name));
     }
 
-    // A journal's name is durable before its first game.
-    let mut journals: Vec<_> = calls
-        .iter()
-        .filter(|call| call.is(&["openat"]) && call.text.contains(".games\"") && call.text.contains("O_CREAT"))
-        .collect();
-    journals.dedup_by_key(|call| call.texts());
-    assert_eq!(journals.len(), 3);
-    for journal in journals {
-        let path = String::from_utf8(journal.texts().swap_remove(0)).unwrap();
-        let first = calls.iter().find(|call| call.is(&["write"]) && call.text.contains(&format!("{path}>")));
-        let first = first.expect("games are written");
-        let folder = before("the folder is synced", first, &|call| is_sync(call, "/leases>"));
-        assert!(folder.began > journal.ended, "its folder is synced after it is made");
+    // A lease and its name are durable before its first game, and a request before it is sent.
+    let granted: Vec<_> = calls.iter().filter(|call| call.is(&named) && call.text.contains("/spool/")).collect();
+    assert_eq!(granted.len(), 3);
+    for granted in granted {
+        let path = String::from_utf8(granted.texts().swap_remove(1)).unwrap();
+        before("the lease is synced", granted, &|call| is_sync(call, "/asking"));
+        let first = calls.iter().find(|call| is_write(call, &path)).expect("games are written");
+        let folder = before("the folder is synced", first, &|call| is_sync(call, "/spool>"));
+        assert!(folder.began > granted.ended, "its folder is synced after it is made");
+    }
+    let asked = calls.iter().filter(|call| call.is(&WRITES) && call.text.contains("\"POST /api/v1/leases "));
+    for request in asked {
+        let created = before("a request", request, &|call| call.is(&["openat"]) && call.text.contains("/asking\""));
+        let synced = before("the request is synced", request, &|call| is_sync(call, "/asking>"));
+        assert!(created.ended < synced.began);
     }
 }

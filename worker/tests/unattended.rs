@@ -17,12 +17,16 @@ use common::{
     coordinator::Coordinator,
     digest_of, header,
     process::{PROGRAM, Process, log_of},
+    state_folder::count,
 };
 use dataset::{Digest, Header, Opponent};
 use engine::Evaluation;
 use nnue::{Kernel, Net, Parameters, architecture::Sizes};
 use testkit::proxy::{self, Fault};
-use worker::status::{Doing, Snapshot};
+use worker::{
+    spool::State,
+    status::{Doing, Snapshot},
+};
 
 fn files(state: &std::path::Path, folder: &str) -> usize {
     fs::read_dir(state.join(folder)).map_or(0, Iterator::count)
@@ -35,7 +39,7 @@ fn every_game_is_submitted_once_and_equals_the_reference() {
     let worker = Process::start(&coordinator.url(), state.path(), &["--leases", "5"]);
     assert_eq!(worker.end(), Some(0), "{}", log_of(state.path()));
     coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 40));
-    assert_eq!((files(state.path(), "outbox"), files(state.path(), "leases")), (0, 0));
+    assert_eq!(files(state.path(), "spool"), 0);
     assert_eq!(coordinator.state().given_back, 0);
 }
 
@@ -95,7 +99,7 @@ fn the_second_interrupt_leaves_the_games_at_hand() {
     let coordinator = Coordinator::new(header(50_000_000), 40, 20);
     let state = tempfile::tempdir().unwrap();
     let worker = Process::start(&coordinator.url(), state.path(), &[]);
-    wait_until(|| coordinator.state().asked >= 1 && files(state.path(), "leases") > 0);
+    wait_until(|| coordinator.state().asked >= 1 && files(state.path(), "spool") > 0);
     thread::sleep(Duration::from_millis(300));
     worker.signal("INT");
     wait_until(|| log_of(state.path()).contains("Finishing the games at hand; once more ends at once."));
@@ -108,7 +112,7 @@ fn the_second_interrupt_leaves_the_games_at_hand() {
 
 /// All leased games were submitted or released, and nothing is left on disk.
 fn nothing_is_kept(coordinator: &Coordinator, state: &std::path::Path) {
-    assert_eq!((files(state, "outbox"), files(state, "leases")), (0, 0), "{}", log_of(state));
+    assert_eq!(files(state, "spool"), 0, "{}", log_of(state));
     assert_eq!(coordinator.outstanding(), 0, "{}", log_of(state));
     assert_eq!(coordinator.state().faults, [""; 0]);
 }
@@ -222,7 +226,7 @@ fn a_lease_of_another_server_is_set_aside_for_it() {
     let other = Coordinator::new(header(300), 8, 4);
     let state = tempfile::tempdir().unwrap();
     let worker = Process::start(&one.url(), state.path(), &[]);
-    wait_until(|| files(state.path(), "leases") >= 2);
+    wait_until(|| count(state.path(), State::Open) >= 2);
     drop(worker);
     let asked = one.state().asked;
 
@@ -231,7 +235,7 @@ fn a_lease_of_another_server_is_set_aside_for_it() {
     other.check(digest_of(&header(300), Evaluation::Plain, None, 8));
     let said = format!("A lease of another server, {}, is set aside", one.url());
     assert!(log_of(state.path()).contains(&said), "{}", log_of(state.path()));
-    assert!(files(state.path(), "leases") >= 2 && files(state.path(), "outbox") == 0);
+    assert!(count(state.path(), State::Open) >= 2 && count(state.path(), State::Closed) == 0);
 
     // Back at the first server the lease is resumed.
     let worker = Process::start(&one.url(), state.path(), &[]);
@@ -283,8 +287,8 @@ fn a_worker_that_is_stopped_twice_does_not_wait_for_the_server() {
     thread::sleep(Duration::from_millis(300));
     silent.store(true, Relaxed);
     worker.signal("TERM");
-    // All results are in the outbox.
-    wait_until(|| files(state.path(), "leases") == 0 && files(state.path(), "outbox") > 0);
+    // All leases are closed.
+    wait_until(|| count(state.path(), State::Open) == 0 && count(state.path(), State::Closed) > 0);
     worker.signal("TERM");
     assert_eq!(worker.end(), Some(0));
     let log = log_of(state.path());

@@ -18,6 +18,7 @@ use sqlx::{
 };
 
 use crate::{
+    folder::create_private,
     objects::{Kind, ObjectError, Objects},
     store::{self, Database, Dialect, Store as _, StoreError},
 };
@@ -109,7 +110,7 @@ pub async fn backup(store: &Database, objects: &Objects, folder: &Path) -> Resul
         let path = path.to_owned();
         move |source| BackupError::File { path, source }
     };
-    fs::create_dir_all(folder).map_err(failed(folder))?;
+    create_private(folder).map_err(failed(folder))?;
     // One snapshot for all tables.
     let tables = store.read(|mut connection| {
         Box::pin(async move {

@@ -19,10 +19,10 @@ use crate::{
         retention::ExpireShards,
         settings::RecordDisk,
     },
+    pulse::Task,
     retention,
     service::Service,
-    store::{Campaigns, ObjectNames, SettingValues, StoreError},
-    work::validating,
+    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError},
 };
 
 /// Minimum pause between ticks.
@@ -41,8 +41,9 @@ const TICKS_PER_SWEEP: u64 = 3_600;
 pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool>) {
     for number in 0_u64.. {
         let began = tokio::time::Instant::now();
-        if let Err(error) = tick(&service).await {
-            tracing::error!(%error, "a scheduler tick failed");
+        match tick(&service).await {
+            Ok(_) => service.pulse.record(Task::Scheduler, service.clock.now()),
+            Err(error) => tracing::error!(%error, "a scheduler tick failed"),
         }
         let pause = TICK.max(began.elapsed() * IDLE_FACTOR).min(MAX_PAUSE);
         if number % TICKS_PER_SWEEP == TICKS_PER_SWEEP - 1 {
@@ -87,7 +88,7 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, disk) = service
         .read(|mut connection| {
             Box::pin(async move {
-                let backlog = validating::backlog(&mut connection).await?;
+                let backlog = Shards::on(connection.reborrow()).backlog().await?;
                 Ok((backlog, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
             })
         })

@@ -9,7 +9,6 @@
 //! * [`model`]: ids, states, kinds, events; [`rules`]: what may follow, pure; [`ops`]: the
 //!   operations.
 //! * [`clock`]: the injected time; the database's clock is never read.
-//! * [`work`]: games to play: leases, uploads, validation, audits, quarantine.
 //! * [`people`]: secrets: tokens, passwords.
 //! * [`mod@matches`], [`gate`]: standing and verdict of matches.
 //! * [`ratings`]: strength of the champions, from matches between them.
@@ -18,7 +17,8 @@
 //! * [`reports`]: read models; [`games`]: stored games, and the judge.
 //! * [`retention`]: which games are kept; [`choices`]: settings that administrators change at run
 //!   time; [`settings`]: those of the command line.
-//! * [`service`]: what all tasks share; [`validator`] and [`driver`]: background tasks; [`backup`].
+//! * [`service`]: what all tasks share; [`validator`] and [`driver`]: background tasks, with
+//!   their [`pulse`]; [`backup`]; [`folder`].
 
 #![allow(clippy::items_after_statements, reason = "a row's type is beside its query")]
 #![allow(
@@ -31,6 +31,7 @@ pub mod choices;
 pub mod clock;
 pub mod driver;
 pub mod events;
+pub mod folder;
 pub mod games;
 pub mod gate;
 pub mod matches;
@@ -38,6 +39,7 @@ pub mod model;
 pub mod objects;
 pub mod ops;
 pub mod people;
+pub mod pulse;
 pub mod ratings;
 pub mod reports;
 pub mod retention;
@@ -48,4 +50,3 @@ pub mod store;
 pub mod timed;
 pub mod validator;
 pub mod webhooks;
-pub mod work;

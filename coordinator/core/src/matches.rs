@@ -7,9 +7,8 @@ use stats::{Hypotheses, Pentanomial, Sprt};
 use crate::{
     gate::{self, Verdict},
     model::JobId,
-    store::{Connection, Match, Matches, StoreError},
+    store::{Connection, Jobs, Match, StoreError, counting},
     timed::result::{self, TimedResult},
-    work::counting,
 };
 
 /// The standing of a match.
@@ -57,7 +56,7 @@ pub(crate) async fn standing_and_pairs(
     connection: &mut Connection<'_>,
     job: i64,
 ) -> Result<(Standing, Vec<u8>), StoreError> {
-    let found = Matches::on(connection.reborrow()).get(JobId(job)).await?;
+    let found = Jobs::on(connection.reborrow()).get_match(JobId(job)).await?;
     standing_of(connection, &found).await
 }
 
@@ -66,7 +65,7 @@ pub(crate) async fn standing_of(
     connection: &mut Connection<'_>,
     found: &Match,
 ) -> Result<(Standing, Vec<u8>), StoreError> {
-    let (gate, job) = (&found.gate, found.job.0);
+    let (gate, job) = (&found.gate, found.job);
     let test = test_of(gate)?;
     let pairs = counting::pairs(connection, job).await?;
     let counts = gate::counts(&pairs);
@@ -85,5 +84,5 @@ pub(crate) fn is_out(found: &Match, standing: &Standing) -> bool {
 
 /// Returns the results of all counted pairs without a gap, including those after the decision.
 pub async fn counts(connection: &mut Connection<'_>, job: JobId) -> Result<Pentanomial, StoreError> {
-    Ok(gate::counts(&counting::pairs(connection, job.0).await?))
+    Ok(gate::counts(&counting::pairs(connection, job).await?))
 }

@@ -3,18 +3,30 @@
 
 mod account;
 mod campaign;
+mod comparison;
 mod event;
+mod figures;
 mod ids;
+mod job;
 mod lease;
+mod player;
 mod reason;
 mod refusal;
+mod segment;
+mod shard;
 mod states;
 
 pub use account::{Account, AccountKey, Identity, Session, Token};
 pub use campaign::{Campaign, CampaignKey, NewNet, Training};
+pub use comparison::{Comparison, Dispute, Evidence, ShardEvidence, ToCompare};
 pub use event::{AccountChange, Event, Stall};
+pub use figures::Figures;
 pub use ids::*;
-pub use lease::Lease;
+pub use job::{Job, OpenJob};
+pub use lease::{Lease, LeaseLoad, MAX_GAMES_PER_LEASE, NewLease};
+pub use player::Player;
 pub use reason::Reason;
 pub use refusal::Refusal;
+pub use segment::{Holder, Part, Piece, Segment, SegmentEdit, common};
+pub use shard::{AuditCandidate, NewShard, ShardToValidate, ToValidate, ValidationReport};
 pub use states::*;

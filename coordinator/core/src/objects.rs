@@ -20,6 +20,8 @@ use object_store::{
     prefix::PrefixStore,
 };
 
+use crate::folder;
+
 /// The folder of objects set aside.
 const ASIDE: &str = "aside";
 
@@ -154,7 +156,7 @@ impl Objects {
             return Err(ObjectError::Address(address.to_owned()));
         }
         let folder = PathBuf::from(address);
-        std::fs::create_dir_all(&folder).map_err(|error| {
+        folder::create_private(&folder).map_err(|error| {
             ObjectError::Store(object_store::Error::Generic { store: "folder", source: Box::new(error) })
         })?;
         let store = LocalFileSystem::new_with_prefix(&folder)?.with_fsync(true);

@@ -6,7 +6,10 @@
 
 pub mod accounts;
 pub mod campaigns;
+pub mod disputes;
+mod holders;
 pub mod leases;
+pub mod live;
 pub mod matches;
 pub mod nets;
 pub mod retention;
@@ -14,5 +17,7 @@ pub mod sessions;
 pub mod settings;
 pub mod tokens;
 pub mod trainings;
+pub mod uploads;
+pub mod validation;
 pub mod webhooks;
 pub mod workers;

@@ -15,7 +15,7 @@ use stats::{
 use crate::{
     matches::counts as counts_of,
     model::{Campaign, CampaignKey},
-    store::{Campaigns, Connection, Matches, Nets, StoreError},
+    store::{Campaigns, Connection, Jobs, Nets, StoreError},
 };
 
 /// Default number of pairs between two nets.
@@ -56,8 +56,8 @@ pub async fn history(connection: &mut Connection<'_>, campaign: &CampaignKey) ->
     for one in 0..players.len() {
         for other in 0..one {
             let mut counts = Pentanomial::default();
-            let mut matches = Matches::on(connection.reborrow());
-            for (job, is_first) in matches.ratings_between(players[one], players[other]).await? {
+            let mut jobs = Jobs::on(connection.reborrow());
+            for (job, is_first) in jobs.ratings_between(players[one], players[other]).await? {
                 let found = counts_of(connection, job).await?;
                 counts += if is_first { found } else { found.reversed() };
             }

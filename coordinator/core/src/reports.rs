@@ -16,8 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     matches as standings,
     model::{CampaignId, CampaignKey, Reason},
-    store::{Campaigns, Connection, StoreError},
-    work::counting,
+    store::{Campaigns, Connection, StoreError, counting},
 };
 
 /// Events per page.
@@ -44,7 +43,7 @@ pub async fn campaign(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
     let id = row.id.0;
     let selfplay = match row.selfplay {
         Some(job) => {
-            let tally = counting::tally(connection, job.0).await?;
+            let tally = counting::tally(connection, job).await?;
             json!({ "job": job, "games": tally.games, "positions": tally.positions })
         }
         None => Value::Null,

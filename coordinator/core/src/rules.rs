@@ -1,11 +1,25 @@
 //! The rules of the ledger: pure functions of what is given, tested without a database.
 
 mod accounts;
+pub mod audits;
 pub mod campaigns;
+pub mod case;
+pub mod counting;
 pub mod deliveries;
+#[cfg(test)]
+mod drawings;
+#[cfg(test)]
+mod fixtures;
+pub mod granting;
 mod leases;
 pub mod nets;
+pub mod segments;
+mod shards;
+pub mod sizing;
 pub mod trainings;
+mod validation;
+
+pub use validation::Credit;
 
 #[cfg(test)]
 mod tests {

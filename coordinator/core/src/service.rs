@@ -13,9 +13,10 @@ use crate::{
     objects::Objects,
     ops::tokens::RecordTokenUse,
     people,
+    pulse::Pulse,
+    rules::granting::Policy,
     settings::Settings,
     store::{Connection, Database, Operation, Running, Store as _, StoreError, Tokens},
-    work::leasing::Policy,
 };
 
 /// A running coordinator.
@@ -31,6 +32,8 @@ pub struct Service {
     pub settings: Arc<Settings>,
     /// The current policy for new leases.
     pub policy: Arc<RwLock<Policy>>,
+    /// The last steps of the background tasks.
+    pub pulse: Arc<Pulse>,
     /// True once the coordinator stops.
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }
@@ -62,19 +65,6 @@ impl Service {
         F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
     {
         self.store.read(operation).await
-    }
-
-    /// Writes in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// If the operation fails.
-    pub async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-    {
-        self.store.write(operation).await
     }
 
     /// Identifies the account of a token. Records the token's use now and then.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::work::leasing;
+use crate::rules::granting;
 
 /// Settings from the command line.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Default for Settings {
             approval: false,
             mirror: None,
             least_free_bytes: 2 << 30,
-            most_waiting: leasing::MAX_VALIDATION_BACKLOG,
+            most_waiting: granting::MAX_VALIDATION_BACKLOG,
             keep_days: None,
             quota_bytes: None,
             most_requests: 512,

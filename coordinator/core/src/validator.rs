@@ -14,16 +14,15 @@ use tokio::task::spawn_blocking;
 use xiangqi::{Fen, rules::RuleSet};
 
 use crate::{
-    clock::{Clock, SECOND},
-    model::Reason,
+    clock::{Clock, SECOND, Time},
+    model::{Figures, Reason, ToCompare, ToValidate, ValidationReport},
     objects::{Kind, ObjectError, Objects},
-    store::{Database, Store as _, StoreError},
-    work::{
-        audit::{self, ToCompare},
-        comparisons,
-        figures::Figures,
-        validating::{self, ToValidate, ValidationReport},
+    ops::{
+        disputes::{ClaimComparisons, RecordComparison},
+        validation::{AcceptShard, ClaimShards, RejectShard},
     },
+    pulse::{Pulse, Task},
+    store::{Database, Operation, StoreError},
 };
 
 /// Duration of a claim, in milliseconds; afterwards others may claim the shard.
@@ -58,9 +57,13 @@ pub enum ValidatorError {
 
 impl Validator {
     /// Validates until stopped; sleeps while nothing is pending.
-    pub async fn serve(self, mut stop: tokio::sync::watch::Receiver<bool>) {
+    pub async fn serve(self, pulse: Arc<Pulse>, mut stop: tokio::sync::watch::Receiver<bool>) {
         loop {
-            let pause = match self.run_batch().await {
+            let batch = self.run_batch().await;
+            if batch.is_ok() {
+                pulse.record(Task::Validator, self.clock.now());
+            }
+            let pause = match batch {
                 Ok(0) => Duration::from_millis(300),
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
@@ -84,12 +87,7 @@ impl Validator {
         let now = self.clock.now();
         let limit = self.threads.max(1) as i64;
         let until = now.after(CLAIM_MS);
-        let shards = self
-            .store
-            .write(move |mut connection| {
-                Box::pin(async move { validating::claim(&mut connection, now, limit, until).await })
-            })
-            .await?;
+        let shards = self.run(now, ClaimShards { limit, until }).await?;
         let mut tasks = tokio::task::JoinSet::new();
         for shard in &shards {
             tasks.spawn(self.clone().validate(shard.clone()));
@@ -102,15 +100,10 @@ impl Validator {
                 outcome = Err(error);
             }
         }
-        let comparisons = self
-            .store
-            .write(move |mut connection| {
-                Box::pin(async move { audit::claim(&mut connection, now, limit * 4, until).await })
-            })
-            .await?;
+        let comparisons = self.run(now, ClaimComparisons { limit: limit * 4, until }).await?;
         for comparison in &comparisons {
             if let Err(error) = self.compare(comparison).await {
-                tracing::error!(comparison = comparison.comparison, %error, "two uploads were not compared");
+                tracing::error!(comparison = comparison.comparison.0, %error, "two uploads were not compared");
                 outcome = Err(error);
             }
         }
@@ -161,27 +154,18 @@ impl Validator {
             time_losses: is_timed.then(|| proof.time_losses.iter().map(|[own, other]| own + 3 * other).collect()),
             entry,
         });
-        let draw = random();
-        let id = shard.shard;
-        self.store
-            .write(move |mut connection| {
-                let report = Arc::clone(&report);
-                Box::pin(async move { validating::accept(&mut connection, now, id, &report, draw).await })
-            })
-            .await?;
-        Ok(())
+        self.run(now, AcceptShard { shard: shard.shard, report, draw: random() }).await
+    }
+
+    /// Runs an operation.
+    async fn run<O: Operation>(&self, now: Time, operation: O) -> Result<O::Output, ValidatorError> {
+        Ok(self.store.run(now, operation).await?)
     }
 
     async fn reject(&self, shard: &ToValidate, code: Code, detail: Reason) -> Result<(), ValidatorError> {
-        let (id, now) = (shard.shard, self.clock.now());
         tracing::warn!(shard = %shard.hash, %code, %detail, "rejected");
-        self.store
-            .write(move |mut connection| {
-                let detail = detail.clone();
-                Box::pin(async move { validating::reject(&mut connection, now, id, code, detail).await })
-            })
-            .await?;
-        Ok(())
+        let rejected = RejectShard { shard: shard.shard, code, detail };
+        self.run(self.clock.now(), rejected).await
     }
 
     async fn book(&self, hash: Digest, rules: RuleSet) -> Result<Book, ValidatorError> {
@@ -205,13 +189,7 @@ impl Validator {
                 Comparison::Unreadable => Some(first),
             }
         };
-        let (id, now) = (pair.comparison, self.clock.now());
-        self.store
-            .write(move |mut connection| {
-                Box::pin(async move { comparisons::record(&mut connection, now, id, differs).await })
-            })
-            .await?;
-        Ok(())
+        self.run(self.clock.now(), RecordComparison { comparison: pair.comparison, differs }).await
     }
 }
 

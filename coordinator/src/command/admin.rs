@@ -22,6 +22,7 @@ use coordinator_core::{
     ops::{
         accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite},
         campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
+        disputes::SetQuarantine,
         nets::{AddBook, AddNet},
         tokens::{CreateToken, RevokeToken},
         workers::{BlockWorker, TrustWorker},
@@ -29,7 +30,6 @@ use coordinator_core::{
     people, reports,
     rules::nets::architecture_line,
     store::{Accounts, Database},
-    work::quarantine,
 };
 use dataset::Book;
 use nnue::Net;
@@ -37,7 +37,7 @@ use protocol::api::work::Role;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-use transaction::{read, write};
+use transaction::read;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -316,19 +316,12 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
-            let now = clock.now();
-            write(store, move |mut c| {
-                let (account, reason) = (account.clone(), reason.clone());
-                Box::pin(async move {
-                    let account = Accounts::on(c.reborrow()).get(&account.into()).await?.id.0;
-                    if lift {
-                        quarantine::lift(&mut c, now, account, None, reason.as_str()).await
-                    } else {
-                        quarantine::quarantine(&mut c, now, account, None, reason.as_str()).await
-                    }
-                })
-            })
-            .await?;
+            let account = read(store, move |c| {
+                let account = account.clone();
+                Box::pin(async move { Accounts::on(c).get(&account.into()).await })
+            });
+            let (account, reason) = (account.await?.id, reason.as_str().into());
+            store.run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason }).await?;
             Value::Null
         }
         Command::Audit { before } => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use coordinator_core::{clock::Clock, objects::Objects, store::Database};
+use coordinator_core::{clock::Clock, folder, objects::Objects, store::Database};
 
 /// The addresses of the database and the objects.
 #[derive(clap::Args, Clone)]
@@ -23,7 +23,7 @@ pub(super) struct Places {
 impl Places {
     pub(super) async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
         if self.database.is_none() || self.objects.is_none() {
-            std::fs::create_dir_all(&self.data).with_context(|| format!("{}", self.data.display()))?;
+            folder::create_private(&self.data).with_context(|| format!("{}", self.data.display()))?;
         }
         let default = format!("sqlite:{}", self.data.join("chuhe.db").display());
         let store = Database::open(self.database.as_deref().unwrap_or(&default), clock.to_compare()).await?;

@@ -9,10 +9,10 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use coordinator_core::{
-    clock::Clock, driver, service::Service, settings::Settings, validator::Validator, webhooks, work::leasing,
+    clock::Clock, driver, rules::granting, service::Service, settings::Settings, validator::Validator, webhooks,
 };
 use coordinator_web::{app::App, http, pages, router};
-use tokio::{net::TcpListener, signal, sync::watch};
+use tokio::{net::TcpListener, signal, sync::watch, task::JoinSet};
 
 use super::places::Places;
 
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     #[arg(long, default_value_t = 2_048, value_name = "MIB")]
     least_free: u64,
     /// Hand out no new games for training while more uploads wait for validation
-    #[arg(long, default_value_t = leasing::MAX_VALIDATION_BACKLOG, value_name = "N")]
+    #[arg(long, default_value_t = granting::MAX_VALIDATION_BACKLOG, value_name = "N")]
     most_waiting: i64,
     /// Delete the files of games after so many days, unless a published net learned from them
     /// [default: never]
@@ -87,7 +87,9 @@ fn log(json: bool) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("CHUHE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,sqlx=warn"));
     let colours = std::io::stderr().is_terminal();
+    // An error of the log itself would be printed to standard error too: a panic if that fails.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    let log = log.log_internal_errors(false);
     if json {
         log.json().init();
     } else {
@@ -95,9 +97,11 @@ fn log(json: bool) {
     }
 }
 
-/// Returns a receiver that becomes true on SIGTERM or Ctrl-C.
-fn stop_signal() -> watch::Receiver<bool> {
+/// Returns a channel that becomes true on SIGTERM or Ctrl-C.
+fn stop_signal() -> (Arc<watch::Sender<bool>>, watch::Receiver<bool>) {
     let (stop, stopped) = watch::channel(false);
+    let stop = Arc::new(stop);
+    let signalled = Arc::clone(&stop);
     tokio::spawn(async move {
         let terminate = async {
             match signal::unix::signal(signal::unix::SignalKind::terminate()) {
@@ -109,11 +113,9 @@ fn stop_signal() -> watch::Receiver<bool> {
             _ = signal::ctrl_c() => {}
             () = terminate => {}
         }
-        stop.send_replace(true);
-        // Keeps the sender alive: a receiver may be cloned later.
-        std::future::pending::<()>().await;
+        signalled.send_replace(true);
     });
-    stopped
+    (stop, stopped)
 }
 
 pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -> Result<()> {
@@ -135,45 +137,84 @@ pub(super) async fn serve(places: &Places, arguments: Arguments, clock: Clock) -
         behind_proxy: arguments.behind_proxy,
         ..Settings::default()
     };
-    let stopping = stop_signal();
+    let (stop, stopping) = stop_signal();
     let service = Service {
         store: store.clone(),
         objects: objects.clone(),
         clock: clock.clone(),
         settings: Arc::new(settings),
         policy: Arc::new(RwLock::default()),
+        pulse: Arc::default(),
         stopping: stopping.clone(),
     };
     let listener = TcpListener::bind(arguments.listen)
         .await
         .with_context(|| format!("{} cannot be listened at", arguments.listen))?;
     let address = listener.local_addr()?;
-    let driver = tokio::spawn(driver::serve(service.clone(), stopping.clone()));
-    let webhooks = tokio::spawn(webhooks::serve(store.clone(), clock.clone(), stopping.clone()));
-    let validator = (arguments.validators > 0).then(|| {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(driver::serve(service.clone(), stopping.clone()));
+    tasks.spawn(webhooks::serve(store.clone(), clock.clone(), stopping.clone()));
+    if arguments.validators > 0 {
         let validator = Validator { store: store.clone(), objects, clock, threads: arguments.validators };
-        tokio::spawn(validator.serve(stopping.clone()))
-    });
+        tasks.spawn(validator.serve(Arc::clone(&service.pulse), stopping.clone()));
+    }
     tracing::info!("listening at http://{address}");
     let app = router::router(App::new(service, pages::Memory::default()));
-    http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE).await;
+    let background = watched(tasks, &stop);
+    let requests = http::listen::serve(listener, app, arguments.behind_proxy, stopping, GRACE);
+    let (background, ()) = tokio::join!(background, requests);
     tracing::info!("stopping: requests under way were answered");
-    drop(tokio::join!(driver, webhooks));
-    if let Some(validator) = validator {
-        drop(validator.await);
-    }
     store.close().await;
+    background?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Waits for the background tasks to end. If one ends before `stop`, it sets `stop` for all: a
+/// coordinator without its scheduler or validator would look healthy and do nothing.
+async fn watched(mut tasks: JoinSet<()>, stop: &watch::Sender<bool>) -> Result<()> {
+    let mut failure = Ok(());
+    while let Some(ended) = tasks.join_next().await {
+        if !stop.send_replace(true) {
+            let cause = ended.err().map_or("it returned".to_owned(), |error| error.to_string());
+            failure = Err(anyhow::anyhow!("a background task ended: {cause}"));
+        }
+    }
+    failure
 }
 
 pub(super) async fn validate(places: &Places, arguments: ValidateArguments, clock: Clock) -> Result<()> {
     log(arguments.log_json);
     let (store, objects) = places.open(&clock).await?;
-    let stopping = stop_signal();
+    // The sender lives as long as the validator listens.
+    let (_stop, stopping) = stop_signal();
     tracing::info!("validating");
     let validator = Validator { store: store.clone(), objects, clock, threads: arguments.threads };
-    validator.serve(stopping).await;
+    validator.serve(Arc::default(), stopping).await;
     store.close().await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_stops_the_others() {
+        let (stop, mut stopping) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { panic!("by the test") });
+        tasks.spawn(async move { drop(stopping.wait_for(|stop| *stop).await) });
+        let error = watched(tasks, &stop).await.unwrap_err().to_string();
+        assert!(error.contains("by the test"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_ordinary_stop_is_no_failure() {
+        let (stop, mut stopping) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move { drop(stopping.wait_for(|stop| *stop).await) });
+        stop.send_replace(true);
+        watched(tasks, &stop).await.unwrap();
+    }
 }

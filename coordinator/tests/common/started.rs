@@ -1,8 +1,8 @@
 //! Shared by the tests with a serving coordinator: campaigns, starting the program, workers.
 
 use std::{
-    io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
+    io::{BufRead as _, BufReader, Lines},
+    process::{Child, ChildStderr, Command, Stdio},
 };
 
 use protocol::api::work::Machine;
@@ -21,6 +21,13 @@ pub(crate) fn campaign(changes: &[(&str, &str)]) -> String {
 /// Starts a coordinator on any free port and waits until it listens. Passes its further output to
 /// `hear` line by line, so that a full pipe never blocks it.
 pub(crate) fn serve(command: &mut Command, hear: impl FnMut(String) + Send + 'static) -> (Child, u16) {
+    let (child, port, lines) = begin(command);
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(hear));
+    (child, port)
+}
+
+/// Starts a coordinator on any free port, waits until it listens, and returns its further output.
+pub(crate) fn begin(command: &mut Command) -> (Child, u16, Lines<BufReader<ChildStderr>>) {
     command.args(["--listen", "127.0.0.1:0", "--least-free", "0"]).env("NO_COLOR", "1");
     let mut child = command.stderr(Stdio::piped()).spawn().expect("it can be started");
     let mut lines = BufReader::new(child.stderr.take().expect("it is ours")).lines();
@@ -30,8 +37,7 @@ pub(crate) fn serve(command: &mut Command, hear: impl FnMut(String) + Send + 'st
             break port.trim().parse().expect("ports are numbers");
         }
     };
-    std::thread::spawn(move || lines.map_while(Result::ok).for_each(hear));
-    (child, port)
+    (child, port, lines)
 }
 
 /// The registration of a worker.

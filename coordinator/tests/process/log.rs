@@ -215,3 +215,40 @@ async fn no_secret_is_in_the_log() {
         assert_eq!(line, None, "{secret} is in the log");
     }
 }
+
+/// The log's lines are lost; games are validated all the same.
+#[tokio::test]
+async fn a_closed_log_stops_nothing() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::folder(folder.path());
+    program::prepare(&place);
+    admin(&place, &["user", "role", "ann", "admin"]);
+    let token = admin(&place, &["token", "create", "ann"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    place.add_options(&mut command);
+    // Every task writes lines at each step.
+    command.arg("serve").env("CHUHE_LOG", "trace");
+    let (mut process, port, lines) = started::begin(&mut command);
+    drop(lines);
+    let visitor = Visitor { client: Client::builder().redirect(Policy::none()).build().unwrap(), port };
+
+    let lease = lease(&visitor, &token).await;
+    let games = path::games(&lease.token, lease.terms.first_game);
+    let answer = visitor.send(Method::PUT, &games, &token, SHARD_TYPE, play(&lease)).await;
+    assert!(answer.status().is_success());
+    let shows = async |path: &str, line: &str| {
+        let text = visitor.page(path, "").await.text().await.unwrap();
+        text.lines().any(|own| own.starts_with(line))
+    };
+    while !shows("/metrics", "chuhe_shards{state=\"validated\"} 1").await {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    while !shows("/readyz", "scheduler: last step ").await {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(shows("/readyz", "validator: last step ").await);
+    assert_eq!(process.try_wait().unwrap(), None, "no background task has ended");
+    Command::new("kill").arg(process.id().to_string()).status().unwrap();
+    assert!(process.wait().unwrap().success());
+}

@@ -15,9 +15,9 @@ use std::{
 
 use coordinator_core::{
     clock::Time,
+    ops::live::{Scene, marked},
     service::Service,
     store::StoreError,
-    work::watching::{self, Scene},
 };
 use dataset::{MAX_SCORE, Reason};
 use protocol::api::{problem::Code, work::Live};
@@ -70,9 +70,8 @@ impl Snapshot {
 
 /// The current snapshot, after a look at the database.
 pub(crate) async fn snapshot(service: &Service, boards: &Boards) -> Result<Snapshot, StoreError> {
-    let marked =
-        service.read(|mut connection| Box::pin(async move { watching::marked(&mut connection).await })).await?;
-    boards.select(marked);
+    let marked = service.read(|mut connection| Box::pin(async move { marked(&mut connection).await })).await?;
+    boards.select(marked.map(|job| job.0));
     Ok(boards.snapshot.borrow().clone())
 }
 
@@ -124,15 +123,15 @@ impl Boards {
         }
         let mut engines = {
             let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(before) = updates.get(&scene.job) {
+            if let Some(before) = updates.get(&scene.job.0) {
                 let is_new = before.game != live.game || live.end.is_some();
                 if !is_new && (0..MIN_UPDATE_INTERVAL_MS).contains(&(now.0 - before.at.0)) {
                     return Err(StoreError::rejected(Code::TooMany, "once a second is often enough"));
                 }
             }
-            let before = updates.remove(&scene.job).filter(|before| before.game == live.game);
+            let before = updates.remove(&scene.job.0).filter(|before| before.game == live.game);
             let engines = before.map_or_else(Engines::default, |before| before.engines);
-            updates.insert(scene.job, Update { at: now, game: live.game, engines: engines.clone() });
+            updates.insert(scene.job.0, Update { at: now, game: live.game, engines: engines.clone() });
             while updates.len() > MAX_MATCHES {
                 let oldest = updates.iter().min_by_key(|(_, update)| update.at).map(|(job, _)| *job);
                 oldest.and_then(|job| updates.remove(&job));
@@ -147,11 +146,11 @@ impl Boards {
         }
         let shown = board(now, scene, live, &mut engines).ok_or_else(|| wrong("the moves are not those of a game"))?;
         let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(update) = updates.get_mut(&scene.job).filter(|update| update.game == live.game) {
+        if let Some(update) = updates.get_mut(&scene.job.0).filter(|update| update.game == live.game) {
             update.engines = engines;
         }
         drop(updates);
-        self.snapshot.send_replace(Snapshot { watched: Some(scene.job), board: Arc::new(shown) });
+        self.snapshot.send_replace(Snapshot { watched: Some(scene.job.0), board: Arc::new(shown) });
         Ok(())
     }
 
@@ -245,7 +244,7 @@ fn board(now: Time, scene: &Scene, live: &Live, engines: &mut Engines) -> Option
                 "remaining": live.remaining.map(|left| left[side.index()]) })
     };
     Some(json!({
-        "match": scene.job, "game": live.game, "pair": live.game / 2, "at": now.0,
+        "match": scene.job.0, "game": live.game, "pair": live.game / 2, "at": now.0,
         "rules": header.rules.name(), "start": game.start().to_string(), "fen": game.fen().to_string(),
         "red": side(Color::Red), "black": side(Color::Black),
         "turn": if turn == Color::Red { "red" } else { "black" },

@@ -55,10 +55,13 @@ pub(crate) struct Arguments {
     ///
     /// Prints for each game the result it claims and the result by the rules. A game that ended by
     /// resignation, on time or by adjudication is `undecided`. The last line is the sum. Exit
-    /// status 1 if some results differ, 2 if some games could not be read. The files may be
-    /// compressed by gzip or zstd.
+    /// status 1 if some results differ, 2 if some games could not be read, also if the output is
+    /// closed early. The files may be compressed by gzip or zstd, and in UTF-8 or GBK.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["fen", "moves", "batch"])]
     pgn: Vec<PathBuf>,
+    /// List only the games of PGN, and count the skipped parts of their texts
+    #[arg(long, requires = "pgn")]
+    brief: bool,
     /// Threads that judge a batch or PGN [default: all cores]
     #[arg(long, value_name = "T", conflicts_with_all = ["fen", "moves"], allow_negative_numbers = true, value_parser = threads::parse)]
     threads: Option<NonZeroUsize>,
@@ -69,10 +72,10 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
+    pub(crate) fn run(&self, out: &mut (impl Write + Sync)) -> Result<Finding> {
         let threads = || self.threads.unwrap_or_else(threads::all);
         match &self.batch {
-            _ if !self.pgn.is_empty() => pgn::run(&self.pgn, self.rules, threads(), self.json, out),
+            _ if !self.pgn.is_empty() => pgn::run(&self.pgn, self.rules, threads(), [self.json, self.brief], out),
             Some(path) => batch::run(path, self.rules.unwrap_or_default(), threads(), self.json, out),
             None => self.judge_one(out),
         }

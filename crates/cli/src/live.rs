@@ -15,7 +15,10 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use selfplay::{Conditions, Timer as _, WatchedGame, Watcher};
-use xiangqi::{Color, notation::Notation};
+use xiangqi::{
+    Color, Piece,
+    notation::{Notation, simplified_name},
+};
 
 use crate::{matches::record::round, stopwatch::Stopwatch};
 use page::Server;
@@ -27,16 +30,38 @@ const DRAW_INTERVAL: Duration = Duration::from_millis(100);
 /// The script of boards and moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Script {
-    /// Chinese characters, and moves such as 炮二平五
+    /// Simplified characters, and moves such as 马二进三
     Chinese,
+    /// Traditional characters, and moves such as 馬二進三
+    Traditional,
     /// Letters of FEN, and moves such as h2e2
     Letters,
 }
 
 impl Script {
+    /// The text of a piece, or of an empty point: two columns.
+    fn point(self, piece: Option<Piece>) -> String {
+        match (self, piece) {
+            (Self::Chinese, Some(piece)) => simplified_name(piece).to_string(),
+            (Self::Traditional, Some(piece)) => board::character(piece).to_string(),
+            (Self::Chinese | Self::Traditional, None) => "＋".to_owned(),
+            (Self::Letters, Some(piece)) => format!("{} ", piece.letter()),
+            (Self::Letters, None) => ". ".to_owned(),
+        }
+    }
+
+    const fn river(self) -> &'static str {
+        match self {
+            Self::Chinese => "      楚河      汉界",
+            Self::Traditional => "      楚河      漢界",
+            Self::Letters => "   - - - - - - - - -",
+        }
+    }
+
     const fn notation(self) -> Notation {
         match self {
             Self::Chinese => Notation::ChineseSimplified,
+            Self::Traditional => Notation::ChineseTraditional,
             Self::Letters => Notation::Uci,
         }
     }

@@ -91,6 +91,7 @@ impl Arguments {
             // Hypotheses that are too extreme for any result are rejected before a game is played.
             test.llr(Pentanomial::default()).context("--sprt")?;
         }
+        let conditions = self.conditions()?;
         let book = self.games.book()?;
         let timer = Stopwatch::start();
         let engine_settings = self.games.engine_settings(&timer);
@@ -104,8 +105,8 @@ impl Arguments {
         let [one, other] = probed;
         let profiles = [one?, other?];
         let names = distinct(profiles.each_ref().map(|profile| profile.name.clone()));
-        let terms = Terms::new(&self.games, book.as_ref()).with_sides(&self.conditions());
-        let pgn = PgnWriter::new(&names, self.games.rules, self.conditions(), &terms, &self.event, self.notation)
+        let terms = Terms::new(&self.games, book.as_ref()).with_sides(&conditions);
+        let pgn = PgnWriter::new(&names, self.games.rules, conditions, &terms, &self.event, self.notation)
             .with_nets([a.net_hash(), b.net_hash()]);
         let file = match &self.pgn {
             Some(path) => Some(File::create_new(path).with_context(|| format!("--pgn: {}", path.display()))?),
@@ -114,7 +115,7 @@ impl Arguments {
         let mut record = Record { file, reported_faults: 0 };
         let live = self.live.start(&timer)?;
         let watcher = live.as_ref().map(|live| -> &dyn Watcher { live });
-        let plan = MatchPlan { watcher, ..self.plan(book.clone(), test, &timer) };
+        let plan = MatchPlan { watcher, ..self.plan(book.clone(), conditions, test, &timer) };
         let mut progress = Progress::new(self.pairs, plan.test, live.as_ref());
         if let Some(live) = &live {
             live.set_match(&names, plan.conditions, String::new());
@@ -124,7 +125,7 @@ impl Arguments {
         }
         let blind = names.iter().zip(&profiles).filter(|(_, profile)| !profile.shows_position);
         let blind: Vec<_> = blind.map(|(name, _)| name.as_str()).collect();
-        progress.announce(&self.headline(&names, book.as_ref(), &blind))?;
+        progress.announce(&self.headline(&names, &conditions, book.as_ref(), &blind))?;
         for (name, profile) in names.iter().zip(&profiles) {
             for remark in &profile.remarks {
                 progress.announce(&format!("{name}: {remark}"))?;
@@ -168,18 +169,24 @@ impl Arguments {
         why.map_or(Ok(Finding::Holds), |why| Err(why.into()))
     }
 
-    fn conditions(&self) -> Conditions {
-        let time_controls = self.sides.time_controls(self.games.time_control());
-        Conditions { time_controls, decider: self.sides.decider, ..self.games.conditions() }
+    fn conditions(&self) -> Result<Conditions> {
+        let time_controls = self.sides.time_controls(self.games.time_control())?;
+        Ok(self.games.conditions(time_controls, self.sides.decider))
     }
 
-    fn plan<'a>(&self, book: Option<Book>, test: Option<Sprt>, timer: &'a Stopwatch) -> MatchPlan<'a> {
+    fn plan<'a>(
+        &self,
+        book: Option<Book>,
+        conditions: Conditions,
+        test: Option<Sprt>,
+        timer: &'a Stopwatch,
+    ) -> MatchPlan<'a> {
         MatchPlan {
             first_pair: 0,
             pairs: self.pairs,
             threads: self.games.threads.get(),
             openings: self.games.openings(book),
-            conditions: self.conditions(),
+            conditions,
             test,
             timer,
             watcher: None,
@@ -187,13 +194,15 @@ impl Arguments {
     }
 
     /// Describes the match in one line. The position of a `blind` engine cannot be checked.
-    fn headline(&self, names: &[String; 2], book: Option<&Book>, blind: &[&str]) -> String {
+    fn headline(&self, names: &[String; 2], conditions: &Conditions, book: Option<&Book>, blind: &[&str]) -> String {
         let [a, b] = names;
         let blind = match blind {
             [] => String::new(),
             names => format!("; positions of {} cannot be checked", names.join(" and ")),
         };
-        format!("{a} against {b}: {}{blind}", self.games.description(&self.conditions(), book))
+        let [of_a, of_b] = conditions.time_controls;
+        let limits = if of_a == of_b { of_a.to_string() } else { format!("{of_a} (A) and {of_b} (B)") };
+        format!("{a} against {b}: {}{blind}", self.games.description(&limits, conditions.decider, book))
     }
 }
 

@@ -1,6 +1,11 @@
-//! Standard output with errors that name it.
+//! Standard output with errors that name it, and the target of `--out`.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, BufWriter, Write},
+    path::Path,
+};
+
+use dataset::AtomicFile;
 
 /// Standard output. An error names it, because the message may be all that is seen, as with a full
 /// disk behind `>`.
@@ -27,4 +32,48 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
         io.or(json) == Some(io::ErrorKind::BrokenPipe)
     })
+}
+
+/// The target of `--out`: a new file, or standard output for `-`.
+pub(crate) enum Output {
+    File(AtomicFile),
+    Standard(BufWriter<StandardOutput>),
+}
+
+impl Output {
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Standard(BufWriter::new(StandardOutput(io::stdout()))));
+        }
+        AtomicFile::begin(path).map(Self::File)
+    }
+
+    /// Whether counts belong elsewhere: standard output holds the data alone.
+    pub(crate) const fn is_standard(&self) -> bool {
+        matches!(self, Self::Standard(_))
+    }
+
+    /// Flushes, and gives a file its name.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.finish(),
+            Self::Standard(mut out) => out.flush(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Standard(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Standard(out) => out.flush(),
+        }
+    }
 }

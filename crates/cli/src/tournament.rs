@@ -12,7 +12,7 @@ mod schedule;
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, IsTerminal as _, Write},
+    io::Write,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -26,8 +26,9 @@ use stats::tournament::Pairing;
 use xiangqi::notation::Notation;
 
 use crate::{
-    Finding,
+    Finding, date,
     live::{LiveArguments, LiveView},
+    live_line::LiveLine,
     matches::{
         entrant::{Engine, EngineSettings, Loaded},
         games::GameArguments,
@@ -127,11 +128,12 @@ impl Arguments {
             "kind": self.kind,
             "engines": names,
             "pairs": self.pairs,
-            "time_control": self.games.time_control().to_string(),
+            "time_control": self.games.time_control().map(|limit| limit.to_string()),
             "rules": self.games.rules.name(),
             "random_plies": self.games.random_plies(),
             "terms": terms,
             "event": self.event,
+            "date": date::now().0,
             "pgn": self.pgn.as_ref().map(|_| self.notation.name()),
         });
         // Records without these are of tournaments without them.
@@ -140,6 +142,14 @@ impl Arguments {
         }
         if !self.odds.is_empty() {
             header["limits"] = limits.iter().map(ToString::to_string).collect();
+        }
+        let outside: serde_json::Map<_, _> = names
+            .iter()
+            .zip(&engines)
+            .filter_map(|(name, engine)| Some((name.clone(), json!(engine.program_digest()?))))
+            .collect();
+        if !outside.is_empty() {
+            header["outside_engines"] = outside.into();
         }
         if let Some(rapid) = self.rapid {
             header["rapid"] = json!(rapid.to_string());
@@ -162,30 +172,54 @@ impl Arguments {
             terms,
             schedule,
             limits,
-            live: Live { terminal: io::stderr().is_terminal(), pending: false, view: view.as_ref() },
+            view: view.as_ref(),
+            line: LiveLine::with_view(view.as_ref()),
         };
         let resumed = event.journal.pairs.len();
-        event.live.announce(&format!("{}: {}", self.event, self.description(book.as_ref())))?;
+        event.line.announce(&format!("{}: {}", self.event, self.description(book.as_ref())))?;
         if let Some(address) = view.as_ref().and_then(LiveView::address) {
-            event.live.announce(&format!("live page: {address}"))?;
+            event.line.announce(&format!("live page: {address}"))?;
         }
         if resumed > 0 {
-            event.live.announce(&format!("resumed after {resumed} pairs"))?;
+            event.line.announce(&format!("resumed after {resumed} pairs"))?;
         }
+        let book_name = self.games.openings_name(book.as_ref());
         let rounds = event.play(&Stand { engines, settings, book, timer: &timer })?;
-        event.live.finish()?;
+        event.line.end()?;
         let table = Crosstable::new(self.kind, &event.names, &event.journal.pairs, &rounds);
         if let Some(path) = &self.html {
-            fs::write(path, table.html(&self.event)).with_context(|| page(path))?;
+            fs::write(path, table.html(&self.event, &self.facts(&event, book_name))).with_context(|| page(path))?;
         }
         if self.json {
-            let answer = json!({ "tournament": header, "standings": table.rows(), "encounters": table.meetings(),
+            let answer = json!({ "tournament": event.journal.header, "standings": table.rows(), "encounters": table.meetings(),
                                  "rounds": rounds });
             writeln!(out, "{answer}")?;
         } else {
             write!(out, "{table}")?;
         }
         Ok(Finding::Holds)
+    }
+
+    /// The facts about the tournament for its page.
+    fn facts(&self, event: &Event<'_>, openings: String) -> Vec<(&'static str, String)> {
+        let limits = event.names.iter().zip(&event.limits);
+        let limits = match self.games.time_control() {
+            Some(common) if self.odds.is_empty() => common.to_string(),
+            _ => limits.map(|(name, limit)| format!("{name}: {limit}")).collect::<Vec<_>>().join("; "),
+        };
+        let rapid = self.rapid.map(|rapid| ("rapid games", rapid.to_string()));
+        let decider = self.decider.then(|| ("decider", "Black has two thirds of its limit and wins a draw".to_owned()));
+        let date = event.journal.header["date"].as_str().map(|date| ("begun", date.to_owned()));
+        let fixed = [
+            ("schedule", self.kind.to_string()),
+            ("limits", limits),
+            ("games", format!("{} in each encounter", 2 * self.pairs)),
+            ("openings", openings),
+            ("rules", self.games.rules.to_string()),
+        ];
+        // The openings are named above.
+        let terms = event.terms.tags().into_iter().filter(|(name, _)| !["Seed", "Book"].contains(name));
+        date.into_iter().chain(fixed).chain(rapid).chain(decider).chain(terms).collect()
     }
 
     fn schedule(&self) -> Result<Schedule> {
@@ -214,15 +248,26 @@ impl Arguments {
                 bail!("--odds: engine {number} has two limits");
             }
             let own = limits.get_mut(number.wrapping_sub(1));
-            *own.with_context(|| format!("--odds: engines have the numbers 1 to {}", self.engines.len()))? = limit;
+            *own.with_context(|| format!("--odds: engines have the numbers 1 to {}", self.engines.len()))? =
+                Some(limit);
         }
-        Ok(limits)
+        let has_limit = |(number, limit): (usize, Option<TimeControl>)| {
+            limit.with_context(|| {
+                format!("no limit for engine {number}: give --nodes, --movetime or --tc, or --odds {number}:LIMIT")
+            })
+        };
+        (1..).zip(limits).map(has_limit).collect()
     }
 
     fn description(&self, book: Option<&Book>) -> String {
-        let conditions = Conditions { decider: self.decider, ..self.games.conditions() };
+        let common = self.games.time_control().map_or_else(|| "own limits".to_owned(), |limit| limit.to_string());
+        format!("{}{}", self.games.description(&common, self.decider, book), self.odds_list())
+    }
+
+    /// The limits that differ, each after a comma.
+    fn odds_list(&self) -> String {
         let odds = self.odds.iter().map(|Odds { number, limit }| format!(", {limit} for engine {number}"));
-        format!("{}{}", self.games.description(&conditions, book), odds.collect::<String>())
+        odds.collect::<Vec<_>>().concat()
     }
 
     /// Loads the engines and starts each once. Returns them with distinct names.
@@ -260,7 +305,8 @@ struct Event<'a> {
     schedule: Schedule,
     /// The limits of the engines.
     limits: Vec<TimeControl>,
-    live: Live<'a>,
+    view: Option<&'a LiveView<'a>>,
+    line: LiveLine<'a>,
 }
 
 impl Event<'_> {
@@ -285,7 +331,7 @@ impl Event<'_> {
         let mut encounter = None;
         for &stage in stages {
             if let Err(broken) = self.play_stage(round, pairing, stage, stand) {
-                self.live.finish()?;
+                self.line.end()?;
                 let [red, black] = [pairing.red, pairing.black].map(|player| self.names[player].as_str());
                 bail!("{red} (A) against {black} (B), round {}: {broken}", round + 1);
             }
@@ -310,12 +356,12 @@ impl Event<'_> {
             conditions: self.conditions(pairing, stage),
             test: None,
             timer: stand.timer,
-            watcher: self.live.view.map(|view| -> &dyn Watcher { view }),
+            watcher: self.view.map(|view| -> &dyn Watcher { view }),
         };
         if plan.first_pair >= plan.pairs {
             return Ok(());
         }
-        if let Some(view) = self.live.view {
+        if let Some(view) = self.view {
             let names = [pairing.red, pairing.black].map(|player| self.names[player].clone());
             view.set_match(&names, plan.conditions, format!("{}.", round + 1));
         }
@@ -339,7 +385,7 @@ impl Event<'_> {
             Stage::Match => self.limits[player],
             Stage::Rapid | Stage::Decider => rapid.unwrap_or_else(|| self.limits[player].rapid()),
         });
-        Conditions { time_controls, decider: *decider || stage == Stage::Decider, ..games.conditions() }
+        games.conditions(time_controls, *decider || stage == Stage::Decider)
     }
 
     /// Records the games of a pair, or a decider: the games first, then the line that makes them
@@ -362,7 +408,7 @@ impl Event<'_> {
         for game in recorded.games.iter().filter(|game| game.foul) {
             let loser =
                 &self.names[if game.red == stats::GameResult::Loss { game.pairing.red } else { game.pairing.black }];
-            self.live.announce(&format!("round {}, pair {}: {} by {loser}", round + 1, number + 1, game.reason))?;
+            self.line.announce(&format!("round {}, pair {}: {} by {loser}", round + 1, number + 1, game.reason))?;
         }
         self.journal.push(recorded).context("--record")?;
         let [red, black] = names;
@@ -377,7 +423,7 @@ impl Event<'_> {
             None => format!("games {done}"),
         };
         let line = format!("round {}  {red} against {black}{stage_name}  {standing}", round + 1);
-        self.live.show(&line, number + 1 == stage.pairs(*pairs))?;
+        self.line.show_or_print(number + 1 == stage.pairs(*pairs), || line)?;
         Ok(())
     }
 
@@ -391,41 +437,5 @@ impl Event<'_> {
         let max = points.iter().max().copied().unwrap_or_default();
         let leader = points.iter().position(|points| *points == max).unwrap_or_default();
         format!("first {} with {max}", self.names[leader])
-    }
-}
-
-/// The live line on standard error; without a terminal, a line per encounter.
-struct Live<'a> {
-    terminal: bool,
-    pending: bool,
-    view: Option<&'a LiveView<'a>>,
-}
-
-impl Live<'_> {
-    fn announce(&mut self, line: &str) -> io::Result<()> {
-        self.finish()?;
-        if let Some(view) = self.view {
-            view.release();
-        }
-        writeln!(io::stderr(), "{line}")
-    }
-
-    fn show(&mut self, line: &str, last_of_encounter: bool) -> io::Result<()> {
-        if let Some(view) = self.view.filter(|view| view.draws()) {
-            view.set_standing(line);
-            Ok(())
-        } else if self.terminal {
-            self.pending = true;
-            write!(io::stderr(), "\r\x1b[K{line}")
-        } else if last_of_encounter {
-            writeln!(io::stderr(), "{line}")
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Ends the updated line.
-    fn finish(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.pending) { writeln!(io::stderr()) } else { Ok(()) }
     }
 }

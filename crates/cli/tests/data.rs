@@ -194,7 +194,7 @@ fn games_of_outside_runners_are_imported() {
         text(&into(&cutechess, "scored")),
         "348 positions of 4 games: 348 with a score, 348 with a result\n\
          left out: 0 of openings, 0 without score and result, 0 after the end, 0 without one of the two\n\
-         skipped: 0 comments without a score, 0 variations, 0 glyphs\n"
+         skipped: 0 comments without a score, 0 variations, 0 glyphs, 0 others\n"
     );
     assert_eq!(
         text(&into(&cchess, "bare")).lines().next(),
@@ -215,6 +215,11 @@ fn games_of_outside_runners_are_imported() {
         into(file, &format!("{file}.jsonl"));
         assert_eq!(fs::read(folder.join(format!("{file}.jsonl"))).unwrap(), fs::read(folder.join("scored")).unwrap());
     }
+    // Standard output holds the positions, and nothing else.
+    let standard = into("gz", "-");
+    assert_eq!(standard.stdout, fs::read(folder.join("scored")).unwrap());
+    assert!(String::from_utf8(standard.stderr).unwrap().starts_with("348 positions of 4 games"));
+    assert!(!folder.join("-").exists());
     let output = data(&folder, &["import", "gz", "--out", "none"]);
     assert_eq!(output.status.code(), Some(2));
     // The game, its line and the place in it.

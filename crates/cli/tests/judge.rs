@@ -42,6 +42,74 @@ fn known_failures_set_the_exit_status_after_a_broken_pipe() {
     assert_eq!(answer(&output), (Some(1), "", ""));
 }
 
+fn pgn(file: &PathBuf, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+    command.args(["judge", "--threads", "1", "--pgn"]).arg(file).args(more);
+    command
+}
+
+/// The status is that of the whole file, although only its first line was read.
+#[test]
+fn games_behind_a_broken_pipe_are_judged() {
+    let agrees = format!("1. h2e2 {{{}}} h9g7 *\n\n", "x".repeat(10_000));
+    for (last, status) in [("", 0), (include_str!("cmd/games.in/differs.pgn"), 1), ("1. h2e2 h9g5 *\n", 2)] {
+        // More than any pipe and chunk holds.
+        let file = file(&format!("many-{status}.pgn"), &(agrees.repeat(1_000) + last));
+        let mut child = pgn(&file, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.ends_with("line 1, game 1: agrees: claimed ongoing, ongoing after 2 plies\n"), "{line}");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(status));
+    }
+}
+
+#[test]
+fn skipped_parts_and_hints_are_listed_game_by_game() {
+    let text = "[Result \"1-O\"]\n1. h2e2 {好} 7 h9g7 *\n\n\
+                [FEN \"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b\"]\n1. 炮二平五 *\n";
+    let file = file("skipped.pgn", text);
+    let output = pgn(&file, &[]).output().unwrap();
+    let (status, shown, _) = answer(&output);
+    let parts: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+    let hint = "hint: all numerals are the other side's (Red's are Chinese, Black's Arabic): Black moves first in the \
+                position, and the text begins with Red";
+    assert_eq!(
+        parts,
+        [
+            "skipped tag `[Result \"1-O\"]` at line 1, column 1",
+            "skipped comment `{好}` at line 2, column 9",
+            "skipped number `7` at line 2, column 13",
+            hint
+        ]
+    );
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(shown.contains("skipped: 1 comments, 0 variations, 0 glyphs, 2 others\n"), "{shown}");
+    let output = pgn(&file, &["--json"]).output().unwrap();
+    let lines: Vec<serde_json::Value> =
+        answer(&output).1.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["skipped"][2], serde_json::json!({ "kind": "number", "line": 2, "column": 13, "text": "7" }));
+    assert_eq!((&lines[1]["hint"], lines[1].get("skipped")), (&hint[6..].into(), None));
+    assert_eq!(lines[2]["skipped_others"], 2);
+    let output = pgn(&file, &["--brief"]).output().unwrap();
+    assert!(!answer(&output).1.contains("  skipped") && answer(&output).1.contains("2 others"), "{output:?}");
+}
+
+#[test]
+fn files_in_gbk_are_read_and_others_are_refused_in_a_sentence() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gbk.pgn");
+    // `[Event "赛"] 1. 炮二平五 红胜`.
+    fs::write(&path, b"[Event \"\xc8\xfc\"]\n1. \xc5\xda\xb6\xfe\xc6\xbd\xce\xe5 \xba\xec\xca\xa4\n").unwrap();
+    let output = pgn(&path, &["--brief"]).output().unwrap();
+    let (status, shown, notes) = answer(&output);
+    assert!(shown.contains("undecided: claimed red_wins, ongoing after 1 ply"), "{shown}");
+    assert_eq!((status, notes), (Some(0), format!("{}: read as GBK\n", path.display()).as_str()));
+    fs::write(&path, b"1. h2e2 \xff *\n").unwrap();
+    let output = pgn(&path, &[]).output().unwrap();
+    let (status, shown, _) = answer(&output);
+    assert!(shown.contains("refused: line 1, column 9: a byte that is neither UTF-8 nor GBK"), "{shown}");
+    assert_eq!(status, Some(2));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named() {

@@ -352,6 +352,10 @@ fn limits_per_side_and_deciders_are_in_the_records() {
     let nodes = |red: u32, black: u32| {
         [Some("?".to_owned()), Some(format!("{red} nodes a move")), Some(format!("{black} nodes a move"))]
     };
+    // No common limit is needed where both sides have one.
+    let (answer, _) =
+        play("own_limits", "plain", &["--pairs", "1", "--a-nodes", "90", "--b-movetime", "5", "--ply-cap", "8"]);
+    assert_eq!(answer["limits"], serde_json::json!(["90 nodes a move", "0.005 s a move"]));
     // Two thirds for Black; equal limits need one tag.
     assert_eq!(limits(&games[0]), nodes(90, 40));
     assert_eq!(limits(&games[1]), [Some("60 nodes a move".to_owned()), None, None]);

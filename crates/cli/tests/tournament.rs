@@ -92,6 +92,12 @@ fn a_round_robin_follows_the_tables_and_is_resumed_wherever_it_was_cut() {
         assert_eq!(played(&folder), all, "cut at {cut}");
     }
 
+    // The page names the terms.
+    for term in ["<dt>limits</dt><dd>100 nodes a move", "random openings, seed 1", "<dt>rules</dt><dd>cxr", "<dt>begun"]
+    {
+        assert!(page.contains(term), "{term}: {page}");
+    }
+
     // Another tournament's record is refused, and so is a PGN file that lost games.
     let refused = tournament(&folder, &["--seed", "2"]).output().unwrap();
     let complaint = String::from_utf8_lossy(&refused.stderr);
@@ -281,7 +287,11 @@ fn a_running_game_is_shown() {
     };
     let chinese = on_terminal("chinese");
     // Red's pieces are red, and each drawing replaces the one before.
-    assert!(chinese.contains("\x1b[31m帥\x1b[0m") && chinese.contains("楚河"), "{chinese}");
+    assert!(chinese.contains("\x1b[31m帅\x1b[0m") && chinese.contains("楚河      汉界"), "{chinese}");
+    assert!(chinese.contains('车') && !chinese.contains(['車', '帥', '進']), "{chinese}");
+    let traditional = on_terminal("traditional");
+    assert!(traditional.contains("\x1b[31m帥\x1b[0m") && traditional.contains("楚河      漢界"), "{traditional}");
+    assert!(traditional.contains('車') && !traditional.contains(['车', '帅', '进']), "{traditional}");
     assert!(chinese.contains("\x1b[20A\r\x1b[J"), "{chinese}");
     let letters = on_terminal("letters");
     assert!(letters.contains("\x1b[31mK \x1b[0m") && letters.contains(" k ") && !letters.contains('帥'), "{letters}");

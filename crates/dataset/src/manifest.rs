@@ -115,6 +115,19 @@ pub enum ManifestError {
     Quarantined(Digest),
 }
 
+impl ManifestError {
+    /// Whether this machine failed: a file that it cannot open or read, lacks or has altered.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::Unreadable { .. } | Self::Missing { .. } | Self::Altered { .. } => true,
+            Self::Shard { source, .. } => matches!(source, ShardError::Io(_)),
+            Self::In { cause, .. } => cause.is_local(),
+            _ => false,
+        }
+    }
+}
+
 impl Manifest {
     /// Builds the manifest of some files, in this order.
     ///

@@ -14,6 +14,7 @@
 //! ([`xiangqi::notation::reader`]), so it also accepts the files of other programs. Positions with
 //! labels come from [`LabelledGame`].
 
+mod encoding;
 mod label;
 mod read;
 mod record;
@@ -21,6 +22,7 @@ mod score;
 mod tags;
 mod write;
 
+pub use encoding::Utf8Lines;
 pub use label::{LabelledGame, LabelledPosition};
 pub use read::{PgnError, read};
 pub use score::{Evaluation, evaluation};

@@ -6,6 +6,7 @@
 //!   colours swapped, and counts them in order. Players are our engine ([`EnginePlayer`]) or any
 //!   other implementation of the trait.
 //! * [`Openings`] are random walks that an evaluation judged even, or a [`Book`].
+//! * [`mates`] proves forced mates.
 //! * [`pgn`] reads and writes games as PGN.
 //!
 //! Nothing here reads a clock directly: timed games and matches get a [`Timer`].
@@ -14,6 +15,7 @@ mod arbiter;
 mod control;
 mod engine_player;
 mod matches;
+pub mod mates;
 mod openings;
 mod ordered;
 pub mod pgn;

@@ -5,7 +5,7 @@ use xiangqi::{
     Fen, Position,
     notation::{
         self, Notation,
-        reader::{Games, ReadError, TokenKind, Tokens, Transcript},
+        reader::{self, Games, Place, ReadError, Tokens, Transcript},
     },
     rules::{Game, RuleSet, Status},
 };
@@ -92,14 +92,15 @@ pub(crate) fn game(data: &[u8]) {
 }
 
 /// Games in any notation. The games of a file are its bytes. The tokens of a text are its letters,
-/// and each is read, named as skipped, or the place of the error.
+/// and each letter is read, named as skipped, or in a text with an error.
 pub(crate) fn reader(data: &[u8]) {
     let games: Vec<_> = Games::new(data).map(|game| game.expect("memory is read without an error")).collect();
     let whole = games.iter().flat_map(|game| &game.bytes).copied().collect::<Vec<_>>();
     let before = data.len() - whole.len();
     assert!(data.ends_with(&whole), "the games are not the end of the file");
-    let blank = data[..before].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&data[..before]);
-    assert!(blank.trim_ascii().is_empty(), "more than blanks before the first game");
+    let blank = String::from_utf8_lossy(&data[..before]);
+    let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\u{feff}';
+    assert!(blank.chars().all(is_blank), "more than blanks before the first game");
     for game in &games {
         let first = whole_line(data, game.line);
         assert!(game.bytes.starts_with(first), "line {} is not that of the game", game.line);
@@ -118,47 +119,72 @@ pub(crate) fn reader(data: &[u8]) {
         }
         assert_eq!(end, text.len(), "the rest is in no token");
     }
-    accounts_for_all(Tokens::new(text), Transcript::read("", text));
-    accounts_for_all(Tokens::of_position(text), Transcript::read(text, ""));
+    accounts_for_all(text, Transcript::read("", text));
+    accounts_for_all(text, Transcript::read(text, ""));
 }
 
-/// Whether a transcript holds each token of its text.
-fn accounts_for_all(tokens: Tokens<'_>, read: Result<Transcript, ReadError>) {
-    use TokenKind::{Comment, Fen, Glyph, Keyword, Move, Number, Result, Separator, StartPosition, Tag, Variation};
+/// A text from which all that was read or named is erased, bit by bit.
+struct Sheet {
+    /// The letters of each line, none where one was erased.
+    lines: Vec<Vec<Option<char>>>,
+}
+
+impl Sheet {
+    fn new(text: &str) -> Self {
+        Self { lines: text.split('\n').map(|line| line.chars().map(Some).collect()).collect() }
+    }
+
+    /// Erases a part at its place, letter by letter. Nothing is erased twice.
+    fn erase(&mut self, place: Place, part: &str, blanks_between: bool) {
+        let (mut line, mut column) = (place.line - 1, place.column - 1);
+        for expected in part.chars() {
+            if expected == '\n' {
+                (line, column) = (line + 1, 0);
+                continue;
+            }
+            while blanks_between && self.lines[line][column].is_some_and(char::is_whitespace) {
+                column += 1;
+            }
+            let found = self.lines[line][column].take().expect("a letter that is in two parts");
+            // Moves are given in narrow letters.
+            let narrow = char::from_u32((found as u32).wrapping_sub(0xfee0)).filter(|_| blanks_between);
+            assert!(found == expected || narrow == Some(expected), "{found:?} at {place} is not in {part:?}");
+            column += 1;
+        }
+    }
+
+    /// The letters that are left, with their places; erased ones and line ends are blanks.
+    fn rest(&self) -> Vec<(char, Place)> {
+        let mut rest = Vec::new();
+        for (line, letters) in self.lines.iter().enumerate() {
+            for (column, letter) in letters.iter().copied().chain([None]).enumerate() {
+                rest.push((letter.unwrap_or(' '), Place { line: line + 1, column: column + 1 }));
+            }
+        }
+        rest
+    }
+}
+
+/// Checks that moves and named skipped parts are the whole text. Both are erased at their places.
+/// Each letter that is left is explained by what the transcript holds besides, or is punctuation.
+/// No code of the reader says which letters belong to what.
+fn accounts_for_all(text: &str, read: Result<Transcript, ReadError>) {
     let read = match read {
         Ok(read) => read,
         Err(error) => return one_line(&error),
     };
-    let bare = |text: &str| text.split_whitespace().collect::<String>();
-    let (mut moves, mut skipped, mut tags) = (read.moves.iter(), read.skipped.iter(), read.tags.iter());
-    let (mut positions, mut results) = (0, 0);
-    for token in tokens {
-        match token.kind {
-            Move => assert_eq!(moves.next().map(|mv| &mv.text), Some(&bare(token.text))),
-            Comment | Glyph | Variation => {
-                let part = skipped.next().expect("a part that is neither read nor named");
-                assert_eq!((part.kind, part.text.as_str()), (token.kind, token.text));
-                assert_eq!(part.after, read.moves.len() - moves.len());
-            }
-            Tag => {
-                let (name, _) = tags.next().expect("a tag that is not kept");
-                assert!(token.text.contains(name.as_str()));
-                positions += usize::from(name == "FEN");
-            }
-            Result => results += 1,
-            Fen | StartPosition => positions += 1,
-            Separator | Number | Keyword => {
-                let is_mark = |letter: char| {
-                    letter.is_whitespace() || ",|.:;-=_\u{feff}，、；。：…⋯．".contains(letter) || letter.is_numeric()
-                };
-                let is_word = token.kind == Keyword;
-                assert!(is_word || token.text.chars().all(is_mark), "{:?} says more than a mark", token.text);
-            }
-            kind => panic!("{kind:?} was read"),
-        }
+    let mut sheet = Sheet::new(text);
+    for mv in &read.moves {
+        sheet.erase(mv.place, &mv.text, true);
     }
-    assert_eq!((moves.len(), skipped.len(), tags.len()), (0, 0, 0), "more was read than there is");
-    assert_eq!((results, positions <= 1), (usize::from(read.result.is_some()), true));
+    for part in &read.skipped {
+        sheet.erase(part.place, &part.text, false);
+        let before = read.moves.iter().filter(|mv| mv.place < part.place).count();
+        assert_eq!(part.after, before, "{part}");
+    }
+    let places = read.skipped.windows(2).all(|pair| pair[0].place < pair[1].place);
+    assert!(places, "the skipped parts are not in order");
+    explain(&sheet.rest(), &read);
     for rules in RuleSet::ALL {
         match read.judge(Some(rules)) {
             Ok(judged) => {
@@ -168,6 +194,111 @@ fn accounts_for_all(tokens: Tokens<'_>, read: Result<Transcript, ReadError>) {
             Err(error) => one_line(&error),
         }
     }
+}
+
+/// Explains letters by the tags, the result, the position and the numbers of a transcript. Each is
+/// used once.
+fn explain(rest: &[(char, Place)], read: &Transcript) {
+    let text: String = rest.iter().map(|(letter, _)| *letter).collect();
+    let place = |behind: &str| rest[text.chars().count() - behind.chars().count()].1;
+    let mut tags = read.tags.iter();
+    let (mut result, mut has_position, mut numbers) = (None, false, Vec::new());
+    let mut behind = text.as_str();
+    while let Some(first) = behind.chars().next() {
+        let here = behind;
+        let moves_before = read.moves.iter().filter(|mv| mv.place < place(here)).count();
+        let rule = here.len() - here.trim_start_matches(first).len();
+        if let Some(tag) = here.strip_prefix('[') {
+            let (name, value) = tags.next().expect("a tag that is not kept");
+            let tag = tag.trim_start().strip_prefix(name.as_str()).expect("another tag's name");
+            let mut letters = tag.trim_start().strip_prefix('"').expect("a value in quotes").chars();
+            for expected in value.chars() {
+                let found = letters.next().filter(|letter| *letter != '\\').or_else(|| letters.next());
+                assert_eq!(found, Some(expected), "another tag's value");
+            }
+            let end = letters.as_str();
+            let end = end.strip_prefix('\\').unwrap_or(end).strip_prefix('"').expect("the end of the value");
+            behind = end.trim_start_matches([' ', '\t']).strip_prefix(']').expect("the end of the tag");
+            has_position |= name == "FEN";
+        } else if first.is_whitespace() || ",|.:;，、；。：…⋯．\u{feff}".contains(first) {
+            behind = &here[first.len_utf8()..];
+        } else if matches!(first, '=' | '-' | '_') && rule >= 3 {
+            behind = &here[rule..];
+        } else if let Some(end) = result_at(here, read) {
+            assert_eq!(result.replace(moves_before), None, "a second result");
+            behind = &here[end..];
+        } else if let Some(end) = position_at(here, read).filter(|_| !has_position && moves_before == 0) {
+            has_position = true;
+            behind = &here[end..];
+        } else if let Some(keyword) = ["position", "fen", "moves"].into_iter().find(|word| begins_with(here, word)) {
+            behind = &here[keyword.len()..];
+            let follows = behind.trim_start_matches(|letter: char| letter.is_whitespace() || ",|.:;".contains(letter));
+            assert_eq!(moves_before, 0, "`{keyword}` among moves");
+            assert!(
+                keyword == "moves" || begins_with(follows, "fen") || position_at(follows, read).is_some(),
+                "`{keyword}` without a position"
+            );
+        } else {
+            let named = here.strip_prefix('第');
+            let text = named.unwrap_or(here).trim_start();
+            let end = text.find(|letter: char| !(letter.is_numeric() || "十一二三四五六七八九".contains(letter)));
+            let (digits, end) = text.split_at(end.unwrap_or(text.len()));
+            assert!(!digits.is_empty(), "{first:?} at {} is neither read nor named", place(here));
+            behind = if named.is_some() { end.trim_start().strip_prefix("回合").expect("a number") } else { end };
+            numbers.push((value(digits), moves_before));
+        }
+    }
+    assert_eq!(tags.next(), None, "a tag that is not in the text");
+    assert_eq!(result.is_some(), read.result.is_some(), "a result that is not in the text");
+    assert!(result.is_none_or(|before| before == read.moves.len()), "moves after the result");
+    assert!(has_position || read.start == Fen::start(), "a position that is not in the text");
+    assert!(numbers.is_empty() || !read.moves.is_empty(), "numbers without moves");
+    assert!(numbers.windows(2).all(|pair| pair[0].1 < pair[1].1), "two numbers at one place: {numbers:?}");
+    let counts = |step: usize, offset: usize| {
+        numbers.windows(2).all(|pair| {
+            let [one, other] = [pair[0], pair[1]].map(|(value, before)| value - ((before + offset) / step) as i64);
+            one == other
+        })
+    };
+    assert!(counts(2, 0) || counts(2, 1) || counts(1, 0), "numbers that do not count the moves: {numbers:?}");
+}
+
+fn begins_with(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+/// The value of digits of any width, or of Chinese numerals.
+fn value(digits: &str) -> i64 {
+    let numeral = |letter: char| "一二三四五六七八九".chars().position(|numeral| numeral == letter);
+    digits.chars().fold(0, |value, letter| match (letter, numeral(letter)) {
+        ('十', _) => value.max(1) * 10,
+        (_, Some(numeral)) => value + numeral as i64 + 1,
+        ('０'..='９', _) => value * 10 + letter as i64 - '０' as i64,
+        _ => value * 10 + letter as i64 - '0' as i64,
+    })
+}
+
+/// The length of the result that a transcript holds, at the beginning of a text.
+fn result_at(text: &str, read: &Transcript) -> Option<usize> {
+    const MAX_LETTERS: usize = 30;
+    let result = read.result?;
+    let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8()).take(MAX_LETTERS);
+    ends.filter(|end| match result {
+        None => matches!(&text[..*end], "*" | "＊"),
+        result => reader::outcome(&text[..*end]) == result,
+    })
+    .last()
+}
+
+/// The length of the position that a transcript holds, at the beginning of a text.
+fn position_at(text: &str, read: &Transcript) -> Option<usize> {
+    let length = "startpos".len();
+    if begins_with(text, "startpos") && read.start == Fen::start() {
+        return Some(length);
+    }
+    let blanks = text.char_indices().filter(|(_, letter)| letter.is_whitespace()).map(|(at, _)| at);
+    let ends = blanks.chain([text.len()]).take(40);
+    ends.filter(|end| text[..*end].parse::<Fen>().is_ok_and(|fen| fen == read.start)).last()
 }
 
 fn one_line(error: &ReadError) {

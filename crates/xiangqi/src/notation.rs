@@ -31,7 +31,7 @@ mod relative;
 mod samples;
 mod wxf;
 
-pub(crate) use chinese::simplified_name;
+pub use chinese::simplified_name;
 pub use error::NotationError;
 
 use std::{fmt, str::FromStr};

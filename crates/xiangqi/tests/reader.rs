@@ -18,13 +18,17 @@ use xiangqi::{
 };
 
 fn verdict(position: &str, moves: &str) -> Result<&'static str, ReadError> {
-    let replay = Transcript::read(position, moves)?.play(RuleSet::Cxr)?;
-    Ok(match replay.game.status().ending().map(|ending| ending.outcome) {
+    Ok(verdict_of(&Transcript::read(position, moves)?.play(RuleSet::Cxr)?.game))
+}
+
+/// A game's verdict, as files of cases name it.
+fn verdict_of(game: &Game) -> &'static str {
+    match game.status().ending().map(|ending| ending.outcome) {
         None => "none",
         Some(Outcome::RedWins) => "black_loses",
         Some(Outcome::BlackWins) => "red_loses",
         Some(Outcome::Draw) => "draw",
-    })
+    }
 }
 
 /// The 38 examples that the scan has, letter by letter. Four positions are damaged.
@@ -57,23 +61,83 @@ fn the_competition_rulebooks_examples_as_printed() {
 
 /// The move lines of the World and Asian rules, each with its place in the seeds. Of one, the
 /// second half is prose. The words before an example in a line of prose are left out.
+fn printed_lines() -> impl Iterator<Item = (&'static str, usize, &'static str)> {
+    include_str!("data/printed_lines.txt").lines().map(|line| {
+        let [book, number, text] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        (book, number.parse().unwrap(), text)
+    })
+}
+
+/// The rules of a book.
+fn rules_of(book: &str) -> RuleSet {
+    book.parse().unwrap()
+}
+
+/// The lines of data, without remarks.
+fn rows(data: &'static str) -> impl Iterator<Item = &'static str> {
+    data.lines().filter(|line| !line.starts_with('#'))
+}
+
+/// Every printed move line is in a game, each game is read whole from its lines, and judged.
 #[test]
-fn the_move_lines_of_the_rulebooks() {
-    let mut refused = Vec::new();
-    let mut moves = 0;
-    for line in include_str!("data/printed_lines.txt").lines() {
-        let mut fields = line.splitn(3, ' ');
-        let (place, text) = (fields.by_ref().take(2).collect::<Vec<_>>().join(" "), fields.next().unwrap());
-        match Transcript::read("", text) {
-            Ok(read) => {
-                assert!(!read.moves.is_empty() && read.skipped.is_empty(), "{line}");
-                moves += read.moves.len();
+fn the_move_lines_of_the_rulebooks_are_played_and_judged() {
+    let mut lines: Vec<_> = printed_lines().collect();
+    let samples: Vec<Value> =
+        include_str!("data/wxf_sample.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (mut moves, mut found, mut of_the_book) = (0, Vec::new(), 0);
+    for row in rows(include_str!("data/printed_games.txt")) {
+        let [book, from, to, _, position] = row.splitn(5, ' ').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let places = from.parse().unwrap()..=to.parse().unwrap();
+        let is_in = |(of, number, _): &(&str, usize, &str)| *of == book && places.contains(number);
+        let text: Vec<_> = lines.extract_if(.., |line| is_in(line)).map(|(_, _, text)| text).collect();
+        let sample = samples.iter().find(|sample| sample["name"] == position);
+        let fen = sample.map_or(position, |sample| sample["fen"].as_str().unwrap());
+        let read = Transcript::read(fen, &text.join("\n")).unwrap_or_else(|error| panic!("{row}: {error}"));
+        assert!(!read.moves.is_empty() && read.skipped.is_empty(), "{row}: {:?}", read.skipped);
+        moves += read.moves.len();
+        // Also the moves behind the end are legal.
+        let (legal, error) = read.legal_moves();
+        assert_eq!((legal.len(), error), (read.moves.len(), None), "{row}");
+        let replay = read.play(rules_of(book)).unwrap();
+        let verdict = verdict_of(&replay.game);
+        if let Some(sample) = sample.filter(|_| verdict != "none") {
+            assert_eq!(sample["expected"], verdict, "{row}");
+            of_the_book += 1;
+        }
+        found.push(format!("{book} {from} {to} {verdict} {position}"));
+    }
+    let expected: Vec<_> = rows(include_str!("data/printed_games.txt")).collect();
+    assert!(found == expected, "{}", found.join("\n"));
+    // The one line that is refused: its second half is prose.
+    let [(book, number, text)] = lines[..] else { panic!("lines in no game: {lines:?}") };
+    let error = Transcript::read("", text).unwrap_err().to_string();
+    assert_eq!((book, number), ("axf", 671));
+    assert_eq!(error, "move 2: `红伏有兵四进一的杀着` is not a move in any known notation");
+    assert_eq!((moves, of_the_book), (2_088, 36));
+}
+
+/// The articles on notation, with all that is refused and why.
+#[test]
+fn the_articles_on_notation_are_read_as_printed() {
+    let mut refused = 0;
+    for row in rows(include_str!("data/printed_notation.txt")) {
+        let [_, position, text, expected] = row.split(" | ").collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let played = Transcript::read(position, text).and_then(|read| {
+            assert!(read.skipped.is_empty(), "{row}: {:?}", read.skipped);
+            read.play(RuleSet::Wxf)
+        });
+        match played {
+            Ok(replay) => {
+                let moves: Vec<_> = replay.game.moves().map(|mv| mv.to_string()).collect();
+                assert_eq!(moves.join(" "), expected, "{row}");
             }
-            Err(error) => refused.push(format!("{place}: {error}")),
+            Err(error) => {
+                assert!(expected.starts_with("refused: "), "{row}: {error}");
+                refused += 1;
+            }
         }
     }
-    assert_eq!(refused, ["axf 671: move 2: `红伏有兵四进一的杀着` is not a move in any known notation"]);
-    assert_eq!(moves, 2_088);
+    assert_eq!(refused, 8);
 }
 
 /// A game of random moves, written in a notation with everything that may stand between moves.
@@ -108,6 +172,15 @@ proptest! {
         properties::reader(pieces.concat().as_bytes());
     }
 
+    /// The same with pieces that are no error alone, so that more of the texts are read.
+    #[test]
+    fn nothing_is_dropped_from_readable_texts(
+        pieces in prop::collection::vec((prop::sample::select(readable()), prop::sample::select(vec!["", " ", "\n", "; "])), 0..12),
+    ) {
+        let text: String = pieces.into_iter().flat_map(|(piece, blank)| [piece, blank]).collect();
+        properties::reader(text.as_bytes());
+    }
+
     #[test]
     fn any_letters_are_read_or_refused(position in "\\PC{0,40}", moves in "\\PC{0,80}") {
         for text in [&position, &moves] {
@@ -132,6 +205,12 @@ proptest! {
     }
 }
 
+/// The pieces that are no error alone.
+fn readable() -> Vec<&'static str> {
+    let extra = ["{好}", "(1. h2e2)", "（好）", "[Event \"x\"]\n", "; a comment\n", "1. h2e2 h9g7 2. h0g2"];
+    PIECES.iter().copied().chain(extra).filter(|piece| Transcript::read("", piece).is_ok()).collect()
+}
+
 /// Pieces of texts, many of which have a meaning.
 const PIECES: &[&str] = &[
     " ",
@@ -147,6 +226,8 @@ const PIECES: &[&str] = &[
     "、",
     "|",
     "-",
+    "- ",
+    "---",
     "!",
     "$1",
     "%",
@@ -169,8 +250,25 @@ const PIECES: &[&str] = &[
     "\n[",
     "\n%",
     "1",
+    "2",
+    "7 ",
     "12.",
     "1.",
+    "2.",
+    "１．",
+    "第一回合",
+    "第2回合：",
+    "Ｃ２＝５",
+    "C2=5H8+7",
+    "h2e2h9g7",
+    "１－０",
+    "红方认输",
+    "黑先胜",
+    "平局",
+    "White wins",
+    "[Result \"1-O\"]",
+    "[Notation \"x\"]",
+    "[Rules \"x\"]",
     "16.5",
     "36=5",
     "2…",

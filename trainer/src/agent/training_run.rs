@@ -151,11 +151,15 @@ fn is_of_another_run(error: &RunError) -> bool {
 }
 
 fn classify_data_error(error: DataError) -> StopReason {
-    match error {
-        DataError::Unreadable { .. } => StopReason::LocalFailure(error.into()),
+    let is_local = match &error {
+        DataError::Unreadable { .. } => true,
+        DataError::Manifest { source, .. } => source.is_local(),
+        DataError::Reading(source) => source.is_local(),
         // The files were downloaded whole, so other agents have the same.
-        error => StopReason::Impossible(format!("{:#}", anyhow::Error::from(error))),
-    }
+        _ => false,
+    };
+    let error = anyhow::Error::from(error);
+    if is_local { StopReason::LocalFailure(error) } else { StopReason::Impossible(format!("{error:#}")) }
 }
 
 fn classify_run_error(error: RunError) -> StopReason {
@@ -167,5 +171,57 @@ fn classify_run_error(error: RunError) -> StopReason {
         RunError::Data(error) => classify_data_error(error),
         RunError::Plan(error) => StopReason::Impossible(error.to_string()),
         error => StopReason::LocalFailure(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use dataset::{
+        manifest::{Manifest, ManifestError},
+        shard::ShardError,
+        training::TrainingError,
+    };
+
+    use super::*;
+
+    /// Too many open files.
+    fn io_error() -> io::Error {
+        io::Error::from_raw_os_error(24)
+    }
+
+    fn is_given_back(error: DataError) -> bool {
+        match classify_data_error(error) {
+            StopReason::LocalFailure(_) => true,
+            StopReason::Impossible(_) => false,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_unreadable_file_gives_the_training_back() {
+        let path = || PathBuf::from("games");
+        let in_manifest = |source| DataError::Manifest { manifest: path(), source };
+        let unreadable = ManifestError::Unreadable { path: path(), source: io_error() };
+        let shard = |cause| ManifestError::Shard { path: path(), source: cause };
+        let within = |cause| ManifestError::In { path: path(), cause: Box::new(cause) };
+        let reading = |cause| DataError::Reading(TrainingError::Shard { set: 0, shard: 0, cause });
+        assert!(is_given_back(DataError::Unreadable { path: path(), source: io_error() }));
+        assert!(is_given_back(in_manifest(within(unreadable))));
+        assert!(is_given_back(in_manifest(shard(ShardError::Io(io_error())))));
+        assert!(is_given_back(reading(ShardError::Io(io_error()))));
+
+        assert!(!is_given_back(in_manifest(within(shard(ShardError::NotAShard)))));
+        assert!(!is_given_back(reading(ShardError::DamagedHead)));
+        assert!(!is_given_back(DataError::TooSmall { found: 1, least: 2 }));
+    }
+
+    /// A folder has the shard's name.
+    #[test]
+    fn an_unreadable_shard_of_a_manifest_is_local() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Manifest::of_files(&[folder.path()]).unwrap_err();
+        assert!(error.is_local(), "{error}");
     }
 }

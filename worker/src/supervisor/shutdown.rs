@@ -1,82 +1,98 @@
-//! Shutdown: saves running leases and flushes the outbox under a timeout.
+//! Shutdown: saves running leases and submits closed ones under a timeout.
 
-use std::time::Duration;
+use std::{
+    sync::mpsc::{self, RecvTimeoutError},
+    time::Duration,
+};
 
-use super::{Supervisor, TICK_INTERVAL};
-use crate::{shared::Shutdown, status::Snapshot};
+use super::supervise::Supervisor;
+use crate::{
+    delivery::{Change, DeliveryState},
+    status::Snapshot,
+    work::WorkState,
+};
 
 /// Flush timeout after `Finish`.
-pub(super) const FINISH_FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
+const FINISH_FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Flush timeout after `Stop`. With `MOVE_TIMEOUT` it is below the ten seconds after which
 /// container runtimes kill.
-pub(super) const STOP_FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+const STOP_FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Flush timeout after a second stop request.
 const FORCED_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of the moves in progress.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Interval of looks for the owner's commands.
+const TICK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Supervisor<'_> {
-    /// Stops playing and moves all jobs to the outbox.
-    pub(super) fn stop(&mut self) {
-        // Threads check for the shutdown between moves.
-        let end = self.shared.clock.now() + MOVE_TIMEOUT;
-        let stop_requests = self.stop_requests;
-        while self.shared.clock.now() < end && self.stop_requests == stop_requests {
-            if self.shared.read(|state| state.jobs.iter().all(|job| job.at_hand.is_empty())) {
-                break;
-            }
-            self.shared.wait(TICK_INTERVAL, |state| {
-                state.signal_pending || state.jobs.iter().all(|job| job.at_hand.is_empty())
-            });
-            self.handle_signals();
-        }
-        self.shared.update(|state| {
-            for mut job in std::mem::take(&mut state.jobs) {
-                job.drop_games();
-                state.retired_jobs.push(job);
-            }
-        });
-        self.outbox_failed_at = None;
-        self.submit_retired();
+    /// Ends after the last game.
+    pub(super) fn end_gracefully(&mut self) {
+        self.flush(FINISH_FLUSH_TIMEOUT);
     }
 
-    /// Sends the outbox as far as possible within the timeout. A further stop request cancels it.
-    pub(super) fn flush_outbox(&mut self, timeout: Duration) {
-        let failures = self.shared.read(|state| state.failed_flushes);
+    /// Stops playing and ends.
+    pub(super) fn end_at_once(&mut self) {
+        self.work.stop();
+        // Threads check for the shutdown between moves.
+        let end = self.clock.now() + MOVE_TIMEOUT;
         let stop_requests = self.stop_requests;
-        let until = self.shared.clock.now() + if stop_requests < 2 { timeout } else { FORCED_FLUSH_TIMEOUT };
-        // Wakes the sender, which may be in its backoff.
-        self.shared.update(|state| {
-            state.shutdown = Shutdown::Stop;
-            state.flush_requests += 1;
-        });
+        while self.clock.now() < end && self.stop_requests == stop_requests {
+            if self.work.read(WorkState::is_at_rest) {
+                break;
+            }
+            self.work.wait(TICK_INTERVAL, WorkState::is_at_rest);
+            self.handle_commands();
+        }
+        self.flush(STOP_FLUSH_TIMEOUT);
+    }
+
+    /// Closes all leases, then submits as many as possible within the timeout. A further stop
+    /// request cancels that.
+    fn flush(&mut self, timeout: Duration) {
+        self.work.drop_games();
+        self.work.stop();
+        let unclosed = self.flush_writer();
+        let failures = self.delivery.read(|state| state.failed_flushes);
+        let stop_requests = self.stop_requests;
+        let until = self.clock.now() + if stop_requests < 2 { timeout } else { FORCED_FLUSH_TIMEOUT };
+        self.delivery.flush();
         loop {
-            self.handle_signals();
+            self.handle_commands();
             self.report();
-            let is_done = self.shared.read(|state| state.outbox == 0 || state.failed_flushes > failures);
             if self.stop_requests > stop_requests {
                 self.screen.line("The server is not waited for.");
                 break;
             }
-            if is_done || self.shared.clock.now() > until {
+            let is_done = |state: &DeliveryState| state.waiting.is_empty() || state.failed_flushes > failures;
+            if self.delivery.read(is_done) || self.clock.now() > until {
                 break;
             }
-            self.shared.wait(TICK_INTERVAL, |state| state.signal_pending || state.outbox == 0);
+            self.delivery.monitor().wait(TICK_INTERVAL, is_done);
         }
-        let server = self.client.server_address().to_string();
-        let is_ours = |name: &String| self.outbox.read(name).is_ok_and(|submission| submission.meta.server == server);
-        let kept = self.outbox.names().map_or(0, |names| names.iter().filter(|name| is_ours(name)).count());
+        let (kept, why) =
+            self.delivery.read(|state| (state.waiting.len(), state.disk_error.clone().unwrap_or_default()));
         if kept > 0 {
             self.screen.line(&format!("{kept} results wait on disk, and are submitted at the next start."));
         }
-        let (unsubmitted, why) =
-            self.shared.read(|state| (state.retired_jobs.len(), state.disk_error().cloned().unwrap_or_default()));
-        if unsubmitted > 0 {
+        if unclosed > 0 {
             self.screen.line(&format!(
-                "{unsubmitted} leases could not be packed; what is on disk of them is resumed at the next start, the \
+                "{unclosed} leases could not be packed; what is on disk of them is resumed at the next start, the \
                  rest is played again. {why}"
             ));
         }
-        Snapshot::remove(self.folder.root());
+        Snapshot::remove(&self.schedule.root);
+    }
+
+    /// Waits until everything is written; returns the number of leases that could not be closed.
+    pub(super) fn flush_writer(&mut self) -> usize {
+        let (answer, answered) = mpsc::sync_channel(1);
+        self.work.queue(Change::Flush(answer));
+        loop {
+            match answered.recv_timeout(TICK_INTERVAL) {
+                Ok(unclosed) => return unclosed,
+                Err(RecvTimeoutError::Disconnected) => return 0,
+                Err(RecvTimeoutError::Timeout) => self.handle_commands(),
+            }
+        }
     }
 }

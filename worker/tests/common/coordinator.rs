@@ -36,7 +36,8 @@ pub(crate) struct State {
     leases: BTreeMap<String, Range<u64>>,
     /// Games per lease that are neither submitted nor released.
     left: BTreeMap<String, BTreeSet<u64>>,
-    answers: BTreeMap<String, WorkAnswer>,
+    /// Responses by nonce.
+    pub(crate) answers: BTreeMap<String, WorkAnswer>,
     /// Accepted games with lease and shard.
     pub(crate) accepted: BTreeMap<u64, (Record, String, Digest)>,
     /// Violations of the protocol.

@@ -13,6 +13,7 @@ use worker::{
     control::{Control, ControlCommand},
     selftest::SIGNATURE,
     settings::Settings,
+    spool::{Disk, SystemDisk},
     state::Folder,
     status::Snapshot,
     supervisor::{self, End, Parts, Screen},
@@ -101,12 +102,28 @@ impl Worker {
         Self::start_from(url, state, clock, None, change)
     }
 
+    /// Starts a worker on another disk.
+    pub(crate) fn start_on(url: &str, state: &Path, clock: Arc<dyn Clock>, disk: Arc<dyn Disk>) -> Self {
+        Self::start_all(url, state, clock, None, disk, |_| {})
+    }
+
     /// Starts a worker with an update source.
     pub(crate) fn start_from(
         url: &str,
         state: &Path,
         clock: Arc<dyn Clock>,
         updates: Option<Source>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        Self::start_all(url, state, clock, updates, Arc::new(SystemDisk), change)
+    }
+
+    fn start_all(
+        url: &str,
+        state: &Path,
+        clock: Arc<dyn Clock>,
+        updates: Option<Source>,
+        disk: Arc<dyn Disk>,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let token: client::Token = "secret".parse().unwrap();
@@ -136,6 +153,7 @@ impl Worker {
         let parts = Parts {
             client: ClientSettings::new(settings.server.clone(), Some(token), clock),
             folder: Arc::new(take(state)),
+            disk,
             program: state.join("chuhe-worker"),
             power_supplies: state.join("supplies"),
             updates,

@@ -1,37 +1,36 @@
 //! Content of a worker's state folder.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
-use dataset::shard::Shard;
-use worker::outbox::Outbox;
+use worker::spool::{Contents, State};
 
-/// Returns the finished games in journals and outbox.
-pub(crate) fn finished(state: &Path) -> BTreeSet<u64> {
-    let mut finished = BTreeSet::new();
-    for entry in fs::read_dir(state.join("leases")).unwrap() {
+/// Returns the leases in a folder: files and contents. A running worker may remove one meanwhile.
+pub(crate) fn leases(state: &Path) -> Vec<(PathBuf, Contents)> {
+    let entries = match fs::read_dir(state.join("spool")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        entries => entries.unwrap(),
+    };
+    let mut leases = Vec::new();
+    for entry in entries {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "games") {
-            finished.extend(journalled(&path));
+        let is_lease = path.extension().is_some_and(|extension| extension == "lease");
+        if let (true, Ok(bytes)) = (is_lease, fs::read(&path)) {
+            leases.push((path, Contents::read(&bytes).0));
         }
     }
-    let outbox = Outbox::open(state).unwrap();
-    for name in outbox.names().unwrap() {
-        let meta = outbox.read(&name).unwrap().meta;
-        finished.extend(meta.first..meta.first + meta.games);
-    }
-    finished
+    leases
 }
 
-/// Returns the games in a journal: each entry is a length, a check of eight bytes, and a shard.
-fn journalled(path: &Path) -> Vec<u64> {
-    let bytes = fs::read(path).unwrap();
-    let (mut rest, mut numbers) = (&bytes[..], Vec::new());
-    while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let end = 8 + u32::from_le_bytes(*length) as usize;
-        // The last entry may be torn.
-        let Some(Ok(shard)) = after.get(8..end).map(|bytes| Shard::new(bytes.to_vec())) else { break };
-        numbers.extend(shard.records().map(|game| game.unwrap().0));
-        rest = &after[end..];
-    }
-    numbers
+/// Returns the number of leases in a state.
+pub(crate) fn count(state: &Path, wanted: State) -> usize {
+    leases(state).iter().filter(|(_, contents)| contents.state() == Some(wanted)).count()
+}
+
+/// Returns the finished games.
+pub(crate) fn finished(state: &Path) -> BTreeSet<u64> {
+    leases(state).iter().flat_map(|(_, contents)| contents.finished()).collect()
 }

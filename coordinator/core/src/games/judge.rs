@@ -52,9 +52,11 @@ pub struct Judged {
     pub surplus: usize,
     /// The result that the text claims: an outcome, or `ongoing`.
     pub claimed: Option<&'static str>,
-    /// The comments, variations and glyphs.
+    /// All parts of the text that were not used.
     pub skipped: Vec<Skipped>,
     pub hint: Option<Hint>,
+    /// The tags of PGN, with their values.
+    pub tags: Vec<(String, String)>,
 }
 
 impl Judged {
@@ -70,6 +72,7 @@ impl Judged {
         value["moves_after_the_end"] = json!(self.surplus);
         value["claimed"] = json!(self.claimed);
         value["skipped"] = skipped_json(&self.skipped);
+        value["tags"] = self.tags.iter().map(|(name, value)| json!([name, value])).collect();
         value["hint"] = json!(self.hint.as_ref().map(Hint::to_string));
         value
     }
@@ -133,6 +136,7 @@ pub fn judge(fen: &str, moves: &str, rules: &str) -> Result<Judged, Wrong> {
         claimed: judged.claimed.map(outcome_name),
         hint: transcript.hint(),
         skipped: transcript.skipped,
+        tags: transcript.tags,
     })
 }
 

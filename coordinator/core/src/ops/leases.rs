@@ -5,7 +5,7 @@ mod expire;
 mod release;
 mod renew;
 
-pub use acquire::AcquireLease;
+pub use acquire::{AcquireLease, Caller};
 pub use expire::ExpireLeases;
 pub use release::ReleaseLease;
 pub use renew::RenewLease;

@@ -13,8 +13,7 @@ pub use recheck::RecheckMatches;
 use crate::{
     gate::Verdict,
     model::JobId,
-    store::{StoreError, Tx},
-    work::counting,
+    store::{StoreError, Tx, counting},
 };
 
 /// Returns how many games of a passed gate still need an audit; requests more audits if none are
@@ -26,14 +25,14 @@ pub(super) async fn missing_audits(
     percent: u32,
 ) -> Result<Option<i64>, StoreError> {
     let below = verdict.pairs as i64 * 2;
-    let audited = counting::audited(&mut tx.connection(), job.0, below).await?;
+    let audited = counting::audited(&mut tx.connection(), job, below).await?;
     let missing = (audited.games * i64::from(percent) + 99) / 100 - audited.clean;
-    let open = tx.matches().open_comparisons(job, below).await?;
+    let open = tx.comparisons().open_below(job, below).await?;
     if missing <= 0 && open == 0 {
         return Ok(None);
     }
     if audited.waiting < missing && open == 0 {
-        tx.matches().want_audit(job, below).await?;
+        tx.shards().want_audit(job, below).await?;
     }
     Ok(Some(missing.max(open)))
 }

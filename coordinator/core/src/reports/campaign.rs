@@ -9,8 +9,7 @@ use super::overview::{self, Point};
 use crate::{
     matches::{self, Standing},
     model::{CampaignKey, Reason},
-    store::{Campaigns, Connection, StoreError},
-    work::counting,
+    store::{Campaigns, Connection, StoreError, counting},
 };
 
 /// Generations shown, the newest.
@@ -126,7 +125,7 @@ pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Res
         None => None,
     };
     let tally = match row.selfplay {
-        Some(job) => counting::tally(connection, job.0).await?,
+        Some(job) => counting::tally(connection, job).await?,
         None => counting::Tally::default(),
     };
     let gate = match row.gate {

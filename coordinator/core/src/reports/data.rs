@@ -6,9 +6,8 @@ use serde::Serialize;
 use super::people::ROWS;
 use crate::{
     clock::Time,
-    model::Reason,
-    store::{Connection, StoreError},
-    work::figures::{self, Figures},
+    model::{Figures, Reason},
+    store::{Connection, StoreError, Totals},
 };
 
 /// Days shown.
@@ -183,7 +182,7 @@ pub async fn data(connection: &mut Connection<'_>, now: Time, page: i64) -> Resu
         days,
         outcomes: labels(connection, "outcome").await?,
         reasons: labels(connection, "reason").await?,
-        figures: figures::of_selfplay(connection).await?.into(),
+        figures: Totals::on(connection.reborrow()).selfplay_figures().await?.into(),
         comparisons,
         manifests,
         set_aside: set_aside(connection, page).await?,

@@ -2,8 +2,7 @@
 
 use crate::{
     clock::{HOUR, Time},
-    store::{Connection, StoreError},
-    work::validating,
+    store::{Connection, Shards, StoreError},
 };
 
 /// Checks that the database answers.
@@ -43,7 +42,7 @@ pub struct Uploads {
 
 /// Counts the whole database.
 pub async fn counts(connection: &mut Connection<'_>, now: Time) -> Result<Counts, StoreError> {
-    let shards_waiting = validating::backlog(connection).await?;
+    let shards_waiting = Shards::on(connection.reborrow()).backlog().await?;
     let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
     let workers_active = sqlx::query_scalar(query).bind(now.0 - HOUR).fetch_one(connection.raw()).await?;
     let query = "SELECT COUNT(*) FROM leases WHERE state = 'active'";

@@ -8,10 +8,8 @@ use crate::{
         Campaign, CampaignCommand as Command, CampaignState as State, CampaignStep as Step, JobId, Reason, Refusal,
         TrainingId,
     },
+    rules::sizing::DEFAULT_MOVES_PER_GAME,
 };
-
-/// Assumed moves per game before any was measured.
-const DEFAULT_MOVES_PER_GAME: i64 = 100;
 
 /// Spare games beyond a generation's expected need: a few cost less than workers that wait.
 const SPARE_GAMES: i64 = 16;

@@ -1,10 +1,4 @@
 //! Life of a lease after it is granted: renewal (heartbeat), release, expiry.
-//!
-//! ```text
-//! active ──▶ done       all games are uploaded
-//!        ──▶ returned   the worker released the rest
-//!        ──▶ expired    its time is over, or its account is in quarantine
-//! ```
 
 use protocol::api::problem::{Code, Problem};
 
@@ -15,6 +9,12 @@ use crate::{
 
 /// Renewals without an upload extend a lease by at most this many times its duration.
 const MAX_RENEWAL_FACTOR: i64 = 2;
+
+impl LeaseState {
+    /// All changes.
+    pub const TRANSITIONS: &'static [(Self, Self)] =
+        &[(Self::Active, Self::Done), (Self::Active, Self::Returned), (Self::Active, Self::Expired)];
+}
 
 impl Lease {
     /// The lease, if it is this account's.
@@ -80,26 +80,7 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{JobId, LeaseId, WorkerId};
-
-    fn lease() -> Lease {
-        Lease {
-            id: LeaseId(1),
-            job: JobId(2),
-            worker: WorkerId(3),
-            account: AccountId(4),
-            kind: LeaseKind::Fresh,
-            state: LeaseState::Active,
-            first: 10,
-            games: 8,
-            finished: 0,
-            audited: None,
-            duration: 100,
-            created: Time(1_000),
-            delivered: Time(0),
-            expires: Time(1_100),
-        }
-    }
+    use crate::rules::fixtures::lease;
 
     fn refused(renewed: Result<(), Problem>) -> Code {
         renewed.unwrap_err().code

@@ -26,7 +26,7 @@ impl FromRow<'_, AnyRow> for Account {
 }
 
 /// The accounts, within a transaction.
-pub struct Accounts<'t>(Connection<'t>);
+pub struct Accounts<'t>(pub(super) Connection<'t>);
 
 impl Tx<'_> {
     /// The accounts.

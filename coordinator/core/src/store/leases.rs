@@ -1,12 +1,20 @@
 //! The table of leases.
 
-use protocol::api::problem::Code;
-use sqlx::{AssertSqlSafe, FromRow, Row as _, any::AnyRow};
+use std::ops::Range;
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use dataset::Header;
+use protocol::api::problem::Code;
+use sqlx::AssertSqlSafe;
+
+use super::{
+    connection::Connection,
+    convert::{header, numbers, row},
+    error::StoreError,
+    operation::Tx,
+};
 use crate::{
     clock::Time,
-    model::{JobId, Lease, LeaseId, LeaseState, LeaseToken, WorkerId},
+    model::{AccountId, JobId, JobState, Lease, LeaseId, LeaseLoad, LeaseState, LeaseToken, NewLease, WorkerId},
 };
 
 const BY_TOKEN: &str = "SELECT id, job, worker, account, kind, state, first, games, finished, audited, duration,
@@ -15,25 +23,59 @@ const BY_TOKEN: &str = "SELECT id, job, worker, account, kind, state, first, gam
 /// Leases read per expiry: the rest waits for the next one.
 const MAX_DUE: i64 = 200;
 
-impl FromRow<'_, AnyRow> for Lease {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            job: row.try_get("job")?,
-            worker: row.try_get("worker")?,
-            account: row.try_get("account")?,
-            kind: row.try_get("kind")?,
-            state: row.try_get("state")?,
-            first: row.try_get("first")?,
-            games: row.try_get("games")?,
-            finished: row.try_get("finished")?,
-            audited: row.try_get("audited")?,
-            duration: row.try_get("duration")?,
-            created: Time(row.try_get("created")?),
-            delivered: Time(row.try_get("delivered")?),
-            expires: Time(row.try_get("expires")?),
-        })
-    }
+row!(Lease {
+    id,
+    job,
+    worker,
+    account,
+    kind,
+    state,
+    first,
+    games,
+    finished,
+    audited,
+    duration,
+    created,
+    delivered,
+    expires,
+});
+
+row!(LeaseLoad { of_worker, of_account });
+
+/// An active lease and its job's header.
+pub struct LeaseWithHeader {
+    /// Its id.
+    pub id: LeaseId,
+    /// Its token.
+    pub token: LeaseToken,
+    /// Its account.
+    pub account: AccountId,
+    /// Its state.
+    pub state: LeaseState,
+    /// Numbers of its games.
+    pub numbers: Range<i64>,
+    /// The time at which it expires.
+    pub expires: Time,
+    /// Its job.
+    pub job: JobId,
+    /// The state of its job.
+    pub job_state: JobState,
+    /// The header of its job.
+    pub header: Header,
+}
+
+row!(LeaseWithHeader { id, token, account, state, numbers: numbers, expires, job, job_state, header: header });
+
+/// Reads leases with headers.
+macro_rules! with_header {
+    ($condition:literal) => {
+        concat!(
+            "SELECT leases.id AS id, token, account, leases.state AS state, first, games, expires, job,
+                    jobs.state AS job_state, header
+             FROM leases JOIN jobs ON jobs.id = leases.job WHERE ",
+            $condition
+        )
+    };
 }
 
 /// The leases, within a transaction.
@@ -51,7 +93,7 @@ fn found<T>(found: Option<T>) -> Result<T, StoreError> {
 }
 
 impl<'t> Leases<'t> {
-    /// The leases, for a function that is no operation yet.
+    /// The leases, for a function that is no operation.
     #[must_use]
     pub const fn on(connection: Connection<'t>) -> Self {
         Self(connection)
@@ -61,12 +103,6 @@ impl<'t> Leases<'t> {
     pub async fn job_of(&mut self, token: &LeaseToken) -> Result<JobId, StoreError> {
         let query = "SELECT job FROM leases WHERE token = $1";
         found(sqlx::query_scalar(query).bind(token.clone()).fetch_optional(self.0.raw()).await?)
-    }
-
-    /// The worker of a lease.
-    pub async fn worker_of(&mut self, token: &LeaseToken) -> Result<WorkerId, StoreError> {
-        let query = "SELECT worker FROM leases WHERE token = $1";
-        Ok(sqlx::query_scalar(query).bind(token.clone()).fetch_one(self.0.raw()).await?)
     }
 
     /// A lease, under the lock of its job.
@@ -83,15 +119,15 @@ impl<'t> Leases<'t> {
     /// The tokens of leases whose time is over, in the order of locks.
     pub async fn due(&mut self, now: Time) -> Result<Vec<LeaseToken>, StoreError> {
         let query = "SELECT token FROM leases WHERE state = $2 AND expires < $1 ORDER BY job, id LIMIT $3";
-        let query = sqlx::query_scalar(query).bind(now.0).bind(LeaseState::Active).bind(MAX_DUE);
+        let query = sqlx::query_scalar(query).bind(now).bind(LeaseState::Active).bind(MAX_DUE);
         Ok(query.fetch_all(self.0.raw()).await?)
     }
 
     /// Stores the progress of a lease.
     pub async fn save_progress(&mut self, lease: &Lease) -> Result<(), StoreError> {
         let query = "UPDATE leases SET finished = $2, expires = $3, delivered = $4 WHERE id = $1";
-        let query = sqlx::query(query).bind(lease.id).bind(lease.finished).bind(lease.expires.0);
-        query.bind(lease.delivered.0).execute(self.0.raw()).await?;
+        let query = sqlx::query(query).bind(lease.id).bind(lease.finished).bind(lease.expires);
+        query.bind(lease.delivered).execute(self.0.raw()).await?;
         Ok(())
     }
 
@@ -100,6 +136,80 @@ impl<'t> Leases<'t> {
         let query = "UPDATE leases SET state = $2 WHERE id = $1 AND state = $3";
         let query = sqlx::query(query).bind(lease).bind(state).bind(LeaseState::Active);
         query.execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Ends all active leases of an account, and reopens their games. The caller has locked their
+    /// jobs.
+    pub async fn expire_all(&mut self, account: AccountId) -> Result<(), StoreError> {
+        let query = "UPDATE segments SET state = 'open', lease = NULL WHERE state = 'leased'
+                     AND lease IN (SELECT id FROM leases WHERE account = $1 AND state = 'active')";
+        sqlx::query(query).bind(account).execute(self.0.raw()).await?;
+        let query = "UPDATE leases SET state = $2 WHERE account = $1 AND state = 'active'";
+        sqlx::query(query).bind(account).bind(LeaseState::Expired).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// The active leases of a worker and its account.
+    pub async fn load(&mut self, worker: WorkerId, account: AccountId) -> Result<LeaseLoad, StoreError> {
+        let query = "SELECT (SELECT COUNT(*) FROM leases WHERE worker = $1 AND state = 'active') AS of_worker,
+                            (SELECT COUNT(*) FROM leases WHERE account = $2 AND state = 'active') AS of_account";
+        Ok(sqlx::query_as(query).bind(worker).bind(account).fetch_one(self.0.raw()).await?)
+    }
+
+    /// The number of leases that an account has fulfilled, up to a maximum.
+    pub async fn fulfilled(&mut self, account: AccountId, max: i64) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(*) FROM
+                     (SELECT 1 FROM leases WHERE account = $1 AND state = 'done' LIMIT $2) AS fulfilled";
+        Ok(sqlx::query_scalar(query).bind(account).bind(max).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Whether an account was granted a game and did not deliver it.
+    pub async fn has_lost(&mut self, account: AccountId, job: JobId, game: i64) -> Result<bool, StoreError> {
+        let query = "SELECT COUNT(*) FROM leases WHERE account = $1 AND state IN ('expired', 'returned') AND job = $2
+                     AND first <= $3 AND first + games > $3";
+        let query = sqlx::query_scalar(query).bind(account).bind(job).bind(game);
+        Ok(query.fetch_one(self.0.raw()).await.map(|lost: i64| lost > 0)?)
+    }
+
+    /// The active lease of a worker that was granted for this nonce.
+    pub async fn by_nonce(&mut self, worker: WorkerId, nonce: &str) -> Result<Option<LeaseWithHeader>, StoreError> {
+        let query = with_header!("leases.worker = $1 AND leases.nonce = $2 AND leases.state = 'active'");
+        Ok(sqlx::query_as(query).bind(worker).bind(nonce.to_owned()).fetch_optional(self.0.raw()).await?)
+    }
+
+    /// A lease of an account, with its job's header.
+    pub async fn with_header(&mut self, token: &LeaseToken, account: AccountId) -> Result<LeaseWithHeader, StoreError> {
+        let query = sqlx::query_as(with_header!("leases.token = $1")).bind(token.clone());
+        let lease: LeaseWithHeader = found(query.fetch_optional(self.0.raw()).await?)?;
+        if lease.account != account {
+            return Err(StoreError::rejected(Code::NotOwner, "the lease belongs to another account"));
+        }
+        Ok(lease)
+    }
+
+    /// Whether a lease is active.
+    pub async fn is_active(&mut self, lease: LeaseId) -> Result<bool, StoreError> {
+        let query = "SELECT COUNT(*) FROM leases WHERE id = $1 AND state = $2";
+        let query = sqlx::query_scalar(query).bind(lease).bind(LeaseState::Active);
+        Ok(query.fetch_one(self.0.raw()).await.map(|active: i64| active > 0)?)
+    }
+
+    /// Adds a lease.
+    pub async fn insert(&mut self, lease: &NewLease) -> Result<LeaseId, StoreError> {
+        let query = "INSERT INTO leases (token, job, worker, account, nonce, kind, state, first, games, audited,
+                                         duration, created, expires, attempts)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id";
+        let query = sqlx::query_scalar(query).bind(lease.token.clone()).bind(lease.job).bind(lease.worker);
+        let query = query.bind(lease.account).bind(lease.nonce.clone()).bind(lease.kind).bind(LeaseState::Active);
+        let query = query.bind(lease.numbers.start).bind(lease.numbers.end - lease.numbers.start).bind(lease.audited);
+        let query = query.bind(lease.duration).bind(lease.created).bind(lease.created.after(lease.duration));
+        Ok(query.bind(lease.attempts).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Removes a lease that was not granted after all.
+    pub async fn delete(&mut self, lease: LeaseId) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM leases WHERE id = $1").bind(lease).execute(self.0.raw()).await?;
         Ok(())
     }
 }

@@ -54,9 +54,14 @@ impl<'t> Nets<'t> {
 
     /// The display name of the net with this hash.
     pub async fn name(&mut self, net: &str) -> Result<String, StoreError> {
-        let query = sqlx::query_scalar("SELECT name FROM nets WHERE hash = $1").bind(net.to_owned());
-        let name: Option<String> = query.fetch_optional(self.0.raw()).await?;
+        let name = self.find_name(net).await?;
         Ok(name.unwrap_or_else(|| net.chars().take(12).collect()))
+    }
+
+    /// The name of the net with this hash, if it is known.
+    pub async fn find_name(&mut self, net: &str) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT name FROM nets WHERE hash = $1").bind(net.to_owned());
+        Ok(query.fetch_optional(self.0.raw()).await?)
     }
 
     /// Adds a net; an existing one stays as it is.

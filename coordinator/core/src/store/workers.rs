@@ -2,11 +2,18 @@
 
 use protocol::api::work::{Failure, Machine};
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{
+    connection::Connection,
+    convert::{flag, row},
+    error::StoreError,
+    operation::Tx,
+};
 use crate::{
     clock::Time,
-    model::{AccountId, Reason, Refusal, WorkerId},
+    model::{AccountId, Job, Player, Reason, Refusal, WorkerId},
 };
+
+row!(Player { id, account, bench_signature, is_trusted: flag, blocked, state, message, has_delivered: flag });
 
 /// The workers, within a transaction.
 pub struct Workers<'t>(Connection<'t>);
@@ -22,7 +29,7 @@ impl Workers<'_> {
     /// Records that a worker has sent something.
     pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<(), StoreError> {
         let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
-        sqlx::query(query).bind(worker).bind(now.0).execute(self.0.raw()).await?;
+        sqlx::query(query).bind(worker).bind(now).execute(self.0.raw()).await?;
         Ok(())
     }
 
@@ -83,6 +90,65 @@ impl Workers<'_> {
                      (SELECT id FROM failures WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
         sqlx::query(query).bind(account).bind(limit).execute(self.0.raw()).await?;
         Ok(())
+    }
+
+    /// The worker of an account that asks for games, if it has it.
+    pub async fn player(&mut self, account: AccountId, worker: WorkerId) -> Result<Option<Player>, StoreError> {
+        let query = "SELECT workers.id AS id, account, bench_signature, trusted AS is_trusted, blocked,
+                            accounts.state AS state, message,
+                            CASE WHEN EXISTS (SELECT 1 FROM leases
+                                              WHERE leases.worker = workers.id AND leases.state = 'done')
+                                 THEN 1 ELSE 0 END AS has_delivered
+                     FROM workers JOIN accounts ON accounts.id = workers.account
+                     WHERE workers.id = $1 AND workers.account = $2";
+        Ok(sqlx::query_as(query).bind(worker).bind(account).fetch_optional(self.0.raw()).await?)
+    }
+
+    /// Records a request for games.
+    pub async fn record_request(
+        &mut self,
+        worker: WorkerId,
+        now: Time,
+        threads: u32,
+        nodes_per_second: Option<u64>,
+    ) -> Result<(), StoreError> {
+        let query = "UPDATE workers SET last_seen = $2, threads = $3, nodes_per_second = $4 WHERE id = $1";
+        let query = sqlx::query(query).bind(worker).bind(now).bind(i64::from(threads));
+        query.bind(nodes_per_second.map(|speed| speed as i64)).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Whether results of a worker are authoritative.
+    pub async fn is_trusted(&mut self, worker: WorkerId) -> Result<bool, StoreError> {
+        let query = "SELECT trusted FROM workers WHERE id = $1";
+        Ok(sqlx::query_scalar(query).bind(worker).fetch_one(self.0.raw()).await.map(|trusted: i64| trusted != 0)?)
+    }
+
+    /// The number of workers seen since a time.
+    pub async fn active_since(&mut self, since: Time) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(*) FROM workers WHERE last_seen > $1";
+        Ok(sqlx::query_scalar(query).bind(since).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Whether a worker of another account was seen since a time, may play this job and has not
+    /// lost this game.
+    pub async fn others_may_play(
+        &mut self,
+        account: AccountId,
+        job: &Job,
+        game: i64,
+        since: Time,
+    ) -> Result<bool, StoreError> {
+        let query = "SELECT COUNT(*) FROM workers JOIN accounts ON accounts.id = workers.account
+                     WHERE workers.last_seen > $4 AND workers.account <> $1 AND workers.bench_signature = $5
+                     AND workers.blocked IS NULL AND accounts.state = 'active'
+                     AND (workers.trusted <> 0 OR $6 = 0)
+                     AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.account = workers.account
+                                     AND leases.state IN ('expired', 'returned') AND leases.job = $2
+                                     AND leases.first <= $3 AND leases.first + leases.games > $3)";
+        let query = sqlx::query_scalar(query).bind(account).bind(job.id).bind(game).bind(since);
+        let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.is_timed()));
+        Ok(query.fetch_one(self.0.raw()).await.map(|others: i64| others > 0)?)
     }
 }
 

@@ -5,8 +5,8 @@ use serde::Serialize;
 use stats::{Counts, EloEstimate, Pentanomial};
 
 use crate::{
-    store::{Connection, StoreError},
-    work::counting,
+    model::JobId,
+    store::{Connection, StoreError, counting},
 };
 
 /// The result of a timed match.
@@ -25,7 +25,7 @@ pub struct TimedResult {
 /// Returns the result of a timed match with these counts; none for other matches.
 pub(crate) async fn result(
     connection: &mut Connection<'_>,
-    job: i64,
+    job: JobId,
     header: &Header,
     counts: Pentanomial,
 ) -> Result<Option<TimedResult>, StoreError> {

@@ -8,26 +8,26 @@ use std::{
 
 use coordinator_core::{
     clock::{Clock, Time},
-    model::{AccountId, AccountState, CampaignCommand, CampaignId, LeaseToken, NetState, NewNet},
+    model::{
+        AccountId, AccountState, CampaignCommand, CampaignId, Figures, JobId, LeaseToken, NetState, NewNet, ShardId,
+        ToCompare, ValidationReport,
+    },
     ops::{
         accounts::{CreateAccount, DeleteAccount},
         campaigns::{AdvanceCampaign, CommandCampaign, CreateCampaign},
-        leases::{AcquireLease, ExpireLeases, ReleaseLease, RenewLease},
+        disputes::{ClaimComparisons, RecordComparison},
+        leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
         matches::CreateMatch,
         trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
+        uploads::ReceiveUpload,
+        validation::{AcceptShard, ClaimShards, RejectShard},
         workers::RegisterWorker,
     },
     people,
-    rules::trainings::Uploaded,
-    store::{Database, Operation, Store as _, StoreError},
-    work::{
-        audit, comparisons,
-        figures::Figures,
-        leasing::{Caller, Policy},
-        receiving,
-        receiving::Upload,
-        validating,
-        validating::ValidationReport,
+    rules::{granting::Policy, trainings::Uploaded},
+    store::{
+        Database, Operation, Store as _, StoreError,
+        counting::{self, Tally},
     },
 };
 use dataset::{
@@ -105,7 +105,7 @@ pub struct Lab {
 }
 
 /// Runs an operation with clones of its captures: `op!(lab.write, [ask, policy], |c|
-/// leasing::acquire(&mut c, …))`.
+/// people::contribution(&mut c, …))`.
 #[macro_export]
 macro_rules! op {
     ($lab:ident . $how:ident, [$($name:ident),*], |$c:ident| $body:expr) => {{
@@ -269,7 +269,7 @@ impl Lab {
 
     /// Requests this many games.
     pub async fn request(&self, player: Player, nonce: &str, games: u32, draw: u64) -> Result<Work, StoreError> {
-        let caller = Caller { account: player.account, draw };
+        let caller = Caller { account: AccountId(player.account), draw };
         let ask = lease_request(player.worker, nonce, games);
         let answer = self.run(AcquireLease { caller, ask, policy: Policy::default() }).await?;
         Ok(answer.work)
@@ -325,17 +325,16 @@ impl Lab {
     /// Uploads a shard.
     pub async fn upload(&self, player: Player, token: &str, object: &Object) -> Result<ReceiptStatus, Code> {
         self.objects.lock().expect("no thread panics while holding it").insert(object.hash(), object.clone());
-        let now = self.now();
-        let upload = Upload {
-            token: token.to_owned(),
-            account: player.account,
+        let upload = ReceiveUpload {
+            lease: LeaseToken(token.to_owned()),
+            account: AccountId(player.account),
             hash: object.hash(),
             bytes: 8 * object.games.len() as u64,
             first: object.first,
             games: object.games.len() as u64,
             positions: POSITIONS * object.games.len() as u64,
         };
-        op!(self.write, [upload], |c| receiving::receive(&mut c, now, &upload)).map_err(code)
+        self.run(upload).await.map(|(status, _)| status).map_err(code)
     }
 
     /// Plays and uploads a whole lease.
@@ -383,26 +382,24 @@ impl Lab {
 
     /// Records the verdict on a shard.
     pub async fn judge_shard(&self, shard: i64, report: Option<ValidationReport>, draw: u64) {
-        let now = self.now();
+        let shard = ShardId(shard);
         let done = match report {
-            Some(report) => op!(self.write, [report], |c| validating::accept(&mut c, now, shard, &report, draw)),
-            None => op!(self.write, [], |c| validating::reject(&mut c, now, shard, Code::IllegalMove, "no move")),
+            Some(report) => self.run(AcceptShard { shard, report: Arc::new(report), draw }).await,
+            None => self.run(RejectShard { shard, code: Code::IllegalMove, detail: "no move".into() }).await,
         };
         done.expect("a verdict can be given");
     }
 
     /// Validates all pending shards.
     pub async fn validate(&self, draw: u64) {
-        let now = self.now();
-        let until = now.after(60_000);
-        let taken = op!(self.write, [], |c| validating::claim(&mut c, now, 1_000, until));
+        let taken = self.run(ClaimShards { limit: 1_000, until: self.now().after(60_000) }).await;
         for task in taken.expect("tasks can be taken") {
-            self.judge_shard(task.shard, self.replay(&task.hash, &task.header), draw).await;
+            self.judge_shard(task.shard.0, self.replay(&task.hash, &task.header), draw).await;
         }
     }
 
     /// Returns the first game that differs.
-    pub fn difference(&self, task: &audit::ToCompare) -> Option<u64> {
+    pub fn difference(&self, task: &ToCompare) -> Option<u64> {
         let objects = self.objects.lock().expect("no thread panics while holding it");
         let [left, right] = [&task.left, &task.right].map(|hash| &objects[&hash.parse().expect("it is a hash")]);
         let numbers = task.first as u64..(task.first + task.games) as u64;
@@ -413,15 +410,21 @@ impl Lab {
 
     /// Runs all pending comparisons; returns their number.
     pub async fn compare(&self) -> usize {
-        let now = self.now();
-        let until = now.after(60_000);
-        let tasks = op!(self.write, [], |c| audit::claim(&mut c, now, 1_000, until)).expect("tasks can be taken");
+        let claim = ClaimComparisons { limit: 1_000, until: self.now().after(60_000) };
+        let tasks = self.run(claim).await.expect("tasks can be taken");
         for task in &tasks {
             let (differs, comparison) = (self.difference(task), task.comparison);
-            let done = op!(self.write, [], |c| comparisons::record(&mut c, now, comparison, differs));
+            let done = self.run(RecordComparison { comparison, differs }).await;
             done.expect("a comparison can be noted");
         }
         tasks.len()
+    }
+}
+
+/// Counted games and positions of a job.
+impl Lab {
+    pub async fn tally(&self, job: i64) -> Tally {
+        op!(self.read, [], |c| counting::tally(&mut c, JobId(job))).expect("it can be counted")
     }
 }
 

@@ -14,6 +14,7 @@ use coordinator_core::{
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
+        disputes::SetQuarantine,
         matches::{BeginRatings, BeginTimedMatch},
         tokens::{CreateToken, RevokeToken},
         workers::{BlockWorker, TrustWorker},
@@ -22,7 +23,6 @@ use coordinator_core::{
     ratings, reports,
     store::Accounts,
     timed,
-    work::quarantine,
 };
 use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
@@ -396,19 +396,13 @@ async fn change_quarantine(
     begins: bool,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account.0);
-    app.write(move |mut connection| {
-        let (name, why) = (name.clone(), why.clone());
-        Box::pin(async move {
-            let c = &mut connection;
-            let account = Accounts::on(c.reborrow()).get(&name.into()).await?.id.0;
-            if begins {
-                quarantine::quarantine(c, now, account, Some(by), why.reason.as_str()).await
-            } else {
-                quarantine::lift(c, now, account, Some(by), why.reason.as_str()).await
-            }
+    let account = app
+        .read(move |connection| {
+            let name = name.clone();
+            Box::pin(async move { Accounts::on(connection).get(&name.into()).await })
         })
-    })
-    .await?;
+        .await?;
+    let (account, by) = (account.id, Some(caller.0.account));
+    app.run(SetQuarantine { account, begins, by, reason: why.reason.as_str().into() }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -7,7 +7,11 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use coordinator_core::reports::health::{self, Uploads};
+use coordinator_core::{
+    clock::SECOND,
+    pulse,
+    reports::health::{self, Uploads},
+};
 
 use super::limits::BOUNDS;
 use crate::app::App;
@@ -16,7 +20,11 @@ pub(super) async fn alive() -> &'static str {
     "alive\n"
 }
 
-/// Readiness probe: each fault is a line of the response.
+/// A background task is stalled if it completes no step for this long, in milliseconds.
+const STALLED_MS: i64 = 300 * SECOND;
+
+/// Readiness probe: each fault is a line of the response. Without faults the last steps of the
+/// background tasks follow.
 pub(super) async fn ready(State(app): State<App>) -> Response {
     let mut wrong = Vec::new();
     if *app.stopping.borrow() {
@@ -28,8 +36,17 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         wrong.push("the database does not answer".to_owned());
     }
     wrong.extend(app.policy().no_selfplay);
+    let now = app.clock.now();
+    let ages = pulse::Task::ALL.map(|task| (task.name(), app.pulse.age(task, now)));
+    let ages: Vec<_> = ages.into_iter().filter_map(|(name, age)| Some((name, age?))).collect();
+    for (name, age) in &ages {
+        if *age >= STALLED_MS {
+            wrong.push(format!("the {name} has completed no step for {} s", age / SECOND));
+        }
+    }
     if wrong.is_empty() {
-        return "ready\n".into_response();
+        let steps = ages.iter().map(|(name, age)| format!("{name}: last step {} s ago\n", age / SECOND));
+        return format!("ready\n{}", steps.collect::<String>()).into_response();
     }
     (StatusCode::SERVICE_UNAVAILABLE, wrong.join("\n") + "\n").into_response()
 }

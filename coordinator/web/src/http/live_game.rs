@@ -11,7 +11,11 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use coordinator_core::{store::StoreError, work::watching};
+use coordinator_core::{
+    model::{JobId, LeaseToken},
+    ops::live::{UnwatchMatch, WatchMatch, scene},
+    store::StoreError,
+};
 use futures_util::stream;
 use protocol::api::{
     problem::Code,
@@ -42,22 +46,15 @@ pub(super) async fn begin(
     Body(watch): Body<Watch>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account.0);
-    app.write(move |mut connection| {
-        Box::pin(async move { watching::watch(&mut connection, now, job, watch.pair, Some(by)).await })
-    })
-    .await?;
-    app.live.select(Some(job));
+    let (job, by) = (JobId(job), Some(caller.0.account));
+    app.run(WatchMatch { job, pair: watch.pair, by }).await?;
+    app.live.select(Some(job.0));
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(super) async fn end(State(app): State<App>, caller: Authenticated, Path(job): Path<i64>) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account.0);
-    app.write(move |mut connection| {
-        Box::pin(async move { watching::unwatch(&mut connection, now, job, Some(by)).await })
-    })
-    .await?;
+    app.run(UnwatchMatch { job: JobId(job), by: Some(caller.0.account) }).await?;
     live::snapshot(&app, &app.live).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -69,11 +66,11 @@ pub(super) async fn show(
     Path(lease): Path<String>,
     Body(live): Body<Live>,
 ) -> ApiResult<StatusCode> {
-    let account = caller.0.account.0;
+    let (account, lease) = (caller.0.account, LeaseToken(lease));
     let scene = app
         .read(move |mut connection| {
             let lease = lease.clone();
-            Box::pin(async move { watching::scene(&mut connection, account, &lease).await })
+            Box::pin(async move { scene(&mut connection, account, &lease).await })
         })
         .await?;
     match app.live.show(app.clock.now(), &scene, &live) {

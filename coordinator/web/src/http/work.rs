@@ -10,22 +10,17 @@ use axum::{
     response::IntoResponse,
 };
 use coordinator_core::{
-    model::{AccountState, LeaseToken, Refusal, Registration as RegistrationMode},
+    model::{AccountId, AccountState, LeaseToken, Refusal, Registration as RegistrationMode},
     objects::Kind,
     ops::{
         accounts::RegisterAccount,
-        leases::{AcquireLease, ReleaseLease, RenewLease},
+        leases::{AcquireLease, Caller, ReleaseLease, RenewLease},
+        uploads::{ReceiveUpload, expectation},
         workers::{RegisterWorker, ReportFailure},
     },
     people::new_token,
-    store::Accounts,
+    store::{Accounts, Shards},
     validator::random,
-    work::{
-        leases,
-        leasing::Caller,
-        notices,
-        receiving::{self, Upload},
-    },
 };
 use dataset::{Digest, delivery, shard::Shard};
 use protocol::api::{
@@ -138,7 +133,7 @@ pub(super) async fn ask(
     if ask.acknowledged.len() > Ask::MAX_ACKNOWLEDGED {
         return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MAX_ACKNOWLEDGED)));
     }
-    let caller = Caller { account: caller.0.account.0, draw: random() };
+    let caller = Caller { account: caller.0.account, draw: random() };
     let policy = app.policy();
     Ok(Json(app.run(AcquireLease { caller, ask, policy }).await?))
 }
@@ -184,12 +179,12 @@ pub(super) async fn receive(
     body: HttpBody,
 ) -> ApiResult<impl IntoResponse> {
     require_type(&headers, SHARD_TYPE)?;
-    let account = caller.0.account.0;
+    let (account, lease) = (caller.0.account, LeaseToken(lease));
     let token = lease.clone();
     let expected = app
-        .read(move |mut connection| {
+        .read(move |connection| {
             let token = token.clone();
-            Box::pin(async move { receiving::expectation(&mut connection, account, &token, first).await })
+            Box::pin(async move { expectation(connection, account, &token, first).await })
         })
         .await?;
     let left = match remaining_quota(&app, account).await {
@@ -222,19 +217,9 @@ pub(super) async fn receive(
     };
     let length = bytes.len() as u64;
     app.objects.put(Kind::Shard, bytes).await?;
-    let upload =
-        Upload { token: lease, account, hash, bytes: length, first, games: totals.games, positions: totals.positions };
-    let now = app.clock.now();
-    let (status, notices) = app
-        .write(move |mut connection| {
-            let upload = upload.clone();
-            Box::pin(async move {
-                let status = receiving::receive(&mut connection, now, &upload).await?;
-                let worker = leases::worker_of_lease(&mut connection, &upload.token).await?;
-                Ok((status, notices::unacknowledged(&mut connection, worker).await?))
-            })
-        })
-        .await?;
+    let (games, positions) = (totals.games, totals.positions);
+    let upload = ReceiveUpload { account, lease, hash, bytes: length, first, games, positions };
+    let (status, notices) = app.run(upload).await?;
     let code = if status == ReceiptStatus::Received { StatusCode::CREATED } else { StatusCode::OK };
     Ok((code, Json(Receipt { status, shard: hash, notices })))
 }
@@ -259,17 +244,14 @@ async fn was_received(app: &App, headers: &HeaderMap) -> ApiResult<bool> {
 
 /// Whether such a shard was received before, for any lease.
 async fn is_known(app: &App, hash: Digest) -> ApiResult<bool> {
-    let known =
-        app.read(move |mut connection| Box::pin(async move { receiving::is_known(&mut connection, hash).await }));
-    Ok(known.await?)
+    Ok(app.read(move |connection| Box::pin(async move { Shards::on(connection).is_known(hash).await })).await?)
 }
 
 /// Bytes left of an account's quota; none without a quota. A full quota is an error.
-async fn remaining_quota(app: &App, account: i64) -> ApiResult<Option<u64>> {
+async fn remaining_quota(app: &App, account: AccountId) -> ApiResult<Option<u64>> {
     let Some(quota) = app.settings.quota_bytes else { return Ok(None) };
-    let used = app
-        .read(move |mut connection| Box::pin(async move { receiving::stored_bytes(&mut connection, account).await }))
-        .await?;
+    let used =
+        app.read(move |connection| Box::pin(async move { Shards::on(connection).stored_bytes(account).await })).await?;
     match quota.saturating_sub(used) {
         0 => Err(beyond_quota(app, 0)),
         left => Ok(Some(left)),

@@ -13,6 +13,7 @@ use coordinator_core::{
     model::{AccountChange, AccountId, AccountKey, AccountState, Refusal, Registration, Setting, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
+        disputes::SetQuarantine,
         settings::ChangeSetting,
         workers::{BlockWorker, TrustWorker},
     },
@@ -22,7 +23,6 @@ use coordinator_core::{
         people::{self as facts, Account, Audits},
     },
     store::Accounts,
-    work::quarantine,
 };
 use protocol::api::work::Role;
 use serde::Deserialize;
@@ -116,19 +116,13 @@ async fn apply(app: &App, name: &str, change: UserChange, by: AccountId) -> ApiR
 
 /// Begins or lifts the quarantine of an account.
 async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<AccountId>, begins: bool) -> ApiResult<()> {
-    let (now, by) = (app.clock.now(), by.map(|by| by.0));
-    app.write(move |mut c| {
-        let (account, why) = (account.clone(), why.clone());
-        Box::pin(async move {
-            let account = Accounts::on(c.reborrow()).get(&account).await?.id.0;
-            if begins {
-                quarantine::quarantine(&mut c, now, account, by, why.as_str()).await
-            } else {
-                quarantine::lift(&mut c, now, account, by, why.as_str()).await
-            }
+    let account = app
+        .read(move |connection| {
+            let account = account.clone();
+            Box::pin(async move { Accounts::on(connection).get(&account).await })
         })
-    })
-    .await?;
+        .await?;
+    app.run(SetQuarantine { account: account.id, begins, by, reason: why.as_str().into() }).await?;
     Ok(())
 }
 

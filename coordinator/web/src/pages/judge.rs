@@ -43,8 +43,11 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/judge", get(judgement).post(sent))
 }
 
-/// Skipped parts that a page names.
+/// Skipped parts that a page names of one game, and of each game of a list.
 const MAX_SKIPPED_SHOWN: usize = 30;
+const MAX_SKIPPED_LISTED: usize = 10;
+/// Length of the tags that an address keeps, in bytes.
+const MAX_TAGS_BYTES: usize = 2_000;
 
 #[derive(Template)]
 #[template(path = "judge.html")]
@@ -52,8 +55,10 @@ struct JudgePage {
     page: Page,
     fen: String,
     moves: String,
-    /// The judged game's position and moves, for the form that steps.
+    /// The judged game's position and moves with its tags, for the form that steps.
     line: [String; 2],
+    /// The tags of the text besides the players' names.
+    tags: Vec<(String, String)>,
     rules: Vec<(&'static str, &'static str, bool)>,
     notations: Vec<(&'static str, &'static str, bool)>,
     chosen_rules: &'static str,
@@ -104,6 +109,10 @@ struct RowVerdict {
     ply: usize,
     comparison: &'static str,
     class: &'static str,
+    /// The first skipped parts, the number of all, and of those not shown.
+    skipped: Vec<String>,
+    count: usize,
+    more: usize,
 }
 
 /// View options of the judgement.
@@ -183,7 +192,7 @@ async fn judge_file(visitor: Visitor, query: JudgeQuery, view: ViewQuery, file: 
 /// The address of a judgement.
 fn address(judged: &Judged, view: &ViewQuery, surplus: usize) -> String {
     let game = &judged.story.game;
-    let [fen, moves] = line_of(game);
+    let [fen, moves] = line_of(game, &judged.tags);
     let surplus = (surplus > 0).then(|| surplus.to_string());
     address_of(&fen, &moves, game.rules(), view, surplus.as_ref())
 }
@@ -204,11 +213,24 @@ fn address_of(fen: &str, moves: &str, rules: RuleSet, view: &ViewQuery, surplus:
     format!("/judge?{}", serde_urlencoded::to_string(query.collect::<Vec<_>>()).unwrap_or_default())
 }
 
-/// A game's position, empty for the start of a game, and its moves in UCI.
-fn line_of(game: &Game) -> [String; 2] {
+/// A game's position, empty for the start of a game, and its moves in UCI behind its tags.
+fn line_of(game: &Game, tags: &[(String, String)]) -> [String; 2] {
     let start = game.start();
     let fen = if *start == Fen::start() { String::new() } else { start.to_string() };
-    [fen, game.moves().map(|mv| mv.to_string()).collect::<Vec<_>>().join(" ")]
+    [fen, kept_tags(tags) + &game.moves().map(|mv| mv.to_string()).collect::<Vec<_>>().join(" ")]
+}
+
+/// The tags that an address keeps, as PGN. Position, rules and notation have their own places.
+fn kept_tags(tags: &[(String, String)]) -> String {
+    let mut text = String::new();
+    for (name, value) in tags {
+        let tag = format!("[{name} \"{}\"] ", value.replace('\\', "\\\\").replace('"', "\\\""));
+        let is_own = ["FEN", "SetUp", "Rules", "Notation"].contains(&name.as_str());
+        if !is_own && text.len() + tag.len() <= MAX_TAGS_BYTES {
+            text += &tag;
+        }
+    }
+    text
 }
 
 async fn judgement(
@@ -246,6 +268,7 @@ fn shown(visitor: &Visitor, query: JudgeQuery, options: &ViewQuery, input: Input
         fen: shortened(query.fen),
         moves: shortened(query.moves),
         line: Default::default(),
+        tags: Vec::new(),
         rules: tagged.into_iter().chain(rules).collect(),
         notations: notations.map(|(name, label)| (name, label, name == notation_name(view.notation))).to_vec(),
         chosen_rules: chosen.unwrap_or_default().name(),
@@ -291,7 +314,15 @@ impl JudgePage {
         let game = &judged.story.game;
         self.counted = game.limit_counter().counted();
         self.surplus = judged.surplus.max(options.surplus.unwrap_or(0));
-        self.line = line_of(game);
+        self.line = line_of(game, &judged.tags);
+        let tag = |name: &str| judged.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.clone());
+        let players = [tag("Red").or_else(|| tag("White")), tag("Black")];
+        if players.iter().any(Option::is_some) {
+            let [red, black] = players.map(Option::unwrap_or_default);
+            self.names = Some(if view.flipped { [red, black] } else { [black, red] });
+        }
+        let is_shown = |name: &str| !["Red", "White", "Black", "FEN", "SetUp", "Result"].contains(&name);
+        self.tags = judged.tags.iter().filter(|(name, _)| is_shown(name)).cloned().collect();
         self.chosen_rules = game.rules().name();
         self.notes = judged.has_notes().then(|| Notes::new(visitor, judged, options, self.surplus));
         let mut viewer = Viewer::new(&judged.story, view);
@@ -326,7 +357,7 @@ impl List {
         let words = &visitor.language.words().boards;
         let rows = list.games.iter().enumerate().map(|(index, game)| Row::new(visitor, index + 1, game, options));
         let sum = list.sum();
-        let [comments, variations, glyphs] = sum.skipped;
+        let [comments, variations, glyphs, others] = sum.skipped;
         let sum = vec![
             (words.judge_games, sum.games),
             (words.judge_agrees, sum.agree),
@@ -336,6 +367,7 @@ impl List {
             (words.judge_comments, comments),
             (words.judge_variations, variations),
             (words.judge_glyphs, glyphs),
+            (words.judge_others, others),
         ];
         Self { rows: rows.collect(), sum }
     }
@@ -356,7 +388,7 @@ impl Row {
             RowVerdict {
                 address: visitor.link(&address_of(
                     fen,
-                    &judged.moves.join(" "),
+                    &(kept_tags(&judged.tags) + &judged.moves.join(" ")),
                     judged.rules,
                     options,
                     surplus.as_ref(),
@@ -369,6 +401,11 @@ impl Row {
                 ply: judged.moves.len(),
                 comparison,
                 class,
+                skipped: (judged.skipped.iter().take(MAX_SKIPPED_LISTED))
+                    .map(|part| skipped_sentence(part, language == Language::Chinese))
+                    .collect(),
+                count: judged.skipped.len(),
+                more: judged.skipped.len().saturating_sub(MAX_SKIPPED_LISTED),
             }
         };
         let judged = match &game.judged {

@@ -17,8 +17,9 @@ use axum::{
 use board::Board;
 use coordinator_core::{
     clock::{SECOND, Time},
+    model::JobId,
+    ops::live::{UnwatchMatch, WatchMatch},
     timed,
-    work::watching,
 };
 use futures_util::stream;
 use protocol::api::{problem::Code, work::Role};
@@ -131,18 +132,13 @@ struct Mark {
 
 /// Marks a match for the live board, or removes the mark.
 async fn mark(State(app): State<App>, Path(job): Path<i64>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
-    let by = visitor.must_be(Role::Maintainer)?.account.0;
-    let (now, begins) = (app.clock.now(), !mark.begin.is_empty());
-    app.write(move |mut connection| {
-        Box::pin(async move {
-            if begins {
-                watching::watch(&mut connection, now, job, None, Some(by)).await
-            } else {
-                watching::unwatch(&mut connection, now, job, Some(by)).await
-            }
-        })
-    })
-    .await?;
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let job = JobId(job);
+    if mark.begin.is_empty() {
+        app.run(UnwatchMatch { job, by }).await?;
+    } else {
+        app.run(WatchMatch { job, pair: None, by }).await?;
+    }
     live::snapshot(&app, &app.live).await?;
     Ok(Redirect::to(&visitor.link("/live-game")))
 }

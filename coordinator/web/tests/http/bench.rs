@@ -72,6 +72,7 @@ impl Bench {
         let clock = Clock::manual(NOW);
         let (stop, stopping) = watch::channel(false);
         let service = Service {
+            pulse: Arc::default(),
             store,
             objects,
             clock: clock.clone(),

@@ -218,7 +218,7 @@ async fn a_file_of_games_is_judged_as_a_list() {
     let post = |query: &'static str, body: String| bench.request(Method::POST, query, "").body(body).send();
     let list: Value = read(post("/api/v1/judge", games.clone()).await.unwrap()).await;
     let sum = json!({ "games": 4, "agree": 1, "differ": 1, "undecided": 1, "refused": 1,
-                      "skipped_comments": 2, "skipped_variations": 0, "skipped_glyphs": 0 });
+                      "skipped_comments": 2, "skipped_variations": 0, "skipped_glyphs": 0, "skipped_others": 0 });
     assert_eq!(list["sum"], sum);
     assert_eq!(list["games"][0]["reason"], "perpetual_chase");
     assert_eq!(list["games"][3]["error"], "Line 13, column 9: move 2: `h9g5`: Black's horse on h9 does not go to g5.");
@@ -240,6 +240,8 @@ async fn a_file_of_games_is_judged_as_a_list() {
             let page = page.text().await.unwrap();
             assert!(words.iter().all(|word| page.contains(word)), "{page}");
             assert!(page.contains("&#60;b&#62;one – two") && !page.contains("<b>one"), "{page}");
+            let part = if path == "/en/judge" { "comment `{" } else { "的注释“{" };
+            assert!(page.contains("<details><summary>") && page.contains(part), "{page}");
             let link = page.split_once("href=\"").unwrap().1;
             assert!(!link.is_empty() && page.contains(&format!("{path}?fen=3a1kb2")), "{page}");
         }
@@ -247,6 +249,43 @@ async fn a_file_of_games_is_judged_as_a_list() {
     let page = send_form(&bench, "/en/judge", &[("moves", "h2e2"), ("pgn", "h2e2 *")]).await;
     assert_eq!(page.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(page.text().await.unwrap().contains("There are a file and a text"));
+}
+
+#[tokio::test]
+async fn names_and_tags_are_kept_at_the_address() {
+    let bench = Bench::start().await;
+    let text = "[Event \"a \\\"cup\\\"\"]\n[Red \"<one>\"]\n[Black \"two\"]\n[Result \"*\"]\n\n1. h2e2 {good} h9g7 *";
+    let page = send_form(&bench, "/en/judge", &[("moves", text)]).await.text().await.unwrap();
+    assert!(
+        page.contains("comment `{good}` at line 6, column 9") && page.contains("<p class=\"player\">two</p>"),
+        "{page}"
+    );
+    let names_only = text.replace("[Result \"*\"]\n", "").replace(" {good}", "").replace(" *", "");
+    let sent = send_form(&bench, "/en/judge", &[("moves", &names_only)]).await;
+    assert_eq!(sent.status(), StatusCode::SEE_OTHER);
+    let address = sent.headers()["location"].to_str().unwrap().to_owned();
+    assert!(address.contains("Red") && address.ends_with("h2e2+h9g7"), "{address}");
+    let page = get(&bench, &address).await.text().await.unwrap();
+    for words in ["<p class=\"player\">two</p>", "<p class=\"player\">&#60;one&#62;</p>", "a &#34;cup&#34;"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let flipped = get(&bench, &format!("{address}&flip=1")).await.text().await.unwrap();
+    assert!(flipped.find("<p class=\"player\">two</p>") > flipped.find("<p class=\"player\">&#60;one"), "{flipped}");
+    // The links of a list lead to the same.
+    let list = send_form(&bench, "/en/judge", &[("pgn", text)]).await.text().await.unwrap();
+    let mut links = list.split("href=\"").map(|link| link.split('"').next().unwrap());
+    let link = links.find(|link| link.contains("Red")).unwrap();
+    let page = get(&bench, &link.replace("&#38;", "&")).await.text().await.unwrap();
+    assert!(page.contains("<p class=\"player\">two</p>") && page.contains("The text claims: ongoing."), "{page}");
+}
+
+#[tokio::test]
+async fn a_file_in_gbk_is_judged() {
+    let bench = Bench::start().await;
+    // `[Event "赛"] 1. 炮二平五 红胜`.
+    let gbk = b"[Event \"\xc8\xfc\"]\n1. \xc5\xda\xb6\xfe\xc6\xbd\xce\xe5 \xba\xec\xca\xa4\n".to_vec();
+    let list: Value = read(bench.request(Method::POST, "/api/v1/judge", "").body(gbk).send().await.unwrap()).await;
+    assert_eq!((&list["games"][0]["moves"][0], &list["games"][0]["claimed"]), (&json!("h2e2"), &json!("red_wins")));
 }
 
 #[tokio::test]

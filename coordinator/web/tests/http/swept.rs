@@ -3,9 +3,9 @@
 use coordinator_core::{
     clock::{Clock, HOUR},
     driver,
+    model::LeaseToken,
     objects::{Kind, ObjectError},
-    store::Store as _,
-    work::receiving::{self, Upload},
+    ops::uploads::ReceiveUpload,
 };
 use dataset::{Digest, shard::Shard};
 use protocol::api::work::{Lease, Role};
@@ -97,21 +97,16 @@ async fn a_sweep_between_storing_and_recording_loses_nothing() {
         let hash = orphan(&bench, bytes).await;
         assert_eq!(sweep(&bench).await, 1);
         let account = bench.service.identify(&token).await.unwrap().account;
-        let upload = Upload {
-            token: lease.token.clone(),
-            account: account.0,
+        let upload = ReceiveUpload {
+            lease: LeaseToken(lease.token.clone()),
+            account,
             hash,
             bytes: length,
             first: lease.terms.first_game,
             games: lease.games,
             positions,
         };
-        let now = bench.clock.now();
-        let recorded = bench.service.store.write(move |mut c| {
-            let upload = upload.clone();
-            Box::pin(async move { receiving::receive(&mut c, now, &upload).await })
-        });
-        recorded.await.unwrap();
+        bench.service.run(upload).await.unwrap();
         if is_read_first {
             bench.validate().await;
         }

@@ -18,11 +18,13 @@ use coordinator_core::{
     clock::HOUR,
     events::record_event,
     model::{Event, Reason, Stall, WebhookId},
-    ops::webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
+    ops::{
+        disputes::SetQuarantine,
+        webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
+    },
     people::secret,
     store::{Accounts, Store as _, StoreError, Webhooks},
     webhooks::{self, Sender, signature},
-    work::quarantine,
 };
 use protocol::api::{problem::Code, work::Role};
 use serde_json::Value;
@@ -113,13 +115,9 @@ async fn events_are_delivered_once_and_signed() {
     cause_event(&bench, "candidate").await;
     bench.account("eve", Role::Volunteer).await;
     let now = bench.clock.now();
-    let done = bench.service.store.write(move |mut c| {
-        Box::pin(async move {
-            let eve = Accounts::on(c.reborrow()).get(&"eve".into()).await?.id.0;
-            quarantine::quarantine(&mut c, now, eve, None, "by hand").await
-        })
-    });
-    done.await.unwrap();
+    let eve = bench.service.store.read(|c| Box::pin(async move { Accounts::on(c).get(&"eve".into()).await }));
+    let (account, reason) = (eve.await.unwrap().id, "by hand".into());
+    bench.service.run(SetQuarantine { account, begins: true, by: None, reason }).await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));
     let requests = receiver.take_requests();
     let kinds: Vec<Value> =

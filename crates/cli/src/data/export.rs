@@ -5,17 +5,17 @@ mod parquet;
 mod positions;
 
 use std::{
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
+    io::{self, Write},
+    path::PathBuf,
 };
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
-use dataset::{AtomicFile, Header, Record, shard};
+use dataset::{Header, Record, shard};
 use xiangqi::notation::Notation;
 
 use super::NOT_FOR_TRAINING;
-use crate::{Finding, output::StandardOutput};
+use crate::{Finding, output::Output};
 
 /// Convert shards to another format
 #[derive(Debug, clap::Args)]
@@ -65,12 +65,8 @@ impl Arguments {
         }
         // All shards are checked before any file or folder is created.
         let shards = self.files.iter().map(shard::open).collect::<Result<Vec<_>, _>>()?;
-        let is_standard = self.out == Path::new("-");
-        let file = if is_standard {
-            Output::Standard(BufWriter::new(StandardOutput(io::stdout())))
-        } else {
-            Output::File(AtomicFile::begin(&self.out).context("--out")?)
-        };
+        let file = Output::begin(&self.out).context("--out")?;
+        let is_standard = file.is_standard();
         let mut exporter: Box<dyn Exporter> = match self.format {
             Format::Jsonl => Box::new(games::Jsonl(file)),
             Format::Pgn => Box::new(games::Pgn { file, notation: self.notation.unwrap_or(Notation::Iccs) }),
@@ -95,37 +91,5 @@ impl Arguments {
             writeln!(summary, "timed {timed}: {NOT_FOR_TRAINING}")?;
         }
         Ok(Finding::Holds)
-    }
-}
-
-/// Where the games go: a new file, or standard output.
-enum Output {
-    File(AtomicFile),
-    Standard(BufWriter<StandardOutput>),
-}
-
-impl Output {
-    /// Flushes, and gives a file its name.
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::File(file) => file.finish(),
-            Self::Standard(mut out) => out.flush(),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.write(bytes),
-            Self::Standard(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::File(file) => file.flush(),
-            Self::Standard(out) => out.flush(),
-        }
     }
 }

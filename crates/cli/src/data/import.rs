@@ -10,11 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use dataset::AtomicFile;
 use serde::Serialize;
 use xiangqi::rules::RuleSet;
 
-use crate::{Finding, threads};
+use crate::{Finding, output::Output, threads};
 
 /// Convert positions of other trainers or games in PGN into labelled positions
 ///
@@ -22,7 +21,7 @@ use crate::{Finding, threads};
 /// `ply`; of games also `game` and `reason`. Imported positions make no shard: their games are not
 /// proven.
 ///
-/// Everything is checked against the rules. Invalid input is named with its place, and nothing is
+/// Everything is checked against the rules. Invalid input is named with its place, and no file is
 /// written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -32,7 +31,7 @@ pub(crate) struct Arguments {
     /// The files' format
     #[arg(long, value_enum, default_value_t = Format::Sfen)]
     format: Format,
-    /// File to write; existing files are not overwritten
+    /// File to write, or `-` for standard output; existing files are not overwritten
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// The written format; `sfen` has only positions with a score and a result
@@ -93,22 +92,24 @@ impl Arguments {
         if self.format == Format::Sfen && (self.rules.is_some() || self.to == Target::Sfen) {
             bail!("--rules and --to sfen need games: --format pgn");
         }
-        let mut target = AtomicFile::begin(&self.out).context("--out")?;
+        let mut target = Output::begin(&self.out).context("--out")?;
+        // Standard output holds the positions alone.
+        let summary: &mut dyn Write = if target.is_standard() { &mut io::stderr() } else { out };
         match self.format {
             Format::Sfen => {
                 let positions = sfen::convert(&self.files, &mut target)?;
                 target.finish().context("--out")?;
                 if self.json {
-                    writeln!(out, "{{\"positions\":{positions}}}")?;
+                    writeln!(summary, "{{\"positions\":{positions}}}")?;
                 } else {
-                    writeln!(out, "{positions} positions")?;
+                    writeln!(summary, "{positions} positions")?;
                 }
             }
             Format::Pgn => {
                 let threads = self.threads.unwrap_or_else(threads::all);
                 let sum = pgn::convert(&self.files, self.rules, self.to, threads, &mut target)?;
                 target.finish().context("--out")?;
-                sum.print(self.json, out)?;
+                sum.print(self.json, summary)?;
             }
         }
         Ok(Finding::Holds)

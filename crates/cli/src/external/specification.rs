@@ -1,5 +1,8 @@
 //! The specification of an external engine on the command line: `COMMAND[;option=value…]`.
 
+use std::{env, fs, path::Path};
+
+use dataset::Digest;
 use xiangqi::text::shortened;
 
 use super::Dialect;
@@ -52,6 +55,23 @@ impl Specification {
         }
         Ok(specification)
     }
+
+    /// The digest of the command and the options. A word that names a file stands for the file's
+    /// content, wherever it is: the program, a script, a net.
+    pub(crate) fn digest(&self) -> Digest {
+        let content = |path: &Path| fs::read(path).ok().map(|bytes| Digest::of(&bytes).to_string());
+        let word = |word: &String| content(Path::new(word)).unwrap_or_else(|| word.clone());
+        let on_path = |name: &String| {
+            let folders = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&folders).find_map(|folder| content(&folder.join(name)))
+        };
+        let mut words: Vec<String> = self.command.iter().map(word).collect();
+        if let (Some(first), Some(program)) = (words.first_mut(), self.command.first().and_then(on_path)) {
+            *first = program;
+        }
+        let options: Vec<_> = self.options.iter().map(|(name, value)| (name, word(value))).collect();
+        Digest::of(format!("{:?} {words:?} {options:?} {:?}", self.protocol, self.dialect).as_bytes())
+    }
 }
 
 /// Splits a command at blanks; quotes group words.
@@ -89,6 +109,22 @@ mod tests {
         let options = [("UCI_Variant", "xiangqi"), ("Skill Level", "3"), ("Path", "a=b")];
         assert_eq!(read.options, options.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!((read.dialect, read.name.as_deref()), (Some(Dialect::FromOne), Some("Fairy")));
+    }
+
+    #[test]
+    fn digests_are_those_of_the_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+        let digest = |path: &Path, options: &str| {
+            Specification::parse(Protocol::Uci, &format!("'{}'{options}", path.display())).unwrap().digest()
+        };
+        fs::write(&one, "version 1").unwrap();
+        fs::write(&other, "version 1").unwrap();
+        let before = digest(&one, "");
+        assert_eq!(digest(&other, ""), before, "the same program elsewhere");
+        assert_ne!(digest(&one, ";Threads=2"), before);
+        fs::write(&one, "version 2").unwrap();
+        assert_ne!(digest(&one, ""), before);
     }
 
     #[test]

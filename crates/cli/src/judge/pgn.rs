@@ -3,15 +3,18 @@
 use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 
 use anyhow::{Result, bail};
-use rayon::prelude::*;
 use serde::Serialize;
 use xiangqi::{
-    notation::reader::{Agreement, GameText, ReadError, TokenKind},
+    notation::reader::{Agreement, Hint, ReadError, Skipped, Transcript},
     rules::{Outcome, Reason, RuleSet},
     text::counted,
 };
 
-use crate::{Finding, games::Chunks, live_line::LiveLine, output::is_broken_pipe};
+use crate::{
+    Finding,
+    games::{self, GamePlace, GameWork, SkippedCounts},
+    output::is_broken_pipe,
+};
 
 /// A judged game.
 #[derive(Serialize)]
@@ -23,8 +26,11 @@ struct Judged {
     ply: usize,
     moves_after_end: usize,
     agreement: Agreement,
-    #[serde(skip)]
-    skipped: [u64; 3],
+    /// All parts of its text that were not used, with their places.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<Skipped>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 #[derive(Default, Serialize)]
@@ -34,49 +40,73 @@ struct Sum {
     differ: u64,
     undecided: u64,
     refused: u64,
-    skipped_comments: u64,
-    skipped_variations: u64,
-    skipped_glyphs: u64,
+    #[serde(flatten)]
+    skipped: SkippedCounts,
 }
 
-/// Judges all games of all files. `rules` has precedence over a game's tag.
+/// Judges all games of all files. `rules` has precedence over a game's tag. `brief` leaves out the
+/// skipped parts of each game.
 pub(super) fn run(
     paths: &[PathBuf],
     rules: Option<RuleSet>,
     threads: NonZeroUsize,
-    json: bool,
-    out: &mut impl Write,
+    [json, brief]: [bool; 2],
+    out: &mut (impl Write + Sync),
 ) -> Result<Finding> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let mut sum = Sum::default();
-    let mut live = LiveLine::new();
-    for path in paths {
-        let mut games = Chunks::open(path)?;
-        while let Some(chunk) = games.next()? {
-            let judged: Vec<_> = pool.install(|| chunk.par_iter().map(|(_, text)| judge(text, rules)).collect());
-            for ((number, text), judged) in chunk.iter().zip(judged) {
-                sum.add(judged.as_ref().ok());
-                match print(&games.name, *number, text.line, &judged, json, out) {
-                    // The reader is gone, and the rest is not read.
-                    Err(error) if is_broken_pipe(&error) => return sum.finding(),
-                    printed => printed?,
-                }
-            }
-            live.show(|| format!("{} games, {} differ, {} refused", sum.games, sum.differ, sum.refused))?;
-        }
+    let mut printer = Printer { rules, json, brief, out, is_closed: false };
+    games::process(paths, threads, &mut printer, &mut sum)?;
+    if !printer.is_closed {
+        sum.print(json, printer.out)?;
     }
-    drop(live);
-    sum.print(json, out)?;
     sum.finding()
 }
 
-fn judge(text: &GameText, rules: Option<RuleSet>) -> Result<Judged, ReadError> {
-    let transcript = text.transcript()?;
+/// Judges games and prints the verdicts.
+struct Printer<'a, W> {
+    rules: Option<RuleSet>,
+    json: bool,
+    brief: bool,
+    out: &'a mut W,
+    /// Whether the output's reader is gone. The rest is judged for the exit status.
+    is_closed: bool,
+}
+
+impl<W: Write + Sync> GameWork for Printer<'_, W> {
+    type Done = Judged;
+    type Sum = Sum;
+
+    fn work(&self, _: u64, transcript: &Transcript) -> Result<Judged, ReadError> {
+        judge(transcript, self.rules)
+    }
+
+    fn add(&mut self, sum: &mut Sum, place: &GamePlace<'_>, mut judged: Result<Judged, ReadError>) -> Result<()> {
+        sum.add(judged.as_ref().ok());
+        if let (true, Ok(judged)) = (self.brief, &mut judged) {
+            judged.skipped.clear();
+        }
+        if self.is_closed {
+            return Ok(());
+        }
+        match print(place, &judged, self.json, self.out) {
+            Err(error) if is_broken_pipe(&error) => {
+                self.is_closed = true;
+                Ok(())
+            }
+            printed => printed,
+        }
+    }
+
+    fn progress(sum: &Sum) -> String {
+        format!("{} games, {} differ, {} refused", sum.games, sum.differ, sum.refused)
+    }
+}
+
+fn judge(transcript: &Transcript, rules: Option<RuleSet>) -> Result<Judged, ReadError> {
     let judged = transcript.judge(rules)?;
     let game = &judged.replay.game;
     let ending = game.status().ending();
     let name = |outcome: Option<Outcome>| outcome.map_or("ongoing", Outcome::name);
-    let skipped = |kind| transcript.skipped.iter().filter(|skipped| skipped.kind == kind).count() as u64;
     Ok(Judged {
         rules: judged.rules.name(),
         claimed: judged.claimed.map(name),
@@ -85,18 +115,12 @@ fn judge(text: &GameText, rules: Option<RuleSet>) -> Result<Judged, ReadError> {
         ply: game.len(),
         moves_after_end: judged.replay.moves_after_end,
         agreement: judged.agreement,
-        skipped: [TokenKind::Comment, TokenKind::Variation, TokenKind::Glyph].map(skipped),
+        skipped: transcript.skipped.clone(),
+        hint: transcript.hint().as_ref().map(Hint::to_string),
     })
 }
 
-fn print(
-    file: &str,
-    game: u64,
-    line: usize,
-    judged: &Result<Judged, ReadError>,
-    json: bool,
-    out: &mut impl Write,
-) -> Result<()> {
+fn print(place: &GamePlace<'_>, judged: &Result<Judged, ReadError>, json: bool, out: &mut impl Write) -> Result<()> {
     #[derive(Serialize)]
     struct Report<'a> {
         file: &'a str,
@@ -107,6 +131,7 @@ fn print(
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     }
+    let &GamePlace { file, line, number: game } = place;
     if json {
         let error = judged.as_ref().err().map(ReadError::to_string);
         serde_json::to_writer(&mut *out, &Report { file, game, line, judged: judged.as_ref().ok(), error })?;
@@ -131,6 +156,12 @@ fn print(
                 write!(out, "; moves after the end: {}", judged.moves_after_end)?;
             }
             writeln!(out)?;
+            for skipped in &judged.skipped {
+                writeln!(out, "  skipped {skipped}")?;
+            }
+            if let Some(hint) = &judged.hint {
+                writeln!(out, "  hint: {hint}")?;
+            }
         }
     }
     Ok(())
@@ -148,10 +179,7 @@ impl Sum {
             Agreement::Differs => self.differ += 1,
             Agreement::Undecided => self.undecided += 1,
         }
-        let [comments, variations, glyphs] = judged.skipped;
-        self.skipped_comments += comments;
-        self.skipped_variations += variations;
-        self.skipped_glyphs += glyphs;
+        self.skipped.add(SkippedCounts::of(&judged.skipped));
     }
 
     fn finding(&self) -> Result<Finding> {
@@ -168,8 +196,7 @@ impl Sum {
             return Ok(());
         }
         let Self { games, agree, differ, undecided, refused, .. } = self;
-        let [comments, variations, glyphs] = [self.skipped_comments, self.skipped_variations, self.skipped_glyphs];
-        writeln!(out, "skipped: {comments} comments, {variations} variations, {glyphs} glyphs")?;
+        writeln!(out, "{}", self.skipped.line(""))?;
         writeln!(out, "{games} games: {agree} agree, {differ} differ, {undecided} undecided, {refused} refused")?;
         Ok(())
     }

@@ -20,8 +20,7 @@ pub(super) fn board(scene: &Scene, script: Script) -> Vec<String> {
         let points: String = (0..9).filter_map(|file| Some(point(scene, script, Square::new(file, rank)?))).collect();
         lines.push(format!(" {rank} {points}"));
         if rank == 5 {
-            let river = if script == Script::Chinese { "      楚河      漢界" } else { "   - - - - - - - - -" };
-            lines.push(river.to_owned());
+            lines.push(script.river().to_owned());
         }
     }
     lines.push("   a b c d e f g h i".to_owned());
@@ -40,12 +39,7 @@ pub(super) fn board(scene: &Scene, script: Script) -> Vec<String> {
 /// A point of the board: two columns. The last move is shown in reverse.
 fn point(scene: &Scene, script: Script, square: Square) -> String {
     let piece = scene.position.piece_at(square);
-    let text = match (script, piece) {
-        (Script::Chinese, Some(piece)) => board::character(piece).to_string(),
-        (Script::Chinese, None) => "＋".to_owned(),
-        (Script::Letters, Some(piece)) => format!("{} ", piece.letter()),
-        (Script::Letters, None) => ". ".to_owned(),
-    };
+    let text = script.point(piece);
     let is_last = scene.last_move.is_some_and(|mv| square == mv.from() || square == mv.to());
     let style = match (piece.is_some_and(|piece| piece.color() == Color::Red), is_last) {
         (false, false) => return text,
@@ -106,7 +100,20 @@ pub(super) fn clipped(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clipped;
+    use xiangqi::Piece;
+
+    use super::{Script, clipped};
+
+    #[test]
+    fn points_have_two_columns_in_every_script() {
+        let pieces = |script: Script| Piece::ALL.map(|piece| script.point(Some(piece))).concat();
+        assert_eq!(pieces(Script::Chinese), "车马炮兵仕相帅车马炮卒士象将");
+        assert_eq!(pieces(Script::Traditional), "俥傌炮兵仕相帥車馬砲卒士象將");
+        assert_eq!(pieces(Script::Letters).chars().count(), 2 * Piece::ALL.len());
+        for script in [Script::Chinese, Script::Traditional] {
+            assert_eq!((script.point(None).as_str(), script.river().contains('汉')), ("＋", script == Script::Chinese));
+        }
+    }
 
     #[test]
     fn lines_are_cut_by_columns() {

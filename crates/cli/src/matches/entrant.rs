@@ -3,6 +3,7 @@
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
 use anyhow::{Result, bail};
+use dataset::Digest;
 use engine::{Evaluation, Parameters, Settings, published};
 use nnue::{Kernel, Net};
 use selfplay::{EnginePlayer, Player};
@@ -81,6 +82,14 @@ impl Loaded {
         match self {
             Self::Own(Evaluation::Net(net, _), ..) => Some(net.hash().to_string()),
             _ => None,
+        }
+    }
+
+    /// The digest of an outside engine's program and settings.
+    pub(crate) fn program_digest(&self) -> Option<Digest> {
+        match self {
+            Self::Own(..) => None,
+            Self::External(specification) => Some(specification.digest()),
         }
     }
 

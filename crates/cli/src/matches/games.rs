@@ -14,7 +14,7 @@ const OPENING_NODES: u64 = 10_000;
 
 /// How games are played.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("limit").required(true))]
+#[command(group = clap::ArgGroup::new("limit"))]
 pub(crate) struct GameArguments {
     /// Limit each move to N nodes
     #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
@@ -69,19 +69,16 @@ impl GameArguments {
         EngineSettings { hash_mebibytes: self.hash as usize, timeouts, timer }
     }
 
-    pub(crate) fn time_control(&self) -> TimeControl {
-        match (self.nodes, self.movetime, self.tc) {
-            (Some(nodes), _, _) => TimeControl::Nodes(nodes),
-            (_, Some(time), _) => TimeControl::MoveTime(Duration::from_millis(time)),
-            (_, _, Some(clock)) => clock,
-            _ => unreachable!("clap requires one of the three"),
-        }
+    /// The common limit of all engines, if there is one.
+    pub(crate) fn time_control(&self) -> Option<TimeControl> {
+        let time = || self.movetime.map(|time| TimeControl::MoveTime(Duration::from_millis(time)));
+        self.nodes.map(TimeControl::Nodes).or_else(time).or(self.tc)
     }
 
-    pub(crate) fn conditions(&self) -> Conditions {
+    pub(crate) fn conditions(&self, time_controls: [TimeControl; 2], decider: bool) -> Conditions {
         Conditions {
-            time_controls: [self.time_control(); 2],
-            decider: false,
+            time_controls,
+            decider,
             grace: Duration::from_millis(self.grace),
             adjudication: self.thresholds.adjudication(),
             ply_cap: self.thresholds.ply_cap,
@@ -99,16 +96,18 @@ impl GameArguments {
         OpeningOrder::new(Openings { rules: self.rules, book, plies, filter }, self.seed)
     }
 
-    /// Describes the limits of both sides, rules and openings.
-    pub(crate) fn description(&self, conditions: &Conditions, book: Option<&Book>) -> String {
-        let openings = match book {
+    /// Describes the openings.
+    pub(crate) fn openings_name(&self, book: Option<&Book>) -> String {
+        match book {
             Some(book) => format!("book {} of {} positions", book.hash(), book.positions().len()),
             None => format!("random openings, seed {}", self.seed),
-        };
-        let (grace, rules) = (self.grace, self.rules);
-        let [a, b] = conditions.time_controls;
-        let limits = if a == b { a.to_string() } else { format!("{a} (A) and {b} (B)") };
-        let decider = if conditions.decider { ", deciders" } else { "" };
+        }
+    }
+
+    /// Describes the limits, rules and openings.
+    pub(crate) fn description(&self, limits: &str, decider: bool, book: Option<&Book>) -> String {
+        let (grace, rules, openings) = (self.grace, self.rules, self.openings_name(book));
+        let decider = if decider { ", deciders" } else { "" };
         format!("{limits}{decider}, grace {grace} ms, {rules} rules, {openings}")
     }
 }

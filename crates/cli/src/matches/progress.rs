@@ -1,15 +1,12 @@
 //! Progress of a running match: one updated line on a terminal, plain lines elsewhere.
 
-use std::{
-    io::{self, IsTerminal as _, Write as _},
-    time::Duration,
-};
+use std::{io, time::Duration};
 
 use selfplay::{FaultReport, Standing};
 use stats::{Counts, Sprt};
 
 use super::record::round;
-use crate::live::LiveView;
+use crate::{live::LiveView, live_line::LiveLine};
 
 /// Pairs per line without a terminal.
 const PAIRS_PER_LINE: u64 = 10;
@@ -18,24 +15,17 @@ const PAIRS_PER_LINE: u64 = 10;
 pub(super) struct Progress<'a> {
     pairs: u64,
     test: Option<Sprt>,
-    terminal: bool,
-    /// Whether the last line is to be overwritten.
-    pending: bool,
-    live: Option<&'a LiveView<'a>>,
+    line: LiveLine<'a>,
 }
 
 impl<'a> Progress<'a> {
     pub(super) fn new(pairs: u64, test: Option<Sprt>, live: Option<&'a LiveView<'a>>) -> Self {
-        Self { pairs, test, terminal: io::stderr().is_terminal(), pending: false, live }
+        Self { pairs, test, line: LiveLine::with_view(live) }
     }
 
     /// Prints a permanent line.
     pub(super) fn announce(&mut self, line: &str) -> io::Result<()> {
-        self.finish()?;
-        if let Some(live) = self.live {
-            live.release();
-        }
-        writeln!(io::stderr(), "{line}")
+        self.line.announce(line)
     }
 
     pub(super) fn fault(&mut self, name: &str, fault: &FaultReport, game: Option<&str>) -> io::Result<()> {
@@ -48,55 +38,45 @@ impl<'a> Progress<'a> {
     }
 
     pub(super) fn show(&mut self, standing: &Standing, elapsed: Duration) -> io::Result<()> {
-        let done = standing.pairs.pairs();
-        if let Some(live) = self.live.filter(|live| live.draws()) {
-            live.set_standing(&self.line(standing, elapsed));
-        } else if self.terminal {
-            write!(io::stderr(), "\r\x1b[K{}", self.line(standing, elapsed))?;
-            self.pending = true;
-        } else if done.is_multiple_of(PAIRS_PER_LINE) {
-            writeln!(io::stderr(), "{}", self.line(standing, elapsed))?;
-        }
-        Ok(())
+        let is_due = standing.pairs.pairs().is_multiple_of(PAIRS_PER_LINE);
+        let Self { pairs, test, line } = self;
+        line.show_or_print(is_due, || text(*pairs, test.as_ref(), standing, elapsed))
     }
 
     /// Ends the updated line.
     pub(super) fn finish(&mut self) -> io::Result<()> {
-        if self.pending {
-            self.pending = false;
-            writeln!(io::stderr())?;
-        }
-        Ok(())
+        self.line.end()
     }
+}
 
-    fn line(&self, standing: &Standing, elapsed: Duration) -> String {
-        let [losses, draws, wins] = *standing.games.cells();
-        let counts = Counts::from(standing.pairs);
-        let elo = counts.logistic_elo();
-        let mut parts = vec![format!(
-            "games {}/{}  W/D/L {wins}/{draws}/{losses}  elo {:+.1} ± {:.1}  pairs {}",
-            standing.games.games(),
-            2 * self.pairs,
-            elo.elo,
-            elo.error(),
-            standing.pairs,
-        )];
-        let done = standing.pairs.pairs();
-        let mut pairs_left = self.pairs.saturating_sub(done) as f64;
-        if let Some(test) = &self.test {
-            if let Some(llr) = standing.llr {
-                parts.push(format!("llr {llr:+.2} in {:.2}", test.bounds()));
-            }
-            if let Ok(outlook) = test.outlook(counts) {
-                pairs_left = pairs_left.min(outlook.games_to_go / 2.0);
-            }
+/// Describes the standing after some of the pairs.
+fn text(pairs: u64, test: Option<&Sprt>, standing: &Standing, elapsed: Duration) -> String {
+    let [losses, draws, wins] = *standing.games.cells();
+    let counts = Counts::from(standing.pairs);
+    let elo = counts.logistic_elo();
+    let mut parts = vec![format!(
+        "games {}/{}  W/D/L {wins}/{draws}/{losses}  elo {:+.1} ± {:.1}  pairs {}",
+        standing.games.games(),
+        2 * pairs,
+        elo.elo,
+        elo.error(),
+        standing.pairs,
+    )];
+    let done = standing.pairs.pairs();
+    let mut pairs_left = pairs.saturating_sub(done) as f64;
+    if let Some(test) = test {
+        if let Some(llr) = standing.llr {
+            parts.push(format!("llr {llr:+.2} in {:.2}", test.bounds()));
         }
-        if !standing.faults.is_empty() {
-            parts.push(format!("faults {}", standing.faults.len()));
+        if let Ok(outlook) = test.outlook(counts) {
+            pairs_left = pairs_left.min(outlook.games_to_go / 2.0);
         }
-        parts.push(format!("left {}", clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)));
-        parts.join("  ")
     }
+    if !standing.faults.is_empty() {
+        parts.push(format!("faults {}", standing.faults.len()));
+    }
+    parts.push(format!("left {}", clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)));
+    parts.join("  ")
 }
 
 /// A time as `1:02:03`.

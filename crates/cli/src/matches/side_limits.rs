@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use selfplay::TimeControl;
 
 /// Limits that differ from the common one.
@@ -34,11 +35,13 @@ pub(super) struct SideLimits {
 
 impl SideLimits {
     /// The time controls of A and B.
-    pub(super) fn time_controls(&self, common: TimeControl) -> [TimeControl; 2] {
-        let own = |nodes: Option<u64>, time: Option<u64>, clock| {
+    pub(super) fn time_controls(&self, common: Option<TimeControl>) -> Result<[TimeControl; 2]> {
+        let own = |side: char, nodes: Option<u64>, time: Option<u64>, clock| {
             let time = time.map(|time| TimeControl::MoveTime(Duration::from_millis(time)));
-            nodes.map(TimeControl::Nodes).or(time).or(clock).unwrap_or(common)
+            nodes.map(TimeControl::Nodes).or(time).or(clock).or(common).with_context(|| {
+                format!("no limit for --{side}: give --nodes, --movetime or --tc, or --{side}-nodes and the like")
+            })
         };
-        [own(self.a_nodes, self.a_movetime, self.a_tc), own(self.b_nodes, self.b_movetime, self.b_tc)]
+        Ok([own('a', self.a_nodes, self.a_movetime, self.a_tc)?, own('b', self.b_nodes, self.b_movetime, self.b_tc)?])
     }
 }

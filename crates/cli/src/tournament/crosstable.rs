@@ -35,7 +35,7 @@ pub(super) struct RatedRow<'a> {
     row: Row,
     /// Relative to the first engine.
     elo: f64,
-    /// Half of the 95 % interval; none without games.
+    /// Half of the 95 % interval; none for the first engine, and without games.
     elo_error: Option<f64>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Crosstable<'a> {
     /// The cells of a row; the last ones are the points against each row.
     fn cells(&self, rated: &RatedRow<'_>) -> Vec<String> {
         let RatedRow { name, row, elo, elo_error } = rated;
-        let error = elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}"));
+        let error = elo_error.map_or_else(String::new, |error| format!(" ± {error:.0}"));
         // No `-0`.
         let elo = elo.round() + 0.0;
         let against = self.rows.iter().map(|other| {
@@ -190,19 +190,21 @@ impl<'a> Crosstable<'a> {
             Kind::RoundRobin | Kind::Gauntlet => Some(row.neustadtl.to_string()),
             Kind::Knockout => None,
         };
-        let elo = format!("{elo:+.0} ± {error}");
+        let elo = format!("{elo:+.0}{error}");
         fixed.into_iter().chain(tie_break).chain([elo]).chain(against).collect()
     }
 
-    /// Formats the table as a page that needs no other file.
-    pub(super) fn html(&self, event: &str) -> String {
+    /// Formats the table as a page that needs no other file, with named facts about the tournament.
+    pub(super) fn html(&self, event: &str, facts: &[(&str, String)]) -> String {
         let event = escaped(event);
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{event}</title>\n\
              <style>body {{ font-family: sans-serif; margin: 2em }} table {{ border-collapse: collapse }} \
              th, td {{ white-space: nowrap; border: 1px solid #999; padding: 0.3em 0.6em; text-align: right }} \
-             td:nth-child(2), th:nth-child(2) {{ text-align: left }} th {{ background: #eee }}</style>\n</head>\n\
+             td:nth-child(2), th:nth-child(2) {{ text-align: left }} th {{ background: #eee }} \
+             dl {{ display: grid; grid-template-columns: max-content 1fr; gap: 0.2em 1em }} \
+             dd {{ margin: 0 }}</style>\n</head>\n\
              <body>\n<h1>{event}</h1>\n<table>\n"
         );
         let mut line = |cells: Vec<String>, tag: &str| {
@@ -227,9 +229,13 @@ impl<'a> Crosstable<'a> {
         let _ = write!(
             page,
             "<p>{} Elo is relative to the first engine of the command, with the 95 % interval. The columns with \
-             numbers are the points of all games against each row.</p>\n</body>\n</html>\n",
+             numbers are the points of all games against each row.</p>\n<h2>Terms</h2>\n<dl>\n",
             self.scoring()
         );
+        for (name, value) in facts {
+            let _ = writeln!(page, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
+        }
+        page.push_str("</dl>\n</body>\n</html>\n");
         page
     }
 }

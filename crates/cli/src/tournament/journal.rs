@@ -79,13 +79,15 @@ impl RecordedPair {
 /// The record, in memory and in its file.
 pub(super) struct Journal {
     file: Option<File>,
+    /// The first line: that of the record, if there is one.
+    pub(super) header: Value,
     pub(super) pairs: Vec<RecordedPair>,
 }
 
 impl Journal {
     /// Opens the file of a tournament, or begins it with `header`. Without a path nothing is kept.
     pub(super) fn open(path: Option<&Path>, header: &Value) -> Result<Self> {
-        let Some(path) = path else { return Ok(Self { file: None, pairs: Vec::new() }) };
+        let Some(path) = path else { return Ok(Self { file: None, header: header.clone(), pairs: Vec::new() }) };
         let place = || path.display().to_string();
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.as_mut().map_err(|error| anyhow::anyhow!("{error}")).with_context(place)?;
@@ -96,7 +98,7 @@ impl Journal {
         }
         let mut text = String::new();
         file.read_to_string(&mut text).with_context(place)?;
-        let pairs = read(&text, header).with_context(place)?;
+        let (found, pairs) = read(&text, header).with_context(place)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1) as u64;
         // Only a kill in its first write leaves a record without a whole line.
         if whole == 0 && !header.to_string().starts_with(&text) {
@@ -104,7 +106,7 @@ impl Journal {
         }
         file.set_len(whole).with_context(place)?;
         file.seek(SeekFrom::Start(whole)).with_context(place)?;
-        let mut journal = Self { file: Some(file.try_clone().with_context(place)?), pairs };
+        let mut journal = Self { file: Some(file.try_clone().with_context(place)?), header: found, pairs };
         if whole == 0 {
             journal.write(header).with_context(place)?;
         }
@@ -161,16 +163,19 @@ impl Journal {
     }
 }
 
-/// Reads the pairs of a record with this header; an empty record has none.
-fn read(text: &str, header: &Value) -> Result<Vec<RecordedPair>> {
+/// Reads the header and the pairs of a record of the tournament with this header; an empty record
+/// has no pairs.
+fn read(text: &str, header: &Value) -> Result<(Value, Vec<RecordedPair>)> {
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let players = header["engines"].as_array().map_or(0, Vec::len);
     let mut pairs = Vec::new();
+    let mut first = header.clone();
     for (number, line) in whole.lines().enumerate() {
         let place = || format!("line {}", number + 1);
         if number == 0 {
             let found: Value = serde_json::from_str(line).with_context(place)?;
             compare(&found, header)?;
+            first = found;
             continue;
         }
         let pair: RecordedPair = serde_json::from_str(line).with_context(place)?;
@@ -182,14 +187,15 @@ fn read(text: &str, header: &Value) -> Result<Vec<RecordedPair>> {
         }
         pairs.push(pair);
     }
-    Ok(pairs)
+    Ok((first, pairs))
 }
 
-/// Checks that a record is of this tournament, and names the first difference.
+/// Checks that a record is of this tournament, and names the first difference. It may have begun on
+/// another day.
 fn compare(found: &Value, header: &Value) -> Result<()> {
     let names = [header, found].into_iter().filter_map(Value::as_object).flat_map(|fields| fields.keys());
     for name in names {
-        if found[name] != header[name] {
+        if name != "date" && found[name] != header[name] {
             bail!("the record is of another tournament: its {name} is {}, here it is {}", found[name], header[name]);
         }
     }
@@ -217,12 +223,15 @@ mod tests {
         for end in 0..=text.len() {
             let lines = text[..end].matches('\n').count();
             let expected: Vec<_> = [pair(1), pair(2)].into_iter().take(lines.saturating_sub(1)).collect();
-            assert_eq!(read(&text[..end], &header).unwrap(), expected, "{end}");
+            assert_eq!(read(&text[..end], &header).unwrap(), (header.clone(), expected), "{end}");
         }
         let error = |text: &str, header: &Value| format!("{:#}", read(text, header).unwrap_err());
         let other = json!({ "chuhe_tournament": 1, "engines": ["a", "b"], "pairs": 4 });
         assert_eq!(error(&text, &other), "the record is of another tournament: its pairs is 3, here it is 4");
         assert!(error(&format!("{header}\nx\n"), &header).starts_with("line 2: expected value"));
+        let mut today = header.clone();
+        today["date"] = json!("2026.01.02");
+        assert_eq!(read(&text, &today).unwrap().0, header, "it began on another day");
         let mut odds = header.clone();
         odds["decider"] = json!(true);
         let text_with_odds = text.replace(&header.to_string(), &odds.to_string());

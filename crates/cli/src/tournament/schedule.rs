@@ -1,5 +1,7 @@
 //! The schedules of tournaments.
 
+use std::fmt;
+
 use stats::tournament::{Game, Pairing, berger, knockout, swiss};
 
 /// The kind of a tournament.
@@ -14,6 +16,17 @@ pub(super) enum Kind {
     Swiss,
     /// The loser of a tie is out; engines are seeded in the order given
     Knockout,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RoundRobin => "round robin",
+            Self::Gauntlet => "gauntlet",
+            Self::Swiss => "Swiss",
+            Self::Knockout => "knockout",
+        })
+    }
 }
 
 /// A kind of tournament with its size.

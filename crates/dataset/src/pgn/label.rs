@@ -50,6 +50,8 @@ pub struct LabelledGame {
     pub variations: usize,
     /// The glyphs.
     pub glyphs: usize,
+    /// The tags, numbers, keywords and dashes without use.
+    pub others: usize,
 }
 
 impl LabelledGame {
@@ -80,6 +82,7 @@ impl LabelledGame {
             comments: 0,
             variations: 0,
             glyphs: 0,
+            others: 0,
         };
         let mut game = Game::new(transcript.start.clone(), judged.rules);
         for (ply, mv) in played.moves().enumerate() {
@@ -104,7 +107,10 @@ impl LabelledGame {
             match skipped.kind {
                 TokenKind::Variation => labelled.variations += 1,
                 TokenKind::Glyph => labelled.glyphs += 1,
-                _ => labelled.comments += usize::from(skipped.comment().is_none_or(|it| evaluation(&it).is_none())),
+                TokenKind::Comment => {
+                    labelled.comments += usize::from(skipped.comment().is_none_or(|it| evaluation(&it).is_none()));
+                }
+                _ => labelled.others += 1,
             }
         }
         Ok(labelled)

@@ -57,6 +57,14 @@ pub enum TrainingError {
     NoSuchPlace(ReaderPosition),
 }
 
+impl TrainingError {
+    /// Whether this machine failed: a shard that it cannot read.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::Shard { cause: ShardError::Io(_), .. })
+    }
+}
+
 struct Task {
     number: u64,
     blocks: Vec<BlockId>,

@@ -40,7 +40,8 @@ const TRADITIONAL: [char; Piece::COUNT] =
 const NUMERALS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
 /// A piece's name in simplified characters, as its side writes it.
-pub(crate) const fn simplified_name(piece: Piece) -> char {
+#[must_use]
+pub const fn simplified_name(piece: Piece) -> char {
     SIMPLIFIED[piece.index()]
 }
 

@@ -5,8 +5,9 @@
 //! glyphs.
 //!
 //! Nothing is dropped silently. [`Tokens`] assigns every byte of a text to exactly one token, and
-//! [`Transcript::skipped`] lists what is neither position, move, number nor result. A word that is
-//! nothing of this is an error, which names its place.
+//! [`Transcript::skipped`] lists what is neither position, move, result nor tag. It also lists the
+//! numbers that do not count the moves, and the tags that say nothing. A word that is nothing of
+//! this is an error, which names its place.
 //!
 //! [`Games`] splits a file of many games in PGN, and holds one of them in memory.
 //!
@@ -21,115 +22,33 @@
 //! # Ok::<(), xiangqi::notation::reader::ReadError>(())
 //! ```
 
+mod collect;
 mod error;
 mod games;
 mod judged;
+mod numbers;
+mod parts;
 mod resolve;
+mod results;
 mod tokens;
 mod words;
 
 pub use error::{ReadError, ReadErrorKind};
 pub use games::{GameText, Games, MAX_GAME_BYTES};
 pub use judged::{Agreement, DRAW_WINS_BLACK, JudgedGame};
+pub use parts::{Place, Skipped, WrittenMove};
 pub(super) use resolve::parse_in;
 pub use resolve::resolve;
 pub use tokens::{Token, TokenKind, Tokens};
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 use super::chinese;
 use crate::{
     Color, Fen, Move,
     rules::{Game, Outcome, RuleSet},
-    text::shortened,
 };
-
-/// A place in a text, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Place {
-    /// The line.
-    pub line: usize,
-    /// The character in the line.
-    pub column: usize,
-}
-
-impl Place {
-    /// The beginning of a text.
-    pub const START: Self = Self { line: 1, column: 1 };
-
-    /// The place behind a text that begins here.
-    #[must_use]
-    pub fn behind(self, text: &str) -> Self {
-        match text.rfind('\n') {
-            None => Self { column: self.column + text.chars().count(), ..self },
-            Some(end) => {
-                let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-                Self { line: self.line + lines, column: 1 + text[end + 1..].chars().count() }
-            }
-        }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
-}
-
-/// A move as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenMove {
-    /// The move's text, without blanks.
-    pub text: String,
-    /// Its place.
-    pub place: Place,
-}
-
-/// A part of a text that was recognised and not used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Skipped {
-    /// Its kind: a comment, a variation or a glyph.
-    pub kind: TokenKind,
-    /// Its place.
-    #[cfg_attr(feature = "serde", serde(flatten))]
-    pub place: Place,
-    /// The number of moves before it.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub after: usize,
-    /// Its text. Messages and JSON shorten it.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "serialize_shortened"))]
-    pub text: String,
-}
-
-#[cfg(feature = "serde")]
-fn serialize_shortened<S: serde::Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&shortened(text))
-}
-
-impl Skipped {
-    /// The words of a comment, without its marks and with single blanks. `None` if it is none, or a
-    /// line that PGN escapes by `%`.
-    #[must_use]
-    pub fn comment(&self) -> Option<String> {
-        let text = self.text.as_str();
-        let bare = match text.chars().next() {
-            _ if self.kind != TokenKind::Comment => None,
-            Some('{') => text[1..].strip_suffix('}'),
-            Some('（') => text['（'.len_utf8()..].strip_suffix('）'),
-            Some(';') => Some(&text[1..]),
-            _ => None,
-        };
-        bare.map(|bare| bare.split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}` at {}", self.kind.name(), shortened(&self.text), self.place)
-    }
-}
+use collect::Collector;
 
 /// A game as a text holds it. Whether its moves are legal is not yet known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,67 +95,17 @@ impl Transcript {
     }
 
     fn read_from(texts: [Tokens<'_>; 2], start: Place) -> Result<Self, ReadError> {
-        let mut transcript =
-            Self { start: Fen::start(), moves: Vec::new(), result: None, tags: Vec::new(), skipped: Vec::new() };
-        let mut has_position = false;
+        let mut collector = Collector::default();
         for (index, tokens) in texts.into_iter().enumerate() {
             let mut next = start;
             for token in tokens {
                 let place = next;
                 next = place.behind(token.text);
-                let taken = transcript.take(token, place, &mut has_position);
+                let taken = collector.take(index, place, token);
                 taken.map_err(|kind| ReadError { place, in_position: index == 0, kind, hint: None })?;
             }
         }
-        Ok(transcript)
-    }
-
-    fn take(&mut self, token: Token<'_>, place: Place, has_position: &mut bool) -> Result<(), ReadErrorKind> {
-        let text = token.text;
-        let tag = if token.kind == TokenKind::Tag { tag(text) } else { None };
-        let position = match (token.kind, &tag) {
-            (TokenKind::StartPosition, _) => Some("startpos"),
-            (TokenKind::Fen, _) => Some(text),
-            (_, Some(("FEN", value))) => Some(value.trim()),
-            _ => None,
-        };
-        if let Some(fen) = position {
-            if *has_position || !self.moves.is_empty() {
-                return Err(ReadErrorKind::SecondPosition);
-            }
-            *has_position = true;
-            if fen != "startpos" {
-                self.start = fen.parse()?;
-            }
-        }
-        match token.kind {
-            TokenKind::Result if self.result.is_some() => Err(ReadErrorKind::SecondResult { text: shortened(text) }),
-            TokenKind::Move if self.result.is_some() => Err(ReadErrorKind::AfterResult { text: shortened(text) }),
-            TokenKind::Result => {
-                let result = outcome(text);
-                if let Some(tag) = self.tag("Result").filter(|tag| outcome(tag) != result) {
-                    return Err(ReadErrorKind::OtherResult { text: shortened(text), tag: shortened(tag) });
-                }
-                self.result = Some(result);
-                Ok(())
-            }
-            TokenKind::Move => {
-                self.moves.push(WrittenMove { text: text.split_whitespace().collect(), place });
-                Ok(())
-            }
-            TokenKind::Tag => {
-                self.tags.extend(tag.map(|(name, value)| (name.to_owned(), value.into_owned())));
-                Ok(())
-            }
-            TokenKind::Comment | TokenKind::Variation | TokenKind::Glyph => {
-                self.skipped.push(Skipped { kind: token.kind, place, after: self.moves.len(), text: text.to_owned() });
-                Ok(())
-            }
-            TokenKind::Unclosed => Err(ReadErrorKind::Unclosed { text: shortened(text) }),
-            TokenKind::Unknown if text.starts_with('[') => Err(ReadErrorKind::Tag { text: shortened(text) }),
-            TokenKind::Unknown => Err(ReadErrorKind::Unknown { text: shortened(text), number: self.moves.len() + 1 }),
-            _ => Ok(()),
-        }
+        Ok(collector.finish())
     }
 
     /// The value of a tag.
@@ -304,7 +173,7 @@ impl Transcript {
             }
             sides += 1;
         }
-        (sides >= 2).then_some(Hint { first })
+        (sides >= 1).then_some(Hint { first })
     }
 }
 
@@ -326,25 +195,10 @@ impl fmt::Display for Hint {
     }
 }
 
-/// The name of a tag, and its value. A backslash stands before quotes and backslashes.
-fn tag(text: &str) -> Option<(&str, Cow<'_, str>)> {
-    let (name, value) = text.strip_prefix('[')?.split_once('"')?;
-    let (value, _) = value.rsplit_once('"')?;
-    let unescaped = || {
-        let mut is_escaped = false;
-        let is_kept = |letter: &char| {
-            is_escaped = *letter == '\\' && !is_escaped;
-            !is_escaped
-        };
-        value.chars().filter(is_kept).collect()
-    };
-    Some((name.trim(), if value.contains('\\') { Cow::Owned(unescaped()) } else { Cow::Borrowed(value) }))
-}
-
 /// The outcome that a result says; `None` for `*`, or if it is no result.
 #[must_use]
 pub fn outcome(text: &str) -> Option<Outcome> {
-    words::outcome(text)
+    results::outcome(text)
 }
 
 #[cfg(test)]

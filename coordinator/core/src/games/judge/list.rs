@@ -1,8 +1,9 @@
 //! A file of games in PGN, judged one by one.
 
+use dataset::pgn::Utf8Lines;
 use serde_json::{Value, json};
 use xiangqi::{
-    notation::reader::{Agreement, GameText, Games, TokenKind},
+    notation::reader::{Agreement, GameText, Games, Skipped, TokenKind},
     rules::RuleSet,
 };
 
@@ -41,8 +42,10 @@ pub struct JudgedGame {
     pub reason: Option<&'static str>,
     pub surplus: usize,
     pub agreement: Agreement,
-    pub skipped: [usize; 3],
-    skipped_parts: Value,
+    /// All parts of the text that were not used.
+    pub skipped: Vec<Skipped>,
+    /// The tags of PGN, with their values.
+    pub tags: Vec<(String, String)>,
 }
 
 /// The sum of a judged file.
@@ -54,8 +57,8 @@ pub struct Sum {
     pub differ: usize,
     pub undecided: usize,
     pub refused: usize,
-    /// Comments, variations and glyphs.
-    pub skipped: [usize; 3],
+    /// Comments, variations, glyphs, and others.
+    pub skipped: [usize; 4],
 }
 
 /// Judges all games of a file, by default each by the rules of its tag.
@@ -65,7 +68,7 @@ pub fn judge_games(text: &[u8], rules: &str) -> Result<JudgedList, Wrong> {
         return Err(Wrong::TooLongFile(text.len()));
     }
     let mut games = Vec::new();
-    for game in Games::new(text) {
+    for game in Games::new(Utf8Lines::new(text)) {
         // A limit on a game's length is beyond that of the file.
         let game = game.map_err(|_| Wrong::TooLongFile(text.len()))?;
         if games.len() == MAX_GAMES {
@@ -91,7 +94,6 @@ impl ListedGame {
         if transcript.moves.len() > MAX_MOVES {
             return Self { line, names, judged: Err(Wrong::ManyMoves) };
         }
-        let count = |kind| transcript.skipped.iter().filter(|part| part.kind == kind).count();
         let judged = transcript.judge(rules).map(|judged| {
             let game = &judged.replay.game;
             let ending = game.status().ending();
@@ -104,8 +106,8 @@ impl ListedGame {
                 reason: ending.map(|ending| ending.reason.name()),
                 surplus: judged.replay.moves_after_end,
                 agreement: judged.agreement,
-                skipped: [TokenKind::Comment, TokenKind::Variation, TokenKind::Glyph].map(count),
-                skipped_parts: skipped_json(&transcript.skipped),
+                skipped: transcript.skipped.clone(),
+                tags: transcript.tags.clone(),
             }
         });
         Self { line, names, judged: judged.map_err(Wrong::from) }
@@ -125,7 +127,7 @@ impl ListedGame {
             "rules": judged.rules.name(), "start": judged.start, "moves": judged.moves, "claimed": judged.claimed,
             "outcome": judged.outcome, "reason": judged.reason, "ply": judged.moves.len(),
             "moves_after_the_end": judged.surplus, "agreement": agreement_name(judged.agreement),
-            "skipped": judged.skipped_parts,
+            "skipped": skipped_json(&judged.skipped),
         });
         if let (Value::Object(value), Value::Object(fields)) = (&mut value, fields) {
             value.extend(fields);
@@ -158,8 +160,13 @@ impl JudgedList {
                 Agreement::Differs => sum.differ += 1,
                 Agreement::Undecided => sum.undecided += 1,
             }
-            for (sum, count) in sum.skipped.iter_mut().zip(judged.skipped) {
-                *sum += count;
+            for part in &judged.skipped {
+                sum.skipped[match part.kind {
+                    TokenKind::Comment => 0,
+                    TokenKind::Variation => 1,
+                    TokenKind::Glyph => 2,
+                    _ => 3,
+                }] += 1;
             }
         }
         sum
@@ -167,12 +174,14 @@ impl JudgedList {
 
     /// JSON for programs.
     pub fn json(&self) -> Value {
-        let Sum { games, agree, differ, undecided, refused, skipped: [comments, variations, glyphs] } = self.sum();
+        let Sum { games, agree, differ, undecided, refused, skipped: [comments, variations, glyphs, others] } =
+            self.sum();
         let listed: Value = self.games.iter().map(ListedGame::json).collect();
         json!({
             "games": listed,
             "sum": { "games": games, "agree": agree, "differ": differ, "undecided": undecided, "refused": refused,
-                     "skipped_comments": comments, "skipped_variations": variations, "skipped_glyphs": glyphs },
+                     "skipped_comments": comments, "skipped_variations": variations, "skipped_glyphs": glyphs,
+                     "skipped_others": others },
         })
     }
 }
@@ -208,7 +217,7 @@ mod tests {
         assert_eq!(
             value["sum"],
             json!({ "games": 3, "agree": 1, "differ": 1, "undecided": 0, "refused": 1,
-                    "skipped_comments": 1, "skipped_variations": 0, "skipped_glyphs": 0 })
+                    "skipped_comments": 1, "skipped_variations": 0, "skipped_glyphs": 0, "skipped_others": 0 })
         );
         let games = &value["games"];
         assert_eq!((&games[0]["red"], &games[0]["black"]), (&json!("a"), &json!("b")));

@@ -81,6 +81,10 @@ pub fn skipped_sentence(part: &Skipped, chinese: bool) -> String {
     let kind = match part.kind {
         TokenKind::Variation => "变着",
         TokenKind::Glyph => "评注符号",
+        TokenKind::Tag => "无用标签",
+        TokenKind::Number => "多余数字",
+        TokenKind::Keyword => "多余单词",
+        TokenKind::Dash => "多余横线",
         _ => "注释",
     };
     format!("{}的{kind}“{}”", place(part.place), shortened(&part.text))
@@ -111,7 +115,8 @@ fn of_reader(error: &ReadError) -> String {
         ReadErrorKind::SecondResult { text } => format!("第二个结果“{text}”"),
         ReadErrorKind::AfterResult { text } => format!("结果之后还有着法“{text}”"),
         ReadErrorKind::OtherResult { text, tag } => format!("结果“{text}”与标签“{tag}”不同"),
-        ReadErrorKind::NotUtf8 => "有字节不是 UTF-8".to_owned(),
+        ReadErrorKind::TagAfterResult { tag } => format!("标签“{tag}”与前面的结果不同"),
+        ReadErrorKind::NotUtf8 => "有字节既不是 UTF-8 也不是 GBK".to_owned(),
     };
     let is_placed = error.place.line > 1 || !text.starts_with('第');
     let kind = if error.in_position { "局面：" } else { "" };

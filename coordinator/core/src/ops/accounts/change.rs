@@ -1,12 +1,13 @@
 //! Changes of roles and states.
 
 use crate::{
-    model::{AccountChange, AccountId, AccountKey, Event},
+    events::{Event, record_event},
+    model::{AccountChange, AccountId, AccountKey},
     store::{Operation, StoreError, Tx},
 };
 
 /// Changes an account's role, its state, or both. A quarantine ends only by
-/// [`lift`](crate::work::quarantine::lift).
+/// [`SetQuarantine`](crate::ops::disputes::SetQuarantine).
 pub struct ChangeAccount {
     /// The account.
     pub account: AccountKey,
@@ -23,12 +24,13 @@ impl Operation for ChangeAccount {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let mut account = tx.accounts().lock(&self.account).await?;
         for &change in &self.changes {
             account.change(change, self.message.as_deref().map(Into::into))?;
             tx.accounts().save(&account).await?;
             let event = Event::AccountChanged { account: account.id, change, message: self.message.clone() };
-            tx.record(self.by, &event).await?;
+            record_event(&mut tx.connection(), now, self.by, event).await?;
         }
         Ok(())
     }

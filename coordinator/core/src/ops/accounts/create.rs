@@ -3,7 +3,8 @@
 use protocol::{api::work::Role, is_name};
 
 use crate::{
-    model::{AccountId, AccountState, Event, Refusal},
+    events::{Event, record_event},
+    model::{AccountId, AccountState, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -29,7 +30,13 @@ impl Operation for CreateAccount {
             return Err(Refusal::BadName { name }.into());
         }
         let account = tx.accounts().add(now, &name, self.role, self.state).await?;
-        tx.record(self.by, &Event::AccountCreated { account, name, role: self.role, state: self.state }).await?;
+        record_event(
+            &mut tx.connection(),
+            now,
+            self.by,
+            Event::AccountCreated { account, name, role: self.role, state: self.state },
+        )
+        .await?;
         Ok(account)
     }
 }

@@ -1,7 +1,8 @@
 //! Deletion of accounts.
 
 use crate::{
-    model::{AccountId, AccountKey, Event},
+    events::{Event, record_event},
+    model::{AccountId, AccountKey},
     store::{Operation, StoreError, Tx},
 };
 
@@ -24,7 +25,7 @@ impl Operation for DeleteAccount {
         tx.accounts().save(&account).await?;
         tx.accounts().anonymize(now, account.id).await?;
         tx.events().erase(account.id).await?;
-        tx.record(self.by, &Event::AccountDeleted { account: account.id }).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::AccountDeleted { account: account.id }).await?;
         Ok(())
     }
 }

@@ -4,7 +4,8 @@ use protocol::api::work::Role;
 
 use crate::{
     clock::DAY,
-    model::{AccountId, AccountKey, Event},
+    events::{Event, record_event},
+    model::{AccountId, AccountKey},
     people::hash_of,
     store::{Operation, StoreError, Tx},
 };
@@ -29,7 +30,7 @@ impl Operation for Invite {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let (now, by) = (tx.now(), tx.accounts().get(&self.by).await?.id);
         tx.accounts().invite(now, hash_of(&self.secret), self.role, by, now.after(VALIDITY_MS)).await?;
-        tx.record(Some(by), &Event::Invited { account: by, role: self.role }).await?;
+        record_event(&mut tx.connection(), now, Some(by), Event::Invited { account: by, role: self.role }).await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Passwords.
 
 use crate::{
-    model::{AccountId, AccountKey, AccountState, Event, Refusal},
+    events::{Event, record_event},
+    model::{AccountId, AccountKey, AccountState, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -20,6 +21,7 @@ impl Operation for SetPassword {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let mut account = tx.accounts().lock(&self.account).await?;
         if account.state == AccountState::Deleted {
             return Err(Refusal::NoAccount { account: account.id.to_string() }.into());
@@ -27,7 +29,7 @@ impl Operation for SetPassword {
         account.password = Some(self.hash.clone());
         tx.accounts().save(&account).await?;
         tx.tokens().end_sessions_of(account.id).await?;
-        tx.record(self.by, &Event::PasswordSet { account: account.id }).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::PasswordSet { account: account.id }).await?;
         Ok(())
     }
 }

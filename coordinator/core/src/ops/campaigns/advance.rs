@@ -4,12 +4,12 @@ use stats::Decision;
 
 use super::steps;
 use crate::{
+    events::{Event, record_event},
     gate,
-    model::{Campaign, CampaignId, CampaignState, CampaignStep, Event, JobKind, JobState, Reason, TrainingState},
+    model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
     ops::matches::missing_audits,
     rules::campaigns::Counts,
-    store::{Operation, StoreError, Tx},
-    work::counting,
+    store::{Operation, StoreError, Tx, counting},
 };
 
 /// Advances a campaign by a step, if one is due; returns whether it did. Any coordinator may run it
@@ -66,17 +66,17 @@ impl AdvanceCampaign {
         let now = tx.now();
         let state = if counts.positions < campaign.max_positions() { JobState::Open } else { JobState::Paused };
         if let Some(job) = campaign.selfplay {
-            let (current, signature) = tx.matches().state(job).await?;
+            let (current, signature) = tx.jobs().state(job).await?;
             if signature == self.bench_signature {
                 if current != state {
-                    tx.matches().set_state(now, job, state).await?;
+                    tx.jobs().set_state(now, job, state).await?;
                 }
-                let frontier = tx.matches().frontier(job).await?;
-                tx.matches().limit(job, campaign.game_limit(frontier, counts)).await?;
+                let frontier = tx.jobs().frontier(job).await?;
+                tx.jobs().limit(job, campaign.game_limit(frontier, counts)).await?;
                 return Ok(current != state);
             }
             // It is for another engine: its games stay, and a job for this engine continues.
-            tx.matches().set_state(now, job, JobState::Closed).await?;
+            tx.jobs().set_state(now, job, JobState::Closed).await?;
         }
         let seed = campaign.selfplay_seed(self.bench_signature);
         let header = campaign.plan.selfplay_header(self.bench_signature, campaign.champion, seed);
@@ -115,21 +115,21 @@ impl AdvanceCampaign {
         let job = steps::add_job(tx, JobKind::Match, &header, Some(campaign), Some(&plan.gate)).await?;
         campaign.begin_gate(now, job);
         let (campaign, name) = (campaign.plan.name.clone(), tx.nets().name_of(Some(candidate)).await?);
-        tx.record(None, &Event::Gating { campaign, name }).await?;
+        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name }).await?;
         Ok(())
     }
 
     async fn after_gate(&self, tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<bool, StoreError> {
         let Some(job) = campaign.gate else { return Ok(false) };
         let now = tx.now();
-        let (state, signature) = tx.matches().state(job).await?;
+        let (state, signature) = tx.jobs().state(job).await?;
         if signature != self.bench_signature {
             // The engine version has changed, and one match cannot mix two engines: start anew.
-            tx.matches().set_state(now, job, JobState::Closed).await?;
+            tx.jobs().set_state(now, job, JobState::Closed).await?;
             self.begin_gate(tx, campaign).await?;
             return Ok(true);
         }
-        let pairs = counting::pairs(&mut tx.connection(), job.0).await?;
+        let pairs = counting::pairs(&mut tx.connection(), job).await?;
         let plan = &campaign.plan.gate;
         let test = campaign.plan.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
         let verdict = gate::judge(&test, plan.batch_pairs, &pairs);
@@ -141,14 +141,14 @@ impl AdvanceCampaign {
             Decision::Continue if is_out => Some(Reason::Inconclusive),
             Decision::Continue => {
                 if state != JobState::Open {
-                    tx.matches().set_state(now, job, JobState::Open).await?;
+                    tx.jobs().set_state(now, job, JobState::Open).await?;
                 }
                 return Ok(false);
             }
         };
-        tx.matches().set_state(now, job, JobState::Closed).await?;
+        tx.jobs().set_state(now, job, JobState::Closed).await?;
         if let Some(reason) = reason {
-            tx.matches().decide(job, Some(&verdict)).await?;
+            tx.jobs().decide(job, Some(&verdict)).await?;
             steps::reject(tx, campaign, reason).await?;
             return Ok(true);
         }
@@ -156,7 +156,7 @@ impl AdvanceCampaign {
             wait(tx, campaign, Reason::AuditsMissing { games }).await?;
             return Ok(false);
         }
-        tx.matches().decide(job, Some(&verdict)).await?;
+        tx.jobs().decide(job, Some(&verdict)).await?;
         steps::promote(tx, campaign, None).await?;
         Ok(true)
     }

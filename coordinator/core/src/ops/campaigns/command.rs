@@ -2,7 +2,8 @@
 
 use super::steps;
 use crate::{
-    model::{AccountId, CampaignCommand as Command, CampaignKey, Event, JobState, Reason, Refusal},
+    events::{Event, record_event},
+    model::{AccountId, CampaignCommand as Command, CampaignKey, JobState, Reason, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -23,6 +24,7 @@ impl Operation for CommandCampaign {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let command = self.command;
         let mut campaign = tx.campaigns().lock(&self.campaign).await?;
         if self.seen.is_some_and(|seen| seen != campaign.changed) {
@@ -43,7 +45,13 @@ impl Operation for CommandCampaign {
             }
         }
         tx.campaigns().save(&campaign).await?;
-        tx.record(self.by, &Event::CampaignCommand { campaign: campaign.plan.name, command }).await?;
+        record_event(
+            &mut tx.connection(),
+            now,
+            self.by,
+            Event::CampaignCommand { campaign: campaign.plan.name, command },
+        )
+        .await?;
         Ok(())
     }
 }

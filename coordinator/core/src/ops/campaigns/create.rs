@@ -3,7 +3,8 @@
 use protocol::{api::problem::Code, campaign::Campaign as Plan};
 
 use crate::{
-    model::{AccountId, CampaignId, Event},
+    events::{Event, record_event},
+    model::{AccountId, CampaignId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -31,7 +32,8 @@ impl Operation for CreateCampaign {
         for book in [plan.selfplay.openings.book, plan.gate.book].into_iter().flatten() {
             tx.nets().book_must_exist(book).await?;
         }
-        tx.record(self.by, &Event::CampaignCreated { campaign: plan.name.clone() }).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::CampaignCreated { campaign: plan.name.clone() })
+            .await?;
         Ok((id, plan.name))
     }
 }

@@ -3,7 +3,8 @@
 use protocol::{api::problem::Code, campaign::Campaign as Plan};
 
 use crate::{
-    model::{AccountId, CampaignKey, CampaignStep, Event, Refusal},
+    events::{Event, record_event},
+    model::{AccountId, CampaignKey, CampaignStep, Refusal},
     store::{Operation, StoreError, Tx},
 };
 
@@ -25,6 +26,7 @@ impl Operation for EditCampaign {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let new =
             Plan::from_text(&self.text).map_err(|error| StoreError::rejected(Code::Invalid, error.to_string()))?;
         let mut campaign = tx.campaigns().lock(&self.campaign).await?;
@@ -49,8 +51,9 @@ impl Operation for EditCampaign {
         }
         campaign.plan = new;
         tx.campaigns().save(&campaign).await?;
-        tx.matches().prioritize(campaign.id, i64::from(campaign.plan.priority)).await?;
-        tx.record(self.by, &Event::CampaignEdited { campaign: campaign.plan.name }).await?;
+        tx.jobs().prioritize(campaign.id, i64::from(campaign.plan.priority)).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::CampaignEdited { campaign: campaign.plan.name })
+            .await?;
         Ok(())
     }
 }

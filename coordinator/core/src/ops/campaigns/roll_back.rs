@@ -2,7 +2,8 @@
 
 use super::steps;
 use crate::{
-    model::{AccountId, CampaignKey, Event, JobState, PromotionKind, Reason, Refusal},
+    events::{Event, record_event},
+    model::{AccountId, CampaignKey, JobState, PromotionKind, Reason, Refusal},
     rules::nets::NetEvent,
     store::{Operation, Promotion, StoreError, Tx},
 };
@@ -45,7 +46,13 @@ impl Operation for RollBackCampaign {
         tx.campaigns().add_promotion(now, promotion).await?;
         let name = tx.nets().name(&champion).await?;
         let (campaign, reason) = (campaign.plan.name, self.reason.as_str().into());
-        tx.record(by, &Event::Rollback { campaign, net: champion, name, champion: net, reason }).await?;
+        record_event(
+            &mut tx.connection(),
+            now,
+            by,
+            Event::Rollback { campaign, net: champion, name, champion: net, reason },
+        )
+        .await?;
         Ok(())
     }
 }

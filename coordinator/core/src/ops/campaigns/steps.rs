@@ -5,11 +5,15 @@ use protocol::campaign::Gate;
 use serde_json::json;
 
 use crate::{
-    clock::SECOND,
-    model::{AccountId, Campaign, CampaignId, Event, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
-    rules::{campaigns::Counts, nets::NetEvent},
-    store::{Campaigns, Connection, Matches, NewJob, Promotion, StoreError, Tx},
-    work::{DEFAULT_MOVES_PER_GAME, cost_per_position, counting},
+    clock::{HOUR, SECOND},
+    events::{Event, record_event},
+    model::{AccountId, Campaign, CampaignId, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
+    rules::{
+        campaigns::Counts,
+        nets::NetEvent,
+        sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
+    },
+    store::{Campaigns, Connection, Jobs, NewJob, Promotion, StoreError, Tx, counting},
 };
 
 /// Milliseconds per active worker over which the start with a new net is spread.
@@ -27,12 +31,12 @@ pub async fn count(mut connection: Connection<'_>, campaign: CampaignId) -> Resu
 pub(super) async fn count_of(connection: &mut Connection<'_>, campaign: &Campaign) -> Result<Counts, StoreError> {
     let (generation, selfplay) = (campaign.generation, campaign.selfplay);
     let mut counts = Counts { generation, selfplay, ..Counts::default() };
-    for job in Matches::on(connection.reborrow()).selfplay_of(campaign.id, generation).await? {
-        let tally = counting::tally(connection, job.0).await?;
+    for job in Jobs::on(connection.reborrow()).selfplay_of(campaign.id, generation).await? {
+        let tally = counting::tally(connection, job).await?;
         counts.positions += tally.positions;
         if selfplay == Some(job) {
             (counts.games, counts.job_positions) = (tally.games, tally.positions);
-            counts.pending = counting::pending_games(connection, job.0).await?;
+            counts.pending = counting::pending_games(connection, job).await?;
         }
     }
     Ok(counts)
@@ -48,11 +52,11 @@ pub(in crate::ops) async fn add_job(
     gate: Option<&Gate>,
 ) -> Result<JobId, StoreError> {
     let now = tx.now();
-    let active = tx.matches().active_workers(now).await?;
+    let active = tx.workers().active_since(now.after(-HOUR)).await?;
     let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER_MS).min(MAX_SPREAD_MS);
     let game_limit = gate.map(|gate| i64::from(gate.most_pairs) * 2);
     let nodes_per_game = cost_per_position(header) * DEFAULT_MOVES_PER_GAME;
-    tx.matches().add(now, NewJob { campaign, kind, header, gate, game_limit, nodes_per_game, spread }).await
+    tx.jobs().add(now, NewJob { campaign, kind, header, gate, game_limit, nodes_per_game, spread }).await
 }
 
 /// Freezes a training set and creates a training.
@@ -66,7 +70,13 @@ pub(super) async fn begin_training(tx: &mut Tx<'_>, campaign: &mut Campaign) -> 
     let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
     let training = tx.trainings().add(now, campaign, recipe.to_text(), manifests).await?;
     campaign.begin_training(now, training);
-    tx.record(None, &Event::Training { campaign: campaign.plan.name.clone(), generation, name }).await?;
+    record_event(
+        &mut tx.connection(),
+        now,
+        None,
+        Event::Training { campaign: campaign.plan.name.clone(), generation, name },
+    )
+    .await?;
     Ok(())
 }
 
@@ -90,7 +100,13 @@ pub(super) async fn promote(tx: &mut Tx<'_>, campaign: &mut Campaign, by: Option
     set_jobs_state(tx, campaign, JobState::Closed).await?;
     campaign.promote(now, candidate);
     let (name, generation) = (tx.nets().name(&net).await?, campaign.generation);
-    tx.record(by, &Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation }).await?;
+    record_event(
+        &mut tx.connection(),
+        now,
+        by,
+        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation },
+    )
+    .await?;
     Ok(())
 }
 
@@ -100,11 +116,17 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
     let net = candidate_of(tx, campaign).await?.to_string();
     tx.nets().apply(now, &net, NetEvent::Rejected, None).await?;
     if let Some(job) = campaign.gate {
-        tx.matches().set_state(now, job, JobState::Closed).await?;
+        tx.jobs().set_state(now, job, JobState::Closed).await?;
     }
     let stuck = campaign.reject(now);
     let name = tx.nets().name(&net).await?;
-    tx.record(None, &Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason }).await?;
+    record_event(
+        &mut tx.connection(),
+        now,
+        None,
+        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason },
+    )
+    .await?;
     match stuck {
         Some(reason) => stick(tx, campaign, reason).await,
         None => Ok(()),
@@ -115,7 +137,7 @@ pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Rea
 pub(super) async fn set_jobs_state(tx: &mut Tx<'_>, campaign: &Campaign, state: JobState) -> Result<(), StoreError> {
     let now = tx.now();
     for job in [campaign.selfplay, campaign.gate].into_iter().flatten() {
-        tx.matches().set_state(now, job, state).await?;
+        tx.jobs().set_state(now, job, state).await?;
     }
     Ok(())
 }
@@ -124,10 +146,10 @@ pub(super) async fn set_jobs_state(tx: &mut Tx<'_>, campaign: &Campaign, state: 
 pub(super) async fn stick(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Reason) -> Result<(), StoreError> {
     let now = tx.now();
     if let Some(job) = campaign.selfplay {
-        tx.matches().set_state(now, job, JobState::Paused).await?;
+        tx.jobs().set_state(now, job, JobState::Paused).await?;
     }
     campaign.stick(reason.clone());
     let campaign = campaign.plan.name.clone();
-    tx.record(None, &Event::Stall(Stall::Campaign { campaign, reason })).await?;
+    record_event(&mut tx.connection(), now, None, Event::Stall(Stall::Campaign { campaign, reason })).await?;
     Ok(())
 }

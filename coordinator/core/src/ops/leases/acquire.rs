@@ -1,14 +1,37 @@
 //! Grants games to a worker.
 
-use protocol::api::work::{Answer, Ask};
+use std::ops::Range;
+
+use dataset::Header;
+use protocol::api::{
+    problem::Code,
+    work::{Answer, Ask, Lease, Work},
+};
 
 use crate::{
-    store::{Operation, StoreError, Tx},
-    work::{
-        leasing::{self, Caller, Policy},
-        notices,
+    clock::{HOUR, SECOND, Time},
+    events::{Event, record_event},
+    model::{AccountId, Job, JobState, LeaseId, LeaseKind, LeaseToken, NewLease, Player, ShardId, Stall, WorkerId},
+    ops::{live, workers::MAX_THREADS},
+    people::secret,
+    rules::{
+        audits,
+        case::Case,
+        granting::{Policy, Wait, idle_seconds, is_stall},
+        segments,
+        sizing::Capacity,
     },
+    store::{Operation, StoreError, Tx},
 };
+
+/// The authenticated caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// The account of the token.
+    pub account: AccountId,
+    /// A random number, which decides on audits.
+    pub draw: u64,
+}
 
 /// Grants a worker a lease, or a time to wait. Also returns the notices for the worker.
 pub struct AcquireLease {
@@ -25,9 +48,204 @@ impl Operation for AcquireLease {
     type Output = Answer;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Answer, StoreError> {
-        let now = tx.now();
-        let mut connection = tx.connection();
-        let work = leasing::acquire(&mut connection, now, self.caller, &self.ask, &self.policy).await?;
-        Ok(Answer { work, notices: notices::unacknowledged(&mut connection, self.ask.worker).await? })
+        let worker = WorkerId(self.ask.worker);
+        let player = tx.workers().player(self.caller.account, worker).await?;
+        let none = || StoreError::rejected(Code::NotFound, format!("the account has no worker {worker}"));
+        let player = player.ok_or_else(none)?;
+        tx.shards().acknowledge(worker, &self.ask.acknowledged).await?;
+        if let Some(message) = player.block_reason() {
+            return Err(StoreError::rejected(Code::Blocked, message));
+        }
+        let work = self.work(tx, &player).await?;
+        Ok(Answer { work, notices: tx.shards().notices(worker).await? })
     }
+}
+
+impl AcquireLease {
+    /// The games for a worker: those of an equal request, or else a dispute, an audit or new ones.
+    async fn work(&self, tx: &mut Tx<'_>, player: &Player) -> Result<Work, StoreError> {
+        let now = tx.now();
+        let threads = self.ask.threads.clamp(1, MAX_THREADS);
+        tx.workers().record_request(player.id, now, threads, self.ask.nodes_per_second).await?;
+        if let Some(lease) = self.repeated(tx, player.id).await? {
+            return Ok(Work::Games(lease));
+        }
+        let load = tx.leases().load(player.id, player.account).await?;
+        let fulfilled = match load.needed_fulfilled() {
+            0 => 0,
+            needed => tx.leases().fulfilled(player.account, needed).await?,
+        };
+        if let Some(reason) = load.limit_reason(fulfilled) {
+            return Ok(Work::Wait { seconds: 60, reason });
+        }
+        let grant =
+            Grant { player, nonce: &self.ask.nonce, capacity: Capacity::of(&self.ask, threads, player.has_delivered) };
+        if player.is_trusted
+            && let Some(lease) = grant.settlement(tx).await?
+        {
+            return Ok(Work::Games(lease));
+        }
+        if let Some(work) = grant.audit(tx, self.caller.draw).await? {
+            return Ok(work);
+        }
+        grant.fresh(tx, &self.policy).await
+    }
+
+    /// Idempotent retry: the active lease that was granted for the same nonce.
+    async fn repeated(&self, tx: &mut Tx<'_>, worker: WorkerId) -> Result<Option<Lease>, StoreError> {
+        let Some(lease) = tx.leases().by_nonce(worker, &self.ask.nonce).await? else { return Ok(None) };
+        let left = ((lease.expires.0 - tx.now().0) / SECOND).max(0) as u32;
+        let live = live::is_watched(&mut tx.connection(), lease.id).await?;
+        Ok(Some(Lease { live, ..answer(lease.token, &lease.header, &lease.numbers, left) }))
+    }
+}
+
+fn answer(token: LeaseToken, header: &Header, games: &Range<i64>, seconds: u32) -> Lease {
+    let terms = Header { first_game: games.start as u64, ..header.clone() };
+    Lease { token: token.0, terms, games: (games.end - games.start) as u64, seconds, live: false }
+}
+
+/// A worker that gets a lease.
+struct Grant<'a> {
+    player: &'a Player,
+    nonce: &'a str,
+    capacity: Capacity,
+}
+
+impl Grant<'_> {
+    /// Adds a lease of these games.
+    async fn lease(
+        &self,
+        tx: &mut Tx<'_>,
+        job: &Job,
+        kind: LeaseKind,
+        numbers: &Range<i64>,
+        audited: Option<ShardId>,
+        attempts: i64,
+    ) -> Result<(LeaseId, Lease), StoreError> {
+        let duration = self.capacity.duration(job, numbers.end - numbers.start);
+        let lease = NewLease {
+            token: LeaseToken(secret("")?),
+            job: job.id,
+            worker: self.player.id,
+            account: self.player.account,
+            nonce: self.nonce.to_owned(),
+            kind,
+            numbers: numbers.clone(),
+            audited,
+            duration,
+            created: tx.now(),
+            attempts,
+        };
+        let id = tx.leases().insert(&lease).await?;
+        Ok((id, answer(lease.token, &job.header, numbers, (duration / SECOND) as u32)))
+    }
+
+    /// Grants a disputed game to a trusted worker.
+    async fn settlement(&self, tx: &mut Tx<'_>) -> Result<Option<Lease>, StoreError> {
+        let Some(dispute) = tx.comparisons().to_settle(self.player).await? else { return Ok(None) };
+        let job = tx.jobs().lock(dispute.job).await?;
+        let first = dispute.game / job.unit() * job.unit();
+        let (id, lease) = self.lease(tx, &job, LeaseKind::Settle, &(first..first + job.unit()), None, 1).await?;
+        if !tx.comparisons().assign(dispute.comparison, id).await? {
+            // Another coordinator assigned the dispute meanwhile.
+            tx.leases().delete(id).await?;
+            return Ok(None);
+        }
+        Ok(Some(lease))
+    }
+
+    /// Grants games of another account's shard again.
+    async fn audit(&self, tx: &mut Tx<'_>, draw: u64) -> Result<Option<Work>, StoreError> {
+        if !audits::is_auditor(draw) {
+            return Ok(None);
+        }
+        let now = tx.now();
+        let Some(wanted) = tx.shards().to_audit(now, self.player, draw).await? else { return Ok(None) };
+        let job = tx.jobs().lock(wanted.job).await?;
+        if !tx.shards().lease_audit(wanted.id).await? {
+            return Ok(Some(Work::Wait { seconds: 1, reason: "another worker was faster".to_owned() }));
+        }
+        let mut case = Case::default();
+        case.extend(tx.comparisons().evidence_of(wanted.id).await?);
+        let usual = self.capacity.games(&job);
+        let part = wanted.draw_range(&case.verified(wanted.id), usual, job.unit(), draw >> 16);
+        let (_, lease) = self.lease(tx, &job, LeaseKind::Audit, &part, Some(wanted.id), 1).await?;
+        Ok(Some(Work::Games(lease)))
+    }
+
+    /// Grants new games of the first job that has any.
+    async fn fresh(&self, tx: &mut Tx<'_>, policy: &Policy) -> Result<Work, StoreError> {
+        let now = tx.now();
+        let signature = self.player.bench_signature;
+        let jobs = tx.jobs().open(signature, self.player.is_trusted).await?;
+        let mut wait = Wait::without_jobs(jobs.is_empty() && tx.jobs().any_open_for_others(signature).await?);
+        for job in jobs {
+            if let Some(reason) = job.wait(self.player.id, now, policy) {
+                wait = wait.or(reason);
+                continue;
+            }
+            let job = tx.jobs().lock(job.id).await?;
+            if job.state == JobState::Open
+                && let Some(lease) = self.fresh_of(tx, &job).await?
+            {
+                return Ok(Work::Games(lease));
+            }
+        }
+        let seconds = match wait.seconds {
+            Some(seconds) => seconds,
+            None => idle_seconds(tx.workers().active_since(now.after(-HOUR)).await?),
+        };
+        Ok(Work::Wait { seconds, reason: wait.reason })
+    }
+
+    /// Grants the first open games of a job, or else those behind its frontier.
+    async fn fresh_of(&self, tx: &mut Tx<'_>, job: &Job) -> Result<Option<Lease>, StoreError> {
+        let now = tx.now();
+        let max_games = self.capacity.games(job);
+        let mut open = tx.segments().open(job.id).await?;
+        let mut numbers = segments::first_open(&open, max_games);
+        if let Some(first) = &numbers
+            && job.unit() > 1
+            && self.is_reserved(tx, job, first.start, now).await?
+        {
+            numbers = None;
+        }
+        if numbers.is_none() {
+            open.clear();
+            numbers = job.next_games(max_games);
+        }
+        let Some(numbers) = numbers else { return Ok(None) };
+        tx.jobs().record_grant(job.id, now, job.frontier.max(numbers.end)).await?;
+        let attempts = segments::next_attempt(&open, &numbers);
+        let (id, lease) = self.lease(tx, job, LeaseKind::Fresh, &numbers, None, attempts).await?;
+        tx.segments().apply(job.id, segments::lease(&open, &numbers, id)).await?;
+        if is_stall(attempts) {
+            record_stall(tx, now, job, &numbers, attempts).await?;
+        }
+        let live = job.unit() > 1 && live::claim(&mut tx.connection(), job.id, id, &numbers).await?;
+        Ok(Some(Lease { live, ..lease }))
+    }
+
+    /// Whether a lost pair is left to other accounts. It is if one of them was active in the last
+    /// hour, has the right engine and has not lost the pair. A match is decided by the pairs up to
+    /// the first gap, so no account may block that pair.
+    async fn is_reserved(&self, tx: &mut Tx<'_>, job: &Job, game: i64, now: Time) -> Result<bool, StoreError> {
+        let account = self.player.account;
+        Ok(tx.leases().has_lost(account, job.id, game).await?
+            && tx.workers().others_may_play(account, job, game, now.after(-HOUR)).await?)
+    }
+}
+
+/// Reports games that earlier leases did not deliver, since they may be at fault themselves.
+async fn record_stall(
+    tx: &mut Tx<'_>,
+    now: Time,
+    job: &Job,
+    games: &Range<i64>,
+    attempts: i64,
+) -> Result<(), StoreError> {
+    let stall = Stall::Games { job: job.id, first: games.start, last: games.end - 1, attempts };
+    record_event(&mut tx.connection(), now, None, Event::Stall(stall)).await?;
+    Ok(())
 }

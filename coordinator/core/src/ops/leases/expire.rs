@@ -1,8 +1,9 @@
 //! Expiry of leases.
 
 use crate::{
+    model::LeaseState,
+    rules::segments,
     store::{Operation, StoreError, Tx},
-    work::{audit, leases, lock_job},
 };
 
 /// Ends leases whose time is over, and reopens their games and abandoned audits. Returns the number
@@ -18,15 +19,18 @@ impl Operation for ExpireLeases {
         let mut expired = 0;
         for token in tx.leases().due(now).await? {
             let job = tx.leases().job_of(&token).await?;
-            let job = lock_job(&mut tx.connection(), job.0).await?;
+            tx.jobs().lock(job).await?;
             let lease = tx.leases().get(&token).await?;
             // Another coordinator may have ended it while this one waited for the lock.
             if lease.is_due(now) {
-                leases::end(&mut tx.connection(), job.id, lease.id.0, lease.first).await?;
+                let leased = tx.segments().leased(lease.id).await?;
+                tx.segments().apply(job, segments::release(&leased, lease.first, false)).await?;
+                tx.leases().close(lease.id, LeaseState::Expired).await?;
                 expired += 1;
             }
         }
-        audit::reopen_abandoned(&mut tx.connection()).await?;
+        tx.shards().reopen_audits().await?;
+        tx.comparisons().reopen_disputes().await?;
         Ok(expired)
     }
 }

@@ -1,9 +1,9 @@
 //! Voluntary end of a lease.
 
 use crate::{
-    model::{AccountId, LeaseKind, LeaseState, LeaseToken},
+    model::{AccountId, LeaseState, LeaseToken},
+    rules::segments,
     store::{Operation, StoreError, Tx},
-    work::{lock_job, segments},
 };
 
 /// Releases the games of a lease from a number on. A lease that is over is no error: its games are
@@ -23,16 +23,15 @@ impl Operation for ReleaseLease {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let job = tx.leases().job_of(&self.lease).await?;
-        let job = lock_job(&mut tx.connection(), job.0).await?;
+        let job = tx.jobs().lock(job).await?;
         let lease = tx.leases().get(&self.lease).await?.owned_by(self.account)?;
         if lease.state != LeaseState::Active {
             return Ok(());
         }
         let from = lease.released_from(self.from, job.unit())?;
-        let mut connection = tx.connection();
-        segments::release(&mut connection, job.id, lease.id.0, from, true).await?;
-        let is_fresh = lease.kind == LeaseKind::Fresh;
-        let any_undelivered = is_fresh && segments::any_undelivered(&mut connection, lease.id.0).await?;
+        let leased = tx.segments().leased(lease.id).await?;
+        tx.segments().apply(job.id, segments::release(&leased, from, true)).await?;
+        let any_undelivered = leased.iter().any(|segment| segment.numbers.start < from);
         if lease.is_over_after_release(from, any_undelivered) {
             tx.leases().close(lease.id, LeaseState::Returned).await?;
         }

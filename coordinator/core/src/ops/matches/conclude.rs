@@ -6,7 +6,6 @@ use crate::{
     matches,
     model::{JobKind, JobState},
     store::{Operation, StoreError, Tx},
-    work::lock_job,
 };
 
 /// Decides and closes finished matches outside of campaigns; returns their number.
@@ -18,17 +17,17 @@ impl Operation for ConcludeMatches {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         let (now, mut concluded) = (tx.now(), 0);
-        for job in tx.matches().undecided().await? {
-            lock_job(&mut tx.connection(), job.0).await?;
-            let found = tx.matches().get(job).await?;
+        for job in tx.jobs().undecided().await? {
+            tx.jobs().lock(job).await?;
+            let found = tx.jobs().get_match(job).await?;
             if found.state != JobState::Open {
                 continue;
             }
             let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
             let is_decided = found.kind == JobKind::Match && standing.verdict.decision != Decision::Continue;
             if is_decided || matches::is_out(&found, &standing) {
-                tx.matches().decide(job, Some(&standing.verdict)).await?;
-                tx.matches().set_state(now, job, JobState::Closed).await?;
+                tx.jobs().decide(job, Some(&standing.verdict)).await?;
+                tx.jobs().set_state(now, job, JobState::Closed).await?;
                 concluded += 1;
             }
         }

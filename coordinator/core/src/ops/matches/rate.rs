@@ -9,7 +9,8 @@ use stats::tournament::{Pairing, berger};
 
 use super::CreateMatch;
 use crate::{
-    model::{AccountId, CampaignKey, Event, JobId, JobKind, Refusal},
+    events::{Event, record_event},
+    model::{AccountId, CampaignKey, JobId, JobKind, Refusal},
     ratings::{Plan, players},
     store::{Operation, StoreError, Tx},
 };
@@ -32,6 +33,7 @@ impl Operation for BeginRatings {
     type Output = Vec<JobId>;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<JobId>, StoreError> {
+        let now = tx.now();
         let Plan { pairs, nodes } = self.plan;
         if !(1..=100_000).contains(&pairs) || nodes.is_some_and(|nodes| !(1..=1_000_000_000).contains(&nodes)) {
             return Err(Refusal::BadRating.into());
@@ -49,7 +51,7 @@ impl Operation for BeginRatings {
         for Pairing { red: one, black: other } in berger(players.len()).into_iter().flatten() {
             // The newer net is the first player.
             let (old, new) = (players[one.min(other)], players[one.max(other)]);
-            if !tx.matches().ratings_between(new, old).await?.is_empty() {
+            if !tx.jobs().ratings_between(new, old).await?.is_empty() {
                 continue;
             }
             let between = Digest::of(format!("{new:?} {old:?}").as_bytes());
@@ -59,7 +61,8 @@ impl Operation for BeginRatings {
             jobs.push(CreateMatch { kind: JobKind::Rating, header, gate }.run(tx).await?);
         }
         let matches = jobs.len() as u64;
-        tx.record(self.by, &Event::Rating { campaign: campaign.plan.name, matches }).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::Rating { campaign: campaign.plan.name, matches })
+            .await?;
         Ok(jobs)
     }
 }

@@ -3,11 +3,11 @@
 use stats::Decision;
 
 use crate::{
+    events::{Event, record_event},
     matches::{self, Standing},
-    model::{CampaignState, Event, JobId, JobKind, JobState, Reason},
+    model::{CampaignState, JobId, JobKind, JobState, Reason},
     rules::nets::NetEvent,
     store::{Operation, StoreError, Tx},
-    work::lock_job,
 };
 
 /// Rechecks decided matches whose games have changed. A decision that no longer holds is disputed,
@@ -19,7 +19,7 @@ impl Operation for RecheckMatches {
     type Output = u64;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
-        let jobs = tx.matches().to_recheck().await?;
+        let jobs = tx.jobs().to_recheck().await?;
         for &job in &jobs {
             recheck(tx, job).await?;
         }
@@ -29,8 +29,8 @@ impl Operation for RecheckMatches {
 
 async fn recheck(tx: &mut Tx<'_>, job: JobId) -> Result<(), StoreError> {
     let now = tx.now();
-    lock_job(&mut tx.connection(), job.0).await?;
-    let found = tx.matches().get(job).await?;
+    tx.jobs().lock(job).await?;
+    let found = tx.jobs().get_match(job).await?;
     let Some(decided) = found.decision else { return Ok(()) };
     let (standing, _) = matches::standing_of(&mut tx.connection(), &found).await?;
     let is_out = matches::is_out(&found, &standing);
@@ -38,16 +38,16 @@ async fn recheck(tx: &mut Tx<'_>, job: JobId) -> Result<(), StoreError> {
     let Some(campaign) = found.campaign else {
         // No net depends on it: it is decided anew.
         let stands = standing.verdict == decided && (is_out || found.kind == JobKind::Match);
-        tx.matches().save_recheck(now, job, false).await?;
+        tx.jobs().save_recheck(now, job, false).await?;
         if !stands {
-            tx.matches().decide(job, None).await?;
+            tx.jobs().decide(job, None).await?;
         }
-        return tx.matches().set_state(now, job, state(!stands)).await;
+        return tx.jobs().set_state(now, job, state(!stands)).await;
     };
     let has_gap = standing.verdict.decision == Decision::Continue && !is_out;
     let plays = has_gap && !matches!(campaign, CampaignState::Paused | CampaignState::Stopped);
-    tx.matches().save_recheck(now, job, has_gap).await?;
-    tx.matches().set_state(now, job, state(plays)).await?;
+    tx.jobs().save_recheck(now, job, has_gap).await?;
+    tx.jobs().set_state(now, job, state(plays)).await?;
     match found.net {
         Some(net) => review(tx, job, net, decided.decision, &standing).await,
         None => Ok(()),
@@ -77,6 +77,6 @@ async fn review(
         (Decision::AcceptH0 | Decision::Continue, true) => Event::GateReversed { net, name, job, pairs },
         _ => return Ok(()),
     };
-    tx.record(None, &event).await?;
+    record_event(&mut tx.connection(), now, None, event).await?;
     Ok(())
 }

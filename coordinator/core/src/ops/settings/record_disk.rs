@@ -1,7 +1,7 @@
 //! The state of the disk.
 
 use crate::{
-    model::Event,
+    events::{Event, record_event},
     store::{Operation, StoreError, Tx},
 };
 
@@ -29,9 +29,10 @@ impl Operation for RecordDisk {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let Self { is_low, free_mebibytes } = *self;
         if tx.settings().replace(Self::SETTING, Self::word(is_low)).await? {
-            tx.record(None, &Event::Disk { is_low, free_mebibytes }).await?;
+            record_event(&mut tx.connection(), now, None, Event::Disk { is_low, free_mebibytes }).await?;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use protocol::api::{
 
 use crate::{
     clock::Time,
-    model::{AccountKey, Event},
+    events::{Event, record_event},
+    model::AccountKey,
     people::hash_of,
     store::{NewToken, Operation, StoreError, Tx},
 };
@@ -57,7 +58,8 @@ impl Operation for CreateToken {
         let token = NewToken { account, name, begins, hash: hash_of(&self.secret), role, expires: self.expires };
         tx.tokens().add(now, token).await?;
         let (begins, name) = (begins.to_owned(), name.to_owned());
-        tx.record(Some(account), &Event::TokenCreated { account, begins, name, role }).await?;
+        record_event(&mut tx.connection(), now, Some(account), Event::TokenCreated { account, begins, name, role })
+            .await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Revocation of tokens.
 
 use crate::{
-    model::{AccountId, Event, Refusal, TokenId},
+    events::{Event, record_event},
+    model::{AccountId, Refusal, TokenId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -22,7 +23,7 @@ impl Operation for RevokeToken {
         if !tx.tokens().revoke(now, self.owner, token).await? {
             return Err(Refusal::NoToken { token: token.0 }.into());
         }
-        tx.record(self.owner, &Event::TokenRevoked { token }).await?;
+        record_event(&mut tx.connection(), now, self.owner, Event::TokenRevoked { token }).await?;
         Ok(())
     }
 }

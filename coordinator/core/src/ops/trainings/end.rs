@@ -7,7 +7,8 @@ use protocol::api::{
 
 use super::lock;
 use crate::{
-    model::{AccountId, Event, NewNet, Reason},
+    events::{Event, record_event},
+    model::{AccountId, NewNet, Reason},
     people::hash_of,
     rules::nets::NetEvent,
     store::{Operation, StoreError, Tx},
@@ -41,7 +42,13 @@ impl Operation for CompleteTraining {
             return Err(Problem::new(Code::Conflict, detail).into());
         }
         tx.trainings().save(&training).await?;
-        tx.record(Some(self.account), &Event::Candidate { net: hash, name: self.net.name.clone() }).await?;
+        record_event(
+            &mut tx.connection(),
+            now,
+            Some(self.account),
+            Event::Candidate { net: hash, name: self.net.name.clone() },
+        )
+        .await?;
         Ok(())
     }
 }
@@ -64,12 +71,13 @@ impl Operation for AbandonTraining {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let mut training = lock(tx, self.account, &self.token).await?;
         let reason = Reason::Text(self.abandon.reason.chars().take(MAX_REASON_CHARS).collect());
         training.abandon(reason.clone(), self.abandon.again);
         tx.trainings().save(&training).await?;
         let event = Event::TrainingAbandoned { campaign: training.campaign, reason };
-        tx.record(Some(self.account), &event).await?;
+        record_event(&mut tx.connection(), now, Some(self.account), event).await?;
         Ok(())
     }
 }

@@ -4,7 +4,8 @@ use protocol::api::problem::Code;
 use reqwest::Url;
 
 use crate::{
-    model::{Event, WebhookId},
+    events::{Event, record_event},
+    model::WebhookId,
     store::{Operation, StoreError, Tx},
     webhooks::origin,
 };
@@ -49,7 +50,7 @@ impl Operation for AddWebhook {
         }
         let webhook = tx.webhooks().add(now, url.as_str(), &self.secret, &self.kinds).await?;
         let (address, kinds) = (origin(url.as_str()), self.kinds.clone());
-        tx.record(None, &Event::WebhookAdded { webhook, address, kinds }).await?;
+        record_event(&mut tx.connection(), now, None, Event::WebhookAdded { webhook, address, kinds }).await?;
         Ok(webhook)
     }
 }

@@ -3,7 +3,8 @@
 use protocol::api::problem::Code;
 
 use crate::{
-    model::{Event, WebhookId},
+    events::{Event, record_event},
+    model::WebhookId,
     store::{Operation, StoreError, Tx},
 };
 
@@ -18,11 +19,12 @@ impl Operation for RemoveWebhook {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let webhook = self.webhook;
         if !tx.webhooks().remove(webhook).await? {
             return Err(StoreError::rejected(Code::NotFound, format!("there is no webhook {webhook}")));
         }
-        tx.record(None, &Event::WebhookRemoved { webhook }).await?;
+        record_event(&mut tx.connection(), now, None, Event::WebhookRemoved { webhook }).await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Blocks of workers.
 
 use crate::{
-    model::{AccountId, Event, WorkerId},
+    events::{Event, record_event},
+    model::{AccountId, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -20,9 +21,10 @@ impl Operation for BlockWorker {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let (worker, message) = (self.worker, self.message.clone());
         tx.workers().block(worker, message.as_deref().map(Into::into)).await?;
-        tx.record(self.by, &Event::WorkerBlocked { worker, message }).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::WorkerBlocked { worker, message }).await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Trust in workers.
 
 use crate::{
-    model::{AccountId, Event, WorkerId},
+    events::{Event, record_event},
+    model::{AccountId, WorkerId},
     store::{Operation, StoreError, Tx},
 };
 
@@ -20,9 +21,10 @@ impl Operation for TrustWorker {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
         let (worker, is_trusted) = (self.worker, self.is_trusted);
         tx.workers().trust(worker, is_trusted).await?;
-        tx.record(self.by, &Event::WorkerTrusted { worker, is_trusted }).await?;
+        record_event(&mut tx.connection(), now, self.by, Event::WorkerTrusted { worker, is_trusted }).await?;
         Ok(())
     }
 }

@@ -1,6 +1,10 @@
 //! Audits: games played again by other accounts.
 
-use coordinator_core::clock::{DAY, HOUR};
+use coordinator_core::{
+    clock::{DAY, HOUR},
+    model::JobId,
+    store::counting,
+};
 use protocol::api::work::ReceiptStatus;
 
 use super::cases;
@@ -215,8 +219,7 @@ async fn verified_games_are_counted_once(lab: Lab) {
         lab.compare().await;
         assert_eq!(lab.value::<i64>("SELECT clean_games FROM accounts ORDER BY id DESC LIMIT 1").await, clean);
     }
-    let audited = coordinator_core::work::counting::audited;
-    let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
+    let audited = crate::op!(lab.read, [], |c| counting::audited(&mut c, JobId(job), 100)).unwrap();
     assert_eq!((audited.games, audited.clean, audited.waiting), (10, 10, 0), "each game once");
     // A shard that holds two pieces is one shard.
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM segments").await, 1, "an audit splits no segment");
@@ -224,8 +227,7 @@ async fn verified_games_are_counted_once(lab: Lab) {
     lab.execute(&format!("INSERT INTO segments (job, first, games, state, shard) VALUES ({job}, 5, 5, 'held', 1)"))
         .await;
     lab.execute("UPDATE shards SET audited_games = 4 WHERE id = 1").await;
-    let audited = coordinator_core::work::counting::audited;
-    let audited = crate::op!(lab.read, [], |c| audited(&mut c, job, 100)).unwrap();
+    let audited = crate::op!(lab.read, [], |c| counting::audited(&mut c, JobId(job), 100)).unwrap();
     assert_eq!((audited.games, audited.clean), (10, 4));
 }
 

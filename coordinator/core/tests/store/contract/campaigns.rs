@@ -4,7 +4,7 @@ use coordinator_core::{
     gate, matches,
     model::{Campaign, CampaignCommand as Command, CampaignId, JobId, NetState},
     ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
-    store::Campaigns,
+    store::{Campaigns, counting},
 };
 use dataset::{Digest, manifest::Manifest};
 use protocol::{api::problem::Code, campaign::Gate};
@@ -85,7 +85,7 @@ pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdic
     let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
     let plan: String = lab.value(&format!("SELECT gate FROM jobs WHERE id = {job}")).await;
     let plan: Gate = serde_json::from_str(&plan).unwrap();
-    let pairs = op!(lab.read, [], |c| coordinator_core::work::counting::pairs(&mut c, job)).unwrap();
+    let pairs = op!(lab.read, [], |c| counting::pairs(&mut c, JobId(job))).unwrap();
     let again = gate::judge(&matches::test_of(&plan).unwrap(), plan.batch_pairs, &pairs).unwrap();
     (serde_json::from_str(&decision).unwrap(), again)
 }
@@ -194,7 +194,7 @@ async fn promotion_waits_for_audits(lab: Lab) {
         lab.drive(id).await;
     }
     assert_eq!(row(&lab, id).await.generation, 1);
-    let audited = op!(lab.read, [], |c| coordinator_core::work::counting::audited(&mut c, gate, 1_000)).unwrap();
+    let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
     assert!(audited.clean * 10 >= audited.games, "{audited:?}");
 }
 
@@ -220,7 +220,7 @@ async fn audits_of_parts_are_enough(lab: Lab) {
         lab.validate(NO_AUDIT).await;
         lab.compare().await;
     }
-    let audited = op!(lab.read, [], |c| coordinator_core::work::counting::audited(&mut c, gate, 1_000)).unwrap();
+    let audited = op!(lab.read, [], |c| counting::audited(&mut c, JobId(gate), 1_000)).unwrap();
     panic!("the rest is not audited: {audited:?}");
 }
 

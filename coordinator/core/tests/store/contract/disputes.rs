@@ -1,16 +1,13 @@
 //! Disputes over different games, and their consequences.
 
-use coordinator_core::{clock::HOUR, work::quarantine as work};
+use coordinator_core::{clock::HOUR, model::AccountId, ops::disputes::SetQuarantine};
 use protocol::api::{
     problem::Code,
     work::{Lease, Work},
 };
 
 use super::{cases, receiving::counted};
-use crate::{
-    common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, code},
-    op,
-};
+use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, code};
 
 cases! {
     a_trusted_worker_settles_a_dispute
@@ -34,14 +31,17 @@ cases! {
 
 /// Quarantines an account by hand.
 pub(super) async fn quarantine(lab: &Lab, player: Player) {
-    let now = lab.now();
-    op!(lab.write, [], |c| work::quarantine(&mut c, now, player.account, None, "by hand")).unwrap();
+    set_quarantine(lab, player.account, true).await;
 }
 
 /// Lifts a quarantine.
 pub(super) async fn lift(lab: &Lab, player: Player) {
-    let now = lab.now();
-    op!(lab.write, [], |c| work::lift(&mut c, now, player.account, None, "a mistake")).unwrap();
+    set_quarantine(lab, player.account, false).await;
+}
+
+async fn set_quarantine(lab: &Lab, account: i64, begins: bool) {
+    let reason = if begins { "by hand" } else { "a mistake" }.into();
+    lab.run(SetQuarantine { account: AccountId(account), begins, by: None, reason }).await.unwrap();
 }
 
 async fn states(lab: &Lab) -> Vec<String> {

@@ -2,7 +2,9 @@
 
 use coordinator_core::{
     clock::{HOUR, SECOND},
-    work::leasing::{Caller, Policy},
+    model::AccountId,
+    ops::leases::{AcquireLease, Caller},
+    rules::granting::Policy,
 };
 use dataset::Header;
 use protocol::{
@@ -14,10 +16,7 @@ use protocol::{
 };
 
 use super::cases;
-use crate::{
-    common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE, code},
-    op,
-};
+use crate::common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE, code};
 
 cases! {
     fresh_games_follow_each_other
@@ -221,11 +220,10 @@ async fn a_new_worker_gets_little(lab: Lab) {
     lab.long_campaign().await;
     let ann = lab.player("ann").await;
     let ask = |nonce: &str| {
-        let (now, caller) = (lab.now(), Caller { account: ann.account, draw: NO_AUDIT });
+        let caller = Caller { account: AccountId(ann.account), draw: NO_AUDIT };
         let speed = Some(200_000);
         let nonce = nonce.to_owned();
         (
-            now,
             caller,
             Ask {
                 worker: ann.worker,
@@ -239,11 +237,9 @@ async fn a_new_worker_gets_little(lab: Lab) {
     };
     let mut games = Vec::new();
     for nonce in ["1", "2"] {
-        let ((now, caller, ask), policy) = (ask(nonce), Policy::default());
-        let answer = op!(lab.write, [ask, policy], |c| coordinator_core::work::leasing::acquire(
-            &mut c, now, caller, &ask, &policy
-        ));
-        let Ok(Work::Games(lease)) = answer else { panic!("there are games") };
+        let ((caller, ask), policy) = (ask(nonce), Policy::default());
+        let answer = lab.run(AcquireLease { caller, ask, policy }).await;
+        let Ok(Work::Games(lease)) = answer.map(|answer| answer.work) else { panic!("there are games") };
         games.push(lease.games);
         lab.execute("UPDATE leases SET state = 'done'").await;
     }
@@ -254,7 +250,7 @@ async fn without_games_workers_wait(lab: Lab) {
     let ann = lab.player("ann").await;
     let Work::Wait { seconds: 10, .. } = lab.request(ann, "1", 10, NO_AUDIT).await.unwrap() else { panic!("of what?") };
     lab.campaign("one").await;
-    let (now, caller) = (lab.now(), Caller { account: ann.account, draw: NO_AUDIT });
+    let caller = Caller { account: AccountId(ann.account), draw: NO_AUDIT };
     let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
     let nonce = "1".to_owned();
     let ask = Ask {
@@ -265,9 +261,8 @@ async fn without_games_workers_wait(lab: Lab) {
         most_seconds: None,
         acknowledged: Vec::new(),
     };
-    let answer =
-        op!(lab.write, [ask, policy], |c| coordinator_core::work::leasing::acquire(&mut c, now, caller, &ask, &policy));
-    let Work::Wait { reason, .. } = answer.unwrap() else { panic!("the disk is full") };
+    let answer = lab.run(AcquireLease { caller, ask, policy }).await;
+    let Work::Wait { reason, .. } = answer.unwrap().work else { panic!("the disk is full") };
     assert_eq!(reason, "the disk is full");
     lab.execute("UPDATE workers SET bench_signature = 1").await;
     let Work::Wait { seconds, reason } = lab.request(ann, "1", 10, NO_AUDIT).await.unwrap() else { panic!("too old") };

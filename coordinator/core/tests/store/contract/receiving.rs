@@ -1,6 +1,10 @@
 //! Receiving uploads.
 
-use coordinator_core::{clock::HOUR, work::receiving};
+use coordinator_core::{
+    clock::HOUR,
+    model::{AccountId, LeaseToken},
+    ops::uploads::expectation,
+};
 use protocol::api::{problem::Code, work::ReceiptStatus};
 
 use super::cases;
@@ -33,7 +37,7 @@ async fn a_whole_lease(lab: Lab) {
 
 /// Counted games and positions.
 pub(super) async fn counted(lab: &Lab, job: i64) -> (i64, i64) {
-    let tally = op!(lab.read, [], |c| coordinator_core::work::counting::tally(&mut c, job)).unwrap();
+    let tally = lab.tally(job).await;
     (tally.games, tally.positions)
 }
 
@@ -139,8 +143,8 @@ async fn the_terms_of_an_upload_are_known(lab: Lab) {
     lab.lease(bob, "0", 10).await;
     let lease = lab.lease(ann, "1", 10).await;
     let expect = async |player: crate::common::lab::Player, first: u64| {
-        let token = lease.token.clone();
-        op!(lab.read, [token], |c| receiving::expectation(&mut c, player.account, &token, first)).map_err(code)
+        let (account, token) = (AccountId(player.account), LeaseToken(lease.token.clone()));
+        op!(lab.read, [token], |c| expectation(c.reborrow(), account, &token, first)).map_err(code)
     };
     let expected = expect(ann, 13).await.unwrap();
     assert_eq!((expected.games, expected.unit, expected.header.seed), (13..20, 1, lease.terms.seed));

@@ -1,13 +1,13 @@
 //! Validation of uploads.
 
 use coordinator_core::{
-    model::AccountId,
-    store::Accounts,
-    work::{
-        figures,
-        leasing::{self, Caller, Policy},
-        notices, validating,
+    model::{AccountId, ValidationReport, WorkerId},
+    ops::{
+        leases::{AcquireLease, Caller},
+        validation::ClaimShards,
     },
+    rules::granting::Policy,
+    store::{Accounts, Shards, Totals},
 };
 use protocol::api::{problem::Code, work::Ask};
 
@@ -31,10 +31,8 @@ cases! {
 }
 
 async fn take(lab: &Lab, most: i64) -> Vec<i64> {
-    let now = lab.now();
-    let until = now.after(60_000);
-    let taken = op!(lab.write, [], |c| validating::claim(&mut c, now, most, until)).unwrap();
-    taken.into_iter().map(|task| task.shard).collect()
+    let taken = lab.run(ClaimShards { limit: most, until: lab.now().after(60_000) }).await.unwrap();
+    taken.into_iter().map(|task| task.shard.0).collect()
 }
 
 async fn a_shard_is_claimed_once(lab: Lab) {
@@ -44,7 +42,7 @@ async fn a_shard_is_claimed_once(lab: Lab) {
         let lease = lab.lease(ann, nonce, 10).await;
         lab.deliver(ann, &lease).await;
     }
-    assert_eq!(op!(lab.read, [], |c| validating::backlog(&mut c)).unwrap(), 4);
+    assert_eq!(op!(lab.read, [], |c| Shards::on(c.reborrow()).backlog()).unwrap(), 4);
     let (left, right) = tokio::join!(take(&lab, 2), take(&lab, 2));
     let mut all = [left, right, take(&lab, 4).await].concat();
     all.sort_unstable();
@@ -117,7 +115,7 @@ async fn notices_repeat_until_acknowledged(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     let object = Object { is_valid: false, ..lab.played(&lease, 0..10) };
     lab.upload(ann, &lease.token, &object).await.unwrap();
-    let reported = async || op!(lab.write, [], |c| notices::unacknowledged(&mut c, ann.worker)).unwrap();
+    let reported = async || op!(lab.write, [], |c| Shards::on(c.reborrow()).notices(WorkerId(ann.worker))).unwrap();
     assert!(reported().await.is_empty());
     lab.validate(NO_AUDIT).await;
     let notices = reported().await;
@@ -128,9 +126,8 @@ async fn notices_repeat_until_acknowledged(lab: Lab) {
     for (player, nonce, left) in [(bob, "2", 1), (ann, "3", 0)] {
         let heard = vec![object.hash()];
         let ask = Ask { acknowledged: heard, ..lease_request(player.worker, nonce, 10) };
-        let (now, caller) = (lab.now(), Caller { account: player.account, draw: NO_AUDIT | 1 });
-        let policy = Policy::default();
-        op!(lab.write, [ask, policy], |c| leasing::acquire(&mut c, now, caller, &ask, &policy)).unwrap();
+        let caller = Caller { account: AccountId(player.account), draw: NO_AUDIT | 1 };
+        lab.run(AcquireLease { caller, ask, policy: Policy::default() }).await.unwrap();
         assert_eq!(reported().await.len(), left, "it is ann who has to hear it, and does");
     }
 }
@@ -155,7 +152,7 @@ async fn the_cost_of_a_game_is_estimated(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     let object = lab.deliver(ann, &lease).await;
     let report = lab.replay(&object.hash(), &lease.terms).unwrap();
-    lab.judge_shard(1, Some(validating::ValidationReport { positions: 500, ..report }), NO_AUDIT).await;
+    lab.judge_shard(1, Some(ValidationReport { positions: 500, ..report }), NO_AUDIT).await;
     let cost: i64 = lab.value(&format!("SELECT nodes_per_game FROM jobs WHERE id = {job}")).await;
     assert_eq!(cost, (66_600 * 3 + 33_300) / 4);
 }
@@ -180,7 +177,7 @@ async fn figures_cover_counted_games(lab: Lab) {
     let (_, job) = lab.campaign("one").await;
     let (ann, bob) = (lab.player("ann").await, lab.player("bob").await);
     let figures = async || {
-        let all = op!(lab.read, [], |c| figures::of_selfplay(&mut c)).unwrap();
+        let all = op!(lab.read, [], |c| Totals::on(c.reborrow()).selfplay_figures()).unwrap();
         (all.positions(), all.scores.iter().sum::<i64>(), all.repeated)
     };
     assert_eq!(figures().await, (0, 0, 0));
@@ -193,9 +190,7 @@ async fn figures_cover_counted_games(lab: Lab) {
     assert_eq!(figures().await, (20, 20, 0));
     super::disputes::quarantine(&lab, ann).await;
     assert_eq!(figures().await, (10, 10, 0));
-    let now = lab.now();
-    op!(lab.write, [], |c| coordinator_core::work::quarantine::lift(&mut c, now, ann.account, None, "a mistake"))
-        .unwrap();
+    super::disputes::lift(&lab, ann).await;
     assert_eq!(figures().await, (20, 20, 0));
     let kept: String = lab.value(&format!("SELECT figures FROM figures WHERE job = {job}")).await;
     assert!(kept.len() < 1_000, "{kept}");

@@ -1,10 +1,13 @@
 //! Requests to a coordinator and their responses, as values, so that two can run concurrently.
 
 use coordinator_core::{
-    model::CampaignCommand as Command,
-    ops::matches::{ConcludeMatches, RecheckMatches},
+    model::{AccountId, CampaignCommand as Command, ToCompare, ToValidate},
+    ops::{
+        disputes::{ClaimComparisons, RecordComparison, SetQuarantine},
+        matches::{ConcludeMatches, RecheckMatches},
+        validation::ClaimShards,
+    },
     store::StoreError,
-    work::{audit, comparisons, quarantine, validating},
 };
 use dataset::Digest;
 use protocol::api::{
@@ -12,10 +15,7 @@ use protocol::api::{
     work::{ReceiptStatus, Work},
 };
 
-use crate::{
-    common::lab::{Lab, Object, Player, SIGNATURE},
-    op,
-};
+use crate::common::lab::{Lab, Object, Player, SIGNATURE};
 
 /// Duration of a coordinator's claim on tasks, in milliseconds.
 const CLAIM: i64 = 60_000;
@@ -29,9 +29,9 @@ pub(super) enum Call {
     Renew { player: Player, token: String, finished: u64 },
     GiveBack { player: Player, token: String, from: u64 },
     TakeShards { most: i64 },
-    Judge { task: validating::ToValidate, draw: u64 },
+    Judge { task: ToValidate, draw: u64 },
     TakeComparisons { most: i64 },
-    Compared { task: audit::ToCompare },
+    Compared { task: ToCompare },
     Expire,
     Drive { campaign: i64 },
     Recheck,
@@ -49,8 +49,8 @@ pub(super) enum Reply {
     Work(Result<Work, StoreError>),
     Receipt(Result<ReceiptStatus, Code>),
     Renewed(Result<u32, Code>),
-    Shards(Vec<validating::ToValidate>),
-    Comparisons(Vec<audit::ToCompare>),
+    Shards(Vec<ToValidate>),
+    Comparisons(Vec<ToCompare>),
     Done,
 }
 
@@ -67,19 +67,19 @@ impl Call {
                 lab.release(player, &token, from).await.expect("games can be released");
                 Reply::Done
             }
-            Self::TakeShards { most } => Reply::Shards(
-                op!(lab.write, [], |c| validating::claim(&mut c, now, most, until)).expect("tasks can be taken"),
-            ),
+            Self::TakeShards { most } => {
+                Reply::Shards(lab.run(ClaimShards { limit: most, until }).await.expect("tasks can be taken"))
+            }
             Self::Judge { task, draw } => {
-                lab.judge_shard(task.shard, lab.replay(&task.hash, &task.header), draw).await;
+                lab.judge_shard(task.shard.0, lab.replay(&task.hash, &task.header), draw).await;
                 Reply::Done
             }
-            Self::TakeComparisons { most } => Reply::Comparisons(
-                op!(lab.write, [], |c| audit::claim(&mut c, now, most, until)).expect("tasks can be taken"),
-            ),
+            Self::TakeComparisons { most } => {
+                Reply::Comparisons(lab.run(ClaimComparisons { limit: most, until }).await.expect("tasks can be taken"))
+            }
             Self::Compared { task } => {
                 let (differs, comparison) = (lab.difference(&task), task.comparison);
-                must(op!(lab.write, [], |c| comparisons::record(&mut c, now, comparison, differs)))
+                must(lab.run(RecordComparison { comparison, differs }).await)
             }
             Self::Expire => {
                 lab.expire().await;
@@ -92,18 +92,19 @@ impl Call {
                 train(lab, player, net, how).await;
                 Reply::Done
             }
-            Self::Quarantine { player } => {
-                must(op!(lab.write, [], |c| quarantine::quarantine(&mut c, now, player.account, None, "by hand")))
-            }
-            Self::Lift { player } => {
-                must(op!(lab.write, [], |c| quarantine::lift(&mut c, now, player.account, None, "a mistake")))
-            }
+            Self::Quarantine { player } => must(set_quarantine(lab, player, true).await),
+            Self::Lift { player } => must(set_quarantine(lab, player, false).await),
             Self::Command { campaign, command } => match lab.command(campaign, command, None, None).await {
                 Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
                 Err(failure) => panic!("{failure:?}"),
             },
         }
     }
+}
+
+async fn set_quarantine(lab: &Lab, player: Player, begins: bool) -> Result<(), StoreError> {
+    let (account, reason) = (AccountId(player.account), "by hand".into());
+    lab.run(SetQuarantine { account, begins, by: None, reason }).await
 }
 
 fn must<T>(outcome: Result<T, StoreError>) -> Reply {

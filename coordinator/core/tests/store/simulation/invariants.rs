@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coordinator_core::{gate::Verdict, matches, work::counting};
+use coordinator_core::{gate::Verdict, matches, model::JobId, store::counting};
 use dataset::{Digest, Header};
 use protocol::campaign::Gate;
 use stats::Decision;
@@ -178,10 +178,10 @@ impl World {
             let id = job.id;
             let held = picture.segments.iter().filter(|segment| segment.job == id && counts(picture, segment));
             let games: i64 = held.map(|segment| segment.games).sum();
-            let tally = op!(lab.read, [], |c| counting::tally(&mut c, id)).expect("it can be counted");
+            let tally = lab.tally(id).await;
             assert_eq!((tally.games, tally.positions), (games, games * POSITIONS as i64), "job {id}");
             if job.gate.is_some() {
-                let pairs = op!(lab.read, [], |c| counting::pairs(&mut c, id)).expect("it can be counted");
+                let pairs = op!(lab.read, [], |c| counting::pairs(&mut c, JobId(id))).expect("it can be counted");
                 assert_eq!(pairs, self.pairs(picture, id), "job {id}");
             }
         }

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coordinator_core::{
-    model::CampaignCommand as Command,
+    model::{CampaignCommand as Command, ToCompare, ToValidate},
     store::{Database, StoreError},
-    work::{audit, validating},
 };
 use dataset::Digest;
 use protocol::{
@@ -36,8 +35,8 @@ pub(super) struct World {
     pub(super) by_hand: BTreeSet<i64>,
     /// Accounts whose quarantine was lifted by hand.
     pub(super) lifted: BTreeSet<i64>,
-    pub(super) shards: Vec<validating::ToValidate>,
-    pub(super) comparisons: Vec<audit::ToCompare>,
+    pub(super) shards: Vec<ToValidate>,
+    pub(super) comparisons: Vec<ToCompare>,
     /// Decisions that were checked.
     pub(super) decided: BTreeMap<i64, String>,
     nets: u64,

@@ -109,6 +109,7 @@ super::list::words! {
         judge_comments: "Comments skipped", "略过注释";
         judge_variations: "Variations skipped", "略过变着";
         judge_glyphs: "Glyphs skipped", "略过评注符号";
+        judge_others: "Other parts skipped", "略过其他部分";
         judge_undecided_help: "Undecided: the rules do not end the game, as after a resignation. A game’s number leads to its board.",
             "规则未定：规则没有终结该局，例如认输。点击局号可看棋盘。";
         rules_cxr: "computer competitions (cxr)", "程序竞赛规则（cxr）";

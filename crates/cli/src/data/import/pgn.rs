@@ -8,16 +8,15 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use dataset::{pgn::LabelledGame, sfen::Entry};
-use rayon::prelude::*;
 use serde::Serialize;
 use xiangqi::{
-    notation::reader::{Agreement, GameText, ReadError},
+    notation::reader::{Agreement, ReadError, Transcript},
     rules::RuleSet,
     text::counted,
 };
 
 use super::{Line, Target};
-use crate::{games::Chunks, live_line::LiveLine};
+use crate::games::{self, GamePlace, GameWork, SkippedCounts};
 
 /// The counts of an import.
 #[derive(Default, Serialize)]
@@ -35,9 +34,8 @@ pub(super) struct Sum {
     unlabelled: u64,
     after_end: u64,
     incomplete: u64,
-    skipped_comments: u64,
-    skipped_variations: u64,
-    skipped_glyphs: u64,
+    #[serde(flatten)]
+    skipped: SkippedCounts,
 }
 
 /// A game's positions in the written format.
@@ -52,43 +50,33 @@ pub(super) fn convert(
     rules: Option<RuleSet>,
     to: Target,
     threads: NonZeroUsize,
-    target: &mut impl Write,
+    target: &mut (impl Write + Sync),
 ) -> Result<Sum> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let mut sum = Sum::default();
-    let mut live = LiveLine::new();
-    for path in paths {
-        let mut games = Chunks::open(path)?;
-        while let Some(chunk) = games.next()? {
-            // The numbers of all files' games are distinct.
-            let first = sum.games + 1;
-            let converted: Vec<_> = pool.install(|| {
-                let numbered = chunk.par_iter().enumerate();
-                numbered.map(|(index, (_, text))| one(text, first + index as u64, rules, to)).collect()
-            });
-            for ((number, text), game) in chunk.iter().zip(converted) {
-                let game = game.with_context(|| format!("{}, line {}, game {number}", games.name, text.line))?;
-                target.write_all(&game.bytes).context("--out")?;
-                sum.add(&game.sum);
-            }
-            live.show(|| format!("{} games, {} positions", sum.games, sum.positions))?;
-        }
-    }
+    games::process(paths, threads, &mut Conversion { rules, to, target }, &mut sum)?;
     Ok(sum)
 }
 
-fn one(text: &GameText, number: u64, rules: Option<RuleSet>, to: Target) -> Result<Converted, ReadError> {
-    let transcript = text.transcript()?;
-    let game = LabelledGame::new(&transcript, rules)?;
+struct Conversion<W> {
+    rules: Option<RuleSet>,
+    to: Target,
+    target: W,
+}
+
+fn one(transcript: &Transcript, number: u64, rules: Option<RuleSet>, to: Target) -> Result<Converted, ReadError> {
+    let game = LabelledGame::new(transcript, rules)?;
     let mut sum = Sum {
         games: 1,
         differ: u64::from(game.agreement == Agreement::Differs),
         opening: game.opening as u64,
         unlabelled: game.unlabelled as u64,
         after_end: game.after_end as u64,
-        skipped_comments: game.comments as u64,
-        skipped_variations: game.variations as u64,
-        skipped_glyphs: game.glyphs as u64,
+        skipped: SkippedCounts {
+            comments: game.comments as u64,
+            variations: game.variations as u64,
+            glyphs: game.glyphs as u64,
+            others: game.others as u64,
+        },
         ..Sum::default()
     };
     let mut bytes = Vec::new();
@@ -124,6 +112,27 @@ fn one(text: &GameText, number: u64, rules: Option<RuleSet>, to: Target) -> Resu
     Ok(Converted { bytes, sum })
 }
 
+impl<W: Write + Sync> GameWork for Conversion<&mut W> {
+    type Done = Converted;
+    type Sum = Sum;
+
+    fn work(&self, number: u64, transcript: &Transcript) -> Result<Converted, ReadError> {
+        one(transcript, number, self.rules, self.to)
+    }
+
+    fn add(&mut self, sum: &mut Sum, place: &GamePlace<'_>, game: Result<Converted, ReadError>) -> Result<()> {
+        let GamePlace { file, line, number } = place;
+        let game = game.with_context(|| format!("{file}, line {line}, game {number}"))?;
+        self.target.write_all(&game.bytes).context("--out")?;
+        sum.add(&game.sum);
+        Ok(())
+    }
+
+    fn progress(sum: &Sum) -> String {
+        format!("{} games, {} positions", sum.games, sum.positions)
+    }
+}
+
 impl Sum {
     fn add(&mut self, other: &Self) {
         self.games += other.games;
@@ -135,14 +144,12 @@ impl Sum {
         self.unlabelled += other.unlabelled;
         self.after_end += other.after_end;
         self.incomplete += other.incomplete;
-        self.skipped_comments += other.skipped_comments;
-        self.skipped_variations += other.skipped_variations;
-        self.skipped_glyphs += other.skipped_glyphs;
+        self.skipped.add(other.skipped);
     }
 
-    pub(super) fn print(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn print(&self, json: bool, mut out: &mut dyn Write) -> io::Result<()> {
         if json {
-            serde_json::to_writer(&mut *out, self)?;
+            serde_json::to_writer(&mut out, self)?;
             return writeln!(out);
         }
         let Self { games, positions, with_score, with_result, differ, .. } = self;
@@ -151,8 +158,7 @@ impl Sum {
         let Self { opening, unlabelled, after_end, incomplete, .. } = self;
         write!(out, "left out: {opening} of openings, {unlabelled} without score and result, ")?;
         writeln!(out, "{after_end} after the end, {incomplete} without one of the two")?;
-        let [comments, variations, glyphs] = [self.skipped_comments, self.skipped_variations, self.skipped_glyphs];
-        writeln!(out, "skipped: {comments} comments without a score, {variations} variations, {glyphs} glyphs")?;
+        writeln!(out, "{}", self.skipped.line(" without a score"))?;
         if *differ > 0 {
             writeln!(out, "claims that differ from the rules' result, which is the label: {differ}")?;
         }

@@ -40,7 +40,9 @@ pub enum ReadErrorKind {
     AfterResult { text: String },
     #[error("the result `{text}` is not that of the tag, `{tag}`")]
     OtherResult { text: String, tag: String },
-    #[error("a byte that is not UTF-8")]
+    #[error("the tag `{tag}` is not the result before it")]
+    TagAfterResult { tag: String },
+    #[error("a byte that is neither UTF-8 nor GBK")]
     NotUtf8,
 }
 

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, Read as _},
 };
 
-use super::{Place, ReadError, ReadErrorKind, Transcript, words};
+use super::{Place, ReadError, ReadErrorKind, Transcript, results, tokens::continues_moves, words};
 
 /// The greatest length of a game in a file, in bytes. It rejects a file without games before it
 /// fills the memory.
@@ -56,6 +56,11 @@ impl<R: BufRead> Games<R> {
     /// The games of a file.
     pub const fn new(reader: R) -> Self {
         Self { reader, line: 0, ahead: None, is_broken: false }
+    }
+
+    /// The file.
+    pub const fn get_ref(&self) -> &R {
+        &self.reader
     }
 
     fn next_line(&mut self) -> io::Result<Vec<u8>> {
@@ -111,16 +116,48 @@ fn content(line: &[u8]) -> &[u8] {
     line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii()
 }
 
-/// The beginning of a text, long enough for a number and a move.
-fn start(bytes: &[u8]) -> Cow<'_, str> {
-    const LENGTH: usize = 200;
-    String::from_utf8_lossy(&bytes[..bytes.len().min(LENGTH)])
+/// A bracket that is open at the end of a line.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Open {
+    #[default]
+    Nothing,
+    /// `{…}`.
+    Braces,
+    /// `（…）`.
+    WideParentheses,
+    /// `(…)`, with nested ones and with comments in braces.
+    Variation { depth: usize, in_braces: bool },
+}
+
+impl Open {
+    /// Follows a text that begins inside the bracket, until it is closed. Returns the rest.
+    fn skip(mut self, text: &str) -> (Self, &str) {
+        let end = match &mut self {
+            Self::Nothing => Some(0),
+            Self::Braces => text.find('}').map(|at| at + 1),
+            Self::WideParentheses => text.find('）').map(|at| at + '）'.len_utf8()),
+            Self::Variation { depth, in_braces } => text
+                .bytes()
+                .position(|byte| {
+                    match byte {
+                        b'{' => *in_braces = true,
+                        b'}' => *in_braces = false,
+                        b'(' if !*in_braces => *depth += 1,
+                        b')' if !*in_braces => *depth -= 1,
+                        _ => {}
+                    }
+                    *depth == 0
+                })
+                .map(|at| at + 1),
+        };
+        end.map_or((self, ""), |end| (Self::Nothing, &text[end..]))
+    }
 }
 
 /// The state after some lines of a game.
 #[derive(Default)]
 struct Scanner {
-    in_comment: bool,
+    open: Open,
     has_moves: bool,
     has_result: bool,
 }
@@ -130,52 +167,64 @@ impl Scanner {
     fn begins_next(&self, line: &[u8]) -> bool {
         let content = content(line);
         match content.first() {
-            _ if self.in_comment => false,
+            _ if self.open != Open::Nothing => false,
             Some(b'[') => self.has_moves || self.has_result,
-            None | Some(b'{' | b';' | b'%') => false,
-            // A rule between games belongs to the one before.
-            Some(b'=' | b'-' | b'_') if words::separators(&start(content)) == content.len() => false,
-            Some(_) => self.has_result,
+            None | Some(b'{' | b'(' | b';' | b'%') => false,
+            // A rule between games belongs to the one before, as a comment does.
+            Some(b'=' | b'-' | b'_') if is_rule(content) => false,
+            Some(_) => self.has_result && !content.starts_with("（".as_bytes()),
         }
     }
 
-    /// Looks at a line for moves, a result at its end, and a comment that continues in the next.
+    /// Looks at a line for moves, a result at its end, and a bracket that is open in the next.
     fn scan(&mut self, line: &[u8]) {
-        let mut rest = content(line);
-        if !self.in_comment {
-            if rest.starts_with(b"%") {
+        let text = String::from_utf8_lossy(content(line));
+        let mut rest = text.as_ref();
+        if self.open == Open::Nothing {
+            if rest.starts_with('%') {
                 return;
             }
-            while rest.starts_with(b"[") {
-                let text = String::from_utf8_lossy(rest);
+            while rest.starts_with('[') {
                 // A damaged tag fills its line.
-                let Some(length) = words::tag(&text).filter(|_| matches!(text, Cow::Borrowed(_))) else {
-                    return;
-                };
+                let Some(length) = words::tag(rest).filter(|_| matches!(text, Cow::Borrowed(_))) else { return };
                 rest = rest[length..].trim_ascii_start();
             }
         }
-        let mut last_word = None;
+        // The last text of the line outside brackets.
+        let mut last = "";
         while !rest.is_empty() {
-            if self.in_comment {
-                let Some(end) = rest.iter().position(|byte| *byte == b'}') else { break };
-                (self.in_comment, rest) = (false, &rest[end + 1..]);
+            if self.open != Open::Nothing {
+                (self.open, rest) = self.open.skip(rest);
                 continue;
             }
-            let end = rest.iter().position(|byte| matches!(byte, b'{' | b';')).unwrap_or(rest.len());
-            let word = rest[..end].rsplit(u8::is_ascii_whitespace).find(|word| !word.is_empty());
-            last_word = word.or(last_word);
-            self.in_comment = rest.get(end) == Some(&b'{');
-            if rest.get(end) == Some(&b';') && !words::continues_moves(&start(&rest[end + 1..])) {
+            let end = rest.find(['{', '(', ';', '（']).unwrap_or(rest.len());
+            let (before, behind) = rest.split_at(end);
+            if !before.trim().is_empty() {
+                last = before;
+            }
+            let mut letters = behind.chars();
+            let mark = letters.next();
+            rest = letters.as_str();
+            self.open = match mark {
+                Some('{') => Open::Braces,
+                Some('(') => Open::Variation { depth: 1, in_braces: false },
+                Some('（') => Open::WideParentheses,
+                _ => Open::Nothing,
+            };
+            if mark == Some(';') && !continues_moves(rest) {
                 break;
             }
-            rest = &rest[(end + 1).min(rest.len())..];
         }
-        if let Some(word) = last_word {
+        if !last.is_empty() {
             self.has_moves = true;
-            self.has_result = words::result(&start(word)) == Some(word.len());
+            self.has_result = results::is_at_end(last);
         }
     }
+}
+
+/// Whether a line is a rule of at least three dashes or the like.
+fn is_rule(content: &[u8]) -> bool {
+    content.len() >= 3 && content.iter().all(|byte| *byte == content[0])
 }
 
 #[cfg(test)]
@@ -191,18 +240,25 @@ mod tests {
     fn games_end_before_tags_and_behind_results() {
         let games = [
             "[Event \"a\"]\n[White \"{ [ ; 1-0\"]\n\n1. h2e2 h9g7\n",
-            "[Event \"b\"]\n1. h2e2 {a comment with\n[Result \"*\"] and\n1-0\n} h9g7 ; 1-0 {\n2. h0g2 *\n\n",
+            "[Event \"b\"]\n1. h2e2 {a comment with\n[Result \"*\"] and\n1-0\n} h9g7 ; 1-0 soon {\n2. h0g2 *\n\n",
             "1. h2e2 1-0 {resigns}\n{a comment behind}\n% escaped\n\n",
             "1. 炮二平五 马8进7 红胜\n",
             "[Event \"c\"] 1. h2e2 *\n",
             "[Event \"d\"] [Result \"*\"] 1. h2e2; h9g7 *\n",
             "[Event \"e\"]\n[Result \"*\"]\n  *\n  =========\n",
+            "[Event \"g\"]\n1. h2e2 (a line that ends in\n1-0\n[Event \"x\"] (\n) {)\n} x)\n h9g7 （and\n0-1\n[y）2. h0g2 1-0\n（完）\n",
+            "1. h2e2 h9g7 ; {a\n1-0\n} 2. h0g2; 1-0\n",
+            "1. h2e2 ; h9g7 is possible 1-0\nh9g7 Red wins. {x}\n",
+            "1. h2e2 （a）平局。\n",
             "[Event \"f\n1. h2e2",
         ];
         let text = games.concat();
         let found = split(&text);
         assert_eq!(found.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), games);
-        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 5, 12, 16, 17, 18, 19, 23]);
+        assert_eq!(
+            found.iter().map(|(line, _)| *line).collect::<Vec<_>>(),
+            [1, 5, 12, 16, 17, 18, 19, 23, 33, 36, 38, 39]
+        );
         assert_eq!(split("\u{feff}\n\n 1. h2e2 *"), [(3, " 1. h2e2 *".to_owned())]);
         assert_eq!(split(" \n\n"), []);
     }
@@ -222,7 +278,7 @@ mod tests {
             [
                 "read",
                 "comment `{x}` at line 5, column 9; line 5, column 13: move 2: `h2e2`: nothing of Black's stands on h2",
-                "line 8, column 7: a byte that is not UTF-8"
+                "line 8, column 7: a byte that is neither UTF-8 nor GBK"
             ]
         );
     }

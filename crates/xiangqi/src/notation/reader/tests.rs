@@ -22,6 +22,19 @@ fn a_game_is_read_as_people_write_it() {
         "1.C2.5 H8+7 2.H2+3",
         "| 1. C2=5 | H8+7 | 2. H2+3 | |",
         "1.炮二平五 马8进7 2.马二进三 *",
+        "C2=5H8+7H2+3",
+        "1.C2=5H8+72.H2+3",
+        "h2e2h9g7h0g2",
+        "h3e3h10g8h1g3",
+        "H2-E2H9-G7 H0-G2",
+        "Ｃ２＝５　Ｈ８＋７ Ｈ２＋３",
+        "ｈ２ｅ２ Ｈ９－Ｇ７，h0g2 １－０",
+        "第1回合 炮二平五 马8进7 第2回合：马二进三",
+        "第一回合：炮二平五 马8进7\n第二回合：马二进三 红方认输",
+        "1. h2e2; h9g7 ; 2. h0g2; 1-0",
+        "h2e2; {good; or not} h9g7 ; (x; y) h0g2",
+        "h2e2 ; h9g7 is possible\nh9g7; 好\n; 2 moves later\nh0g2",
+        "moves h2e2 h9g7 h0g2",
         "炮二平五，马8进7、马二进三。",
         "炮二平五马8进7马二进三",
         "1炮二平五马8进72马二进三",
@@ -87,16 +100,104 @@ fn skipped_parts_are_named_with_their_places() {
 #[test]
 fn results_are_read_in_both_languages() {
     let result = |text| Transcript::read("", &format!("h2e2 {text}")).unwrap().result;
-    for text in ["1-0", "红胜", "紅方勝", "Red wins", "black resigns", "红先胜", "黑方负"] {
+    for text in [
+        "1-0",
+        "１－０",
+        "红胜",
+        "紅方勝",
+        "Red wins",
+        "black resigns",
+        "红先胜",
+        "黑方负",
+        "黑方认输",
+        "黑認輸",
+        "先胜",
+        "White wins",
+        "white  won.",
+        "ＲＥＤ　ＷＩＮＳ",
+        "Black lost",
+        "黑先负",
+    ] {
         assert_eq!(result(text), Some(Some(Outcome::RedWins)), "{text}");
     }
-    for text in ["0-1", "黑胜", "黑方勝", "Black won.", "红方负"] {
+    for text in
+        ["0-1", "黑胜", "黑方勝", "Black won.", "红方负", "红方认输", "黑先胜", "先负", "White resigns", "紅先負"]
+    {
         assert_eq!(result(text), Some(Some(Outcome::BlackWins)), "{text}");
     }
-    for text in ["1/2-1/2", "½-½", "判和。", "和棋", "draw"] {
-        assert_eq!(result(text), Some(Some(Outcome::Draw)), "{text}");
+    for text in ["1/2-1/2", "½-½", "判和。", "和棋", "draw", "平局", "和局", "红先和", "黑先和", "作和", "和！", "議和"]
+    {
+        assert_eq!(result(text).flatten(), Some(Outcome::Draw), "{text}");
     }
     assert_eq!((result("*"), result("")), (Some(None), None));
+}
+
+/// The skipped parts of a text.
+fn skipped(text: &str) -> Vec<String> {
+    let read = Transcript::read("", text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    read.skipped.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn numbers_words_and_dashes_without_use_are_named() {
+    assert_eq!(
+        skipped("1. h2e2 1 2 3 7 99 h9g7"),
+        ["2", "3", "7", "99"]
+            .iter()
+            .zip([11, 13, 15, 17])
+            .map(|(number, column)| { format!("number `{number}` at line 1, column {column}") })
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        skipped("h2e2 moves h9g7 fen - position h0g2 -"),
+        [
+            "keyword `moves` at line 1, column 6",
+            "keyword `fen` at line 1, column 17",
+            "dash `-` at line 1, column 21",
+            "keyword `position` at line 1, column 23",
+            "dash `-` at line 1, column 37",
+        ]
+    );
+    assert_eq!(skipped("position h2e2"), ["keyword `position` at line 1, column 1"]);
+    assert_eq!(
+        skipped("startpos position moves h2e2"),
+        ["keyword `position` at line 1, column 10", "keyword `moves` at line 1, column 19"]
+    );
+    assert_eq!(
+        skipped("2024 1. h2e2 h9g7 2. h0g2 3."),
+        ["number `2024` at line 1, column 1", "number `3.` at line 1, column 27"]
+    );
+    assert_eq!(skipped("第3回合 h2e2 第七回合 h9g7"), ["number `第七回合` at line 1, column 11"]);
+    for text in [
+        "1. h2e2 h9g7 2. h0g2 i9h9 3.",
+        "7. h2e2 7... h9g7 8. h0g2",
+        "1. h2e2 2. h9g7 3. h0g2",
+        "position startpos moves h2e2",
+        "fen rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1 moves h2e2",
+    ] {
+        assert_eq!(skipped(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn tags_without_use_are_named() {
+    let text = "[Result \"1-O\"]\n[Rules \"nonsense\"]\n[Notation \"runes\"]\n[Event \"a\"] [Event \"b\"]\n1. h2e2";
+    let expected = [
+        "tag `[Result \"1-O\"]` at line 1, column 1",
+        "tag `[Rules \"nonsense\"]` at line 2, column 1",
+        "tag `[Notation \"runes\"]` at line 3, column 1",
+        "tag `[Event \"b\"]` at line 4, column 13",
+    ];
+    assert_eq!(skipped(text), expected);
+    assert_eq!(Transcript::read("", text).unwrap().claimed(), None);
+    let text = "[Result \"1-0\"]\n[Result \"红胜\"]\n1. h2e2 1-0";
+    assert_eq!(skipped(text), ["tag `[Result \"红胜\"]` at line 2, column 1"]);
+    assert_eq!(Transcript::read("", text).unwrap().claimed(), Some(Some(Outcome::RedWins)));
+    assert_eq!(
+        error("[Result \"1-0\"]\n[Result \"0-1\"]\nh2e2"),
+        "line 2, column 1: a second result, `[Result \"0-1\"]`"
+    );
+    assert_eq!(error("h2e2 1-0\n[Result \"*\"]"), "line 2, column 1: the tag `*` is not the result before it");
 }
 
 #[test]
@@ -135,6 +236,7 @@ fn numerals_of_the_other_side_give_a_hint() {
     );
     assert!(Transcript::read("", text).unwrap().hint().is_none());
     assert!(error("马8进7 炮二平九").contains("`炮二平九`"));
+    assert!(Transcript::read("", "马8进7").unwrap().hint().is_some());
     // All numerals alike is a habit, and no sign of an error.
     assert!(Transcript::read("", "炮2平5 马8进7").unwrap().hint().is_none());
 }

@@ -1,6 +1,6 @@
 //! Splits a text into tokens. Every byte of the text is in exactly one token.
 
-use super::words;
+use super::{results, words};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +28,8 @@ pub enum TokenKind {
     Variation,
     /// An evaluation of a move: `$1`, `!?`.
     Glyph,
+    /// A dash alone.
+    Dash,
     /// A comment or variation without its end.
     Unclosed,
     /// Anything else.
@@ -49,6 +51,7 @@ impl TokenKind {
             Self::Comment => "comment",
             Self::Variation => "variation",
             Self::Glyph => "glyph",
+            Self::Dash => "dash",
             Self::Unclosed => "open bracket",
             Self::Unknown => "unknown word",
         }
@@ -105,7 +108,8 @@ impl<'a> Tokens<'a> {
             '（' => return closed(TokenKind::Comment, rest.find('）').map(|end| end + '）'.len_utf8()), rest),
             '(' => return closed(TokenKind::Variation, words::variation(rest), rest),
             '[' => return words::tag(rest).map_or_else(|| (TokenKind::Unknown, line()), |end| (TokenKind::Tag, end)),
-            ';' if words::continues_moves(&rest[width..]) => return (TokenKind::Separator, width),
+            '-' if words::is_blank(&rest[width..]) => return (TokenKind::Dash, width),
+            ';' if continues_moves(&rest[width..]) => return (TokenKind::Separator, width),
             ';' => return (TokenKind::Comment, line()),
             '%' if self.begins_line() => return (TokenKind::Comment, line()),
             '$' | '!' | '?' | '！' | '？' => return (TokenKind::Glyph, words::glyph(rest, first)),
@@ -117,7 +121,7 @@ impl<'a> Tokens<'a> {
             return (kind, length);
         }
         let expects_fen = std::mem::take(&mut self.expects_fen);
-        if let Some(length) = words::result(rest) {
+        if let Some(length) = results::length(rest) {
             return (TokenKind::Result, length);
         }
         let is_bare = |length: usize| rest[length..].chars().next().is_none_or(char::is_whitespace);
@@ -135,6 +139,28 @@ impl<'a> Tokens<'a> {
             return (TokenKind::Fen, words::fen(rest));
         }
         (TokenKind::Unknown, words::word(rest).max(width))
+    }
+}
+
+/// Whether a semicolon before this text separates moves: no other word follows on its line, up to
+/// the next semicolon. Else it begins a comment.
+pub(super) fn continues_moves(rest: &str) -> bool {
+    use TokenKind::{Comment, Glyph, Move, Number, Result, Separator, Unclosed, Variation};
+    let mut tokens = Tokens::new(rest);
+    loop {
+        match tokens.text[tokens.at..].chars().next() {
+            None | Some(';') => return true,
+            Some('%') => return false,
+            Some(_) => {}
+        }
+        let Some(token) = tokens.next() else { return true };
+        match token.kind {
+            Separator | Number | Move | Result | Comment | Variation | Glyph | Unclosed => {}
+            _ => return false,
+        }
+        if token.text.contains('\n') {
+            return true;
+        }
     }
 }
 

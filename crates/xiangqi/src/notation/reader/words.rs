@@ -1,61 +1,27 @@
 //! The forms of single tokens. Each function looks at the beginning of a text and returns the
 //! length of what it found, in bytes.
 
+use std::borrow::Cow;
+
 use super::{
     super::{chinese, coordinates, wxf},
     tokens::TokenKind,
 };
-use crate::rules::Outcome;
 
 /// Characters behind a move's number.
 const POINTS: [char; 6] = ['.', '．', '…', '⋯', '、', ':'];
 
+/// Blanks inside a line.
+const BLANKS: [char; 3] = [' ', '\t', '\u{3000}'];
+
+/// Chinese numerals: ten, and one to nine.
+const NUMERALS: &str = "十一二三四五六七八九";
+
 /// Characters that end a word, besides blanks.
 const ENDS: &str = "{}()[];,|!?$，、；。：（）！？…⋯．";
 
-/// Results in words. A longer one comes before its own beginning.
-const RESULTS: [(&str, Option<Outcome>); 37] = [
-    ("1/2-1/2", Some(Outcome::Draw)),
-    ("½-½", Some(Outcome::Draw)),
-    ("1-0", Some(Outcome::RedWins)),
-    ("0-1", Some(Outcome::BlackWins)),
-    ("*", None),
-    ("red wins", Some(Outcome::RedWins)),
-    ("red won", Some(Outcome::RedWins)),
-    ("red resigns", Some(Outcome::BlackWins)),
-    ("black wins", Some(Outcome::BlackWins)),
-    ("black won", Some(Outcome::BlackWins)),
-    ("black resigns", Some(Outcome::RedWins)),
-    ("drawn", Some(Outcome::Draw)),
-    ("draw", Some(Outcome::Draw)),
-    ("红方胜", Some(Outcome::RedWins)),
-    ("紅方勝", Some(Outcome::RedWins)),
-    ("红先胜", Some(Outcome::RedWins)),
-    ("紅先勝", Some(Outcome::RedWins)),
-    ("红胜", Some(Outcome::RedWins)),
-    ("紅勝", Some(Outcome::RedWins)),
-    ("先胜", Some(Outcome::RedWins)),
-    ("先勝", Some(Outcome::RedWins)),
-    ("黑方负", Some(Outcome::RedWins)),
-    ("黑方負", Some(Outcome::RedWins)),
-    ("黑方胜", Some(Outcome::BlackWins)),
-    ("黑方勝", Some(Outcome::BlackWins)),
-    ("红先负", Some(Outcome::BlackWins)),
-    ("紅先負", Some(Outcome::BlackWins)),
-    ("黑胜", Some(Outcome::BlackWins)),
-    ("黑勝", Some(Outcome::BlackWins)),
-    ("先负", Some(Outcome::BlackWins)),
-    ("先負", Some(Outcome::BlackWins)),
-    ("红方负", Some(Outcome::BlackWins)),
-    ("紅方負", Some(Outcome::BlackWins)),
-    ("红先和", Some(Outcome::Draw)),
-    ("紅先和", Some(Outcome::Draw)),
-    ("判和", Some(Outcome::Draw)),
-    ("和棋", Some(Outcome::Draw)),
-];
-
 /// Whether a text ends, or a word ends before it.
-fn is_boundary(rest: &str) -> bool {
+pub(super) fn is_boundary(rest: &str) -> bool {
     rest.chars().next().is_none_or(|next| next.is_whitespace() || ENDS.contains(next) || next == '.')
 }
 
@@ -76,10 +42,6 @@ fn is_separator(letter: char) -> bool {
 
 /// Blanks, punctuation, and rules of at least three characters: `=====`.
 pub(super) fn separators(rest: &str) -> usize {
-    // The mark of a list's item.
-    if rest.starts_with("- ") {
-        return 1;
-    }
     for mark in ['=', '-', '_'] {
         let length = rest.len() - rest.trim_start_matches(mark).len();
         if length >= 3 && is_boundary(&rest[length..]) {
@@ -131,12 +93,17 @@ pub(super) fn tag(rest: &str) -> Option<usize> {
     rest[end + blanks..].starts_with(']').then_some(end + blanks + 1)
 }
 
-/// Whether moves follow a semicolon, which then separates them; else it begins a comment.
-pub(super) fn continues_moves(rest: &str) -> bool {
-    let blank = |letter: char| letter != '\n' && is_separator(letter);
-    let rest = rest.trim_start_matches(blank);
-    let rest = number(rest).map_or(rest, |length| &rest[length..]).trim_start_matches(blank);
-    rest.is_empty() || rest.starts_with('\n') || move_text(rest).is_some()
+/// Whether a text ends, or a blank follows.
+pub(super) fn is_blank(rest: &str) -> bool {
+    rest.chars().next().is_none_or(char::is_whitespace)
+}
+
+/// A full-width letter as its ASCII one.
+pub(super) fn narrowed(letter: char) -> char {
+    match letter {
+        '！'..='～' => char::from_u32(letter as u32 - '！' as u32 + '!' as u32).unwrap_or(letter),
+        _ => letter,
+    }
 }
 
 /// `$1`, `!?`.
@@ -163,21 +130,17 @@ fn begins_with(rest: &str, word: &str) -> bool {
     rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) && is_boundary(&rest[word.len()..])
 }
 
-/// A game's result.
-pub(super) fn result(rest: &str) -> Option<usize> {
-    let first = rest.chars().next()?;
-    let is_possible = !first.is_ascii() || matches!(first.to_ascii_lowercase(), '0' | '1' | '*' | 'r' | 'b' | 'd');
-    let found = || RESULTS.iter().find(|(word, _)| begins_with(rest, word));
-    is_possible.then(found)?.map(|(word, _)| word.len())
-}
-
-/// The outcome that a [`TokenKind::Result`] says; `None` for `*`.
-pub(super) fn outcome(text: &str) -> Option<Outcome> {
-    RESULTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)).and_then(|(_, outcome)| *outcome)
-}
-
-/// The number of a move, with the marks behind it.
+/// The number of a move, with the marks behind it: `1.`, `1`, 第1回合.
 pub(super) fn number(rest: &str) -> Option<usize> {
+    if let Some(named) = rest.strip_prefix('第') {
+        let named = named.trim_start_matches(BLANKS);
+        let is_numeral = |letter: char| is_digit(letter) || NUMERALS.contains(letter);
+        let behind = named.trim_start_matches(is_numeral);
+        let is_number = behind.len() < named.len();
+        let behind = behind.trim_start_matches(BLANKS).strip_prefix("回合")?;
+        let points = behind.len() - behind.trim_start_matches(POINTS).len();
+        return is_number.then_some(rest.len() - behind.len() + points);
+    }
     let digits = rest.find(|letter| !is_digit(letter)).unwrap_or(rest.len());
     let behind = &rest[digits..];
     if digits == 0 || is_numbered_pawn(rest) {
@@ -188,6 +151,20 @@ pub(super) fn number(rest: &str) -> Option<usize> {
         || is_boundary(behind)
         || chinese::length(behind).is_some() && chinese::length(rest).is_none_or(|_| !begins_with_pawn(rest, digits));
     is_number.then_some(digits + points)
+}
+
+/// The value of a [`TokenKind::Number`]; none if it is too large.
+pub(super) fn number_value(text: &str) -> Option<u32> {
+    let digits: String = text.chars().filter(|letter| is_digit(*letter)).map(narrowed).collect();
+    if !digits.is_empty() {
+        return digits.parse().ok();
+    }
+    // 二十三 is two tens and three, 十三 one ten and three.
+    let mut letters = text.chars().filter_map(|letter| NUMERALS.chars().position(|numeral| numeral == letter));
+    letters.try_fold(0_u32, |value, letter| match letter {
+        0 => Some(value.max(1).checked_mul(10)?),
+        one => value.checked_add(one as u32),
+    })
 }
 
 /// Whether digits are a pawn's place, as in 二卒7平6, rather than the number of a move: `2卒7平6`.
@@ -208,11 +185,40 @@ fn is_numbered_pawn(rest: &str) -> bool {
 pub(super) fn move_text(rest: &str) -> Option<usize> {
     let length = word(rest);
     let bare = rest[..length].trim_end_matches(['.', ':']);
-    // Typographic dashes are at most three bytes each.
-    if bare.len() <= 16 && (coordinates::has_form(bare) || wxf::has_form(bare)) {
+    let is_wide = bare.chars().any(|letter| narrowed(letter) != letter);
+    let narrow = if is_wide { bare.chars().map(narrowed).collect() } else { Cow::Borrowed(bare) };
+    if has_form(&narrow) {
         return Some(bare.len());
     }
+    if let Some(letters) = first_of_many(&narrow).filter(|_| !is_board(rest)) {
+        return bare.char_indices().nth(letters).map(|(end, _)| end);
+    }
     chinese::length(rest)
+}
+
+/// Whether a text is a move in letters.
+fn has_form(text: &str) -> bool {
+    // Typographic dashes are at most three bytes each.
+    text.len() <= 16 && (coordinates::has_form(text) || wxf::has_form(text))
+}
+
+/// The number of letters of the first move in a word of several, as in `C2=5H8+7`. A move, or the
+/// number of one with its point, follows it.
+fn first_of_many(word: &str) -> Option<usize> {
+    let begins_with_move = |text: &str| prefixes(text).any(|(_, start, _)| has_form(start));
+    let is_pointed = |text: &str| number(text).is_some_and(|length| !is_digits(&text[..length]));
+    prefixes(word)
+        .find(|(_, start, behind)| has_form(start) && (begins_with_move(behind) || is_pointed(behind)))
+        .map(|(letters, ..)| letters)
+}
+
+/// The beginnings of a text that are as long as a move, the longest first, and the text behind.
+fn prefixes(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    const LENGTHS: [usize; 3] = [6, 5, 4];
+    LENGTHS.into_iter().filter_map(move |letters| {
+        let end = text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(letters)?;
+        Some((letters, &text[..end], &text[end..]))
+    })
 }
 
 /// Whether the text begins with the board of a FEN: at least two slashes.

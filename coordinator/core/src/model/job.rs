@@ -1,0 +1,39 @@
+//! A job: a series of numbered games. Each is a function of the job's header and its number.
+
+use dataset::Header;
+
+use super::{
+    ids::JobId,
+    states::{JobKind, JobState},
+};
+use crate::clock::Time;
+
+/// A job's header and progress.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// Its state.
+    pub state: JobState,
+    /// The header that determines its games.
+    pub header: Header,
+    /// No game has this number or a higher one.
+    pub game_limit: Option<i64>,
+    /// From this number on, no game was leased.
+    pub frontier: i64,
+    /// Estimated cost of a game: nodes, or under a clock milliseconds of a thread.
+    pub nodes_per_game: i64,
+}
+
+/// A job that may have games for a worker.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenJob {
+    /// Its id.
+    pub id: JobId,
+    /// Its kind.
+    pub kind: JobKind,
+    /// The time of its creation.
+    pub created: Time,
+    /// Workers begin with it at different times within so many milliseconds.
+    pub spread: i64,
+}

@@ -1,0 +1,34 @@
+//! Quarantine by hand, and its end.
+
+use super::conclude::{Cause, conclude};
+use crate::{
+    model::{AccountId, Reason},
+    rules::case::Case,
+    store::{Operation, StoreError, Tx},
+};
+
+/// Quarantines an account: its workers get no leases, and its uploads after its last clean audit
+/// leave the pool. Or lifts the quarantine: the account's shards count again where no other shard
+/// took their place, and are compared with those that did.
+#[derive(Clone, Debug)]
+pub struct SetQuarantine {
+    /// The account.
+    pub account: AccountId,
+    /// Whether it is quarantined; otherwise the quarantine is lifted.
+    pub begins: bool,
+    /// The deciding maintainer; none for the command line.
+    pub by: Option<AccountId>,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Operation for SetQuarantine {
+    const NAME: &'static str = "set_quarantine";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let mut case = Case::default();
+        case.decided(self.account, self.begins);
+        conclude(tx, &mut case, &Cause { by: self.by, reason: self.reason.clone() }).await
+    }
+}

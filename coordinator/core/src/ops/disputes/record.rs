@@ -1,0 +1,39 @@
+//! The result of a comparison.
+
+use super::conclude::{Cause, conclude};
+use crate::{
+    events::{Event, record_event},
+    model::{ComparisonId, ComparisonState, Reason},
+    rules::case::Case,
+    store::{Operation, StoreError, Tx},
+};
+
+/// Records a comparison, and what follows from it.
+pub struct RecordComparison {
+    /// The comparison.
+    pub comparison: ComparisonId,
+    /// The first game that differs.
+    pub differs: Option<u64>,
+}
+
+impl Operation for RecordComparison {
+    const NAME: &'static str = "record_comparison";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
+        let row = tx.comparisons().get(self.comparison).await?;
+        tx.jobs().lock(row.job).await?;
+        let mut case = Case::default();
+        case.extend(tx.comparisons().evidence(&row).await?);
+        case.compared(self.comparison, self.differs.map(|game| game as i64));
+        let (game, job) = (self.differs.unwrap_or_default(), row.job);
+        let reason = Reason::GameDiffered { game, job: job.0 };
+        let was_waiting = case.comparison(self.comparison).state == ComparisonState::Waiting;
+        conclude(tx, &mut case, &Cause { by: None, reason }).await?;
+        if was_waiting && self.differs.is_some() && case.outvoted(&row).is_none() {
+            record_event(&mut tx.connection(), now, None, Event::Dispute { job, game }).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! The verdict on an invalid shard.
+
+use protocol::api::problem::Code;
+
+use crate::{
+    events::{Event, record_event},
+    model::{Part, Reason, ShardId, ShardState},
+    ops::holders,
+    store::{Operation, StoreError, Tx},
+};
+
+/// Rejects an invalid shard: it is kept, and does not count.
+pub struct RejectShard {
+    /// The shard.
+    pub shard: ShardId,
+    /// Why.
+    pub code: Code,
+    /// The sentence for its worker.
+    pub detail: Reason,
+}
+
+impl Operation for RejectShard {
+    const NAME: &'static str = "reject_shard";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
+        let (id, detail) = (self.shard, &self.detail);
+        let job = tx.shards().job_of(id).await?;
+        tx.jobs().lock(job).await?;
+        let shard = tx.shards().to_validate(id).await?;
+        if !shard.is_pending() {
+            return Ok(());
+        }
+        tx.shards().reject(id, self.code, detail).await?;
+        tx.totals().transfer(id, shard.state, ShardState::Rejected).await?;
+        tx.comparisons().void_of(id).await?;
+        let part = Part { shard: id, numbers: shard.numbers };
+        holders::pass(tx, job, &part).await?;
+        let (worker, first, last) = (shard.worker, part.numbers.start, part.numbers.end - 1);
+        let event = Event::Rejected { worker, job, first, last, code: self.code, detail: detail.clone() };
+        record_event(&mut tx.connection(), now, None, event).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,360 @@
+//! Cases without a database: single rules, and random worlds in random orders.
+
+use proptest::prelude::*;
+
+use ShardState::{Disputed, Quarantined, Validated};
+
+use super::*;
+use crate::model::{JobId, common};
+
+/// The account of trusted workers.
+const JUDGE: AccountId = AccountId(9);
+
+/// A validated shard of ten games, of a fresh lease.
+fn shard(id: i64, account: i64) -> ShardEvidence {
+    ShardEvidence {
+        id: ShardId(id),
+        job: JobId(1),
+        account: AccountId(account),
+        numbers: 0..10,
+        state: Validated,
+        is_validated: true,
+        object: ObjectState::Present,
+        audit: AuditState::None,
+        audited_games: 0,
+        is_trusted: AccountId(account) == JUDGE,
+        is_distrusted: false,
+        clean_until: ShardId(0),
+        kind: LeaseKind::Fresh,
+        audited: None,
+    }
+}
+
+/// A shard that another one waits to be audited by.
+fn audited(id: i64, account: i64) -> ShardEvidence {
+    ShardEvidence { audit: AuditState::Leased, ..shard(id, account) }
+}
+
+/// The upload for an audit.
+fn audit_of(audited: i64, id: i64, account: i64) -> ShardEvidence {
+    ShardEvidence { kind: LeaseKind::Audit, audited: Some(ShardId(audited)), ..shard(id, account) }
+}
+
+fn case(shards: &[ShardEvidence]) -> Case {
+    let mut case = Case::default();
+    let complete = shards.iter().map(|shard| shard.id).collect();
+    case.extend(Evidence { shards: shards.to_vec(), comparisons: Vec::new(), complete });
+    case
+}
+
+/// Adds a waiting comparison of all common games.
+fn add(case: &mut Case, id: i64, left: i64, right: i64) {
+    let numbers = common(&case.shard(ShardId(left)).numbers, &case.shard(ShardId(right)).numbers);
+    let (job, state) = (JobId(1), ComparisonState::Waiting);
+    let row = Comparison {
+        id: ComparisonId(id),
+        job,
+        left: ShardId(left),
+        right: ShardId(right),
+        numbers,
+        state,
+        game: None,
+    };
+    case.extend(Evidence { comparisons: vec![row], ..Evidence::default() });
+}
+
+/// Adds a comparison with its result.
+fn found(case: &mut Case, id: i64, left: i64, right: i64, differs: Option<i64>) {
+    add(case, id, left, right);
+    case.compared(ComparisonId(id), differs);
+}
+
+/// Applies one transition, as an operation does.
+fn step(case: &mut Case, transition: Transition) {
+    case.apply(transition);
+    if let Transition::Recount(account) = transition {
+        let gain = case.take_gain(account);
+        let own = case.shards.values().filter(|shard| shard.account == account);
+        let clean = own.filter(|shard| is_verified_enough(&shard.numbers, shard.audited_games));
+        let until = clean.map(|shard| shard.id).max().unwrap_or(ShardId(0));
+        let before = case.clean_until[&account];
+        assert!(gain.is_loss || gain.until.map_or(before, |shard| shard.max(before)) == until, "{gain:?}");
+        case.recounted(account, until);
+    }
+}
+
+/// Runs to the fixpoint; `pick` chooses among the transitions that are demanded.
+fn settle(case: &mut Case, mut pick: impl FnMut(usize) -> usize) {
+    for _ in 0..10_000 {
+        let demanded: Vec<Transition> = case.next().into_iter().collect();
+        if demanded.is_empty() {
+            return;
+        }
+        step(case, demanded[pick(demanded.len())]);
+    }
+    panic!("there is no end: {:?}", case.next());
+}
+
+fn run(case: &mut Case) {
+    settle(case, |_| 0);
+}
+
+fn states(case: &Case) -> Vec<ShardState> {
+    case.shards.values().map(|shard| shard.state).collect()
+}
+
+#[test]
+fn an_audit_verifies_the_audited_shard_alone() {
+    let mut case = case(&[audited(1, 1), audit_of(1, 2, 2)]);
+    found(&mut case, 1, 1, 2, None);
+    run(&mut case);
+    let verified = |id| (case.shard(ShardId(id)).audited_games, case.shard(ShardId(id)).audit);
+    assert_eq!((verified(1), verified(2)), ((10, AuditState::Clean), (0, AuditState::None)));
+    assert_eq!(case.clean_until[&AccountId(1)], ShardId(1));
+}
+
+#[test]
+fn only_requested_games_of_others_in_good_standing_verify() {
+    let verified = |other: ShardEvidence| {
+        let mut case = case(&[audited(1, 1), other]);
+        found(&mut case, 1, 1, 2, None);
+        run(&mut case);
+        case.shard(ShardId(1)).audited_games
+    };
+    assert_eq!(verified(shard(2, 2)), 0, "not requested");
+    assert_eq!(verified(audit_of(7, 2, 2)), 0, "requested for another shard");
+    assert_eq!(verified(audit_of(1, 2, 1)), 0, "of the same account");
+    assert_eq!(verified(ShardEvidence { is_distrusted: true, ..audit_of(1, 2, 2) }), 0, "distrusted");
+    assert_eq!(verified(ShardEvidence { kind: LeaseKind::Settle, ..shard(2, 2) }), 10);
+    assert_eq!(verified(ShardEvidence { numbers: 8..12, ..shard(2, JUDGE.0) }), 2, "trusted, in common games");
+}
+
+#[test]
+fn less_than_a_tenth_is_no_audit() {
+    let long = ShardEvidence { numbers: 0..100, ..audited(1, 1) };
+    for (games, audit) in [(9, AuditState::Leased), (10, AuditState::Clean)] {
+        let mut case = case(&[long.clone(), ShardEvidence { numbers: 50..50 + games, ..audit_of(1, 2, 2) }]);
+        found(&mut case, 1, 1, 2, None);
+        run(&mut case);
+        assert_eq!((case.shard(ShardId(1)).audited_games, case.shard(ShardId(1)).audit), (games, audit));
+    }
+}
+
+#[test]
+fn games_verified_twice_count_once() {
+    let mut case = case(&[
+        audited(1, 1),
+        ShardEvidence { numbers: 0..4, ..audit_of(1, 2, 2) },
+        ShardEvidence { numbers: 2..6, ..audit_of(1, 3, 3) },
+        ShardEvidence { numbers: 8..9, ..audit_of(1, 4, 3) },
+    ]);
+    for right in 2..5 {
+        found(&mut case, right, 1, right, None);
+    }
+    run(&mut case);
+    assert_eq!(case.verified(ShardId(1)), [0..6, 8..9]);
+    assert_eq!(case.shard(ShardId(1)).audited_games, 7);
+}
+
+#[test]
+fn a_trusted_worker_outvotes_another() {
+    let mut case = case(&[shard(1, 1), shard(2, 1), shard(3, JUDGE.0), shard(4, 1)]);
+    case.recounted(AccountId(1), ShardId(2));
+    found(&mut case, 1, 1, 3, Some(4));
+    run(&mut case);
+    // The wrong one goes whatever its age; of the others, those after the last clean audit.
+    assert_eq!(states(&case), [Quarantined, Validated, Validated, Quarantined]);
+    assert_eq!(case.comparison(ComparisonId(1)).state, ComparisonState::Settled);
+    assert!(case.distrusted.contains(&AccountId(1)) && !case.distrusted.contains(&JUDGE));
+}
+
+#[test]
+fn a_wrong_shard_goes_despite_a_clean_audit() {
+    let clean = ShardEvidence { audit: AuditState::Clean, audited_games: 4, clean_until: ShardId(1), ..shard(1, 1) };
+    let early = ShardEvidence { numbers: 0..4, ..audit_of(1, 2, 2) };
+    let mut case = case(&[clean, early, shard(3, JUDGE.0)]);
+    found(&mut case, 1, 1, 2, None);
+    found(&mut case, 2, 1, 3, Some(8));
+    run(&mut case);
+    assert_eq!(states(&case), [Quarantined, Validated, Validated]);
+}
+
+#[test]
+fn a_dispute_is_settled_by_a_trusted_worker() {
+    let mut case = case(&[shard(1, 1), shard(2, 2), shard(3, JUDGE.0)]);
+    found(&mut case, 1, 1, 2, Some(4));
+    settle(&mut case, |_| 0);
+    assert_eq!(states(&case), [Disputed, Disputed, Validated]);
+    assert_eq!(case.consulted, [(ShardId(1), 4), (ShardId(2), 4)].into());
+    found(&mut case, 2, 1, 3, None);
+    run(&mut case);
+    assert_eq!(states(&case), [Disputed, Disputed, Validated], "one side is judged");
+    found(&mut case, 3, 2, 3, Some(4));
+    run(&mut case);
+    assert_eq!(states(&case), [Validated, Quarantined, Validated]);
+    assert_eq!(case.comparison(ComparisonId(1)).state, ComparisonState::Settled);
+}
+
+#[test]
+fn another_game_of_a_trusted_worker_judges_nothing() {
+    let mut case = case(&[shard(1, 1), shard(2, 2), ShardEvidence { numbers: 5..10, ..shard(3, JUDGE.0) }]);
+    found(&mut case, 1, 1, 2, Some(4));
+    found(&mut case, 2, 1, 3, None);
+    found(&mut case, 3, 2, 3, None);
+    run(&mut case);
+    assert_eq!(states(&case), [Disputed, Disputed, Validated]);
+}
+
+#[test]
+fn differing_trusted_workers_are_both_disputed() {
+    let mut case = case(&[shard(1, JUDGE.0), shard(2, JUDGE.0)]);
+    found(&mut case, 1, 1, 2, Some(4));
+    run(&mut case);
+    assert_eq!(states(&case), [Disputed, Disputed]);
+    assert!(case.distrusted.is_empty());
+}
+
+#[test]
+fn confirmations_of_a_quarantined_account_are_void() {
+    // Two confirms one; three, which is quarantined already, rests on two as well.
+    let suspect = ShardEvidence { is_distrusted: true, ..audited(3, 3) };
+    let mut case = case(&[audited(1, 1), audit_of(1, 2, 2), suspect, audit_of(3, 4, 2)]);
+    found(&mut case, 1, 1, 2, None);
+    found(&mut case, 2, 3, 4, None);
+    run(&mut case);
+    assert_eq!(case.clean_until[&AccountId(3)], ShardId(3));
+    case.decided(AccountId(2), true);
+    run(&mut case);
+    assert_eq!(states(&case), [Validated, Quarantined, Quarantined, Quarantined]);
+    let one = case.shard(ShardId(1));
+    assert_eq!((one.audited_games, one.audit), (0, AuditState::Wanted));
+}
+
+#[test]
+fn a_shard_without_a_verdict_returns_as_received() {
+    let waiting = ShardEvidence { state: Quarantined, is_validated: false, ..shard(1, 1) };
+    let gone = ShardEvidence { object: ObjectState::Expired, ..shard(3, 2) };
+    let mut case = case(&[waiting, shard(2, 2), gone]);
+    add(&mut case, 1, 1, 2);
+    add(&mut case, 2, 1, 3);
+    run(&mut case);
+    case.decided(AccountId(1), false);
+    run(&mut case);
+    assert_eq!(states(&case), [ShardState::Received, Validated, Validated]);
+    let state = |id| case.comparison(ComparisonId(id)).state;
+    assert_eq!((state(1), state(2)), (ComparisonState::Waiting, ComparisonState::Void), "its bytes are gone");
+}
+
+/// A random shard: its account, first game, number of games, and whether it has a wrong game.
+type Draft = (i64, i64, i64, bool, u8);
+
+/// A world: its shards, the comparisons that were made, and an account that is quarantined by hand.
+fn world() -> impl Strategy<Value = (Vec<Draft>, Vec<bool>, Option<i64>, Vec<usize>)> {
+    let draft = (1..5_i64, 0..8_i64, 1..9_i64, prop::bool::weighted(0.2), any::<u8>());
+    let results = prop::collection::vec(prop::bool::weighted(0.8), 40);
+    let picks = prop::collection::vec(any::<usize>(), 300);
+    (prop::collection::vec(draft, 2..9), results, prop::option::of(1..4_i64), picks)
+}
+
+/// Builds a case of a world; `order` permutes rows and findings.
+fn build(drafts: &[Draft], results: &[bool], by_hand: Option<i64>, order: &[usize]) -> Case {
+    let shards: Vec<ShardEvidence> = drafts
+        .iter()
+        .enumerate()
+        .map(|(index, &(account, first, games, _, how))| {
+            let id = index as i64 + 1;
+            let account = if account == 4 { JUDGE.0 } else { account };
+            let audited = ShardId(1 + i64::from(how) % drafts.len() as i64);
+            let numbers = first..first + games;
+            match how % 3 {
+                0 => ShardEvidence { numbers, audit: AuditState::Wanted, ..shard(id, account) },
+                1 => ShardEvidence { numbers, ..audit_of(audited.0, id, account) },
+                _ => ShardEvidence { numbers, kind: LeaseKind::Settle, ..shard(id, account) },
+            }
+        })
+        .collect();
+    let mut rows: Vec<usize> = (0..shards.len()).collect();
+    rows.sort_by_key(|row| order[*row % order.len()]);
+    let mut case = case(&rows.iter().map(|row| shards[*row].clone()).collect::<Vec<_>>());
+    let mut pairs = Vec::new();
+    for (left, one) in shards.iter().enumerate() {
+        for (right, other) in shards.iter().enumerate().skip(left + 1) {
+            let shared = common(&one.numbers, &other.numbers);
+            if !shared.is_empty() {
+                // The first game of a wrong shard is wrong, in a way of its own.
+                let wrong = |index: usize| drafts[index].3 && drafts[index].0 != 4;
+                let starts = [(left, one), (right, other)].into_iter().filter(|(index, _)| wrong(*index));
+                let differs = starts.map(|(_, shard)| shard.numbers.start).filter(|game| shared.contains(game)).min();
+                pairs.push((left as i64 + 1, right as i64 + 1, differs));
+            }
+        }
+    }
+    for (index, (left, right, _)) in pairs.iter().enumerate() {
+        add(&mut case, index as i64 + 1, *left, *right);
+    }
+    let mut found: Vec<usize> = (0..pairs.len()).filter(|index| results[index % results.len()]).collect();
+    found.sort_by_key(|index| order[*index % order.len()]);
+    for index in found {
+        case.compared(ComparisonId(index as i64 + 1), pairs[index].2);
+    }
+    if let Some(account) = by_hand {
+        case.decided(AccountId(account), true);
+    }
+    case
+}
+
+fn check(case: &Case) {
+    for shard in case.shards.values() {
+        let verified: i64 = case.verified(shard.id).into_iter().map(|range| range.end - range.start).sum();
+        assert_eq!(shard.audited_games, verified, "{shard:?}");
+        assert_eq!(shard.state == Disputed, case.is_disputed(shard.id) && shard.state.is_in_pool(), "{shard:?}");
+        assert!(shard.state != Disputed || !case.reviewed.contains(&shard.account), "{shard:?}");
+        let is_enough = is_verified_enough(&shard.numbers, verified);
+        assert!(is_enough || shard.audit != AuditState::Clean, "{shard:?}");
+    }
+    for row in case.comparisons.values() {
+        let is_out = case.is_out(row.left) || case.is_out(row.right);
+        assert!(!is_out || row.state != ComparisonState::Waiting, "{row:?}");
+        if row.state == ComparisonState::Settled
+            && let Some(outvoted) = case.outvoted(row)
+        {
+            assert_eq!(outvoted.state, Quarantined, "{row:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The end state depends neither on the order of rows and findings nor on that of transitions.
+    #[test]
+    fn any_order_of_evidence_has_the_same_end((drafts, results, by_hand, picks) in world()) {
+        let mut first = build(&drafts, &results, by_hand, &[0]);
+        run(&mut first);
+        check(&first);
+        let mut second = build(&drafts, &results, by_hand, &picks);
+        let mut next = picks.iter().cycle();
+        settle(&mut second, |count| next.next().expect("it is endless") % count);
+        prop_assert_eq!(first, second);
+    }
+
+    /// Without disputes, the end of a quarantine by hand undoes it.
+    #[test]
+    fn a_lifted_quarantine_leaves_no_trace((drafts, results, _, _) in world(), account in 1..4_i64) {
+        let honest: Vec<Draft> = drafts.iter().map(|&(account, first, games, _, how)| (account, first, games, false, how)).collect();
+        let mut case = build(&honest, &results, None, &[0]);
+        run(&mut case);
+        let before = case.clone();
+        case.decided(AccountId(account), true);
+        run(&mut case);
+        for shard in case.shards.values().filter(|shard| shard.account.0 == account) {
+            let is_proven = shard.audit == AuditState::Clean || Some(&shard.id) <= case.clean_until.get(&shard.account);
+            prop_assert_eq!(shard.state, if is_proven { Validated } else { Quarantined });
+        }        case.reviewed.clear();
+        case.decided(AccountId(account), false);
+        run(&mut case);
+        let audits = |case: &Case| case.shards.values().map(|shard| (shard.state, shard.audited_games)).collect::<Vec<_>>();
+        prop_assert_eq!(audits(&case), audits(&before));
+        prop_assert_eq!(case.comparisons, before.comparisons);
+    }
+}

@@ -1,0 +1,73 @@
+//! The transitions that a case demands.
+
+use crate::model::{AccountId, ComparisonId, ShardId};
+
+/// A change that evidence demands, in the order of application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Transition {
+    /// Records the result of a comparison.
+    Conclude(ComparisonId),
+    /// Recomputes the verified games of a shard.
+    Verify(ShardId),
+    /// Recomputes the clean games of an account.
+    Recount(AccountId),
+    /// Withholds the games of a shard until its dispute is settled.
+    Dispute(ShardId),
+    /// Quarantines an account, and voids its confirmations.
+    Distrust(AccountId),
+    /// Lifts a quarantine.
+    Trust(AccountId),
+    /// Reads the unproven shards of a distrusted account.
+    Review(AccountId),
+    /// Withdraws a shard from the pool.
+    Withdraw(ShardId),
+    /// Returns a shard to the pool, when a quarantine is lifted.
+    Restore(ShardId),
+    /// Voids a comparison with a shard that is out.
+    Void(ComparisonId),
+    /// Queues a void comparison again.
+    Requeue(ComparisonId),
+    /// Passes the games of a withdrawn shard to others.
+    Pass(ShardId),
+    /// Gives a restored shard the games without a holder, and compares it with other holders.
+    Reclaim(ShardId),
+    /// Compares a disputed game with a trusted worker's existing result, because no worker is asked
+    /// to play a game twice.
+    Consult(ShardId, i64),
+    /// Settles a dispute that is judged.
+    Settle(ComparisonId),
+    /// Ends the dispute of a shard.
+    Release(ShardId),
+    /// Gives a released shard the games without a holder.
+    Hold(ShardId),
+}
+
+/// A change of an account's clean games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gain {
+    /// Verified games won.
+    pub games: i64,
+    /// The newest shard that became verified enough.
+    pub until: Option<ShardId>,
+    /// Whether any shard lost verified games. Then all shards of the account are read.
+    pub is_loss: bool,
+}
+
+impl Transition {
+    /// The shard that it concerns.
+    #[must_use]
+    pub const fn shard(self) -> Option<ShardId> {
+        match self {
+            Self::Verify(shard)
+            | Self::Dispute(shard)
+            | Self::Withdraw(shard)
+            | Self::Restore(shard)
+            | Self::Pass(shard)
+            | Self::Reclaim(shard)
+            | Self::Consult(shard, _)
+            | Self::Release(shard)
+            | Self::Hold(shard) => Some(shard),
+            _ => None,
+        }
+    }
+}

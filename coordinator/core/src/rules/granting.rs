@@ -1,0 +1,187 @@
+//! Which games a worker gets, or why it waits.
+
+use std::ops::Range;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    clock::{SECOND, Time},
+    model::{AccountState, Job, JobId, JobKind, LeaseLoad, MAX_GAMES_PER_LEASE, OpenJob, Player, WorkerId},
+};
+
+/// Maximum shards waiting for validation before no new self-play games are granted.
+pub const MAX_VALIDATION_BACKLOG: i64 = 500;
+
+/// Maximum active leases of a worker; more would hold games that others could play.
+const MAX_LEASES_PER_WORKER: i64 = 64;
+
+/// Maximum active leases of an account beyond the number it has fulfilled, over all its workers.
+const BASE_LEASES_PER_ACCOUNT: i64 = 1_000;
+
+/// Numbers of attempts at which games without a result are reported as stalled.
+const STALL_ATTEMPTS: [i64; 3] = [5, 50, 500];
+
+/// Coordinator-wide conditions for new leases.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// The reason why no self-play games are granted.
+    pub no_selfplay: Option<String>,
+    /// The only bench signature allowed to play; any, if none.
+    pub bench_signature: Option<u64>,
+}
+
+impl Player {
+    /// Returns the reason why it gets no leases, if there is one.
+    #[must_use]
+    pub fn block_reason(&self) -> Option<String> {
+        if let Some(message) = &self.blocked {
+            return Some(message.to_string());
+        }
+        if self.state == AccountState::Active {
+            return None;
+        }
+        Some(self.message.as_ref().map_or_else(|| format!("the account is {}", self.state), ToString::to_string))
+    }
+}
+
+impl LeaseLoad {
+    /// Returns how many fulfilled leases the account needs for one more. There may be millions, so
+    /// they are counted up to this number only.
+    #[must_use]
+    pub const fn needed_fulfilled(&self) -> i64 {
+        let beyond = self.of_account - BASE_LEASES_PER_ACCOUNT + 1;
+        if beyond > 0 { beyond } else { 0 }
+    }
+
+    /// Returns the reason if the worker or its account is at its limit.
+    #[must_use]
+    pub fn limit_reason(&self, fulfilled: i64) -> Option<String> {
+        let over = |whose: &str, leases: i64| {
+            format!("the {whose} has {leases} leases that are not over: deliver their games first")
+        };
+        if self.of_worker >= MAX_LEASES_PER_WORKER {
+            return Some(over("worker", self.of_worker));
+        }
+        (fulfilled < self.needed_fulfilled()).then(|| over("account", self.of_account))
+    }
+}
+
+/// Why a job has no games for a worker now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Seconds until it asks again; without a number, the idle wait applies.
+    pub seconds: Option<u32>,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Wait {
+    /// The wait of a worker that finds no job. `others`: there are jobs for another engine.
+    #[must_use]
+    pub fn without_jobs(others: bool) -> Self {
+        if others {
+            let reason = "the games at hand are for another version of the engine: update the worker";
+            return Self { seconds: Some(3_600), reason: reason.to_owned() };
+        }
+        Self { seconds: None, reason: "there is nothing to play at the moment".to_owned() }
+    }
+}
+
+impl Wait {
+    /// The wait after a further job had no games either.
+    #[must_use]
+    pub fn or(self, later: Self) -> Self {
+        Self { seconds: later.seconds.or(self.seconds), reason: later.reason }
+    }
+}
+
+impl OpenJob {
+    /// Why a worker does not play this job now, if it does not.
+    #[must_use]
+    pub fn wait(&self, worker: WorkerId, now: Time, policy: &Policy) -> Option<Wait> {
+        if self.kind == JobKind::Selfplay
+            && let Some(reason) = &policy.no_selfplay
+        {
+            return Some(Wait { seconds: None, reason: reason.clone() });
+        }
+        let start = self.created.after(start_delay(worker, self.id, self.spread));
+        (start > now).then(|| {
+            let seconds = ((start.0 - now.0) / SECOND + 1) as u32;
+            Wait { seconds: Some(seconds), reason: "a new net is about to be played".to_owned() }
+        })
+    }
+}
+
+/// Jitter: delays a worker's start with a new job, so that not all of them fetch its net at once.
+fn start_delay(worker: WorkerId, job: JobId, spread: i64) -> i64 {
+    if spread <= 0 {
+        return 0;
+    }
+    let hash = Sha256::digest([worker.0.to_le_bytes(), job.0.to_le_bytes()].concat());
+    let number = u64::from_le_bytes(*hash.first_chunk().expect("a hash is longer"));
+    (number % spread as u64) as i64
+}
+
+impl Job {
+    /// Returns up to so many games that were never leased; none at the job's limit.
+    #[must_use]
+    pub fn next_games(&self, games: i64) -> Option<Range<i64>> {
+        let limit = self.game_limit.unwrap_or(i64::MAX - MAX_GAMES_PER_LEASE);
+        let end = (self.frontier + games).min(limit);
+        (end > self.frontier).then_some(self.frontier..end)
+    }
+}
+
+/// Returns the seconds until an idle worker asks again; they grow with the number of workers.
+#[must_use]
+pub fn idle_seconds(active_workers: i64) -> u32 {
+    (10 + active_workers / 200).min(300) as u32
+}
+
+/// Whether games are reported as stalled at this attempt: they may be at fault themselves.
+#[must_use]
+pub fn is_stall(attempts: i64) -> bool {
+    STALL_ATTEMPTS.contains(&attempts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_has_a_thousand_leases_and_one_more_for_each_that_it_fulfilled() {
+        let load = |of_worker, of_account| LeaseLoad { of_worker, of_account };
+        assert_eq!((load(63, 999).needed_fulfilled(), load(63, 999).limit_reason(0)), (0, None));
+        assert!(load(64, 64).limit_reason(99).unwrap().starts_with("the worker has 64 leases"));
+        assert_eq!(load(0, 1_000).needed_fulfilled(), 1);
+        assert!(load(0, 1_000).limit_reason(0).unwrap().starts_with("the account has 1000 leases"));
+        assert_eq!((load(0, 1_000).limit_reason(1), load(0, 1_004).limit_reason(5)), (None, None));
+        assert!(load(0, 1_004).limit_reason(4).is_some());
+    }
+
+    #[test]
+    fn workers_begin_with_a_new_job_at_different_times() {
+        let delays: Vec<i64> = (0..200).map(|worker| start_delay(WorkerId(worker), JobId(1), 1_000)).collect();
+        assert!(delays.iter().all(|delay| (0..1_000).contains(delay)));
+        assert!(delays.iter().filter(|delay| **delay < 500).count().abs_diff(100) < 40, "{delays:?}");
+        let job = OpenJob { id: JobId(1), kind: JobKind::Match, created: Time(5_000), spread: 1_000 };
+        let start = 5_000 + delays[7];
+        let wait = job.wait(WorkerId(7), Time(start - 1), &Policy::default()).unwrap();
+        assert_eq!((wait.seconds, job.wait(WorkerId(7), Time(start), &Policy::default())), (Some(1), None));
+    }
+
+    #[test]
+    fn a_full_disk_stops_selfplay_alone() {
+        let policy = Policy { no_selfplay: Some("the disk is full".to_owned()), bench_signature: None };
+        for kind in JobKind::ALL {
+            let job = OpenJob { id: JobId(1), kind: *kind, created: Time(0), spread: 0 };
+            assert_eq!(job.wait(WorkerId(1), Time(1), &policy).is_some(), *kind == JobKind::Selfplay);
+        }
+    }
+
+    #[test]
+    fn idle_workers_ask_less_often_the_more_there_are() {
+        assert_eq!([0, 199, 200, 20_000, 1_000_000].map(idle_seconds), [10, 10, 11, 110, 300]);
+        assert_eq!((0..600).filter(|attempts| is_stall(*attempts)).collect::<Vec<_>>(), STALL_ATTEMPTS);
+    }
+}

@@ -1,0 +1,121 @@
+//! The states of a shard, and what an upload must fulfil.
+
+use std::ops::Range;
+
+use protocol::api::problem::{Code, Problem};
+
+use crate::{
+    clock::Time,
+    model::{Job, Lease, LeaseKind, LeaseState, ShardState},
+};
+
+impl ShardState {
+    /// All changes.
+    pub const TRANSITIONS: &'static [(Self, Self)] = &[
+        (Self::Received, Self::Validated),
+        (Self::Received, Self::Rejected),
+        (Self::Received, Self::Quarantined),
+        (Self::Validated, Self::Disputed),
+        (Self::Validated, Self::Quarantined),
+        (Self::Disputed, Self::Validated),
+        (Self::Disputed, Self::Quarantined),
+        (Self::Quarantined, Self::Received),
+        (Self::Quarantined, Self::Validated),
+        (Self::Quarantined, Self::Disputed),
+        (Self::Quarantined, Self::Rejected),
+    ];
+
+    /// Whether it may have games that count, now or later.
+    #[must_use]
+    pub const fn is_in_pool(self) -> bool {
+        matches!(self, Self::Received | Self::Validated | Self::Disputed)
+    }
+}
+
+impl Lease {
+    /// Checks that an upload of these games is the lease's. A partial upload is allowed: any whole
+    /// number of units.
+    pub fn check_upload(&self, job: &Job, games: &Range<i64>, is_trusted: bool) -> Result<(), Problem> {
+        let own = self.numbers();
+        if games.is_empty() || games.start < own.start || games.end > own.end {
+            return Err(Problem::new(Code::WrongGames, "the games are not the lease's"));
+        }
+        if (games.start - own.start) % job.unit() != 0 || (games.end - games.start) % job.unit() != 0 {
+            return Err(Problem::new(Code::WrongGames, "games that belong together were taken apart"));
+        }
+        if job.is_timed() && !is_trusted {
+            let detail = "games under a clock are taken from trusted workers alone, and this one is trusted no more";
+            return Err(Problem::new(Code::Forbidden, detail));
+        }
+        Ok(())
+    }
+
+    /// Records the progress that an upload proves; false if it proves none. It is better evidence
+    /// than a heartbeat.
+    pub fn record_upload(&mut self, now: Time, end: i64) -> bool {
+        let finished = end - self.first;
+        if finished <= self.finished {
+            return false;
+        }
+        (self.finished, self.expires, self.delivered) = (finished, now.after(self.duration), now);
+        true
+    }
+
+    /// Whether an upload up to this game ends the lease.
+    #[must_use]
+    pub fn is_done_after_upload(&self, end: i64, any_undelivered: bool) -> bool {
+        self.state == LeaseState::Active
+            && match self.kind {
+                LeaseKind::Fresh => !any_undelivered,
+                LeaseKind::Audit | LeaseKind::Settle => end == self.numbers().end,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::{Clock, Header, Time as Thinking};
+
+    use super::*;
+    use crate::rules::fixtures::{a_match, header, job, lease};
+
+    fn refused(job: &Job, games: Range<i64>, is_trusted: bool) -> Option<Code> {
+        lease().check_upload(job, &games, is_trusted).err().map(|problem| problem.code)
+    }
+
+    #[test]
+    fn an_upload_has_games_of_its_lease_alone() {
+        let selfplay = job(header());
+        for games in [10..18, 10..11, 13..18] {
+            assert_eq!(refused(&selfplay, games, false), None);
+        }
+        for games in [9..18, 10..19, 12..12, 0..8, 18..20] {
+            assert_eq!(refused(&selfplay, games.clone(), false), Some(Code::WrongGames), "{games:?}");
+        }
+        assert_eq!(refused(&a_match(), 12..16, false), None);
+        for games in [11..17, 10..13] {
+            assert_eq!(refused(&a_match(), games, false), Some(Code::WrongGames), "pairs stay together");
+        }
+    }
+
+    #[test]
+    fn games_under_a_clock_need_trust() {
+        let clock = Some(Clock { time: Thinking::Move { milliseconds: 10 }, grace_milliseconds: 0 });
+        let timed = job(Header { clock, ..header() });
+        assert_eq!((refused(&timed, 10..18, true), refused(&timed, 10..18, false)), (None, Some(Code::Forbidden)));
+    }
+
+    #[test]
+    fn an_upload_renews_its_lease_and_the_last_one_ends_it() {
+        let mut lease = lease();
+        assert!(lease.record_upload(Time(1_050), 14));
+        assert_eq!((lease.finished, lease.delivered, lease.expires), (4, Time(1_050), Time(1_150)));
+        assert!(!lease.record_upload(Time(1_060), 14), "it proves no progress");
+        assert_eq!(lease.expires, Time(1_150));
+        assert!(lease.is_done_after_upload(14, false) && !lease.is_done_after_upload(18, true));
+        let audit = Lease { kind: LeaseKind::Audit, ..lease.clone() };
+        assert!(audit.is_done_after_upload(18, true) && !audit.is_done_after_upload(14, false));
+        let over = Lease { state: LeaseState::Expired, ..lease };
+        assert!(!over.is_done_after_upload(18, false));
+    }
+}

@@ -1,0 +1,185 @@
+//! The size of leases: how many games fill the time that a worker asks for.
+
+use dataset::{Header, Time};
+use protocol::api::work::Ask;
+
+use crate::{
+    clock::SECOND,
+    model::{Job, MAX_GAMES_PER_LEASE},
+};
+
+/// Intended work per lease, in seconds.
+pub const LEASE_SECONDS: u32 = 300;
+
+/// Intended work for a worker without any upload, whose claimed speed is unproven, in seconds.
+const FIRST_LEASE_SECONDS: u32 = 30;
+
+/// Assumed moves per game before any was measured.
+pub const DEFAULT_MOVES_PER_GAME: i64 = 100;
+
+/// A lease expires after this many times the expected duration.
+const LEASE_TIMEOUT_FACTOR: i64 = 3;
+
+/// Minimum duration of a lease.
+const MIN_LEASE_MS: i64 = 15 * 60 * SECOND;
+
+/// Maximum duration of a lease, since the speed is only claimed.
+const MAX_LEASE_MS: i64 = 12 * 3_600 * SECOND;
+
+/// Maximum threads credited to a worker without any upload.
+const MAX_FIRST_THREADS: u64 = 16;
+
+/// Assumed nodes per second of a thread whose speed is not known.
+const DEFAULT_NODES_PER_SECOND: u64 = 400_000;
+
+/// Returns the number of games that belong together: 2 in a match, where pairs share an opening.
+#[must_use]
+pub const fn unit(header: &Header) -> i64 {
+    if header.opponent.is_some() { 2 } else { 1 }
+}
+
+impl Job {
+    /// Games that belong together.
+    #[must_use]
+    pub const fn unit(&self) -> i64 {
+        unit(&self.header)
+    }
+
+    /// Whether its games are played under a clock, so that they are not reproducible.
+    #[must_use]
+    pub const fn is_timed(&self) -> bool {
+        self.header.clock.is_some()
+    }
+}
+
+/// Cost of a position: nodes, or under a clock milliseconds of a thread. A soft limit adds a third,
+/// because the iteration is finished.
+#[must_use]
+pub fn cost_per_position(header: &Header) -> i64 {
+    match header.clock.map(|clock| clock.time) {
+        Some(Time::Move { milliseconds }) => i64::from(milliseconds).max(1),
+        // Each move uses a part of both sides' base time.
+        Some(Time::Game { base_milliseconds, increment_milliseconds }) => {
+            (i64::from(increment_milliseconds) + 2 * i64::from(base_milliseconds) / DEFAULT_MOVES_PER_GAME).max(1)
+        }
+        None => nodes_per_position(header),
+    }
+}
+
+fn nodes_per_position(header: &Header) -> i64 {
+    let nodes = |soft: Option<u64>, hard: u64| soft.map_or(hard, |soft| (soft + soft / 3).min(hard));
+    let own = nodes(header.settings.soft_nodes, header.settings.hard_nodes);
+    let nodes = header.opponent.as_ref().map_or(own, |other| own.midpoint(nodes(other.soft_nodes, other.hard_nodes)));
+    nodes.clamp(1, i64::MAX as u64 / 1_000_000) as i64
+}
+
+/// The work that a worker can do, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Nodes per second of all threads.
+    pub nodes_per_second: u64,
+    /// Number of threads.
+    pub threads: i64,
+    /// Seconds of work to grant.
+    pub seconds: u32,
+}
+
+impl Capacity {
+    /// The capacity that a request of a worker with these threads claims. Claims without any upload
+    /// are limited.
+    #[must_use]
+    pub fn of(ask: &Ask, threads: u32, has_delivered: bool) -> Self {
+        let threads = u64::from(threads);
+        let claimed = ask.nodes_per_second.unwrap_or(threads * DEFAULT_NODES_PER_SECOND);
+        let claimed = claimed.clamp(1_000, threads * 20_000_000);
+        let unproven = MAX_FIRST_THREADS * DEFAULT_NODES_PER_SECOND;
+        let max = if ask.nodes_per_second.is_some() { LEASE_SECONDS } else { FIRST_LEASE_SECONDS };
+        let default = if has_delivered { max } else { FIRST_LEASE_SECONDS };
+        Self {
+            nodes_per_second: if has_delivered { claimed } else { claimed.min(unproven) },
+            threads: threads as i64,
+            seconds: ask.most_seconds.unwrap_or(default).clamp(1, max),
+        }
+    }
+
+    /// Returns how many games fill the time: whole pairs in a match.
+    #[must_use]
+    pub fn games(&self, job: &Job) -> i64 {
+        let work = u128::from(self.speed_in(job)) * u128::from(self.seconds);
+        let games = (work / (job.nodes_per_game.max(1) as u128)).min(MAX_GAMES_PER_LEASE as u128) as i64;
+        let unit = job.unit();
+        (games / unit * unit).max(unit)
+    }
+
+    /// Returns the work done per second: nodes, or under a clock milliseconds of all threads.
+    const fn speed_in(&self, job: &Job) -> u64 {
+        if job.is_timed() { self.threads as u64 * SECOND as u64 } else { self.nodes_per_second }
+    }
+
+    /// Returns the duration of a lease of this many games, in milliseconds.
+    #[must_use]
+    pub fn duration(&self, job: &Job, games: i64) -> i64 {
+        // A game under a clock lasts as long on one thread as on many.
+        let games = if job.is_timed() { games.max(self.threads) } else { games };
+        let work = i128::from(games) * i128::from(job.nodes_per_game);
+        let expected =
+            (work * i128::from(SECOND) / i128::from(self.speed_in(job).max(1))).min(i128::from(MAX_LEASE_MS));
+        (LEASE_TIMEOUT_FACTOR * expected as i64).clamp(MIN_LEASE_MS, MAX_LEASE_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::{Clock, Opponent};
+
+    use super::*;
+    use crate::rules::fixtures::{header, job};
+
+    fn ask(nodes_per_second: Option<u64>, most_seconds: Option<u32>) -> Ask {
+        let (nonce, acknowledged) = (String::new(), Vec::new());
+        Ask { worker: 1, nonce, threads: 4, nodes_per_second, most_seconds, acknowledged }
+    }
+
+    #[test]
+    fn a_lease_fills_the_time() {
+        let capacity = Capacity::of(&ask(Some(100_000), None), 4, true);
+        assert_eq!((capacity.nodes_per_second, capacity.seconds), (100_000, LEASE_SECONDS));
+        assert_eq!(capacity.games(&job(header())), 3_000);
+        let short = Capacity { seconds: 1, ..capacity };
+        assert_eq!(short.games(&job(header())), 10);
+        assert_eq!(Capacity { nodes_per_second: u64::MAX, ..capacity }.games(&job(header())), 4_096);
+        let opponent = Some(Opponent { net: None, soft_nodes: None, hard_nodes: 100 });
+        let pairs = job(Header { opponent, ..header() });
+        assert_eq!((Capacity { nodes_per_second: 75_000, ..short }.games(&pairs)), 6, "whole pairs");
+        assert_eq!((Capacity { nodes_per_second: 1, ..short }.games(&pairs)), 2, "at least one");
+    }
+
+    #[test]
+    fn claims_without_an_upload_are_limited() {
+        let first = Capacity::of(&ask(Some(80_000_000), None), 4, false);
+        assert_eq!((first.nodes_per_second, first.seconds), (6_400_000, 30));
+        assert_eq!(Capacity::of(&ask(Some(u64::MAX), Some(600)), 4, true).nodes_per_second, 80_000_000);
+        let unknown = Capacity::of(&ask(None, Some(600)), 4, true);
+        assert_eq!((unknown.nodes_per_second, unknown.seconds), (1_600_000, 30));
+    }
+
+    #[test]
+    fn a_lease_lasts_three_times_the_expected_time_within_limits() {
+        let capacity = Capacity { nodes_per_second: 10_000, threads: 4, seconds: 300 };
+        let job = job(header());
+        assert_eq!(capacity.duration(&job, 1), MIN_LEASE_MS);
+        assert_eq!(capacity.duration(&job, 1_000), 3_000 * SECOND);
+        assert_eq!(capacity.duration(&job, i64::MAX), MAX_LEASE_MS);
+    }
+
+    #[test]
+    fn a_clock_costs_time_on_each_thread() {
+        let time = Time::Move { milliseconds: 100 };
+        let mut job = job(Header { clock: Some(Clock { time, grace_milliseconds: 0 }), ..header() });
+        job.nodes_per_game = cost_per_position(&job.header) * DEFAULT_MOVES_PER_GAME;
+        let capacity = Capacity { nodes_per_second: 1, threads: 4, seconds: 300 };
+        assert_eq!((job.nodes_per_game, capacity.games(&job)), (10_000, 120));
+        assert_eq!(capacity.duration(&job, 120), 900 * SECOND);
+        assert_eq!(capacity.duration(&job, 1_200), 9_000 * SECOND);
+    }
+}

@@ -1,0 +1,146 @@
+//! Consequences of a verdict on a shard: the cost of a game, credit, and the choice for an audit.
+
+use std::ops::Range;
+
+use protocol::campaign::Gate;
+
+use super::{audits, sizing};
+use crate::model::{Job, LeaseKind, ShardState, ShardToValidate, ValidationReport};
+
+impl ShardToValidate {
+    /// Whether a verdict is pending. Two claimants may both report one after a claim expired.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.validated.is_none() && matches!(self.state, ShardState::Received | ShardState::Quarantined)
+    }
+
+    /// The state of a valid shard. A quarantined one waits, in case the quarantine is lifted.
+    #[must_use]
+    pub const fn accepted(&self) -> ShardState {
+        match self.state {
+            ShardState::Received => ShardState::Validated,
+            other => other,
+        }
+    }
+
+    /// Draws whether it is audited: fresh games of untrusted workers are. `min_percent` is the
+    /// coordinator's minimum rate; a gate may have a higher one.
+    #[must_use]
+    pub fn is_sampled(&self, job: &Job, min_percent: u64, draw: u64) -> bool {
+        // Games under a clock are not reproducible.
+        if self.kind != LeaseKind::Fresh || job.is_timed() || self.is_trusted {
+            return false;
+        }
+        let gate = self.gate.as_deref().and_then(|gate| serde_json::from_str::<Gate>(gate).ok());
+        let of_gate = gate.map_or(0, |gate| u64::from(gate.audit_percent));
+        audits::is_wanted(self.clean_games, min_percent.max(of_gate), draw)
+    }
+}
+
+impl Job {
+    /// The estimated cost of a game after so many were measured: a moving average with weight 1/4.
+    #[must_use]
+    pub fn updated_cost(&self, games: i64, positions: u64) -> Option<i64> {
+        if positions == 0 || games == 0 {
+            return None;
+        }
+        let cost = positions as i64 * sizing::cost_per_position(&self.header) / games;
+        Some((self.nodes_per_game * 3 + cost.max(1)) / 4)
+    }
+}
+
+/// Games and positions credited to an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credit {
+    /// Games.
+    pub games: i64,
+    /// Their positions.
+    pub positions: i64,
+}
+
+impl Credit {
+    /// The credit for a shard: each game once. `before` are the account's other validated shards
+    /// with the same games, by their first game.
+    #[must_use]
+    pub fn of(numbers: &Range<i64>, before: &[Range<i64>], report: &ValidationReport) -> Option<Self> {
+        let (mut games, mut seen) = (0, numbers.start);
+        for other in before {
+            games += (other.start.min(numbers.end) - seen).max(0);
+            seen = seen.max(other.end);
+        }
+        games += (numbers.end - seen).max(0);
+        let all = (numbers.end - numbers.start).max(1);
+        let positions = (i128::from(report.positions) * i128::from(games) / i128::from(all)) as i64;
+        (games > 0).then_some(Self { games, positions })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        clock::Time,
+        model::{AccountId, ShardId, WorkerId},
+        rules::fixtures::{header, job},
+    };
+
+    fn shard() -> ShardToValidate {
+        ShardToValidate {
+            id: ShardId(1),
+            worker: WorkerId(1),
+            account: AccountId(1),
+            numbers: 0..10,
+            state: ShardState::Received,
+            validated: None,
+            kind: LeaseKind::Fresh,
+            is_trusted: false,
+            clean_games: 0,
+            gate: None,
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_given_once() {
+        let pending = |state, validated| ShardToValidate { state, validated, ..shard() }.is_pending();
+        for state in ShardState::ALL {
+            let is_open = matches!(state, ShardState::Received | ShardState::Quarantined);
+            assert_eq!((pending(*state, None), pending(*state, Some(Time(1)))), (is_open, false), "{state}");
+        }
+        assert_eq!(shard().accepted(), ShardState::Validated);
+        let kept = ShardToValidate { state: ShardState::Quarantined, ..shard() };
+        assert_eq!(kept.accepted(), ShardState::Quarantined);
+    }
+
+    #[test]
+    fn fresh_games_of_untrusted_workers_are_sampled() {
+        let job = job(header());
+        let rate = |shard: &ShardToValidate| (0..1_000).filter(|draw| shard.is_sampled(&job, 0, *draw)).count();
+        assert_eq!(rate(&shard()), 200);
+        assert_eq!(rate(&ShardToValidate { is_trusted: true, ..shard() }), 0);
+        assert_eq!(rate(&ShardToValidate { kind: LeaseKind::Audit, ..shard() }), 0);
+        let gate = serde_json::to_string(&Gate { audit_percent: 60, ..Gate::default() }).unwrap();
+        assert_eq!(rate(&ShardToValidate { gate: Some(gate), ..shard() }), 600);
+    }
+
+    #[test]
+    fn the_cost_of_a_game_moves_by_a_quarter() {
+        let job = Job { nodes_per_game: 10_000, ..job(header()) };
+        assert_eq!(job.updated_cost(10, 500), Some((30_000 + 5_000) / 4));
+        assert_eq!((job.updated_cost(10, 0), job.updated_cost(0, 10)), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn each_game_is_credited_once(before in prop::collection::vec((0..40_i64, 1..20_i64), 0..6), end in 11..30_i64) {
+            let mut before: Vec<_> = before.into_iter().map(|(first, games)| first..first + games).collect();
+            before.retain(|other| other.start < end && other.end > 10);
+            before.sort_by_key(|other| other.start);
+            let new = (10..end).filter(|game| !before.iter().any(|other| other.contains(game))).count() as i64;
+            let report = ValidationReport { positions: 100 * (end - 10) as u64, ..ValidationReport::default() };
+            let credit = Credit::of(&(10..end), &before, &report);
+            prop_assert_eq!(credit, (new > 0).then_some(Credit { games: new, positions: 100 * new }));
+        }
+    }
+}

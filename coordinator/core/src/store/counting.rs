@@ -1,0 +1,89 @@
+//! Read models of games: counted ones are held by a validated shard.
+
+use super::{
+    connection::Connection,
+    convert::{numbers, row},
+    error::StoreError,
+};
+use crate::{
+    model::{JobId, Piece},
+    rules::counting,
+};
+
+row!(Piece { numbers: numbers, shard_first, state, bytes });
+row!(Tally { games, positions });
+row!(Audited { games, clean, waiting });
+
+/// Counted games and positions of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Counted games.
+    pub games: i64,
+    /// Positions of these games; in proportion, for shards that count in part.
+    pub positions: i64,
+}
+
+/// Returns the counted games and positions of a job.
+pub async fn tally(connection: &mut Connection<'_>, job: JobId) -> Result<Tally, StoreError> {
+    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(shards.positions * segments.games / shards.games), 0) AS BIGINT) AS positions
+                 FROM segments JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 AND segments.state = 'held' AND shards.state = 'validated'";
+    Ok(sqlx::query_as(query).bind(job).fetch_one(connection.raw()).await?)
+}
+
+/// Returns the games of a job that may still count: open, leased, or waiting for validation.
+pub async fn pending_games(connection: &mut Connection<'_>, job: JobId) -> Result<i64, StoreError> {
+    let query = "SELECT CAST(COALESCE(SUM(segments.games), 0) AS BIGINT)
+                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 AND (segments.state <> 'held' OR shards.state = 'received')";
+    Ok(sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?)
+}
+
+/// Returns the candidate's score of each pair of a match in the order of their numbers, up to the
+/// first pair that does not count. So withholding bad results gains nothing.
+pub async fn pairs(connection: &mut Connection<'_>, job: JobId) -> Result<Vec<u8>, StoreError> {
+    let query = "SELECT segments.first AS first, segments.games AS games, shards.first AS shard_first,
+                        shards.state AS state, shards.pairs AS bytes
+                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 ORDER BY segments.first";
+    let pieces: Vec<Piece> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
+    Ok(counting::counted_pairs(&pieces))
+}
+
+/// Returns in how many games of these pairs the candidate and its opponent lost on time.
+pub(crate) async fn time_losses(connection: &mut Connection<'_>, job: JobId) -> Result<[u64; 2], StoreError> {
+    let query = "SELECT segments.first AS first, segments.games AS games, shards.first AS shard_first,
+                        shards.state AS state, shards.time_losses AS bytes
+                 FROM segments LEFT JOIN shards ON shards.id = segments.shard
+                 WHERE segments.job = $1 ORDER BY segments.first";
+    let pieces: Vec<Piece> = sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?;
+    Ok(counting::time_losses(&counting::counted_pairs(&pieces)))
+}
+
+/// Audit state of the first games of a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// Counted games of untrusted workers.
+    pub games: i64,
+    /// Those of them that were verified by an audit.
+    pub clean: i64,
+    /// Games of shards whose audit is wanted or leased.
+    pub waiting: i64,
+}
+
+/// Returns the audit state of a job's games below a number.
+pub async fn audited(connection: &mut Connection<'_>, job: JobId, below: i64) -> Result<Audited, StoreError> {
+    // A shard that holds its games in several pieces has its verified games counted once.
+    let query = "SELECT CAST(COALESCE(SUM(games), 0) AS BIGINT) AS games,
+                        CAST(COALESCE(SUM(CASE WHEN audited < games THEN audited ELSE games END), 0) AS BIGINT) AS clean,
+                        CAST(COALESCE(SUM(CASE WHEN audit IN ('wanted', 'leased') THEN games ELSE 0 END), 0) AS BIGINT)
+                            AS waiting
+                 FROM (SELECT SUM(segments.games) AS games, MAX(shards.audited_games) AS audited,
+                              MAX(shards.audit) AS audit
+                       FROM segments JOIN shards ON shards.id = segments.shard
+                                     JOIN workers ON workers.id = shards.worker
+                       WHERE segments.job = $1 AND segments.first < $2 AND workers.trusted = 0
+                       GROUP BY shards.id) AS held";
+    Ok(sqlx::query_as(query).bind(job).bind(below).fetch_one(connection.raw()).await?)
+}

@@ -1,0 +1,134 @@
+//! State of the delivery.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use client::Clock;
+use protocol::api::work::{FailureKind, Notice};
+
+use super::receipts::Receipts;
+use crate::{monitor::Monitor, sentence::sentence, status::Messages};
+
+/// The delivery, as its threads share it.
+pub(crate) struct Delivery {
+    monitor: Monitor<DeliveryState>,
+    messages: Arc<Messages>,
+}
+
+/// The state behind the mutex.
+#[derive(Debug, Default)]
+pub(crate) struct DeliveryState {
+    /// Names of the closed leases that the server has not acknowledged.
+    pub(crate) waiting: BTreeSet<String>,
+    /// Why finished games or results cannot be written. Until then no lease is requested.
+    pub(crate) disk_error: Option<String>,
+    /// Why results cannot be sent.
+    pub(crate) send_error: Option<String>,
+    /// Why leases cannot be renewed.
+    pub(crate) renewal_error: Option<String>,
+    /// Acknowledgements and rejections.
+    pub(crate) receipts: Receipts,
+    /// Failures not yet reported to the server.
+    pub(super) failures: Vec<(FailureKind, String)>,
+    /// Number of requests to send without a backoff.
+    pub(super) flush_requests: u32,
+    /// Number of failed attempts to send everything.
+    pub(crate) failed_flushes: u64,
+    /// The worker has ended.
+    pub(super) is_stopped: bool,
+}
+
+/// Figures of the delivery for the status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// Number of closed leases that the server has not acknowledged.
+    pub(crate) waiting: usize,
+    /// Games that it acknowledged.
+    pub(crate) accepted: u64,
+    /// Games that it rejected.
+    pub(crate) refused: u64,
+    /// Why nothing can be written.
+    pub(crate) disk_error: Option<String>,
+    /// Why results cannot be sent, or leases not renewed.
+    pub(crate) send_error: Option<String>,
+}
+
+impl DeliveryState {
+    pub(crate) fn figures(&self) -> Figures {
+        let errors: Vec<_> = self.send_error.iter().chain(&self.renewal_error).cloned().collect();
+        Figures {
+            waiting: self.waiting.len(),
+            accepted: self.receipts.accepted,
+            refused: self.receipts.refused,
+            disk_error: self.disk_error.clone(),
+            send_error: (!errors.is_empty()).then(|| errors.join(" ")),
+        }
+    }
+}
+
+impl Delivery {
+    pub(crate) fn new(clock: Arc<dyn Clock>, messages: Arc<Messages>) -> Self {
+        Self { monitor: Monitor::new(DeliveryState::default(), clock), messages }
+    }
+
+    pub(crate) const fn monitor(&self) -> &Monitor<DeliveryState> {
+        &self.monitor
+    }
+
+    pub(crate) fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Reads the state.
+    pub(crate) fn read<R>(&self, read: impl FnOnce(&DeliveryState) -> R) -> R {
+        self.monitor.read(read)
+    }
+
+    /// Adds a closed lease.
+    pub(crate) fn add(&self, name: String) {
+        self.monitor.update(|state| state.waiting.insert(name));
+    }
+
+    pub(crate) fn set_disk_error(&self, error: Option<String>) {
+        if self.read(|state| state.disk_error != error) {
+            self.monitor.update(|state| state.disk_error = error);
+        }
+    }
+
+    pub(crate) fn set_renewal_error(&self, error: Option<String>) {
+        if self.read(|state| state.renewal_error != error) {
+            self.monitor.update(|state| state.renewal_error = error);
+        }
+    }
+
+    /// Processes notices of the server; see [`Receipts::receive_notices`].
+    pub(crate) fn receive_notices(&self, notices: Vec<Notice>) {
+        for message in self.monitor.update(|state| state.receipts.receive_notices(notices)) {
+            self.messages.log(message);
+        }
+    }
+
+    /// Counts and announces a submission that lies in `refused` now.
+    pub(crate) fn note_refused(&self, name: &str, games: u64, reason: &str) {
+        let what = match games {
+            0 => "A result cannot be sent, and lies".to_owned(),
+            _ => format!("{games} games were refused, and lie"),
+        };
+        self.monitor.update(|state| state.receipts.refused += games);
+        self.messages.log(sentence(format!("{what} in `refused/{name}.chuhe`: {reason}")));
+    }
+
+    /// Queues a failure for the server.
+    pub(crate) fn report_failure(&self, kind: FailureKind, detail: String) {
+        self.monitor.update(|state| state.failures.push((kind, detail)));
+    }
+
+    /// Wakes the sender, which may be in its backoff.
+    pub(crate) fn flush(&self) {
+        self.monitor.update(|state| state.flush_requests += 1);
+    }
+
+    /// Ends the sender.
+    pub(crate) fn stop(&self) {
+        self.monitor.update(|state| state.is_stopped = true);
+    }
+}

@@ -1,0 +1,279 @@
+//! The writer: the only thread that appends games to the spool.
+//!
+//! Writes are grouped: after a write, changes wait for up to [`WRITE_INTERVAL`]. So a fast machine
+//! needs few writes. A closed lease is durable before it is handed to the sender.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, SyncSender},
+    },
+    time::Duration,
+};
+
+use client::Clock;
+
+use super::{queue::Change, state::Delivery};
+use crate::{
+    sentence::sentence,
+    spool::{Record, SpoolFile},
+};
+
+/// Minimum interval of writes. A crash of the program loses at most the games of this time, which
+/// are then played again.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of syncs. A crash of the machine loses at most the games of this time.
+const SYNC_INTERVAL: Duration = Duration::from_secs(10);
+/// Interval of retries after an error of the disk.
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
+/// Sleep without anything to write.
+const IDLE_INTERVAL: Duration = Duration::from_hours(1);
+
+/// Appends to the leases' files.
+pub(crate) struct Writer {
+    changes: Receiver<Change>,
+    delivery: Arc<Delivery>,
+    clock: Arc<dyn Clock>,
+    leases: BTreeMap<String, OpenLease>,
+    flushes: Vec<SyncSender<usize>>,
+    written_at: Option<Duration>,
+    synced_at: Duration,
+    /// Time of the next attempt after an error.
+    retry_at: Option<Duration>,
+}
+
+struct OpenLease {
+    file: SpoolFile,
+    /// Encoded records that are not yet written.
+    unwritten: Vec<u8>,
+    /// Written, but perhaps not durable.
+    is_dirty: bool,
+    is_closing: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(changes: Receiver<Change>, delivery: Arc<Delivery>, clock: Arc<dyn Clock>) -> Self {
+        let synced_at = clock.now();
+        Self {
+            changes,
+            delivery,
+            clock,
+            leases: BTreeMap::new(),
+            flushes: Vec::new(),
+            written_at: None,
+            synced_at,
+            retry_at: None,
+        }
+    }
+
+    /// Runs until nothing can be queued any more.
+    pub(crate) fn run(mut self) {
+        loop {
+            let timeout = self.clock.real(self.delay()).min(IDLE_INTERVAL);
+            match self.changes.recv_timeout(timeout) {
+                Ok(change) => self.add(change),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(change) = self.changes.try_recv() {
+                self.add(change);
+            }
+            self.write();
+        }
+    }
+
+    fn add(&mut self, change: Change) {
+        let (name, record) = match change {
+            Change::Open { name, file } => {
+                let lease = OpenLease { file, unwritten: Vec::new(), is_dirty: true, is_closing: false };
+                self.leases.insert(name, lease);
+                return;
+            }
+            Change::Flush(answer) => return self.flushes.push(answer),
+            Change::Game { name, number, game } => (name, Record::Game(number, game)),
+            Change::Renewed { name, until } => (name, Record::Renewed(until)),
+            Change::Close { name } => (name, Record::Closed),
+        };
+        let Some(lease) = self.leases.get_mut(&name) else { return };
+        lease.is_closing |= record == Record::Closed;
+        if let Ok(bytes) = record.to_bytes() {
+            lease.unwritten.extend(bytes);
+        }
+    }
+
+    /// Returns the time until the next write or sync is due.
+    fn delay(&self) -> Duration {
+        let now = self.clock.now();
+        let writes = self.leases.values().any(|lease| !lease.unwritten.is_empty() || lease.is_closing);
+        let write = if writes { self.write_due_at() } else { Duration::MAX };
+        let syncs = self.leases.values().any(|lease| lease.is_dirty);
+        let sync = if syncs { self.synced_at + SYNC_INTERVAL } else { Duration::MAX };
+        write.min(sync).saturating_sub(now).min(IDLE_INTERVAL)
+    }
+
+    fn write_due_at(&self) -> Duration {
+        let closes = self.leases.values().any(|lease| lease.is_closing);
+        let grouped = if closes { None } else { self.written_at.map(|written| written + WRITE_INTERVAL) };
+        self.retry_at.or(grouped).unwrap_or_default()
+    }
+
+    /// Writes what is due.
+    fn write(&mut self) {
+        let now = self.clock.now();
+        let is_flush = !self.flushes.is_empty();
+        if is_flush || now >= self.write_due_at() {
+            self.write_all(now);
+        }
+        if now >= self.synced_at + SYNC_INTERVAL {
+            self.synced_at = now;
+            for lease in self.leases.values_mut().filter(|lease| lease.is_dirty) {
+                lease.is_dirty = lease.file.sync().is_err();
+            }
+        }
+        let unclosed = self.leases.values().filter(|lease| lease.is_closing).count();
+        for answer in self.flushes.drain(..) {
+            // The supervisor may have ended.
+            let _ = answer.try_send(unclosed);
+        }
+    }
+
+    fn write_all(&mut self, now: Duration) {
+        let mut error = None;
+        for lease in self.leases.values_mut().filter(|lease| !lease.unwritten.is_empty()) {
+            self.written_at = Some(now);
+            match lease.write() {
+                Ok(()) => {}
+                Err(failed) if lease.is_closing => error = Some(format!("A result cannot be written: {failed}")),
+                Err(failed) => error = error.or(Some(format!("Finished games cannot be written: {failed}"))),
+            }
+        }
+        let closing = self.leases.iter().filter(|(_, lease)| lease.is_closing && lease.unwritten.is_empty());
+        let closing: Vec<_> = closing.map(|(name, _)| name.clone()).collect();
+        for name in closing {
+            if let Some(Err(failed)) = self.leases.get(&name).map(|lease| lease.file.sync()) {
+                error = Some(format!("A result cannot be written: {failed}"));
+            } else {
+                self.leases.remove(&name);
+                self.delivery.add(name);
+            }
+        }
+        self.retry_at = error.as_ref().map(|_| now + RETRY_INTERVAL);
+        self.delivery.set_disk_error(error.map(sentence));
+    }
+}
+
+impl OpenLease {
+    fn write(&mut self) -> io::Result<()> {
+        self.file.append(&self.unwritten)?;
+        self.unwritten.clear();
+        self.is_dirty = true;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::File,
+        io::Write as _,
+        sync::{
+            Mutex,
+            atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+            mpsc,
+        },
+    };
+
+    use super::*;
+    use crate::spool::{Disk, Spool};
+
+    /// A clock that stands still.
+    #[derive(Default)]
+    struct StillClock(Mutex<Duration>);
+
+    impl StillClock {
+        fn advance(&self, time: Duration) {
+            *self.0.lock().unwrap() += time;
+        }
+    }
+
+    impl Clock for StillClock {
+        fn now(&self) -> Duration {
+            *self.0.lock().unwrap()
+        }
+
+        fn since_1970(&self) -> Duration {
+            self.now()
+        }
+    }
+
+    /// A disk that counts its writes and syncs, and may fail.
+    #[derive(Default)]
+    struct CountingDisk {
+        writes: AtomicU64,
+        syncs: AtomicU64,
+        fails: AtomicBool,
+    }
+
+    impl CountingDisk {
+        fn counts(&self) -> (u64, u64) {
+            (self.writes.load(Relaxed), self.syncs.load(Relaxed))
+        }
+    }
+
+    impl Disk for CountingDisk {
+        fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+            self.writes.fetch_add(1, Relaxed);
+            if self.fails.load(Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { file.write_all(bytes) }
+        }
+
+        fn sync(&self, _: &File) -> io::Result<()> {
+            self.syncs.fetch_add(1, Relaxed);
+            if self.fails.load(Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn writes_are_grouped_and_a_closed_lease_is_synced_before_it_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Arc::new(CountingDisk::default());
+        let spool = Spool::open(folder.path(), disk.clone()).unwrap().0;
+        let file = spool.ask("name").unwrap();
+        spool.grant("name").unwrap();
+        let clock = Arc::new(StillClock::default());
+        let delivery = Arc::new(Delivery::new(clock.clone(), Arc::default()));
+        let mut writer = Writer::new(mpsc::channel().1, Arc::clone(&delivery), clock.clone());
+        let name = || "name".to_owned();
+        let game = |number| Change::Game { name: name(), number, game: vec![1; 50] };
+        writer.add(Change::Open { name: name(), file });
+        let before = disk.counts();
+        let so_far = || (disk.counts().0 - before.0, disk.counts().1 - before.1);
+        // The first game is written at once, others within a second.
+        for number in 0..50 {
+            writer.add(game(number));
+            writer.write();
+        }
+        assert_eq!((so_far(), spool.read("name").unwrap().games.len()), ((1, 0), 1));
+        clock.advance(WRITE_INTERVAL);
+        writer.write();
+        assert_eq!((so_far(), spool.read("name").unwrap().games.len()), ((2, 0), 50));
+        clock.advance(SYNC_INTERVAL);
+        writer.write();
+        assert_eq!(so_far(), (2, 1));
+        // A failing disk loses nothing, and a lease is not sent before it is synced.
+        disk.fails.store(true, Relaxed);
+        writer.add(game(50));
+        writer.add(Change::Close { name: name() });
+        writer.write();
+        assert!(delivery.read(|state| state.waiting.is_empty() && state.disk_error.is_some()));
+        disk.fails.store(false, Relaxed);
+        clock.advance(RETRY_INTERVAL);
+        let synced = so_far().1;
+        writer.write();
+        assert!(delivery.read(|state| state.waiting.contains("name") && state.disk_error.is_none()));
+        assert!(so_far().1 > synced);
+        let contents = spool.read("name").unwrap();
+        assert!(contents.is_closed && contents.games.len() == 51);
+    }
+}

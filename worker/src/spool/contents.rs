@@ -1,0 +1,142 @@
+//! Contents of a lease's file, and the submissions that they make.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    ops::Range,
+};
+
+use dataset::{
+    Header,
+    codec::BlockDecoder,
+    shard::{ShardWriter, WriteError},
+};
+
+use super::record::{Record, SavedLease, State};
+
+/// Sum of a file's records.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
+    /// Nonce of the request.
+    pub nonce: Option<String>,
+    /// The lease; its expiry includes a renewal.
+    pub lease: Option<SavedLease>,
+    /// A lease is renewed at most once.
+    pub is_renewed: bool,
+    /// No game follows.
+    pub is_closed: bool,
+    /// The finished games, each encoded on its own.
+    pub games: BTreeMap<u64, Vec<u8>>,
+    /// First games of the submissions that need not be sent again.
+    pub settled: BTreeSet<u64>,
+}
+
+impl Contents {
+    /// Adds up the whole records of a file; returns also their length in bytes.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> (Self, u64) {
+        let (mut contents, mut rest) = (Self::default(), bytes);
+        while let Some((record, after)) = Record::split(rest) {
+            contents.add(record);
+            rest = after;
+        }
+        (contents, (bytes.len() - rest.len()) as u64)
+    }
+
+    fn add(&mut self, record: Record) {
+        match record {
+            Record::Asked(nonce) => self.nonce = Some(nonce),
+            Record::Lease(lease) => self.lease = Some(*lease),
+            Record::Game(number, game) => {
+                self.games.insert(number, game);
+            }
+            Record::Renewed(until) => {
+                self.is_renewed = true;
+                if let Some(lease) = &mut self.lease {
+                    lease.until = until;
+                }
+            }
+            Record::Closed => self.is_closed = true,
+            Record::Settled(first) => {
+                self.settled.insert(first);
+            }
+        }
+    }
+
+    /// Returns the state; none without a record.
+    #[must_use]
+    pub fn state(&self) -> Option<State> {
+        match (&self.lease, &self.nonce) {
+            (Some(_), _) if self.is_closed => Some(State::Closed),
+            (Some(_), _) => Some(State::Open),
+            (None, Some(_)) => Some(State::Asked),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns the numbers of the finished games of the lease.
+    #[must_use]
+    pub fn finished(&self) -> BTreeSet<u64> {
+        let numbers = self.lease.as_ref().map_or(0..0, |saved| saved.lease.numbers());
+        self.games.range(numbers).map(|(number, _)| *number).collect()
+    }
+
+    /// Returns the gapless runs of finished games, each a submission; of a match, of whole pairs.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Range<u64>> {
+        let Some(SavedLease { lease, .. }) = &self.lease else { return Vec::new() };
+        let unit = if lease.terms.opponent.is_some() { 2 } else { 1 };
+        let (start, finished) = (lease.numbers().start, self.finished());
+        let is_whole = |first: &u64| {
+            (first - start).is_multiple_of(unit) && (*first..first + unit).all(|game| finished.contains(&game))
+        };
+        let mut runs: Vec<Range<u64>> = Vec::new();
+        for first in finished.iter().copied().filter(is_whole) {
+            match runs.last_mut() {
+                Some(run) if run.end == first => run.end += unit,
+                _ => runs.push(first..first + unit),
+            }
+        }
+        runs
+    }
+
+    /// Returns the first game that is not submitted: from there on the lease is released. None if
+    /// there is no such game.
+    #[must_use]
+    pub fn release_from(&self) -> Option<u64> {
+        let Range { start, end } = self.lease.as_ref()?.lease.numbers();
+        let runs = self.runs();
+        let missing = runs.first().filter(|run| run.start == start).map_or(start, |run| run.end);
+        (missing < end).then_some(missing)
+    }
+
+    /// Assembles the shard of a run, the same bytes at every attempt.
+    ///
+    /// # Errors
+    ///
+    /// If a game is missing or cannot be decoded.
+    pub fn shard(&self, run: &Range<u64>) -> io::Result<Vec<u8>> {
+        let missing = || damaged("a game is missing");
+        let terms = &self.lease.as_ref().ok_or_else(missing)?.lease.terms;
+        let header = Header { first_game: run.start, ..terms.clone() };
+        let mut shard = ShardWriter::new(Vec::new(), header)?;
+        for number in run.clone() {
+            let game = self.games.get(&number).ok_or_else(missing)?;
+            let decoded = BlockDecoder::new(terms, game, number, 1).next(|_| {}).map_err(damaged)?;
+            let (_, game) = decoded.ok_or_else(missing)?;
+            shard.add(&game).map_err(not_io)?;
+        }
+        Ok(shard.finish().map_err(not_io)?.0)
+    }
+}
+
+fn not_io(error: WriteError) -> io::Error {
+    match error {
+        WriteError::Io(error) => error,
+        other => damaged(other),
+    }
+}
+
+fn damaged(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}

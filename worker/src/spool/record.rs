@@ -1,0 +1,112 @@
+//! Records, and their encoding.
+//!
+//! ```text
+//! length (4) | check (8) | kind (1) | content
+//! ```
+//!
+//! The length counts kind and content. The check is the first bytes of their SHA-256.
+
+use std::io;
+
+use dataset::{Digest, Header, codec::BlockEncoder};
+use protocol::api::work::Lease;
+use serde::{Deserialize, Serialize};
+
+const CHECKSUM_BYTES: usize = 8;
+
+/// A lease as saved on disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedLease {
+    /// Address of the server that granted it.
+    pub server: String,
+    /// Expiry by this machine's clock, in seconds since 1970.
+    pub until: u64,
+    /// The lease as granted.
+    pub lease: Lease,
+}
+
+/// One step in the life of a lease.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// A lease is requested with this nonce.
+    Asked(String),
+    /// The lease was granted.
+    Lease(Box<SavedLease>),
+    /// A game is finished: its number, and the game by [`encode_game`].
+    Game(u64, Vec<u8>),
+    /// The lease was renewed until this second since 1970.
+    Renewed(u64),
+    /// No game follows.
+    Closed,
+    /// The games from this number on were acknowledged or rejected by the server.
+    Settled(u64),
+}
+
+/// State of a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Requested.
+    Asked,
+    /// Its games are played.
+    Open,
+    /// Its games are submitted.
+    Closed,
+}
+
+impl Record {
+    /// Encodes the record with its length and check.
+    ///
+    /// # Errors
+    ///
+    /// Never: a lease can be serialised.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let (kind, content) = match self {
+            Self::Asked(nonce) => (b'A', nonce.clone().into_bytes()),
+            Self::Lease(lease) => (b'L', serde_json::to_vec(lease)?),
+            Self::Game(number, game) => (b'G', [&number.to_le_bytes()[..], game].concat()),
+            Self::Renewed(until) => (b'R', until.to_le_bytes().to_vec()),
+            Self::Closed => (b'C', Vec::new()),
+            Self::Settled(first) => (b'S', first.to_le_bytes().to_vec()),
+        };
+        let rest = [&[kind][..], &content].concat();
+        let check = Digest::of(&rest);
+        Ok([&(rest.len() as u32).to_le_bytes()[..], &check.as_bytes()[..CHECKSUM_BYTES], &rest].concat())
+    }
+
+    /// Splits the first whole record off; none if it is cut or damaged.
+    #[must_use]
+    pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (length, bytes) = bytes.split_first_chunk::<4>()?;
+        let (check, bytes) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
+        let (rest, after) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        if Digest::of(rest).as_bytes()[..CHECKSUM_BYTES] != check[..] {
+            return None;
+        }
+        let (kind, content) = rest.split_first()?;
+        let number = || content.try_into().ok().map(u64::from_le_bytes);
+        let record = match kind {
+            b'A' => Self::Asked(String::from_utf8(content.to_vec()).ok()?),
+            b'L' => Self::Lease(serde_json::from_slice(content).ok()?),
+            b'G' => {
+                let (number, game) = content.split_first_chunk::<8>()?;
+                Self::Game(u64::from_le_bytes(*number), game.to_vec())
+            }
+            b'R' => Self::Renewed(number()?),
+            b'C' => Self::Closed,
+            b'S' => Self::Settled(number()?),
+            _ => return None,
+        };
+        Some((record, after))
+    }
+}
+
+/// Encodes a game on its own.
+///
+/// # Errors
+///
+/// If it is not a game of this header.
+pub fn encode_game(header: &Header, number: u64, game: &dataset::Record) -> io::Result<Vec<u8>> {
+    let mut encoder = BlockEncoder::new();
+    encoder.add(header, number, game).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    Ok(encoder.finish())
+}

@@ -1,0 +1,168 @@
+//! A lease that is being played.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use dataset::Header;
+use protocol::api::work::Lease;
+use selfplay::selfplay::Run;
+
+use crate::speed::Speed;
+
+/// A lease in progress.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// Name of its file.
+    pub(crate) name: String,
+    pub(crate) lease: Lease,
+    pub(crate) terms: Arc<Header>,
+    /// The player; none if no game of it will be played here.
+    pub(crate) run: Option<Arc<Run>>,
+    /// Maximum number of threads: each needs memory for its tables.
+    pub(crate) thread_slots: usize,
+    /// Why that is fewer than the cores, as one sentence.
+    pub(crate) idle_reason: Option<String>,
+    /// Games not yet started.
+    pub(crate) open: BTreeSet<u64>,
+    pub(crate) at_hand: BTreeSet<u64>,
+    pub(crate) finished: BTreeSet<u64>,
+    /// Playing speed of its games.
+    pub(crate) speed: Speed,
+    /// Time of acceptance, by the worker's clock.
+    pub(crate) accepted_at: Duration,
+    /// Expiry: afterwards the server may lease the games to others.
+    pub(crate) expires: Duration,
+    /// A lease is renewed at most once.
+    pub(crate) is_renewed: bool,
+    /// Number of finished games that the server did not accept as progress.
+    pub(crate) insufficient_progress: usize,
+}
+
+impl Job {
+    /// A lease of which no game is played yet.
+    pub(crate) fn new(name: String, lease: Lease, finished: BTreeSet<u64>, now: Duration, left: Duration) -> Self {
+        Self {
+            name,
+            terms: Arc::new(lease.terms.clone()),
+            lease,
+            run: None,
+            thread_slots: 0,
+            idle_reason: None,
+            open: BTreeSet::new(),
+            at_hand: BTreeSet::new(),
+            finished,
+            speed: Speed::default(),
+            accepted_at: now,
+            expires: now + left,
+            is_renewed: false,
+            insufficient_progress: 0,
+        }
+    }
+
+    pub(crate) fn is_match(&self) -> bool {
+        self.terms.opponent.is_some()
+    }
+
+    /// Returns the name of the kind of games.
+    pub(crate) fn kind(&self) -> &'static str {
+        match (self.terms.clock, self.is_match()) {
+            (Some(_), _) => "timed match",
+            (None, true) => "match",
+            (None, false) => "self-play",
+        }
+    }
+
+    /// Returns whether no game is open or running.
+    pub(crate) fn is_done(&self) -> bool {
+        self.open.is_empty() && self.at_hand.is_empty()
+    }
+
+    /// Stops starting games, except the second ones of started match pairs: half a pair is worth
+    /// nothing.
+    pub(crate) fn close(&mut self) {
+        let Self { at_hand, finished, .. } = &*self;
+        let is_started = |number: &u64| at_hand.contains(&(number ^ 1)) || finished.contains(&(number ^ 1));
+        let kept = self.open.iter().copied().filter(|number| self.is_match() && is_started(number)).collect();
+        self.open = kept;
+    }
+
+    /// Drops the open and the running games.
+    pub(crate) fn drop_games(&mut self) {
+        self.open.clear();
+        self.at_hand.clear();
+    }
+
+    /// Moves a game from the running to the finished ones.
+    pub(crate) fn finish_game(&mut self, number: u64) {
+        self.at_hand.remove(&number);
+        self.finished.insert(number);
+    }
+
+    /// Heartbeat: a lease is due after two thirds of its time if it has new finished games and is
+    /// not done.
+    pub(crate) fn needs_renewal(&self, now: Duration) -> bool {
+        let is_candidate = !self.is_renewed && self.finished.len() > self.insufficient_progress && !self.is_done();
+        is_candidate && now >= self.accepted_at + self.expires.saturating_sub(self.accepted_at) * 2 / 3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::{Adjudication, GameSettings, OpeningPolicy, Opponent};
+    use xiangqi::rules::RuleSet;
+
+    use super::*;
+
+    /// A lease of the games 10 to 19, with the given ones finished.
+    fn job(is_match: bool, finished: &[u64]) -> Job {
+        let terms = Header {
+            bench_signature: engine::bench::SIGNATURE,
+            net: None,
+            opponent: is_match.then_some(Opponent { net: None, soft_nodes: None, hard_nodes: 50 }),
+            clock: None,
+            parameters: dataset::Overrides::default(),
+            opponent_parameters: dataset::Overrides::default(),
+            rules: RuleSet::Cxr,
+            settings: GameSettings {
+                hash_mebibytes: 1,
+                soft_nodes: None,
+                hard_nodes: 50,
+                adjudication: Adjudication::default(),
+                ply_cap: 40,
+            },
+            openings: OpeningPolicy { book: None, plies: 8, filter: None },
+            seed: 3,
+            first_game: 10,
+        };
+        let lease = Lease { token: "token".to_owned(), terms, games: 10, seconds: 900, live: false };
+        let open = lease.numbers().filter(|number| !finished.contains(number)).collect();
+        let finished = finished.iter().copied().collect();
+        Job { open, ..Job::new("name".to_owned(), lease, finished, Duration::ZERO, Duration::from_mins(15)) }
+    }
+
+    #[test]
+    fn a_closed_match_still_plays_the_partners_of_started_games() {
+        let mut match_job = job(true, &[10, 13]);
+        match_job.open.remove(&16);
+        match_job.at_hand.insert(16);
+        match_job.close();
+        assert_eq!(match_job.open, [11, 12, 17].into());
+        match_job.drop_games();
+        assert!(match_job.is_done());
+        let mut selfplay_job = job(false, &[10, 13]);
+        selfplay_job.close();
+        assert!(selfplay_job.is_done());
+    }
+
+    #[test]
+    fn a_lease_is_renewed_once_after_two_thirds_and_for_progress() {
+        let (early, due) = (Duration::from_secs(599), Duration::from_mins(10));
+        let mut with_games = job(false, &[10, 13]);
+        assert!(!with_games.needs_renewal(early) && with_games.needs_renewal(due));
+        with_games.insufficient_progress = 2;
+        assert!(!with_games.needs_renewal(due));
+        with_games.finish_game(14);
+        assert!(with_games.needs_renewal(due));
+        with_games.is_renewed = true;
+        assert!(!with_games.needs_renewal(due) && !job(false, &[]).needs_renewal(due));
+    }
+}
