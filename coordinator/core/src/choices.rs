@@ -1,18 +1,17 @@
 //! Settings that administrators change at run time. They are stored in the database, so they apply
-//! to all its coordinators and override the command line. Each change is an event.
+//! to all its coordinators and override the command line. [`ChangeSetting`] changes them.
+//!
+//! [`ChangeSetting`]: crate::ops::settings::ChangeSetting
 
 use crate::{
-    clock::Time,
-    events::{Event, record_event},
     model::{AccountState, Refusal, Registration, Setting},
-    people,
     settings::Settings,
-    store::{Connection, StoreError},
+    store::{Connection, SettingValues, StoreError},
 };
 
 impl Setting {
     /// The name in the database; a prefix separates it from the coordinator's internal settings.
-    const fn stored_name(self) -> &'static str {
+    pub(crate) const fn stored_name(self) -> &'static str {
         match self {
             Self::Registration => "chosen.registration",
             Self::KeepDays => "chosen.keep_days",
@@ -62,23 +61,19 @@ impl Choices {
         }
     }
 
-    /// Sets a value from text; returns whether it is valid.
-    fn set(&mut self, key: Setting, value: &str) -> bool {
-        match key {
-            Setting::Registration => match value.parse() {
-                Ok(registration) => self.registration = registration,
-                Err(_) => return false,
-            },
-            Setting::KeepDays => match parse_up_to(value, 36_500) {
-                Some(days) => self.keep_days = Some(days).filter(|days| *days > 0),
-                None => return false,
-            },
-            Setting::AuditPercent => match parse_up_to(value, 100) {
-                Some(percent) => self.audit_percent = percent,
-                None => return false,
-            },
+    /// Sets a value from text.
+    pub(crate) fn set(&mut self, setting: Setting, value: &str) -> Result<(), Refusal> {
+        match setting {
+            Setting::Registration => self.registration = value.parse().map_err(|_| Refusal::BadRegistration)?,
+            Setting::KeepDays => {
+                let days = parse_up_to(value, 36_500).ok_or(Refusal::BadKeepDays)?;
+                self.keep_days = Some(days).filter(|days| *days > 0);
+            }
+            Setting::AuditPercent => {
+                self.audit_percent = parse_up_to(value, 100).ok_or(Refusal::BadAuditPercent)?;
+            }
         }
-        true
+        Ok(())
     }
 }
 
@@ -90,8 +85,9 @@ fn parse_up_to(text: &str, max: u32) -> Option<u32> {
 pub async fn choices(connection: &mut Connection<'_>, defaults: &Settings) -> Result<Choices, StoreError> {
     let mut choices = Choices::of(defaults);
     for &key in Setting::ALL {
-        if let Some(value) = people::setting(connection, key.stored_name()).await? {
-            choices.set(key, &value);
+        if let Some(value) = SettingValues::on(connection.reborrow()).get(key.stored_name()).await? {
+            // A value that is not valid counts as none.
+            choices.set(key, &value).ok();
         }
     }
     Ok(choices)
@@ -99,36 +95,6 @@ pub async fn choices(connection: &mut Connection<'_>, defaults: &Settings) -> Re
 
 /// Returns the minimum audit rate in per cent.
 pub async fn audit_percent(connection: &mut Connection<'_>) -> Result<u64, StoreError> {
-    let chosen = people::setting(connection, Setting::AuditPercent.stored_name()).await?;
+    let chosen = SettingValues::on(connection.reborrow()).get(Setting::AuditPercent.stored_name()).await?;
     Ok(chosen.and_then(|value| parse_up_to(&value, 100)).unwrap_or(0).into())
-}
-
-/// Changes a setting.
-///
-/// # Errors
-///
-/// If the value is invalid.
-pub async fn choose(
-    connection: &mut Connection<'_>,
-    now: Time,
-    defaults: &Settings,
-    (key, value): (Setting, &str),
-    by: Option<i64>,
-) -> Result<(), StoreError> {
-    let before = choices(connection, defaults).await?;
-    let mut after = before;
-    if !after.set(key, value.trim()) {
-        return Err(match key {
-            Setting::Registration => Refusal::BadRegistration.into(),
-            Setting::KeepDays => Refusal::BadKeepDays.into(),
-            Setting::AuditPercent => Refusal::BadAuditPercent.into(),
-        });
-    }
-    if after == before {
-        return Ok(());
-    }
-    people::set_setting(connection, key.stored_name(), &after.value(key)).await?;
-    let event = Event::SettingsChanged { setting: key, value: after.value(key), before: before.value(key) };
-    record_event(connection, now, by, event).await?;
-    Ok(())
 }

@@ -9,16 +9,20 @@ use std::{sync::Arc, time::Duration};
 use dataset::Digest;
 
 use crate::{
-    campaigns::{self, matches},
     clock::{DAY, HOUR},
-    events::{Event, record_event},
+    model::ShardId,
     objects::Kind,
-    ops::leases::ExpireLeases,
-    people,
+    ops::{
+        campaigns::{AdvanceCampaign, count},
+        leases::ExpireLeases,
+        matches::{ConcludeMatches, RecheckMatches},
+        retention::ExpireShards,
+        settings::RecordDisk,
+    },
     pulse::Task,
     retention,
     service::Service,
-    store::{Shards, StoreError},
+    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError},
 };
 
 /// Minimum pause between ticks.
@@ -29,9 +33,6 @@ const IDLE_FACTOR: u32 = 4;
 
 /// Maximum pause between ticks.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
-
-/// The setting that holds the last state of the disk.
-const DISK_SETTING: &str = "disk";
 
 /// Ticks between sweeps of orphan objects.
 const TICKS_PER_SWEEP: u64 = 3_600;
@@ -62,36 +63,23 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 
 /// Runs one tick; returns the number of campaign steps.
 pub async fn tick(service: &Service) -> Result<u64, StoreError> {
-    let now = service.clock.now();
     set_policy(service).await?;
     service.run(ExpireLeases).await?;
     let signature = service.settings.bench_signature;
-    let running =
-        service.read(|mut connection| Box::pin(async move { campaigns::running(&mut connection).await })).await?;
+    let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
     let mut steps = 0;
     for id in running {
-        let counts =
-            service.read(move |mut connection| Box::pin(async move { campaigns::count(&mut connection, id).await }));
-        let counts = counts.await?;
-        let advanced = service
-            .write(move |mut connection| {
-                Box::pin(async move { campaigns::drive_with(&mut connection, now, id, signature, Some(counts)).await })
-            })
-            .await;
+        let counts = service.read(move |connection| Box::pin(async move { count(connection, id).await })).await?;
+        let advance = AdvanceCampaign { campaign: id, bench_signature: signature, counts: Some(counts) };
+        let advanced = service.run(advance).await;
         match advanced {
             Ok(advanced) => steps += u64::from(advanced),
             // One failing campaign must not block the others.
-            Err(error) => tracing::error!(campaign = id, %error, "a campaign cannot advance"),
+            Err(error) => tracing::error!(campaign = id.0, %error, "a campaign cannot advance"),
         }
     }
-    service
-        .write(move |mut connection| {
-            Box::pin(async move {
-                matches::conclude(&mut connection, now).await?;
-                matches::recheck(&mut connection, now).await
-            })
-        })
-        .await?;
+    service.run(ConcludeMatches).await?;
+    service.run(RecheckMatches).await?;
     Ok(steps)
 }
 
@@ -101,15 +89,15 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
         .read(|mut connection| {
             Box::pin(async move {
                 let backlog = Shards::on(connection.reborrow()).backlog().await?;
-                Ok((backlog, people::setting(&mut connection, DISK_SETTING).await?))
+                Ok((backlog, SettingValues::on(connection).get(RecordDisk::SETTING).await?))
             })
         })
         .await?;
     let min_free = service.settings.least_free_bytes;
     let free = service.free_bytes();
     let is_low = free.is_some_and(|free| free < min_free);
-    if is_low != (disk.as_deref() == Some("low")) && free.is_some() {
-        record_disk(service, is_low, free.unwrap_or_default() >> 20).await?;
+    if is_low != (disk.as_deref() == Some(RecordDisk::word(true))) && free.is_some() {
+        service.run(RecordDisk { is_low, free_mebibytes: free.unwrap_or_default() >> 20 }).await?;
     }
     let no_selfplay = match free {
         Some(free) if is_low => {
@@ -127,45 +115,16 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records a change of the disk's state; once, even with several coordinators.
-async fn record_disk(service: &Service, is_low: bool, free_mebibytes: u64) -> Result<(), StoreError> {
-    let now = service.clock.now();
-    let value = if is_low { "low" } else { "well" };
-    service
-        .write(move |mut connection| {
-            Box::pin(async move {
-                let c = &mut connection;
-                let query = "INSERT INTO settings (name, value) VALUES ($1, 'unknown') ON CONFLICT (name) DO NOTHING";
-                sqlx::query(query).bind(DISK_SETTING).execute(c.raw()).await?;
-                let query = "UPDATE settings SET value = $2 WHERE name = $1 AND value <> $2";
-                let changed =
-                    sqlx::query(query).bind(DISK_SETTING).bind(value).execute(c.raw()).await?.rows_affected() > 0;
-                if changed {
-                    record_event(c, now, None, Event::Disk { is_low, free_mebibytes }).await?;
-                }
-                Ok(())
-            })
-        })
-        .await
-}
-
 /// Expires games beyond the retention, if one is set; returns the number of uploads. The next sweep
 /// deletes their objects.
 pub async fn expire(service: &Service) -> Result<u64, StoreError> {
     let Some(days) = service.choices().await?.keep_days else { return Ok(0) };
     let before = service.clock.now().after(-i64::from(days) * DAY);
-    let pinned =
-        service.read(|mut connection| Box::pin(async move { retention::pinned(&mut connection).await })).await?;
+    let pinned = service.read(|connection| Box::pin(async move { retention::pinned(connection).await })).await?;
     let pinned = Arc::new(pinned);
-    let (mut expired, mut after) = (0, Some(0));
+    let (mut expired, mut after) = (0, Some(ShardId(0)));
     while let Some(from) = after {
-        let pinned = Arc::clone(&pinned);
-        let (marked, next) = service
-            .write(move |mut connection| {
-                let pinned = Arc::clone(&pinned);
-                Box::pin(async move { retention::expire(&mut connection, before, &pinned, from).await })
-            })
-            .await?;
+        let (marked, next) = service.run(ExpireShards { before, pinned: Arc::clone(&pinned), after: from }).await?;
         (expired, after) = (expired + marked, next);
     }
     if expired > 0 {
@@ -206,21 +165,7 @@ pub async fn sweep(service: &Service) -> Result<u64, StoreError> {
 
 /// Whether a row references the object.
 async fn is_named(service: &Service, kind: Kind, hash: Digest) -> Result<bool, StoreError> {
-    let query = match kind {
-        Kind::Shard => "SELECT COUNT(*) FROM shards WHERE hash = $1 AND object = 'present'",
-        Kind::Net => {
-            "SELECT (SELECT COUNT(*) FROM nets WHERE hash = $1)
-                  + (SELECT COUNT(*) FROM trainings WHERE candidate = $1)"
-        }
-        Kind::Book => "SELECT COUNT(*) FROM books WHERE hash = $1",
-        Kind::Curves => "SELECT COUNT(*) FROM trainings WHERE curves = $1",
-    };
-    let named = service.read(move |mut connection| {
-        Box::pin(async move {
-            let query = sqlx::query_scalar(query).bind(hash.to_string());
-            let named: i64 = query.fetch_one(connection.raw()).await?;
-            Ok(named > 0)
-        })
-    });
+    let named =
+        service.read(move |connection| Box::pin(async move { ObjectNames::on(connection).is_named(kind, hash).await }));
     named.await
 }

@@ -1,4 +1,4 @@
-//! Records events, for functions that are no operations yet.
+//! Records events.
 
 use crate::{
     clock::Time,
@@ -13,8 +13,8 @@ pub use crate::model::Event;
 pub async fn record_event(
     connection: &mut Connection<'_>,
     now: Time,
-    by: Option<i64>,
+    by: Option<AccountId>,
     event: Event,
 ) -> Result<EventId, StoreError> {
-    Events::on(connection.reborrow()).record(now, by.map(AccountId), &event).await
+    Events::on(connection.reborrow()).record(now, by, &event).await
 }

@@ -9,8 +9,8 @@
 //! * [`model`]: ids, states, kinds, events; [`rules`]: what may follow, pure; [`ops`]: the
 //!   operations.
 //! * [`clock`]: the injected time; the database's clock is never read.
-//! * [`people`]: accounts, tokens, machines.
-//! * [`campaigns`]: generations, trainings, gates, promotions.
+//! * [`people`]: secrets: tokens, passwords.
+//! * [`mod@matches`], [`gate`]: standing and verdict of matches.
 //! * [`ratings`]: strength of the champions, from matches between them.
 //! * [`timed`]: matches under a clock, which decide nothing.
 //! * [`events`]: the event log for people; [`webhooks`]: notifications of other services.
@@ -27,7 +27,6 @@
 )]
 
 pub mod backup;
-pub mod campaigns;
 pub mod choices;
 pub mod clock;
 pub mod driver;
@@ -35,6 +34,7 @@ pub mod events;
 pub mod folder;
 pub mod games;
 pub mod gate;
+pub mod matches;
 pub mod model;
 pub mod objects;
 pub mod ops;

@@ -1,6 +1,8 @@
 //! The words of the ledger: ids, states, kinds, rows, events and refusals. They know neither the
 //! database nor the wire.
 
+mod account;
+mod campaign;
 mod comparison;
 mod event;
 mod figures;
@@ -14,6 +16,8 @@ mod segment;
 mod shard;
 mod states;
 
+pub use account::{Account, AccountKey, Identity, Session, Token};
+pub use campaign::{Campaign, CampaignKey, NewNet, Training};
 pub use comparison::{Comparison, Dispute, Evidence, ShardEvidence, ToCompare};
 pub use event::{AccountChange, Event, Stall};
 pub use figures::Figures;

@@ -4,9 +4,20 @@
 //! [`Service::run`](crate::service::Service::run). An operation reads rows by the repositories of
 //! its transaction, decides by [`rules`](crate::rules), and stores the result.
 
+pub mod accounts;
+pub mod campaigns;
 pub mod disputes;
 mod holders;
 pub mod leases;
 pub mod live;
+pub mod matches;
+pub mod nets;
+pub mod retention;
+pub mod sessions;
+pub mod settings;
+pub mod tokens;
+pub mod trainings;
 pub mod uploads;
 pub mod validation;
+pub mod webhooks;
+pub mod workers;

@@ -14,9 +14,9 @@ pub mod sprt;
 use serde_json::{Value, json};
 
 use crate::{
-    campaigns::{self, matches as standings},
-    model::{JobId, Reason},
-    store::{Connection, StoreError, counting},
+    matches as standings,
+    model::{CampaignId, CampaignKey, Reason},
+    store::{Campaigns, Connection, StoreError, counting},
 };
 
 /// Events per page.
@@ -25,10 +25,10 @@ const PAGE: i64 = 100;
 /// All campaigns, the newest first.
 pub async fn campaigns(connection: &mut Connection<'_>) -> Result<Value, StoreError> {
     let query = "SELECT id FROM campaigns ORDER BY id DESC LIMIT 200";
-    let ids: Vec<i64> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
+    let ids: Vec<CampaignId> = sqlx::query_scalar(query).fetch_all(connection.raw()).await?;
     let mut all = Vec::new();
     for id in ids {
-        all.push(campaign(connection, id).await?.1);
+        all.push(campaign(connection, &id.into()).await?.1);
     }
     Ok(json!(all))
 }
@@ -38,17 +38,18 @@ pub async fn campaigns(connection: &mut Connection<'_>) -> Result<Value, StoreEr
 /// # Errors
 ///
 /// If there is none.
-pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Result<(i64, Value), StoreError> {
-    let row = campaigns::read(connection, id).await?;
+pub async fn campaign(connection: &mut Connection<'_>, key: &CampaignKey) -> Result<(i64, Value), StoreError> {
+    let row = Campaigns::on(connection.reborrow()).get(key).await?;
+    let id = row.id.0;
     let selfplay = match row.selfplay {
         Some(job) => {
-            let tally = counting::tally(connection, JobId(job)).await?;
+            let tally = counting::tally(connection, job).await?;
             json!({ "job": job, "games": tally.games, "positions": tally.positions })
         }
         None => Value::Null,
     };
     let gate = match row.gate {
-        Some(job) => json!({ "job": job, "standing": standings::standing(connection, job).await? }),
+        Some(job) => json!({ "job": job, "standing": standings::standing(connection, job.0).await? }),
         None => Value::Null,
     };
     let decided = matches::decided(connection, id).await?;
@@ -67,7 +68,7 @@ pub async fn campaign(connection: &mut Connection<'_>, id: i64) -> Result<(i64, 
         None => Value::Null,
     };
     let report = json!({
-        "campaign": row.campaign.name, "about": row.campaign.about, "state": row.state,
+        "campaign": row.plan.name, "about": row.plan.about, "state": row.state,
         "reason": row.reason.map(|reason| reason.to_string()),
         "phase": row.phase, "generation": row.generation, "champion": row.champion, "candidates": row.candidates,
         "wanted_positions": row.wanted_positions, "selfplay": selfplay, "training": training, "gate": gate,

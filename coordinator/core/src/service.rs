@@ -9,15 +9,14 @@ use std::{
 use crate::{
     choices::{self, Choices},
     clock::Clock,
+    model::{Identity, Session},
     objects::Objects,
-    people::{
-        self, Identity,
-        sessions::{self, Session},
-    },
+    ops::tokens::RecordTokenUse,
+    people,
     pulse::Pulse,
     rules::granting::Policy,
     settings::Settings,
-    store::{Connection, Database, Operation, Running, Store as _, StoreError},
+    store::{Connection, Database, Operation, Running, Store as _, StoreError, Tokens},
 };
 
 /// A running coordinator.
@@ -68,19 +67,6 @@ impl Service {
         self.store.read(operation).await
     }
 
-    /// Writes in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// If the operation fails.
-    pub async fn write<T, F>(&self, operation: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-    {
-        self.store.write(operation).await
-    }
-
     /// Identifies the account of a token. Records the token's use now and then.
     ///
     /// # Errors
@@ -94,12 +80,8 @@ impl Service {
                 Box::pin(async move { people::authenticate(&mut connection, now, &token).await })
             })
             .await?;
-        if identity.record_use {
-            let id = identity.token;
-            self.write(move |mut connection| {
-                Box::pin(async move { people::record_use(&mut connection, now, id).await })
-            })
-            .await?;
+        if let Some(token) = identity.token.filter(|_| identity.record_use) {
+            self.run(RecordTokenUse { token }).await?;
         }
         Ok(identity)
     }
@@ -110,10 +92,10 @@ impl Service {
     ///
     /// If the database fails.
     pub async fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
-        let (now, cookie) = (self.clock.now(), cookie.to_owned());
-        self.read(move |mut connection| {
-            let cookie = cookie.clone();
-            Box::pin(async move { sessions::find(&mut connection, now, &cookie).await })
+        let (now, hash) = (self.clock.now(), people::hash_of(cookie));
+        self.read(move |connection| {
+            let hash = hash.clone();
+            Box::pin(async move { Tokens::on(connection).find_session(now, hash).await })
         })
         .await
     }

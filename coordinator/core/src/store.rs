@@ -5,14 +5,16 @@
 //! to this module.
 //!
 //! An [`Operation`] is a value. [`Database::run`] runs it as one transaction, which is durable when
-//! the call returns. Functions on a [`Connection`] that are no operations yet run by
+//! the call returns. Functions on a [`Connection`] that are no operations run by
 //! [`Store::write`]. A failed operation leaves nothing behind. Databases may
 //! ask for a retry, so operations do nothing but read and write the database.
 //!
 //! Group commit: a commit costs a wait for the disk, so queued operations are committed together,
 //! each within its own savepoint.
 
+mod accounts;
 mod audits;
+mod campaigns;
 mod comparisons;
 mod connection;
 mod convert;
@@ -22,13 +24,20 @@ mod events;
 mod group_commit;
 mod jobs;
 mod leases;
+mod matches;
 mod nets;
+mod object_names;
 mod operation;
+mod retention;
 mod schema;
 mod segments;
+mod settings;
 mod shards;
 mod standing;
+mod tokens;
 mod totals;
+mod trainings;
+mod webhooks;
 mod workers;
 
 use std::{
@@ -44,20 +53,27 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
+pub use accounts::Accounts;
+pub use campaigns::{Campaigns, Promotion};
 pub use comparisons::Comparisons;
 pub use connection::{Connection, Dialect, Running, Store};
-pub(crate) use convert::header_of;
 pub use error::{OpenError, StoreError};
 pub use events::Events;
-pub use jobs::Jobs;
+pub use jobs::{Jobs, NewJob};
 pub use leases::{LeaseWithHeader, Leases};
+pub use matches::Match;
 pub use nets::Nets;
+pub use object_names::ObjectNames;
 pub use operation::{Operation, Tx};
+pub use retention::{Expirable, Retention};
 pub use schema::VERSION as SCHEMA;
 pub use segments::Segments;
+pub use settings::SettingValues;
 pub use shards::Shards;
-pub use standing::Standing;
+pub use tokens::{NewToken, Tokens};
 pub use totals::Totals;
+pub use trainings::Trainings;
+pub use webhooks::{Due, Webhooks};
 pub use workers::Workers;
 
 use crate::clock::{Clock, Time};

@@ -7,17 +7,9 @@
 pub mod result;
 
 use dataset::{Clock, Digest, EvaluationFilter, GameSettings, Header, OpeningPolicy, Opponent};
-use protocol::{api::problem::Code, campaign::Gate};
+use protocol::campaign::Gate;
 use serde::Deserialize;
 use xiangqi::rules::RuleSet;
-
-use crate::{
-    campaigns::{matches, nets},
-    clock::Time,
-    events::{Event, record_event},
-    model::JobId,
-    store::{Connection, StoreError},
-};
 
 pub use result::TimedResult;
 
@@ -92,7 +84,7 @@ pub mod defaults {
 }
 
 impl Plan {
-    fn header(&self, bench_signature: u64) -> Header {
+    pub(crate) fn header(&self, bench_signature: u64) -> Header {
         Header {
             bench_signature,
             net: self.a,
@@ -114,8 +106,22 @@ impl Plan {
         }
     }
 
+    /// Checks the values.
+    pub(crate) fn check(&self, header: &Header) -> Result<(), String> {
+        Header::from_bytes(&header.to_bytes()).map_err(|error| error.to_string())?;
+        if !(1..=100_000).contains(&self.pairs) {
+            return Err("a timed match has 1 to 100,000 pairs".to_owned());
+        }
+        let (hash, plies) = (self.hash_mebibytes, self.openings.plies);
+        if !(1..=1_024).contains(&hash) || !(1..=2_000).contains(&self.ply_cap) || plies > 200 {
+            let detail = "`hash_mebibytes` is 1 to 1,024, `ply_cap` 1 to 2,000, `openings.plies` at most 200";
+            return Err(detail.to_owned());
+        }
+        Ok(())
+    }
+
     /// A gate that counts all pairs.
-    fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         Gate {
             batch_pairs: 1,
             most_pairs: self.pairs,
@@ -129,40 +135,4 @@ impl Plan {
             ..Gate::default()
         }
     }
-}
-
-/// Creates a timed match and returns its job.
-///
-/// # Errors
-///
-/// If a value is invalid, or a net or book does not exist.
-pub async fn begin(
-    connection: &mut Connection<'_>,
-    now: Time,
-    plan: &Plan,
-    bench_signature: u64,
-    by: Option<i64>,
-) -> Result<i64, StoreError> {
-    let invalid = |detail: &str| Err(StoreError::rejected(Code::Invalid, detail));
-    let header = plan.header(bench_signature);
-    if let Err(error) = Header::from_bytes(&header.to_bytes()) {
-        return invalid(&error.to_string());
-    }
-    if !(1..=100_000).contains(&plan.pairs) {
-        return invalid("a timed match has 1 to 100,000 pairs");
-    }
-    if !(1..=1_024).contains(&plan.hash_mebibytes) || !(1..=2_000).contains(&plan.ply_cap) || plan.openings.plies > 200
-    {
-        return invalid("`hash_mebibytes` is 1 to 1,024, `ply_cap` 1 to 2,000, `openings.plies` at most 200");
-    }
-    for net in [plan.a, plan.b].into_iter().flatten() {
-        nets::must_exist(connection, net).await?;
-    }
-    if let Some(book) = plan.openings.book {
-        nets::book_must_exist(connection, book).await?;
-    }
-    let job = matches::create(connection, now, KIND, &header, &plan.gate()).await?;
-    let event = Event::Timed { job: JobId(job), pairs: plan.pairs, clock: plan.clock.to_string() };
-    record_event(connection, now, by, event).await?;
-    Ok(job)
 }

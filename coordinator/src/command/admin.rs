@@ -14,13 +14,22 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 use coordinator_core::{
     backup,
-    campaigns::{self, Command as CampaignCommand, nets},
     clock::{Clock, DAY},
-    model::AccountId,
+    model::{
+        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, NetState, NewNet, TokenId, WorkerId,
+    },
     objects::{Kind, Objects},
-    ops::disputes::SetQuarantine,
+    ops::{
+        accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite},
+        campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
+        disputes::SetQuarantine,
+        nets::{AddBook, AddNet},
+        tokens::{CreateToken, RevokeToken},
+        workers::{BlockWorker, TrustWorker},
+    },
     people, reports,
-    store::Database,
+    rules::nets::architecture_line,
+    store::{Accounts, Database},
 };
 use dataset::Book;
 use nnue::Net;
@@ -28,7 +37,7 @@ use protocol::api::work::Role;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-use transaction::{read, write};
+use transaction::read;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -301,19 +310,18 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Match(arguments) => matches::create(store, clock, arguments).await?,
         Command::Timed(arguments) => timed::create(store, clock, arguments).await?,
         Command::Standing { job } => {
-            let standing =
-                read(store, move |mut c| Box::pin(async move { campaigns::matches::standing(&mut c, job).await }));
+            let standing = read(store, move |mut c| {
+                Box::pin(async move { coordinator_core::matches::standing(&mut c, job).await })
+            });
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
-            let account = read(store, move |mut c| {
+            let account = read(store, move |c| {
                 let account = account.clone();
-                Box::pin(async move { people::account_by_name(&mut c, &account).await })
+                Box::pin(async move { Accounts::on(c).get(&account.into()).await })
             });
-            let account = AccountId(account.await?);
-            store
-                .run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason: reason.as_str().into() })
-                .await?;
+            let (account, reason) = (account.await?.id, reason.as_str().into());
+            store.run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason }).await?;
             Value::Null
         }
         Command::Audit { before } => {
@@ -322,15 +330,9 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
         Command::Backup { folder } => json!(backup::backup(store, objects, &folder).await?),
         Command::Restore { folder } => json!(backup::restore(store, objects, &folder).await?),
         Command::Invite { account, role } => {
-            let now = clock.now();
-            let invitation = write(store, move |mut c| {
-                let account = account.clone();
-                Box::pin(async move {
-                    let account = people::account_by_name(&mut c, &account).await?;
-                    people::invite(&mut c, now, account, role).await
-                })
-            });
-            json!(invitation.await?)
+            let secret = people::secret("invitation_")?;
+            store.run(clock.now(), Invite { by: account.into(), role, secret: secret.clone() }).await?;
+            json!(secret)
         }
     };
     print(&output);
@@ -343,23 +345,17 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
         Campaign::Create { file } => {
             let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
             protocol::campaign::Campaign::from_text(&text).with_context(|| format!("{}", file.display()))?;
-            write(store, move |mut c| {
-                let text = text.clone();
-                Box::pin(async move { campaigns::create(&mut c, now, &text, None).await })
-            })
-            .await?;
+            store.run(now, CreateCampaign { text, by: None }).await?;
             return Ok(Value::Null);
         }
         Campaign::List => {
             return Ok(read(store, |mut c| Box::pin(async move { reports::campaigns(&mut c).await })).await?);
         }
         Campaign::Show { name } => {
+            let name = CampaignKey::from(name);
             let report = read(store, move |mut c| {
                 let name = name.clone();
-                Box::pin(async move {
-                    let id = campaigns::by_name(&mut c, &name).await?;
-                    reports::campaign(&mut c, id).await
-                })
+                Box::pin(async move { reports::campaign(&mut c, &name).await })
             });
             return Ok(report.await?.1);
         }
@@ -373,54 +369,29 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
 }
 
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
-    let now = clock.now();
-    write(store, move |mut c| {
-        let name = name.clone();
-        Box::pin(async move {
-            let id = campaigns::by_name(&mut c, &name).await?;
-            campaigns::command(&mut c, now, id, command, None, None).await
-        })
-    })
-    .await?;
+    let campaign = CampaignKey::from(name);
+    store.run(clock.now(), CommandCampaign { campaign, command, seen: None, by: None }).await?;
     Ok(Value::Null)
 }
 
 async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
     let now = clock.now();
-    let change = match command {
+    let (name, change, message) = match command {
         User::List => return Ok(read(store, |mut c| Box::pin(async move { reports::accounts(&mut c).await })).await?),
         User::Create { name, role } => {
-            write(store, move |mut c| {
-                let name = name.clone();
-                Box::pin(async move { people::create_account(&mut c, now, &name, role, "active", None).await })
-            })
-            .await?;
+            store.run(now, CreateAccount { name, role, state: AccountState::Active, by: None }).await?;
             return Ok(Value::Null);
         }
         User::Delete { name } => {
-            write(store, move |mut c| {
-                let name = name.clone();
-                Box::pin(async move {
-                    let account = people::account_by_name(&mut c, &name).await?;
-                    people::delete_account(&mut c, now, account, None).await
-                })
-            })
-            .await?;
+            store.run(now, DeleteAccount { account: name.into(), by: None }).await?;
             return Ok(Value::Null);
         }
         User::Password { name } => return password::set(store, clock, name).await,
-        User::Role { name, role } => (name, "role", role.name(), None),
-        User::Approve { name } => (name, "state", "active", None),
-        User::Block { name, message } => (name, "state", "blocked", Some(message)),
+        User::Role { name, role } => (name, AccountChange::Role(role), None),
+        User::Approve { name } => (name, AccountChange::State(AccountState::Active), None),
+        User::Block { name, message } => (name, AccountChange::State(AccountState::Blocked), Some(message)),
     };
-    write(store, move |mut c| {
-        let (name, column, value, message) = change.clone();
-        Box::pin(async move {
-            let account = people::account_by_name(&mut c, &name).await?;
-            people::set_account(&mut c, now, account, (column, value), message.as_deref(), None).await
-        })
-    })
-    .await?;
+    store.run(now, ChangeAccount { account: name.into(), changes: vec![change], message, by: None }).await?;
     Ok(Value::Null)
 }
 
@@ -428,27 +399,21 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
     let now = clock.now();
     match command {
         Token::Create { account, name, role, days } => {
-            let token = write(store, move |mut c| {
-                let (account, name) = (account.clone(), name.clone());
-                Box::pin(async move {
-                    let account = people::account_by_name(&mut c, &account).await?;
-                    let expires = days.map(|days| now.after(i64::from(days) * DAY));
-                    people::create_token(&mut c, now, account, &name, role, expires).await
-                })
-            });
-            Ok(json!(token.await?))
+            let expires = days.map(|days| now.after(i64::from(days) * DAY));
+            let (account, secret) = (account.into(), people::new_token()?);
+            store.run(now, CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
+            Ok(json!(secret))
         }
         Token::List { account } => Ok(read(store, move |mut c| {
-            let account = account.clone();
+            let account = AccountKey::from(account.clone());
             Box::pin(async move {
-                let account = people::account_by_name(&mut c, &account).await?;
-                reports::tokens(&mut c, account).await
+                let account = Accounts::on(c.reborrow()).get(&account).await?.id;
+                reports::tokens(&mut c, account.0).await
             })
         })
         .await?),
         Token::Revoke { token } => {
-            write(store, move |mut c| Box::pin(async move { people::revoke_token(&mut c, now, None, token).await }))
-                .await?;
+            store.run(now, RevokeToken { owner: None, token: TokenId(token) }).await?;
             Ok(Value::Null)
         }
     }
@@ -460,38 +425,27 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
         NetCommand::List => Ok(read(store, |mut c| Box::pin(async move { reports::nets(&mut c).await })).await?),
         NetCommand::Promote { campaign } => send_command(store, clock, campaign, CampaignCommand::Promote).await,
         NetCommand::Rollback { campaign, reason } => {
-            write(store, move |mut c| {
-                let (campaign, reason) = (campaign.clone(), reason.clone());
-                Box::pin(async move {
-                    let id = campaigns::by_name(&mut c, &campaign).await?;
-                    campaigns::roll_back(&mut c, now, id, None, None, &reason).await
-                })
-            })
-            .await?;
+            store.run(now, RollBackCampaign { campaign: campaign.into(), seen: None, reason, by: None }).await?;
             Ok(Value::Null)
         }
         NetCommand::Add { file, name } => {
             let bytes = std::fs::read(&file).with_context(|| format!("{}", file.display()))?;
             let parsed = Net::from_bytes(&bytes).with_context(|| format!("{}", file.display()))?;
-            let architecture = nets::architecture_line(parsed.sizes());
+            let architecture = architecture_line(parsed.sizes());
             let name = name.unwrap_or_else(|| stem(&file));
             let length = bytes.len() as u64;
             let hash = objects.put(Kind::Net, bytes.into()).await?;
-            let net = nets::NewNet {
+            let net = NewNet {
                 hash,
                 name,
-                state: "base",
+                state: NetState::Base,
                 bytes: length,
                 architecture,
                 manifest: None,
                 campaign: None,
                 parent: None,
             };
-            write(store, move |mut c| {
-                let net = net.clone();
-                Box::pin(async move { nets::add(&mut c, now, &net).await })
-            })
-            .await?;
+            store.run(now, AddNet { net }).await?;
             Ok(json!(hash))
         }
     }
@@ -506,38 +460,24 @@ async fn add_book(store: &Database, objects: &Objects, clock: &Clock, file: &Pat
     let book = Book::from_bytes(&bytes, RuleSet::default()).with_context(|| format!("{}", file.display()))?;
     let (positions, length, name, now) = (book.positions().len() as u64, bytes.len() as u64, stem(file), clock.now());
     let hash = objects.put(Kind::Book, bytes.into()).await?;
-    write(store, move |mut c| {
-        let name = name.clone();
-        Box::pin(async move { nets::add_book(&mut c, now, hash, &name, length, positions).await })
-    })
-    .await?;
+    store.run(now, AddBook { hash, name, bytes: length, positions }).await?;
     Ok(json!(hash))
 }
 
 async fn worker(store: &Database, clock: &Clock, command: WorkerCommand) -> Result<Value> {
     let now = clock.now();
-    match command {
+    let (worker, message) = match command {
         WorkerCommand::List => {
-            Ok(read(store, |mut c| Box::pin(async move { reports::workers(&mut c, None).await })).await?)
+            return Ok(read(store, |mut c| Box::pin(async move { reports::workers(&mut c, None).await })).await?);
         }
         WorkerCommand::Trust { worker, revoke } => {
-            write(store, move |mut c| {
-                Box::pin(async move { people::trust_worker(&mut c, now, worker, !revoke, None).await })
-            })
-            .await?;
-            Ok(Value::Null)
+            let worker = WorkerId(worker);
+            store.run(now, TrustWorker { worker, is_trusted: !revoke, by: None }).await?;
+            return Ok(Value::Null);
         }
-        WorkerCommand::Block { worker, message } => block(store, clock, worker, Some(message)).await,
-        WorkerCommand::Unblock { worker } => block(store, clock, worker, None).await,
-    }
-}
-
-async fn block(store: &Database, clock: &Clock, worker: i64, message: Option<String>) -> Result<Value> {
-    let now = clock.now();
-    write(store, move |mut c| {
-        let message = message.clone();
-        Box::pin(async move { people::block_worker(&mut c, now, worker, message.as_deref(), None).await })
-    })
-    .await?;
+        WorkerCommand::Block { worker, message } => (worker, Some(message)),
+        WorkerCommand::Unblock { worker } => (worker, None),
+    };
+    store.run(now, BlockWorker { worker: WorkerId(worker), message, by: None }).await?;
     Ok(Value::Null)
 }

@@ -4,9 +4,9 @@ use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
 use anyhow::Result;
 use coordinator_core::{
-    campaigns,
     clock::{Clock, SECOND, Time},
     gate::Verdict,
+    model::CampaignKey,
     reports,
     store::{Database, Store as _},
 };
@@ -32,13 +32,10 @@ pub(super) struct Arguments {
 pub(super) async fn run(store: &Database, clock: &Clock, arguments: &Arguments) -> Result<ExitCode> {
     let mut printer = ProgressPrinter::default();
     loop {
-        let name = arguments.name.clone();
+        let name = CampaignKey::from(arguments.name.clone());
         let report = store.read(move |mut connection| {
             let name = name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                Ok(reports::campaign(&mut connection, id).await?.1)
-            })
+            Box::pin(async move { Ok(reports::campaign(&mut connection, &name).await?.1) })
         });
         let report = report.await?;
         printer.print(clock.now(), &report, i64::from(arguments.every) * SECOND);

@@ -10,8 +10,10 @@ use std::{
 
 use coordinator_core::{
     clock::Clock,
+    model::AccountState,
+    ops::{accounts::CreateAccount, tokens::CreateToken, workers::RegisterWorker},
     people,
-    store::{Database, Store as _},
+    store::{Database, Operation, Store as _, StoreError, Tx},
 };
 use protocol::api::work::{Machine, Role};
 use tempfile::TempDir;
@@ -137,20 +139,7 @@ impl Scene {
         let each = load.workers.div_ceil(load.accounts);
         let mut all = Vec::new();
         for account in 0..load.accounts {
-            let made = store.write(move |mut c| {
-                Box::pin(async move {
-                    let name = format!("account-{account}");
-                    let id = people::create_account(&mut c, now, &name, Role::Volunteer, "active", None).await?;
-                    let token = people::create_token(&mut c, now, id, "load", None, None).await?;
-                    let mut workers = Vec::new();
-                    for number in 0..each {
-                        let machine = machine(&format!("machine-{number}"));
-                        workers.push((people::register_worker(&mut c, now, id, &machine).await?, token.clone()));
-                    }
-                    Ok(workers)
-                })
-            });
-            all.extend(made.await.unwrap());
+            all.extend(store.run(now, AddAccount { account, workers: each }).await.unwrap());
         }
         all.truncate(load.workers as usize);
         store.close().await;
@@ -224,4 +213,29 @@ fn status(process: u32, name: &str) -> u64 {
 fn family(process: u32) -> Vec<u32> {
     let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
     std::iter::once(process).chain(children.split_whitespace().filter_map(|child| child.parse().ok())).collect()
+}
+
+/// Adds an account with a token and workers, in one transaction.
+struct AddAccount {
+    account: u32,
+    workers: u32,
+}
+
+impl Operation for AddAccount {
+    const NAME: &'static str = "add_account";
+    type Output = Vec<(i64, String)>;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<(i64, String)>, StoreError> {
+        let (name, state) = (format!("account-{}", self.account), AccountState::Active);
+        let account = CreateAccount { name, role: Role::Volunteer, state, by: None }.run(tx).await?;
+        let (name, secret) = ("load".to_owned(), people::new_token()?);
+        let token = CreateToken { account: account.into(), name, role: None, expires: None, secret: secret.clone() };
+        token.run(tx).await?;
+        let mut workers = Vec::new();
+        for number in 0..self.workers {
+            let machine = machine(&format!("machine-{number}"));
+            workers.push((RegisterWorker { account, machine }.run(tx).await?.0, secret.clone()));
+        }
+        Ok(workers)
+    }
 }

@@ -43,6 +43,8 @@ ids! {
     EventId;
     /// A webhook.
     WebhookId;
+    /// A delivery of an event to a webhook.
+    DeliveryId;
 }
 
 /// The secret token of a lease, by which its worker names it.

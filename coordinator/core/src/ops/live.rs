@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     events::{Event, record_event},
     model::{AccountId, JobId, JobState, LeaseId, LeaseState, LeaseToken, Refusal},
-    people,
     rules::sizing::unit,
-    store::{Connection, Jobs, Leases, Nets, Operation, StoreError, Tx},
+    store::{Connection, Jobs, Leases, Nets, Operation, SettingValues, StoreError, Tx},
 };
 
 /// The setting that holds it.
@@ -33,7 +32,7 @@ pub struct Watched {
 
 /// Returns the match on show, if any.
 pub async fn watched(connection: &mut Connection<'_>) -> Result<Option<Watched>, StoreError> {
-    let text = people::setting(connection, SETTING).await?;
+    let text = SettingValues::on(connection.reborrow()).get(SETTING).await?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
@@ -47,7 +46,7 @@ pub async fn marked(connection: &mut Connection<'_>) -> Result<Option<JobId>, St
 async fn set(connection: &mut Connection<'_>, watched: Option<Watched>) -> Result<(), StoreError> {
     let text = watched.map_or(Ok(String::new()), |watched| serde_json::to_string(&watched));
     let text = text.map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    people::set_setting(connection, SETTING, &text).await
+    SettingValues::on(connection.reborrow()).set(SETTING, &text).await
 }
 
 /// Shows games of this match, from a pair if one is named, instead of any other match.
@@ -80,7 +79,7 @@ impl Operation for WatchMatch {
         }
         let mut connection = tx.connection();
         set(&mut connection, Some(Watched { job, pair, lease: None })).await?;
-        record_event(&mut connection, now, by.map(|by| by.0), Event::LiveBegan { job }).await.map(drop)
+        record_event(&mut connection, now, by, Event::LiveBegan { job }).await.map(drop)
     }
 }
 
@@ -104,7 +103,7 @@ impl Operation for UnwatchMatch {
             return Ok(());
         }
         set(&mut connection, None).await?;
-        record_event(&mut connection, now, by.map(|by| by.0), Event::LiveEnded { job }).await.map(drop)
+        record_event(&mut connection, now, by, Event::LiveEnded { job }).await.map(drop)
     }
 }
 
@@ -167,8 +166,9 @@ pub async fn scene(
     let nets = [lease.header.net, lease.header.opponent.and_then(|opponent| opponent.net)];
     for (name, net) in names.iter_mut().zip(nets) {
         if let Some(net) = net {
-            let known = Nets::on(connection.reborrow()).name(net).await?;
-            *name = Some(known.unwrap_or_else(|| net.to_string()));
+            let net = net.to_string();
+            let known = Nets::on(connection.reborrow()).find_name(&net).await?;
+            *name = Some(known.unwrap_or(net));
         }
     }
     let games = lease.numbers.start as u64..lease.numbers.end as u64;

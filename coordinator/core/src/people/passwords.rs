@@ -4,13 +4,8 @@ use std::sync::LazyLock;
 
 use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _, password_hash::phc::PasswordHash};
 
-use crate::{
-    clock::Time,
-    events::{Event, record_event},
-    model::{AccountId, Reason, Refusal},
-    people::secret,
-    store::{Connection, StoreError},
-};
+use super::secret;
+use crate::{model::Refusal, store::StoreError};
 
 /// Allowed characters of a password. The maximum bounds the time of hashing untrusted input.
 pub const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
@@ -42,43 +37,6 @@ pub fn verify(password: &str, hash: Option<&str>) -> bool {
     let known = hash.unwrap_or(&DUMMY_HASH);
     let is_right = Argon2::default().verify_password(password.as_bytes(), known).is_ok();
     is_right && hash.is_some()
-}
-
-/// Finds an account's credentials by its name.
-pub async fn find(connection: &mut Connection<'_>, name: &str) -> Result<Option<Credentials>, StoreError> {
-    let query = "SELECT id, state, message, password FROM accounts WHERE LOWER(name) = LOWER($1)";
-    Ok(sqlx::query_as(query).bind(name.to_owned()).fetch_optional(connection.raw()).await?)
-}
-
-/// The data needed to sign in.
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Credentials {
-    /// The account's id.
-    pub id: i64,
-    /// State: pending, active, blocked, quarantined, deleted.
-    pub state: String,
-    /// The message to a blocked account.
-    pub message: Option<Reason>,
-    /// Hash of the password, if one was set.
-    pub password: Option<String>,
-}
-
-/// Sets an account's password and ends its sessions.
-pub async fn set(
-    connection: &mut Connection<'_>,
-    now: Time,
-    account: i64,
-    hash: &str,
-    by: Option<i64>,
-) -> Result<(), StoreError> {
-    let query = "UPDATE accounts SET password = $2 WHERE id = $1 AND state <> 'deleted'";
-    let query = sqlx::query(query).bind(account).bind(hash.to_owned());
-    if query.execute(connection.raw()).await?.rows_affected() == 0 {
-        return Err(Refusal::NoAccount { account: account.to_string() }.into());
-    }
-    sqlx::query("DELETE FROM sessions WHERE account = $1").bind(account).execute(connection.raw()).await?;
-    record_event(connection, now, by, Event::PasswordSet { account: AccountId(account) }).await?;
-    Ok(())
 }
 
 #[cfg(test)]

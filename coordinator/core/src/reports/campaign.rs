@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::overview::{self, Point};
 use crate::{
-    campaigns::{self, matches, matches::Standing},
-    model::{JobId, Reason},
-    store::{Connection, StoreError, counting},
+    matches::{self, Standing},
+    model::{CampaignKey, Reason},
+    store::{Campaigns, Connection, StoreError, counting},
 };
 
 /// Generations shown, the newest.
@@ -111,11 +111,11 @@ pub struct Generation {
 /// # Errors
 ///
 /// If the campaign does not exist.
-pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progress, StoreError> {
-    let row = campaigns::read(connection, id).await?;
-    let query = "SELECT created, phase_since, text FROM campaigns WHERE id = $1";
-    let (created, phase_since, text): (i64, i64, String) =
-        sqlx::query_as(query).bind(id).fetch_one(connection.raw()).await?;
+pub async fn progress(connection: &mut Connection<'_>, key: &CampaignKey) -> Result<Progress, StoreError> {
+    let row = Campaigns::on(connection.reborrow()).get(key).await?;
+    let id = row.id.0;
+    let query = sqlx::query_scalar("SELECT created FROM campaigns WHERE id = $1").bind(id);
+    let created = query.fetch_one(connection.raw()).await?;
     let champion = row.champion.map(|net| net.to_string());
     let champion_name = match &champion {
         Some(net) => {
@@ -125,11 +125,11 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progre
         None => None,
     };
     let tally = match row.selfplay {
-        Some(job) => counting::tally(connection, JobId(job)).await?,
+        Some(job) => counting::tally(connection, job).await?,
         None => counting::Tally::default(),
     };
     let gate = match row.gate {
-        Some(job) => Some(Gate { job, standing: matches::standing(connection, job).await? }),
+        Some(job) => Some(Gate { job: job.0, standing: matches::standing(connection, job.0).await? }),
         None => None,
     };
     let training = match row.training {
@@ -139,7 +139,7 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progre
             let found: Option<(String, Option<String>, Option<String>)> =
                 query.fetch_optional(connection.raw()).await?;
             found.map(|(state, trainer, progress)| Training {
-                training,
+                training: training.0,
                 state,
                 trainer,
                 progress: progress.and_then(|text| serde_json::from_str(&text).ok()),
@@ -148,12 +148,12 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progre
         None => None,
     };
     Ok(Progress {
-        name: row.campaign.name.clone(),
-        about: row.campaign.about.clone(),
+        name: row.plan.name.clone(),
+        about: row.plan.about.clone(),
         state: row.state.to_string(),
         reason: row.reason,
         phase: row.phase.to_string(),
-        phase_since,
+        phase_since: row.phase_since.0,
         generation: row.generation,
         champion,
         champion_name,
@@ -165,7 +165,7 @@ pub async fn progress(connection: &mut Connection<'_>, id: i64) -> Result<Progre
         gate,
         created,
         changed: row.changed,
-        text,
+        text: row.plan.to_text(),
         generations: generations(connection, id, row.generation).await?,
         strength: overview::strength(connection, id).await?,
     })

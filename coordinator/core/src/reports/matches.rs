@@ -11,8 +11,8 @@ use sqlx::AssertSqlSafe;
 use stats::{EloEstimate, Outlook};
 
 use crate::{
-    campaigns::matches::Standing,
     gate::Verdict,
+    matches::Standing,
     service::Service,
     store::{Connection, StoreError},
     timed,

@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use crate::{
     clock::{HOUR, Time},
-    model::{Reason, Refusal},
-    people,
-    store::{Connection, StoreError},
+    model::{AccountId, AccountState, Reason, Refusal},
+    store::{Accounts, Connection, StoreError},
 };
 
 /// Rows per page.
@@ -228,15 +227,19 @@ pub struct Person {
 /// # Errors
 ///
 /// If the account does not exist or was deleted.
-pub async fn person(connection: &mut Connection<'_>, name: &str) -> Result<(i64, String, Person), StoreError> {
-    let id = people::account_by_name(connection, name).await?;
-    let query = "SELECT name, state FROM accounts WHERE id = $1 AND state <> 'deleted'";
-    let found: Option<(String, String)> = sqlx::query_as(query).bind(id).fetch_optional(connection.raw()).await?;
-    let gone = || Refusal::NoAccount { account: name.to_owned() };
-    let (account, state) = found.ok_or_else(gone)?;
-    let total = people::contribution(connection, id, i64::MIN).await?;
-    let rank = people::rank(connection, id).await?.map(|rank| rank as i64);
-    Ok((id, state, Person { account, rank, games: total.games as i64, positions: total.positions as i64 }))
+pub async fn person(
+    connection: &mut Connection<'_>,
+    name: &str,
+) -> Result<(AccountId, AccountState, Person), StoreError> {
+    let mut accounts = Accounts::on(connection.reborrow());
+    let account = accounts.get(&name.into()).await?;
+    if account.state == AccountState::Deleted {
+        return Err(Refusal::NoAccount { account: name.to_owned() }.into());
+    }
+    let total = accounts.contribution(account.id, i64::MIN).await?;
+    let rank = accounts.rank(account.id).await?.map(|rank| rank as i64);
+    let (games, positions) = (total.games as i64, total.positions as i64);
+    Ok((account.id, account.state, Person { account: account.name, rank, games, positions }))
 }
 
 /// An account's games of a day.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     clock::{DAY, Time},
-    model::{AuditCandidate, AuditState, Player, ShardId},
+    model::{AuditCandidate, AuditState, JobId, Player, ShardId},
 };
 
 row!(AuditCandidate { id, job, numbers: numbers });
@@ -74,6 +74,21 @@ impl Shards<'_> {
                      AND NOT EXISTS (SELECT 1 FROM comparisons WHERE comparisons.state IN ('waiting', 'different')
                                      AND (left_shard = shards.id OR right_shard = shards.id))";
         sqlx::query(query).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Requests the audit of one more shard of a match's games below a number. The order by hash is
+    /// unpredictable: it depends on games that were not played yet. A partly audited shard comes
+    /// last, for an audit of another part.
+    pub async fn want_audit(&mut self, job: JobId, below: i64) -> Result<(), StoreError> {
+        let query = "UPDATE shards SET audit = 'wanted' WHERE id = (
+                         SELECT shards.id FROM shards JOIN segments ON segments.shard = shards.id
+                         JOIN workers ON workers.id = shards.worker
+                         WHERE shards.job = $1 AND segments.first < $2 AND shards.audit IN ('none', 'clean')
+                         AND shards.audited_games < shards.games AND workers.trusted = 0 AND shards.state = 'validated'
+                         AND shards.object = 'present'
+                         ORDER BY shards.audit DESC, shards.hash LIMIT 1)";
+        sqlx::query(query).bind(job).bind(below).execute(self.0.raw()).await?;
         Ok(())
     }
 }

@@ -244,4 +244,11 @@ impl Comparisons<'_> {
         let shards = sqlx::query_as(shards_of(NEAR_SHARD, "")).bind(shard).fetch_all(self.0.raw()).await?;
         Ok(Evidence { shards, comparisons, complete: vec![shard] })
     }
+
+    /// The open comparisons of a match's games below a number.
+    pub async fn open_below(&mut self, job: JobId, below: i64) -> Result<i64, StoreError> {
+        let query =
+            "SELECT COUNT(*) FROM comparisons WHERE job = $1 AND state IN ('waiting', 'different') AND first < $2";
+        Ok(sqlx::query_scalar(query).bind(job).bind(below).fetch_one(self.0.raw()).await?)
+    }
 }

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use dataset::Header;
+use dataset::{Digest, Header};
+use protocol::api::work::Role;
 use sqlx::{
     Any, Database, Decode, Encode, Error, Row as _, Type,
     any::{AnyRow, AnyTypeInfo, AnyValueRef},
@@ -49,7 +50,7 @@ pub(super) fn header(row: &AnyRow, column: &str) -> Result<Header, Error> {
 }
 
 /// Parses a job's header.
-pub(crate) fn header_of(text: &str) -> Result<Header, StoreError> {
+fn header_of(text: &str) -> Result<Header, StoreError> {
     serde_json::from_str(text).map_err(|error| StoreError::Corrupt(format!("a header that is none: {error}")))
 }
 
@@ -148,6 +149,7 @@ ids! {
     TrainingId
     EventId
     WebhookId
+    DeliveryId
 }
 
 texts! {
@@ -174,4 +176,15 @@ words! {
     CampaignCommand
     Setting
     Registration
+}
+
+/// The role in a column.
+pub(super) fn role(row: &AnyRow, column: &str) -> Result<Role, Error> {
+    let text: String = row.try_get(column)?;
+    text.parse().map_err(|source| Error::ColumnDecode { index: column.to_owned(), source: Box::new(source) })
+}
+
+/// The hash in a text.
+pub(super) fn digest(text: &str) -> Result<Digest, StoreError> {
+    text.parse().map_err(|_| StoreError::Corrupt(format!("the hash {text:?}")))
 }

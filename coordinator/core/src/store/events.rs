@@ -14,17 +14,10 @@ impl Tx<'_> {
     pub fn events(&mut self) -> Events<'_> {
         Events(self.connection())
     }
-
-    /// Records an event in the transaction that causes it. `by` is the acting account; none for the
-    /// coordinator itself.
-    pub async fn record(&mut self, by: Option<AccountId>, event: &Event) -> Result<EventId, StoreError> {
-        let now = self.now();
-        self.events().record(now, by, event).await
-    }
 }
 
 impl<'t> Events<'t> {
-    /// The events, for a function that is no operation yet.
+    /// The events, for a function that is no operation.
     #[must_use]
     pub const fn on(connection: Connection<'t>) -> Self {
         Self(connection)

@@ -1,5 +1,9 @@
 //! The table of jobs.
 
+use dataset::Header;
+use protocol::campaign::Gate;
+use sqlx::Row as _;
+
 use super::{
     connection::Connection,
     convert::{header, row},
@@ -8,7 +12,7 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{AccountId, Job, JobId, JobState, OpenJob},
+    model::{AccountId, Campaign, CampaignId, Job, JobId, JobKind, JobState, OpenJob},
 };
 
 const BY_ID: &str = "SELECT id, state, header, game_limit, frontier, nodes_per_game FROM jobs WHERE id = $1";
@@ -19,8 +23,26 @@ const MAX_CHOICE: i64 = 100;
 row!(Job { id, state, header: header, game_limit, frontier, nodes_per_game });
 row!(OpenJob { id, kind, created, spread });
 
+/// A job to add.
+pub struct NewJob<'a> {
+    /// Its campaign, if it is of one.
+    pub campaign: Option<&'a Campaign>,
+    /// Its kind.
+    pub kind: JobKind,
+    /// The header of its games.
+    pub header: &'a Header,
+    /// The parameters of a match's test.
+    pub gate: Option<&'a Gate>,
+    /// The number of its games.
+    pub game_limit: Option<i64>,
+    /// The assumed cost of a game.
+    pub nodes_per_game: i64,
+    /// Milliseconds over which workers start.
+    pub spread: i64,
+}
+
 /// The jobs, within a transaction.
-pub struct Jobs<'t>(Connection<'t>);
+pub struct Jobs<'t>(pub(super) Connection<'t>);
 
 impl Tx<'_> {
     /// The jobs.
@@ -29,8 +51,12 @@ impl Tx<'_> {
     }
 }
 
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
 impl<'t> Jobs<'t> {
-    /// The jobs, for a function that is no operation yet.
+    /// The jobs, for a function that is no operation.
     #[must_use]
     pub const fn on(connection: Connection<'t>) -> Self {
         Self(connection)
@@ -95,5 +121,62 @@ impl<'t> Jobs<'t> {
     pub async fn mark_for_recheck(&mut self, job: JobId) -> Result<(), StoreError> {
         sqlx::query("UPDATE jobs SET recheck = 1 WHERE id = $1").bind(job).execute(self.0.raw()).await?;
         Ok(())
+    }
+
+    /// Adds an open job.
+    pub async fn add(&mut self, now: Time, job: NewJob<'_>) -> Result<JobId, StoreError> {
+        let query = "INSERT INTO jobs (campaign, generation, kind, state, header, bench_signature, net, opponent, gate,
+                                       priority, game_limit, nodes_per_game, spread, created)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id";
+        let NewJob { campaign, kind, header, gate, game_limit, nodes_per_game, spread } = job;
+        let opponent = header.opponent.as_ref().and_then(|opponent| opponent.net);
+        let query =
+            sqlx::query_scalar(query).bind(campaign.map(|it| it.id)).bind(campaign.map_or(0, |it| it.generation));
+        let query = query.bind(kind).bind(JobState::Open).bind(json(header)?).bind(header.bench_signature as i64);
+        let query = query.bind(header.net.map(|net| net.to_string())).bind(opponent.map(|net| net.to_string()));
+        let query = query.bind(gate.map(json).transpose()?);
+        let query = query.bind(campaign.map_or(50, |it| i64::from(it.plan.priority))).bind(game_limit);
+        Ok(query.bind(nodes_per_game).bind(spread).bind(now.0).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Sets the state of a job, with the time at which it is closed.
+    pub async fn set_state(&mut self, now: Time, job: JobId, state: JobState) -> Result<(), StoreError> {
+        let query = "UPDATE jobs SET state = $2, closed = CASE WHEN $2 = 'closed' THEN $3 ELSE NULL END
+                     WHERE id = $1 AND state <> $2";
+        sqlx::query(query).bind(job).bind(state).bind(now.0).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// The state of a job and its bench signature.
+    pub async fn state(&mut self, job: JobId) -> Result<(JobState, u64), StoreError> {
+        let row = sqlx::query("SELECT state, bench_signature FROM jobs WHERE id = $1").bind(job);
+        let row = row.fetch_one(self.0.raw()).await?;
+        Ok((row.try_get("state")?, row.try_get::<i64, _>("bench_signature")? as u64))
+    }
+
+    /// The number from which on no game of a job was leased.
+    pub async fn frontier(&mut self, job: JobId) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar("SELECT frontier FROM jobs WHERE id = $1").bind(job);
+        Ok(query.fetch_one(self.0.raw()).await?)
+    }
+
+    /// Limits the games of a job.
+    pub async fn limit(&mut self, job: JobId, limit: i64) -> Result<(), StoreError> {
+        let query = "UPDATE jobs SET game_limit = $2 WHERE id = $1 AND (game_limit IS NULL OR game_limit <> $2)";
+        sqlx::query(query).bind(job).bind(limit).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Sets the priority of a campaign's jobs.
+    pub async fn prioritize(&mut self, campaign: CampaignId, priority: i64) -> Result<(), StoreError> {
+        let query = "UPDATE jobs SET priority = $2 WHERE campaign = $1 AND state <> 'closed'";
+        sqlx::query(query).bind(campaign).bind(priority).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// The self-play jobs of a generation.
+    pub async fn selfplay_of(&mut self, campaign: CampaignId, generation: i64) -> Result<Vec<JobId>, StoreError> {
+        let query = "SELECT id FROM jobs WHERE campaign = $1 AND generation = $2 AND kind = 'selfplay' ORDER BY id";
+        Ok(sqlx::query_scalar(query).bind(campaign).bind(generation).fetch_all(self.0.raw()).await?)
     }
 }

@@ -1,11 +1,27 @@
-//! The table of nets.
+//! The tables of nets, opening books and training sets.
 
-use dataset::Digest;
+use dataset::{
+    Digest,
+    manifest::{Entry, FORMAT, Manifest},
+};
+use sqlx::AssertSqlSafe;
 
-use super::{connection::Connection, error::StoreError};
+use super::{connection::Connection, error::StoreError, operation::Tx};
+use crate::{
+    clock::Time,
+    model::{CampaignId, NetState, NewNet, Reason, Refusal},
+    rules::nets::NetEvent,
+};
 
 /// The nets, within a transaction.
 pub struct Nets<'t>(Connection<'t>);
+
+impl Tx<'_> {
+    /// The nets.
+    pub fn nets(&mut self) -> Nets<'_> {
+        Nets(self.connection())
+    }
+}
 
 impl<'t> Nets<'t> {
     /// The nets, for a function that is no operation.
@@ -14,9 +30,154 @@ impl<'t> Nets<'t> {
         Self(connection)
     }
 
-    /// The name of a net.
-    pub async fn name(&mut self, net: Digest) -> Result<Option<String>, StoreError> {
-        let query = "SELECT name FROM nets WHERE hash = $1";
-        Ok(sqlx::query_scalar(query).bind(net.to_string()).fetch_optional(self.0.raw()).await?)
+    /// Checks that a net exists.
+    pub async fn must_exist(&mut self, net: Digest) -> Result<(), StoreError> {
+        let query = sqlx::query_scalar("SELECT COUNT(*) FROM nets WHERE hash = $1").bind(net.to_string());
+        let here: i64 = query.fetch_one(self.0.raw()).await?;
+        if here == 0 { Err(Refusal::NoNet { net: net.to_string() }.into()) } else { Ok(()) }
+    }
+
+    /// Checks that a book exists.
+    pub async fn book_must_exist(&mut self, book: Digest) -> Result<(), StoreError> {
+        let query = sqlx::query_scalar("SELECT COUNT(*) FROM books WHERE hash = $1").bind(book.to_string());
+        let here: i64 = query.fetch_one(self.0.raw()).await?;
+        if here == 0 { Err(Refusal::NoBook { book: book.to_string() }.into()) } else { Ok(()) }
+    }
+
+    /// The display name of a player.
+    pub async fn name_of(&mut self, net: Option<Digest>) -> Result<String, StoreError> {
+        match net {
+            None => Ok("the plain evaluation".to_owned()),
+            Some(net) => self.name(&net.to_string()).await,
+        }
+    }
+
+    /// The display name of the net with this hash.
+    pub async fn name(&mut self, net: &str) -> Result<String, StoreError> {
+        let name = self.find_name(net).await?;
+        Ok(name.unwrap_or_else(|| net.chars().take(12).collect()))
+    }
+
+    /// The name of the net with this hash, if it is known.
+    pub async fn find_name(&mut self, net: &str) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT name FROM nets WHERE hash = $1").bind(net.to_owned());
+        Ok(query.fetch_optional(self.0.raw()).await?)
+    }
+
+    /// Adds a net; an existing one stays as it is.
+    pub async fn add(&mut self, now: Time, net: &NewNet) -> Result<(), StoreError> {
+        let query =
+            "INSERT INTO nets (hash, name, state, campaign, generation, parent, bytes, manifest, architecture, created)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING";
+        let query = sqlx::query(query).bind(net.hash.to_string()).bind(net.name.clone()).bind(net.state);
+        let query = query.bind(net.campaign.map(|it| it.0)).bind(net.campaign.map(|it| it.1)).bind(net.parent.clone());
+        let query = query.bind(net.bytes as i64).bind(net.manifest.clone()).bind(net.architecture.clone());
+        query.bind(now.0).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Takes a net through an event; whether its state allows it. `disputed` is the reason of a
+    /// dispute.
+    pub async fn apply(
+        &mut self,
+        now: Time,
+        net: &str,
+        event: NetEvent,
+        disputed: Option<Reason>,
+    ) -> Result<bool, StoreError> {
+        let query = self.0.for_update("SELECT state FROM nets WHERE hash = $1");
+        let state: Option<NetState> =
+            sqlx::query_scalar(query).bind(net.to_owned()).fetch_optional(self.0.raw()).await?;
+        let Some(state) = state.and_then(|state| state.after(event)) else { return Ok(false) };
+        let query = "UPDATE nets SET state = $2, promoted = CASE WHEN $3 = 1 THEN $4 ELSE promoted END,
+                     disputed = CASE WHEN $5 = 1 THEN $6 ELSE disputed END WHERE hash = $1";
+        let is_review = matches!(event, NetEvent::Unproven | NetEvent::Proven);
+        let query = sqlx::query(query).bind(net.to_owned()).bind(state);
+        let query = query.bind(i64::from(event == NetEvent::Promoted)).bind(now.0);
+        let query = query.bind(i64::from(is_review)).bind(disputed);
+        query.execute(self.0.raw()).await?;
+        Ok(true)
+    }
+
+    /// Rejects all candidates of a campaign.
+    pub async fn reject_candidates(&mut self, campaign: CampaignId) -> Result<(), StoreError> {
+        let query = "UPDATE nets SET state = $2 WHERE campaign = $1 AND state = $3";
+        let query = sqlx::query(query).bind(campaign).bind(NetState::Rejected).bind(NetState::Candidate);
+        query.execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Whether two nets have the same architecture; the plain evaluation has none.
+    pub async fn have_same_architecture(&mut self, net: Digest, other: Option<Digest>) -> Result<bool, StoreError> {
+        let Some(other) = other else { return Ok(false) };
+        let query = "SELECT COUNT(*) FROM nets AS own JOIN nets AS other ON own.architecture = other.architecture
+                     WHERE own.hash = $1 AND other.hash = $2";
+        let query = sqlx::query_scalar(query).bind(net.to_string()).bind(other.to_string());
+        let found: i64 = query.fetch_one(self.0.raw()).await?;
+        Ok(found > 0)
+    }
+
+    /// Adds a book whose file is stored as an object.
+    pub async fn add_book(
+        &mut self,
+        now: Time,
+        hash: Digest,
+        name: &str,
+        bytes: u64,
+        positions: u64,
+    ) -> Result<(), StoreError> {
+        let query = "INSERT INTO books (hash, name, bytes, positions, created) VALUES ($1, $2, $3, $4, $5)
+                     ON CONFLICT (hash) DO NOTHING";
+        let query = sqlx::query(query).bind(hash.to_string()).bind(name.to_owned()).bind(bytes as i64);
+        query.bind(positions as i64).bind(now.0).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// Freezes a training set: the shards of these generations of which all games count. There must
+    /// be at least one.
+    pub async fn freeze(
+        &mut self,
+        now: Time,
+        campaign: CampaignId,
+        first: i64,
+        last: i64,
+    ) -> Result<Digest, StoreError> {
+        let query = "SELECT shards.entry FROM shards JOIN jobs ON jobs.id = shards.job
+             WHERE jobs.campaign = $1 AND jobs.kind = 'selfplay' AND jobs.generation >= $2 AND jobs.generation <= $3
+             AND shards.state = 'validated' AND shards.object = 'present' AND shards.games =
+             (SELECT SUM(segments.games) FROM segments WHERE segments.shard = shards.id AND segments.state = 'held')
+             ORDER BY jobs.generation, shards.job, shards.first";
+        let query = sqlx::query_scalar(query).bind(campaign).bind(first).bind(last);
+        let entries: Vec<Option<String>> = query.fetch_all(self.0.raw()).await?;
+        let entry = |text: Option<String>| serde_json::from_str::<Entry>(&text.unwrap_or_default());
+        let shards = entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>();
+        let shards = shards.map_err(|error| StoreError::Corrupt(format!("a shard's line that is none: {error}")))?;
+        if shards.is_empty() {
+            return Err(Refusal::NoGames.into());
+        }
+        let (games, positions) =
+            (shards.iter().map(|entry| entry.games).sum(), shards.iter().map(|entry| entry.positions).sum());
+        let manifest = Manifest { format: FORMAT.to_owned(), games, positions, shards };
+        let hash = manifest.hash();
+        let query = "INSERT INTO manifests (hash, campaign, generation, games, positions, text, created)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING";
+        let query = sqlx::query(query).bind(hash.to_string()).bind(campaign).bind(last).bind(games as i64);
+        query.bind(positions as i64).bind(manifest.to_text()).bind(now.0).execute(self.0.raw()).await?;
+        Ok(hash)
+    }
+
+    async fn text(&mut self, query: &'static str, hash: Digest) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar(AssertSqlSafe(query.to_owned())).bind(hash.to_string());
+        Ok(query.fetch_optional(self.0.raw()).await?)
+    }
+
+    /// The manifest of a net.
+    pub async fn manifest(&mut self, net: Digest) -> Result<Option<String>, StoreError> {
+        self.text("SELECT manifest FROM nets WHERE hash = $1 AND manifest IS NOT NULL", net).await
+    }
+
+    /// The manifest of a training set.
+    pub async fn training_manifest(&mut self, hash: Digest) -> Result<Option<String>, StoreError> {
+        self.text("SELECT text FROM manifests WHERE hash = $1", hash).await
     }
 }

@@ -47,7 +47,7 @@ impl<'t> Tx<'t> {
         self.connection.dialect()
     }
 
-    /// The connection, for repositories and for functions that are no operations yet.
+    /// The connection, for repositories and for functions that are no operations.
     pub fn connection(&mut self) -> Connection<'_> {
         self.connection.reborrow()
     }

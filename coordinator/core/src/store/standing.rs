@@ -1,23 +1,14 @@
-//! The standing of accounts: their state, clean games, credit, and whether they are distrusted.
+//! The standing of accounts, in their table: state, clean games, credit, and whether they are
+//! distrusted.
 
-use super::{connection::Connection, error::StoreError, operation::Tx};
+use super::{accounts::Accounts, error::StoreError};
 use crate::{
     clock::Time,
     model::{AccountId, AccountState, Reason, ShardId},
     rules::{Credit, case::Gain},
 };
 
-/// The standing of accounts, within a transaction.
-pub struct Standing<'t>(Connection<'t>);
-
-impl Tx<'_> {
-    /// The standing of accounts.
-    pub fn standing(&mut self) -> Standing<'_> {
-        Standing(self.connection())
-    }
-}
-
-impl Standing<'_> {
+impl Accounts<'_> {
     /// The state of an account. The shared lock orders an upload and a concurrent quarantine: one
     /// sees the other.
     pub async fn shared_state(&mut self, account: AccountId) -> Result<AccountState, StoreError> {

@@ -1,5 +1,7 @@
 //! The table of workers.
 
+use protocol::api::work::{Failure, Machine};
+
 use super::{
     connection::Connection,
     convert::{flag, row},
@@ -8,7 +10,7 @@ use super::{
 };
 use crate::{
     clock::Time,
-    model::{AccountId, Job, Player, WorkerId},
+    model::{AccountId, Job, Player, Reason, Refusal, WorkerId},
 };
 
 row!(Player { id, account, bench_signature, is_trusted: flag, blocked, state, message, has_delivered: flag });
@@ -28,6 +30,65 @@ impl Workers<'_> {
     pub async fn record_contact(&mut self, worker: WorkerId, now: Time) -> Result<(), StoreError> {
         let query = "UPDATE workers SET last_seen = $2 WHERE id = $1";
         sqlx::query(query).bind(worker).bind(now).execute(self.0.raw()).await?;
+        Ok(())
+    }
+
+    /// The number of other workers of an account.
+    pub async fn count_others(&mut self, account: AccountId, name: &str) -> Result<i64, StoreError> {
+        let query = "SELECT COUNT(*) FROM workers WHERE account = $1 AND name <> $2";
+        Ok(sqlx::query_scalar(query).bind(account).bind(name.to_owned()).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Whether a worker is of this account.
+    pub async fn is_of(&mut self, worker: i64, account: AccountId) -> Result<bool, StoreError> {
+        let query = "SELECT COUNT(*) FROM workers WHERE id = $1 AND account = $2";
+        let own: i64 = sqlx::query_scalar(query).bind(worker).bind(account).fetch_one(self.0.raw()).await?;
+        Ok(own > 0)
+    }
+
+    /// Adds a worker, or updates the one of this name.
+    pub async fn register(&mut self, now: Time, account: AccountId, machine: &Machine) -> Result<WorkerId, StoreError> {
+        let short = |text: &str| text.chars().filter(|c| !c.is_control()).take(100).collect::<String>();
+        let query = "INSERT INTO workers (account, name, version, bench_signature, threads, memory_mebibytes, system,
+                                          instruction_set, created, last_seen)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+                     ON CONFLICT (account, name) DO UPDATE SET version = excluded.version,
+                     bench_signature = excluded.bench_signature, threads = excluded.threads,
+                     memory_mebibytes = excluded.memory_mebibytes, system = excluded.system,
+                     instruction_set = excluded.instruction_set, last_seen = excluded.last_seen RETURNING id";
+        let query = sqlx::query_scalar(query).bind(account).bind(machine.name.clone()).bind(short(&machine.version));
+        let query = query.bind(machine.bench_signature as i64).bind(i64::from(machine.threads));
+        let query = query.bind(machine.memory_mebibytes.min(1 << 40) as i64).bind(short(&machine.system));
+        Ok(query.bind(short(&machine.instruction_set)).bind(now.0).fetch_one(self.0.raw()).await?)
+    }
+
+    /// Blocks a worker, or unblocks it.
+    pub async fn block(&mut self, worker: WorkerId, reason: Option<Reason>) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE workers SET blocked = $2 WHERE id = $1").bind(worker).bind(reason);
+        one(worker, query.execute(self.0.raw()).await?.rows_affected())
+    }
+
+    /// Sets whether a worker is trusted.
+    pub async fn trust(&mut self, worker: WorkerId, is_trusted: bool) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE workers SET trusted = $2 WHERE id = $1");
+        let query = query.bind(worker).bind(i64::from(is_trusted));
+        one(worker, query.execute(self.0.raw()).await?.rows_affected())
+    }
+
+    /// Adds a failure report, and deletes all but the newest `limit` of the account.
+    pub async fn add_failure(
+        &mut self,
+        now: Time,
+        account: AccountId,
+        report: &Failure,
+        limit: i64,
+    ) -> Result<(), StoreError> {
+        let query = "INSERT INTO failures (account, worker, at, kind, version, detail) VALUES ($1, $2, $3, $4, $5, $6)";
+        let query = sqlx::query(query).bind(account).bind(report.worker).bind(now.0).bind(report.kind.name());
+        query.bind(report.version.clone()).bind(report.detail.clone()).execute(self.0.raw()).await?;
+        let query = "DELETE FROM failures WHERE account = $1 AND id <=
+                     (SELECT id FROM failures WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
+        sqlx::query(query).bind(account).bind(limit).execute(self.0.raw()).await?;
         Ok(())
     }
 
@@ -89,4 +150,8 @@ impl Workers<'_> {
         let query = query.bind(job.header.bench_signature as i64).bind(i64::from(job.is_timed()));
         Ok(query.fetch_one(self.0.raw()).await.map(|others: i64| others > 0)?)
     }
+}
+
+fn one(worker: WorkerId, changed: u64) -> Result<(), StoreError> {
+    if changed == 0 { Err(Refusal::NoWorker { worker: worker.0 }.into()) } else { Ok(()) }
 }

@@ -25,12 +25,12 @@ pub struct TimedResult {
 /// Returns the result of a timed match with these counts; none for other matches.
 pub(crate) async fn result(
     connection: &mut Connection<'_>,
-    job: i64,
+    job: JobId,
     header: &Header,
     counts: Pentanomial,
 ) -> Result<Option<TimedResult>, StoreError> {
     let Some(clock) = header.clock else { return Ok(None) };
     let elo = (counts.games() > 0).then(|| Counts::from(counts).logistic_elo());
-    let time_losses = counting::time_losses(connection, JobId(job)).await?;
+    let time_losses = counting::time_losses(connection, job).await?;
     Ok(Some(TimedResult { clock, unprovable: true, elo, time_losses }))
 }

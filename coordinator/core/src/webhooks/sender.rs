@@ -6,10 +6,11 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{Client, redirect::Policy};
 use sha2::Sha256;
 
-use super::queue::{Due, claim, is_any_due, origin, record_attempt};
+use super::origin;
 use crate::{
     clock::{Clock, Time},
-    store::{Database, Store as _, StoreError},
+    ops::webhooks::{ClaimDeliveries, RecordAttempt},
+    store::{Database, Due, Store as _, StoreError, Webhooks},
 };
 
 /// Interval between checks for due deliveries.
@@ -45,7 +46,7 @@ impl Sender {
     async fn post(&self, now: Time, due: &Due) -> Result<(), String> {
         let seconds = now.seconds();
         let request = self.client.post(&due.address).header("content-type", "application/json");
-        let request = request.header("chuhe-event", &due.kind).header("chuhe-delivery", due.delivery);
+        let request = request.header("chuhe-event", &due.kind).header("chuhe-delivery", due.delivery.0);
         let request = request.header("chuhe-signature", signature(&due.secret, seconds, &due.body));
         match request.body(due.body.clone()).send().await {
             Ok(response) if response.status().is_success() => Ok(()),
@@ -80,29 +81,23 @@ pub fn signature(secret: &str, seconds: i64, body: &str) -> String {
 /// Posts all due deliveries once. Returns their number and how many got a 2xx response.
 pub async fn deliver(store: &Database, clock: &Clock, sender: &Sender) -> Result<(usize, usize), StoreError> {
     let now = clock.now();
-    let any = store.read(move |mut connection| Box::pin(async move { is_any_due(&mut connection, now).await }));
+    let any = store.read(move |connection| Box::pin(async move { Webhooks::on(connection).is_any_due(now).await }));
     // A write waits for the disk, and mostly nothing is due.
     if !any.await? {
         return Ok((0, 0));
     }
-    let due = store
-        .write(move |mut connection| Box::pin(async move { claim(&mut connection, now, MAX_BATCH).await }))
-        .await?;
+    let due = store.run(now, ClaimDeliveries { limit: MAX_BATCH }).await?;
     let posts = due.iter().map(|due| async {
         let result = sender.post(now, due).await;
         if let Err(why) = &result {
-            tracing::warn!(delivery = due.delivery, to = origin(&due.address), why, "a webhook delivery failed");
+            tracing::warn!(delivery = due.delivery.0, to = origin(&due.address), why, "a webhook delivery failed");
         }
         (due.delivery, result.is_ok())
     });
     let results = futures_util::future::join_all(posts).await;
     let now = clock.now();
     for &(delivery, is_delivered) in &results {
-        store
-            .write(move |mut connection| {
-                Box::pin(async move { record_attempt(&mut connection, now, delivery, is_delivered).await })
-            })
-            .await?;
+        store.run(now, RecordAttempt { delivery, is_delivered }).await?;
     }
     Ok((results.len(), results.iter().filter(|(_, is_delivered)| *is_delivered).count()))
 }

@@ -7,21 +7,24 @@ use std::{
 };
 
 use coordinator_core::{
-    campaigns,
-    campaigns::{
-        nets::NewNet,
-        trainings::{self, Uploaded},
-    },
     clock::{Clock, Time},
-    model::{AccountId, Figures, JobId, LeaseToken, ShardId, ToCompare, ValidationReport},
+    model::{
+        AccountId, AccountState, CampaignCommand, CampaignId, Figures, JobId, LeaseToken, NetState, NewNet, ShardId,
+        ToCompare, ValidationReport,
+    },
     ops::{
+        accounts::{CreateAccount, DeleteAccount},
+        campaigns::{AdvanceCampaign, CommandCampaign, CreateCampaign},
         disputes::{ClaimComparisons, RecordComparison},
         leases::{AcquireLease, Caller, ExpireLeases, ReleaseLease, RenewLease},
+        matches::CreateMatch,
+        trainings::{ClaimTraining, CompleteTraining, RecordTrainingFile},
         uploads::ReceiveUpload,
         validation::{AcceptShard, ClaimShards, RejectShard},
+        workers::RegisterWorker,
     },
     people,
-    rules::granting::Policy,
+    rules::{granting::Policy, trainings::Uploaded},
     store::{
         Database, Operation, Store as _, StoreError,
         counting::{self, Tally},
@@ -31,10 +34,13 @@ use dataset::{
     Digest, Header,
     manifest::{Entry, Provenance},
 };
-use protocol::api::{
-    problem::Code,
-    training::{Claim, Offer, Training},
-    work::{Ask, Lease, Machine, ReceiptStatus, Role, Work},
+use protocol::{
+    api::{
+        problem::Code,
+        training::{Claim, Offer, Training},
+        work::{Ask, Lease, Machine, ReceiptStatus, Role, Work},
+    },
+    campaign::Gate,
 };
 
 use super::truth::{self, Game};
@@ -104,7 +110,7 @@ pub struct Lab {
 macro_rules! op {
     ($lab:ident . $how:ident, [$($name:ident),*], |$c:ident| $body:expr) => {{
         $(let $name = $name.clone();)*
-        coordinator_core::store::Store::$how(&$lab.store, move |mut $c| {
+        coordinator_core::store::Store::$how(&$lab.store, move |#[allow(unused_mut, reason = "a repository takes it")] mut $c| {
             $(let $name = $name.clone();)*
             Box::pin(async move { $body.await })
         }).await
@@ -144,16 +150,13 @@ impl Lab {
 
     /// Creates an account with a worker.
     pub async fn player(&self, name: &str) -> Player {
-        let now = self.now();
-        let name = name.to_owned();
-        let account =
-            op!(self.write, [name], |c| people::create_account(&mut c, now, &name, Role::Volunteer, "active", None));
-        self.machine(account.expect("the name is free"), "machine").await
+        let (name, role) = (name.to_owned(), Role::Volunteer);
+        let account = self.run(CreateAccount { name, role, state: AccountState::Active, by: None }).await;
+        self.machine(account.expect("the name is free").0, "machine").await
     }
 
     /// Registers another worker of an account.
     pub async fn machine(&self, account: i64, name: &str) -> Player {
-        let now = self.now();
         let machine = Machine {
             name: name.to_owned(),
             version: "0.1.0".to_owned(),
@@ -163,8 +166,14 @@ impl Lab {
             system: "linux-x86_64".to_owned(),
             instruction_set: "avx2".to_owned(),
         };
-        let worker = op!(self.write, [machine], |c| people::register_worker(&mut c, now, account, &machine));
-        Player { account, worker: worker.expect("it is in order") }
+        let worker = self.run(RegisterWorker { account: AccountId(account), machine }).await;
+        Player { account, worker: worker.expect("it is in order").0 }
+    }
+
+    /// Deletes a player's account.
+    pub async fn delete(&self, player: Player) {
+        let account = AccountId(player.account).into();
+        self.run(DeleteAccount { account, by: None }).await.expect("there is one");
     }
 
     /// Creates an account with a trusted worker.
@@ -217,18 +226,44 @@ impl Lab {
     }
 
     async fn campaign_of(&self, text: &str) -> (i64, i64) {
-        let (now, text) = (self.now(), text.to_owned());
-        let id = op!(self.write, [text], |c| campaigns::create(&mut c, now, &text, None)).expect("it can be run");
+        let id = self.create(text).await.expect("it can be run");
         self.drive(id).await;
         (id, self.value(&format!("SELECT selfplay FROM campaigns WHERE id = {id}")).await)
+    }
+
+    /// Creates a campaign.
+    pub async fn create(&self, text: &str) -> Result<i64, StoreError> {
+        self.run(CreateCampaign { text: text.to_owned(), by: None }).await.map(|(id, _)| id.0)
+    }
+
+    /// Advances a campaign by a step, for this engine.
+    pub async fn advance(&self, id: i64, bench_signature: u64) -> Result<bool, StoreError> {
+        self.run(AdvanceCampaign { campaign: CampaignId(id), bench_signature, counts: None }).await
+    }
+
+    /// Commands a campaign.
+    pub async fn command(
+        &self,
+        id: i64,
+        command: CampaignCommand,
+        seen: Option<i64>,
+        by: Option<i64>,
+    ) -> Result<(), StoreError> {
+        let (campaign, by) = (CampaignId(id).into(), by.map(AccountId));
+        self.run(CommandCampaign { campaign, command, seen, by }).await
+    }
+
+    /// Creates a match; returns its job.
+    pub async fn create_match(&self, kind: &str, header: Header, gate: Gate) -> i64 {
+        let kind = kind.parse().expect("it is a kind");
+        self.run(CreateMatch { kind, header, gate }).await.expect("it can be played").0
     }
 
     /// Advances a campaign as far as possible.
     pub async fn drive(&self, id: i64) {
         // Workers start with a new net a few milliseconds apart.
         self.clock.advance(1_000);
-        let now = self.now();
-        while op!(self.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE)).expect("it can advance") {}
+        while self.advance(id, SIGNATURE).await.expect("it can advance") {}
         self.clock.advance(1_000);
     }
 
@@ -405,9 +440,9 @@ pub fn code(failure: StoreError) -> Code {
 impl Lab {
     /// Claims a training.
     pub async fn claim(&self, player: Player, name: &str) -> Option<Training> {
-        let now = self.now();
         let claim = Claim { name: name.to_owned(), version: "0.1.0".to_owned(), backend: "cpu".to_owned() };
-        let offer = op!(self.write, [claim], |c| trainings::claim(&mut c, now, player.account, &claim));
+        let (account, token) = (AccountId(player.account), people::secret("").expect("there are random numbers"));
+        let offer = self.run(ClaimTraining { account, claim, token }).await;
         match offer.expect("trainings can be claimed") {
             Offer::Train(training) => Some(training),
             Offer::Wait { .. } => None,
@@ -416,16 +451,14 @@ impl Lab {
 
     /// Uploads a net for a training.
     pub async fn put_net(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
-        let (now, token) = (self.now(), token.to_owned());
-        let what = Uploaded::Net;
-        op!(self.write, [token], |c| trainings::uploaded(&mut c, now, player.account, &token, what, net)).map_err(code)
+        let (account, token) = (AccountId(player.account), token.to_owned());
+        self.run(RecordTrainingFile { account, token, file: Uploaded::Net, hash: net }).await.map_err(code)
     }
 
     /// Completes a training.
     pub async fn complete(&self, player: Player, token: &str, net: Digest) -> Result<(), Code> {
-        let (now, token) = (self.now(), token.to_owned());
-        let net = new_net(net, "candidate");
-        op!(self.write, [token, net], |c| trainings::complete(&mut c, now, player.account, &token, &net)).map_err(code)
+        let (account, token) = (AccountId(player.account), token.to_owned());
+        self.run(CompleteTraining { account, token, net: new_net(net, NetState::Candidate) }).await.map_err(code)
     }
 
     /// Trains a candidate from claim to completion.
@@ -450,7 +483,7 @@ impl Lab {
 }
 
 /// A net to add.
-pub fn new_net(hash: Digest, state: &'static str) -> NewNet {
+pub fn new_net(hash: Digest, state: NetState) -> NewNet {
     NewNet {
         hash,
         name: format!("net-{}", &hash.to_string()[..8]),

@@ -2,15 +2,17 @@
 
 use anyhow::Result;
 use coordinator_core::{
-    campaigns::{matches, nets},
     clock::Clock,
-    store::Database,
+    matches,
+    model::JobKind,
+    ops::matches::CreateMatch,
+    store::{Database, Nets},
 };
 use protocol::campaign::Gate;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
-use super::transaction::write;
+use super::transaction::read;
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {
@@ -47,7 +49,6 @@ fn bounds(text: &str) -> Result<(f64, f64), String> {
 }
 
 pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments) -> Result<Value> {
-    let now = clock.now();
     let gate = Gate {
         elo0: arguments.sprt.0,
         elo1: arguments.sprt.1,
@@ -57,15 +58,9 @@ pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments
     };
     matches::test_of(&gate)?;
     let header = gate.header(arguments.rules, protocol::BENCH_SIGNATURE, arguments.a, arguments.b, arguments.seed);
-    let kind = if arguments.fixed { "rating" } else { "match" };
-    let job = write(store, move |mut c| {
-        let header = header.clone();
-        Box::pin(async move {
-            for net in [header.net, header.opponent.and_then(|opponent| opponent.net)].into_iter().flatten() {
-                nets::must_exist(&mut c, net).await?;
-            }
-            matches::create(&mut c, now, kind, &header, &gate).await
-        })
-    });
-    Ok(json!({ "job": job.await? }))
+    let kind = if arguments.fixed { JobKind::Rating } else { JobKind::Match };
+    for net in [header.net, header.opponent.as_ref().and_then(|opponent| opponent.net)].into_iter().flatten() {
+        read(store, move |c| Box::pin(async move { Nets::on(c).must_exist(net).await })).await?;
+    }
+    Ok(json!({ "job": store.run(clock.now(), CreateMatch { kind, header, gate }).await? }))
 }

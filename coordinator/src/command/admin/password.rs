@@ -3,11 +3,7 @@
 use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, Result};
-use coordinator_core::{
-    clock::Clock,
-    people::{self, passwords},
-    store::{Database, Store as _},
-};
+use coordinator_core::{clock::Clock, ops::accounts::SetPassword, people::passwords, store::Database};
 use serde_json::{Value, json};
 
 /// Sets an account's password from standard input, which keeps it out of the shell's history.
@@ -19,15 +15,6 @@ pub(super) async fn set(store: &Database, clock: &Clock, name: String) -> Result
     let mut line = String::new();
     stdin().read_line(&mut line).context("the password cannot be read")?;
     let hash = passwords::hash(line.trim_end_matches(['\r', '\n']))?;
-    let (now, account_name) = (clock.now(), name.clone());
-    store
-        .write(move |mut connection| {
-            let (name, hash) = (account_name.clone(), hash.clone());
-            Box::pin(async move {
-                let account = people::account_by_name(&mut connection, &name).await?;
-                passwords::set(&mut connection, now, account, &hash, None).await
-            })
-        })
-        .await?;
+    store.run(clock.now(), SetPassword { account: name.as_str().into(), hash, by: None }).await?;
     Ok(json!({ "account": name, "password": "set" }))
 }

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use coordinator_core::{campaigns, clock::Clock, ratings, store::Database};
+use coordinator_core::{clock::Clock, model::CampaignKey, ops::matches::BeginRatings, ratings, store::Database};
 use serde_json::{Value, json};
 
-use super::transaction::{read, write};
+use super::transaction::read;
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {
@@ -28,26 +28,17 @@ pub(in crate::command) enum Command {
 }
 
 pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Result<Value> {
-    let now = clock.now();
     match command {
         Command::Begin { campaign, pairs, nodes } => {
-            let plan = ratings::Plan { pairs, nodes };
-            let jobs = write(store, move |mut c| {
-                let campaign = campaign.clone();
-                Box::pin(async move {
-                    let id = campaigns::by_name(&mut c, &campaign).await?;
-                    ratings::begin(&mut c, now, id, plan, protocol::BENCH_SIGNATURE, None).await
-                })
-            });
-            Ok(json!({ "jobs": jobs.await? }))
+            let (plan, bench_signature) = (ratings::Plan { pairs, nodes }, protocol::BENCH_SIGNATURE);
+            let begin = BeginRatings { campaign: campaign.into(), plan, bench_signature, by: None };
+            Ok(json!({ "jobs": store.run(clock.now(), begin).await? }))
         }
         Command::Show { campaign } => {
+            let campaign = CampaignKey::from(campaign);
             let history = read(store, move |mut c| {
                 let campaign = campaign.clone();
-                Box::pin(async move {
-                    let id = campaigns::by_name(&mut c, &campaign).await?;
-                    ratings::history(&mut c, id).await
-                })
+                Box::pin(async move { ratings::history(&mut c, &campaign).await })
             });
             Ok(history.await?)
         }

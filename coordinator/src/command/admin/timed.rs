@@ -3,14 +3,13 @@
 use anyhow::Result;
 use coordinator_core::{
     clock::Clock,
+    ops::matches::BeginTimedMatch,
     store::Database,
-    timed::{self, Plan, defaults},
+    timed::{Plan, defaults},
 };
 use dataset::{Clock as GameClock, Digest, OpeningPolicy, Time};
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
-
-use super::transaction::write;
 
 #[derive(clap::Args)]
 pub(in crate::command) struct Arguments {
@@ -82,9 +81,6 @@ impl Arguments {
 }
 
 pub(super) async fn create(store: &Database, clock: &Clock, arguments: Arguments) -> Result<Value> {
-    let (now, plan) = (clock.now(), arguments.plan());
-    let job = write(store, move |mut c| {
-        Box::pin(async move { timed::begin(&mut c, now, &plan, protocol::BENCH_SIGNATURE, None).await })
-    });
-    Ok(json!({ "job": job.await? }))
+    let (plan, bench_signature) = (arguments.plan(), protocol::BENCH_SIGNATURE);
+    Ok(json!({ "job": store.run(clock.now(), BeginTimedMatch { plan, bench_signature, by: None }).await? }))
 }

@@ -1,4 +1,4 @@
-//! Runs an operation in a transaction.
+//! Reads in a transaction.
 
 use coordinator_core::store::{Connection, Database, Running, Store as _, StoreError};
 
@@ -8,12 +8,4 @@ where
     F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
 {
     store.read(operation).await
-}
-
-pub(super) async fn write<T, F>(store: &Database, operation: F) -> Result<T, StoreError>
-where
-    T: Send + 'static,
-    F: for<'c> Fn(Connection<'c>) -> Running<'c, T> + Send + Sync + 'static,
-{
-    store.write(operation).await
 }

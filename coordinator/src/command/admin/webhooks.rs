@@ -2,10 +2,16 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use coordinator_core::{clock::Clock, store::Database, webhooks};
+use coordinator_core::{
+    clock::Clock,
+    model::WebhookId,
+    ops::webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
+    people::secret,
+    store::{Database, Webhooks},
+};
 use serde_json::{Value, json};
 
-use super::transaction::{read, write};
+use super::transaction::read;
 
 #[derive(Subcommand)]
 pub(in crate::command) enum Command {
@@ -14,7 +20,7 @@ pub(in crate::command) enum Command {
         /// Address that receives the events: https://…
         address: String,
         /// Kinds of the sent events, separated by commas
-        #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = webhooks::DEFAULT_KINDS.map(str::to_owned))]
+        #[arg(long, value_delimiter = ',', value_name = "KINDS", default_values_t = DEFAULT_KINDS.map(str::to_owned))]
         kinds: Vec<String>,
     },
     /// List webhooks
@@ -30,16 +36,13 @@ pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Re
     let now = clock.now();
     match command {
         Command::Add { address, kinds } => {
-            let added = write(store, move |mut c| {
-                let (address, kinds) = (address.clone(), kinds.clone());
-                Box::pin(async move { webhooks::add(&mut c, now, &address, &kinds).await })
-            });
-            let (webhook, secret) = added.await?;
+            let secret = secret("webhook_")?;
+            let webhook = store.run(now, AddWebhook { address, kinds, secret: secret.clone() }).await?;
             Ok(json!({ "webhook": webhook, "secret": secret }))
         }
-        Command::List => Ok(read(store, |mut c| Box::pin(async move { webhooks::list(&mut c).await })).await?),
+        Command::List => Ok(read(store, |c| Box::pin(async move { Webhooks::on(c).list().await })).await?),
         Command::Remove { webhook } => {
-            write(store, move |mut c| Box::pin(async move { webhooks::remove(&mut c, now, webhook).await })).await?;
+            store.run(now, RemoveWebhook { webhook: WebhookId(webhook) }).await?;
             Ok(Value::Null)
         }
     }

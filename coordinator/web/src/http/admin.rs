@@ -8,10 +8,21 @@ use axum::{
     routing::{delete, get, post},
 };
 use coordinator_core::{
-    campaigns::{self, Command, matches},
-    model::AccountId,
-    ops::disputes::SetQuarantine,
-    people, ratings, reports, timed,
+    clock::DAY,
+    matches,
+    model::{AccountChange, AccountState, CampaignCommand, CampaignKey, TokenId, WorkerId},
+    ops::{
+        accounts::{ChangeAccount, DeleteAccount, Invite},
+        campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
+        disputes::SetQuarantine,
+        matches::{BeginRatings, BeginTimedMatch},
+        tokens::{CreateToken, RevokeToken},
+        workers::{BlockWorker, TrustWorker},
+    },
+    people::{new_token, secret},
+    ratings, reports,
+    store::Accounts,
+    timed,
 };
 use protocol::api::{problem::Code, work::Role};
 use serde::Deserialize;
@@ -87,7 +98,7 @@ async fn events(State(app): State<App>, Query(page): Query<Page>, caller: Authen
 }
 
 async fn workers(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
-    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account);
+    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account.0);
     read!(app, |c| reports::workers(c, own))
 }
 
@@ -97,7 +108,7 @@ async fn accounts(State(app): State<App>, caller: Authenticated) -> ApiResult<Js
 }
 
 async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
-    let account = caller.0.account;
+    let account = caller.0.account.0;
     read!(app, |c| reports::tokens(c, account))
 }
 
@@ -108,13 +119,11 @@ async fn match_standing(State(app): State<App>, Path(job): Path<i64>) -> ApiResu
 }
 
 async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Response> {
+    let name = CampaignKey::from(name);
     let (changed, report) = app
         .read(move |mut connection| {
             let name = name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                reports::campaign(&mut connection, id).await
-            })
+            Box::pin(async move { reports::campaign(&mut connection, &name).await })
         })
         .await?;
     let mut response = Json(report).into_response();
@@ -130,21 +139,15 @@ async fn create_campaign(
     text: String,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    let id = app
-        .write(move |mut connection| {
-            let text = text.clone();
-            Box::pin(async move { campaigns::create(&mut connection, now, &text, Some(by)).await })
-        })
-        .await?;
-    Ok((StatusCode::CREATED, Json(json!({ "campaign": id }))))
+    let (campaign, _) = app.run(CreateCampaign { text, by: Some(caller.0.account) }).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "campaign": campaign }))))
 }
 
 /// A command to a campaign.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CommandBody {
-    command: Command,
+    command: CampaignCommand,
 }
 
 async fn command(
@@ -160,15 +163,8 @@ async fn command(
     let seen = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
     let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
     let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let name = name.clone();
-        Box::pin(async move {
-            let id = campaigns::by_name(&mut connection, &name).await?;
-            campaigns::command(&mut connection, now, id, body.command, seen, Some(by)).await
-        })
-    })
-    .await?;
+    let (campaign, by) = (name.into(), Some(caller.0.account));
+    app.run(CommandCampaign { campaign, command: body.command, seen, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -194,17 +190,9 @@ async fn rate(
     Body(rate): Body<Rate>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by, signature) = (app.clock.now(), caller.0.account, app.settings.bench_signature);
     let plan = ratings::Plan { pairs: rate.pairs, nodes: rate.nodes };
-    let jobs = app
-        .write(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                ratings::begin(&mut connection, now, id, plan, signature, Some(by)).await
-            })
-        })
-        .await?;
+    let (bench_signature, by) = (app.settings.bench_signature, Some(caller.0.account));
+    let jobs = app.run(BeginRatings { campaign: name.into(), plan, bench_signature, by }).await?;
     Ok((StatusCode::CREATED, Json(json!({ "jobs": jobs }))))
 }
 
@@ -214,23 +202,17 @@ async fn begin_timed(
     Body(plan): Body<timed::Plan>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by, signature) = (app.clock.now(), caller.0.account, app.settings.bench_signature);
-    let job = app
-        .write(move |mut connection| {
-            Box::pin(async move { timed::begin(&mut connection, now, &plan, signature, Some(by)).await })
-        })
-        .await?;
+    let (bench_signature, by) = (app.settings.bench_signature, Some(caller.0.account));
+    let job = app.run(BeginTimedMatch { plan, bench_signature, by }).await?;
     Ok((StatusCode::CREATED, Json(json!({ "job": job }))))
 }
 
 async fn strength(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    let name = CampaignKey::from(name);
     let history = app
         .read(move |mut connection| {
             let name = name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                ratings::history(&mut connection, id).await
-            })
+            Box::pin(async move { ratings::history(&mut connection, &name).await })
         })
         .await?;
     Ok(Json(history))
@@ -253,15 +235,8 @@ async fn roll_back(
     Body(why): Body<Why>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let (name, why) = (name.clone(), why.clone());
-        Box::pin(async move {
-            let id = campaigns::by_name(&mut connection, &name).await?;
-            campaigns::roll_back(&mut connection, now, id, why.champion.as_deref(), Some(by), &why.reason).await
-        })
-    })
-    .await?;
+    let (campaign, by) = (name.into(), Some(caller.0.account));
+    app.run(RollBackCampaign { campaign, seen: why.champion, reason: why.reason, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -279,12 +254,8 @@ async fn block_worker(
     Body(block): Body<Message>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let message = block.message.clone();
-        Box::pin(async move { people::block_worker(&mut connection, now, worker, message.as_deref(), Some(by)).await })
-    })
-    .await?;
+    let (worker, message, by) = (WorkerId(worker), block.message, Some(caller.0.account));
+    app.run(BlockWorker { worker, message, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -302,11 +273,8 @@ async fn trust_worker(
     Body(trust): Body<Trust>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        Box::pin(async move { people::trust_worker(&mut connection, now, worker, trust.trusted, Some(by)).await })
-    })
-    .await?;
+    let (worker, is_trusted, by) = (WorkerId(worker), trust.trusted, Some(caller.0.account));
+    app.run(TrustWorker { worker, is_trusted, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -325,31 +293,20 @@ async fn create_token(
     caller: Authenticated,
     Body(wanted): Body<NewToken>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
-    let (now, account, role) = (app.clock.now(), caller.0.account, caller.0.role);
-    if wanted.role.is_some_and(|wanted| wanted > role) {
-        let detail = format!("a {role}'s token makes no {}'s", wanted.role.unwrap_or(role));
-        return Err(ApiError::new(Code::Forbidden, detail));
+    let (account, own) = (caller.0.account.into(), caller.0.role);
+    let role = wanted.role.unwrap_or(own);
+    if role > own {
+        return Err(ApiError::new(Code::Forbidden, format!("a {own}'s token makes no {role}'s")));
     }
-    let token = app
-        .write(move |mut connection| {
-            let wanted = wanted.clone();
-            Box::pin(async move {
-                let expires = wanted.days.map(|days| now.after(i64::from(days) * coordinator_core::clock::DAY));
-                let role = wanted.role.unwrap_or(role);
-                people::create_token(&mut connection, now, account, &wanted.name, Some(role), expires).await
-            })
-        })
-        .await?;
-    Ok((StatusCode::CREATED, Json(json!({ "token": token }))))
+    let expires = wanted.days.map(|days| app.clock.now().after(i64::from(days) * DAY));
+    let (name, role, secret) = (wanted.name, Some(role), new_token()?);
+    app.run(CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "token": secret }))))
 }
 
 async fn revoke_token(State(app): State<App>, caller: Authenticated, Path(token): Path<i64>) -> ApiResult<StatusCode> {
-    let now = app.clock.now();
-    let account = (caller.0.role < Role::Admin).then_some(caller.0.account);
-    app.write(move |mut connection| {
-        Box::pin(async move { people::revoke_token(&mut connection, now, account, token).await })
-    })
-    .await?;
+    let owner = (caller.0.role < Role::Admin).then_some(caller.0.account);
+    app.run(RevokeToken { owner, token: TokenId(token) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -366,12 +323,8 @@ async fn invite(
     Body(wanted): Body<Invitation>,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     caller.must_be(Role::Maintainer.max(wanted.role))?;
-    let (now, by) = (app.clock.now(), caller.0.account);
-    let secret = app
-        .write(move |mut connection| {
-            Box::pin(async move { people::invite(&mut connection, now, by, wanted.role).await })
-        })
-        .await?;
+    let secret = secret("invitation_")?;
+    app.run(Invite { by: caller.0.account.into(), role: wanted.role, secret: secret.clone() }).await?;
     Ok((StatusCode::CREATED, Json(json!({ "invitation": secret }))))
 }
 
@@ -392,26 +345,15 @@ async fn set_account(
     Body(change): Body<Change>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(if change.role.is_some() { Role::Admin } else { Role::Maintainer })?;
-    if change.state.as_deref().is_some_and(|state| !matches!(state, "active" | "blocked")) {
-        return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked"));
-    }
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let (name, change) = (name.clone(), change.clone());
-        Box::pin(async move {
-            let c = &mut connection;
-            let account = people::account_by_name(c, &name).await?;
-            let message = change.message.as_deref();
-            if let Some(role) = change.role {
-                people::set_account(c, now, account, ("role", role.name()), message, Some(by)).await?;
-            }
-            if let Some(state) = change.state {
-                people::set_account(c, now, account, ("state", &state), message, Some(by)).await?;
-            }
-            Ok(())
-        })
-    })
-    .await?;
+    let state = match change.state.as_deref() {
+        None => None,
+        Some("active") => Some(AccountState::Active),
+        Some("blocked") => Some(AccountState::Blocked),
+        Some(_) => return Err(ApiError::new(Code::Invalid, "`state` must be active or blocked")),
+    };
+    let changes = change.role.map(AccountChange::Role).into_iter().chain(state.map(AccountChange::State));
+    let (account, changes, by) = (name.into(), changes.collect(), Some(caller.0.account));
+    app.run(ChangeAccount { account, changes, message: change.message, by }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -424,15 +366,7 @@ async fn delete_account(
     if !own {
         caller.must_be(Role::Admin)?;
     }
-    let (now, by) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let name = name.clone();
-        Box::pin(async move {
-            let account = people::account_by_name(&mut connection, &name).await?;
-            people::delete_account(&mut connection, now, account, (!own).then_some(by)).await
-        })
-    })
-    .await?;
+    app.run(DeleteAccount { account: name.into(), by: (!own).then_some(caller.0.account) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -463,12 +397,12 @@ async fn change_quarantine(
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
     let account = app
-        .read(move |mut connection| {
+        .read(move |connection| {
             let name = name.clone();
-            Box::pin(async move { people::account_by_name(&mut connection, &name).await })
+            Box::pin(async move { Accounts::on(connection).get(&name.into()).await })
         })
         .await?;
-    let (account, by) = (AccountId(account), Some(AccountId(caller.0.account)));
+    let (account, by) = (account.id, Some(caller.0.account));
     app.run(SetQuarantine { account, begins, by, reason: why.reason.as_str().into() }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

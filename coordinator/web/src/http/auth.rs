@@ -4,10 +4,7 @@ use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, Method, header, request::Parts},
 };
-use coordinator_core::{
-    model::Refusal,
-    people::{Identity, sessions::Session},
-};
+use coordinator_core::model::{Identity, Refusal, Session};
 use protocol::api::{VERSION_HEADER, problem::Code, work::Role};
 
 use super::{
@@ -78,7 +75,8 @@ async fn signed_in(parts: &Parts, app: &App) -> ApiResult<Option<Identity>> {
     let is_reading = matches!(parts.method, Method::GET | Method::HEAD);
     let Some(cookie) = cookie(&parts.headers, SESSION_COOKIE).filter(|_| is_reading) else { return Ok(None) };
     let session = app.session(cookie).await?;
-    let identity = |Session { account, name, role, .. }| Identity { account, name, role, token: 0, record_use: false };
+    let identity =
+        |Session { account, name, role, .. }| Identity { account, name, role, token: None, record_use: false };
     Ok(session.map(identity))
 }
 

@@ -2,8 +2,7 @@
 
 use axum::{Json, Router, extract::State, routing::get};
 use coordinator_core::{
-    campaigns,
-    model::Setting,
+    model::{CampaignKey, Setting},
     reports::{campaign, data, matches, net, overview, people, sprt},
     store::StoreError,
 };
@@ -58,12 +57,10 @@ async fn overview_report(State(app): State<App>) -> ApiResult<Json<Value>> {
 }
 
 async fn campaign_progress(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    let name = CampaignKey::from(name);
     let report = app.read(move |mut connection| {
         let name = name.clone();
-        Box::pin(async move {
-            let id = campaigns::by_name(&mut connection, &name).await?;
-            campaign::progress(&mut connection, id).await
-        })
+        Box::pin(async move { campaign::progress(&mut connection, &name).await })
     });
     Ok(Json(json!(report.await?)))
 }
@@ -118,11 +115,11 @@ struct Page {
 
 /// The filter of a caller: maintainers see all accounts, others their own.
 fn own(caller: &Authenticated) -> Option<i64> {
-    (caller.0.role < Role::Maintainer).then_some(caller.0.account)
+    (caller.0.role < Role::Maintainer).then_some(caller.0.account.0)
 }
 
 async fn machines(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let own = if page.own { Some(caller.0.account) } else { own(&caller) };
+    let own = if page.own { Some(caller.0.account.0) } else { own(&caller) };
     read!(app, |c| people::machines(c, own, page.page))
 }
 
@@ -151,8 +148,8 @@ async fn person_own(
             if account != viewer && !is_maintainer {
                 return Err(StoreError::rejected(Code::Forbidden, "only this person and maintainers see this"));
             }
-            let days = people::days(c, account, now).await?;
-            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))
+            let days = people::days(c, account.0, now).await?;
+            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account.0), page.page).await? }))
         })
     });
     Ok(Json(report.await?))
@@ -189,6 +186,6 @@ async fn audits(State(app): State<App>, caller: Authenticated, Query(page): Quer
 }
 
 async fn deliveries(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let account = caller.0.account;
+    let account = caller.0.account.0;
     read!(app, |c| people::deliveries(c, account, page.page))
 }

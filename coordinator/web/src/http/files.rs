@@ -11,10 +11,10 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use coordinator_core::{
-    campaigns::nets,
     games,
     model::Refusal,
     objects::{GetRange, Kind},
+    store::Nets,
 };
 use dataset::Digest;
 use protocol::api::{NET_TYPE, SHARD_TYPE, problem::Code};
@@ -74,7 +74,7 @@ pub(super) async fn manifest(
 ) -> ApiResult<Response> {
     let digest = parse(&hash)?;
     let text =
-        app.read(move |mut connection| Box::pin(async move { nets::training_manifest(&mut connection, digest).await }));
+        app.read(move |connection| Box::pin(async move { Nets::on(connection).training_manifest(digest).await }));
     manifest_text(digest, text.await?, &headers)
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn net_manifest(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let digest = parse(&hash)?;
-    let text = app.read(move |mut connection| Box::pin(async move { nets::manifest(&mut connection, digest).await }));
+    let text = app.read(move |connection| Box::pin(async move { Nets::on(connection).manifest(digest).await }));
     manifest_text(digest, text.await?, &headers)
 }
 

@@ -12,7 +12,7 @@ use axum::{
     },
 };
 use coordinator_core::{
-    model::{AccountId, JobId, LeaseToken},
+    model::{JobId, LeaseToken},
     ops::live::{UnwatchMatch, WatchMatch, scene},
     store::StoreError,
 };
@@ -46,7 +46,7 @@ pub(super) async fn begin(
     Body(watch): Body<Watch>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    let (job, by) = (JobId(job), Some(AccountId(caller.0.account)));
+    let (job, by) = (JobId(job), Some(caller.0.account));
     app.run(WatchMatch { job, pair: watch.pair, by }).await?;
     app.live.select(Some(job.0));
     Ok(StatusCode::NO_CONTENT)
@@ -54,7 +54,7 @@ pub(super) async fn begin(
 
 pub(super) async fn end(State(app): State<App>, caller: Authenticated, Path(job): Path<i64>) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
-    app.run(UnwatchMatch { job: JobId(job), by: Some(AccountId(caller.0.account)) }).await?;
+    app.run(UnwatchMatch { job: JobId(job), by: Some(caller.0.account) }).await?;
     live::snapshot(&app, &app.live).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -66,7 +66,7 @@ pub(super) async fn show(
     Path(lease): Path<String>,
     Body(live): Body<Live>,
 ) -> ApiResult<StatusCode> {
-    let (account, lease) = (AccountId(caller.0.account), LeaseToken(lease));
+    let (account, lease) = (caller.0.account, LeaseToken(lease));
     let scene = app
         .read(move |mut connection| {
             let lease = lease.clone();

@@ -9,11 +9,12 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use coordinator_core::{
-    campaigns::{
-        nets::{self, NewNet},
-        trainings::{self, Uploaded},
-    },
+    model::{NetState, NewNet, Training},
     objects::Kind,
+    ops::trainings::{AbandonTraining, ClaimTraining, CompleteTraining, RecordTrainingFile, RenewTraining},
+    people::{hash_of, secret},
+    rules::{nets::architecture_line, trainings::Uploaded},
+    store::{StoreError, Trainings},
 };
 use nnue::{Net, architecture::Sizes};
 use protocol::{
@@ -49,13 +50,7 @@ pub(super) async fn claim(
     if !is_name(&claim.name) {
         return Err(ApiError::new(Code::Invalid, format!("{:?} is no name of a trainer", claim.name)));
     }
-    let (now, account) = (app.clock.now(), caller.0.account);
-    let offer = app
-        .write(move |mut connection| {
-            let claim = claim.clone();
-            Box::pin(async move { trainings::claim(&mut connection, now, account, &claim).await })
-        })
-        .await?;
+    let offer = app.run(ClaimTraining { account: caller.0.account, claim, token: secret("")? }).await?;
     Ok(Json(offer))
 }
 
@@ -66,13 +61,7 @@ pub(super) async fn progress(
     Body(progress): Body<Progress>,
 ) -> ApiResult<Json<Renewed>> {
     caller.must_be(Role::Trainer)?;
-    let (now, account) = (app.clock.now(), caller.0.account);
-    let renewed = app
-        .write(move |mut connection| {
-            let token = token.clone();
-            Box::pin(async move { trainings::progress(&mut connection, now, account, &token, &progress).await })
-        })
-        .await?;
+    let renewed = app.run(RenewTraining { account: caller.0.account, token, progress }).await?;
     Ok(Json(renewed))
 }
 
@@ -119,13 +108,18 @@ pub(super) async fn curves(
     uploaded(&app, &caller, token, Uploaded::Curves, hash).await
 }
 
+/// The training of a token.
+async fn find(app: &App, token: &str) -> ApiResult<Training> {
+    let hash = hash_of(token);
+    let found = app.read(move |connection| {
+        let hash = hash.clone();
+        Box::pin(async move { Trainings::on(connection).by_token(hash).await })
+    });
+    Ok(found.await?)
+}
+
 async fn require_training(app: &App, caller: &Authenticated, token: &str) -> ApiResult<()> {
-    let (account, token) = (caller.0.account, token.to_owned());
-    app.write(move |mut connection| {
-        let token = token.clone();
-        Box::pin(async move { trainings::leased(&mut connection, account, &token).await.map(drop) })
-    })
-    .await?;
+    find(app, token).await?.owned_by(caller.0.account).and_then(Training::leased).map_err(StoreError::from)?;
     Ok(())
 }
 
@@ -136,12 +130,7 @@ async fn uploaded(
     kind: Uploaded,
     hash: dataset::Digest,
 ) -> ApiResult<StatusCode> {
-    let (now, account) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let token = token.clone();
-        Box::pin(async move { trainings::uploaded(&mut connection, now, account, &token, kind, hash).await })
-    })
-    .await?;
+    app.run(RecordTrainingFile { account: caller.0.account, token, file: kind, hash }).await?;
     Ok(StatusCode::CREATED)
 }
 
@@ -160,7 +149,7 @@ pub(super) async fn complete(
         .parse()
         .map_err(|_| ApiError::new(Code::Invalid, "`manifest`: its net has no name"))?;
     let bytes = app.objects.length(Kind::Net, hash).await?;
-    let (now, account, text) = (app.clock.now(), caller.0.account, completion.manifest);
+    let account = caller.0.account;
     let sizes = manifest.architecture;
     let built = Sizes::new(sizes.width as usize, sizes.first as usize, sizes.second as usize, sizes.stacks as usize)
         .map_err(|error| ApiError::new(Code::Invalid, format!("`manifest`: {error}")))?;
@@ -168,29 +157,20 @@ pub(super) async fn complete(
         Inputs::Kings => nnue::architecture::Inputs::Kings,
         Inputs::KingsAttackers => nnue::architecture::Inputs::KingsAttackers,
     };
-    let architecture = nets::architecture_line(built.with_inputs(inputs));
-    let name = manifest.name;
-    app.write(move |mut connection| {
-        let (token, text, name, architecture) = (token.clone(), text.clone(), name.clone(), architecture.clone());
-        Box::pin(async move {
-            if trainings::was_completed(&mut connection, account, &token, hash).await? {
-                return Ok(());
-            }
-            let taken = trainings::leased(&mut connection, account, &token).await?;
-            let net = NewNet {
-                hash,
-                name,
-                state: "candidate",
-                bytes,
-                architecture,
-                manifest: Some(text),
-                campaign: Some((taken.campaign, taken.generation)),
-                parent: taken.champion,
-            };
-            trainings::complete(&mut connection, now, account, &token, &net).await
-        })
-    })
-    .await?;
+    let architecture = architecture_line(built.with_inputs(inputs));
+    // The generation and the champion of a training never change.
+    let training = find(&app, &token).await?.owned_by(account).map_err(StoreError::from)?;
+    let net = NewNet {
+        hash,
+        name: manifest.name,
+        state: NetState::Candidate,
+        bytes,
+        architecture,
+        manifest: Some(completion.manifest),
+        campaign: Some((training.campaign, training.generation)),
+        parent: training.champion,
+    };
+    app.run(CompleteTraining { account, token, net }).await?;
     Ok(Json(Accepted { net: hash }))
 }
 
@@ -201,11 +181,6 @@ pub(super) async fn abandon(
     Body(abandon): Body<Abandon>,
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Trainer)?;
-    let (now, account) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let (token, abandon) = (token.clone(), abandon.clone());
-        Box::pin(async move { trainings::abandon(&mut connection, now, account, &token, &abandon).await })
-    })
-    .await?;
+    app.run(AbandonTraining { account: caller.0.account, token, abandon }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,15 +10,16 @@ use axum::{
     response::IntoResponse,
 };
 use coordinator_core::{
-    model::{AccountId, LeaseToken},
-    model::{AccountState, Refusal, Registration as RegistrationMode},
+    model::{AccountId, AccountState, LeaseToken, Refusal, Registration as RegistrationMode},
     objects::Kind,
     ops::{
+        accounts::RegisterAccount,
         leases::{AcquireLease, Caller, ReleaseLease, RenewLease},
         uploads::{ReceiveUpload, expectation},
+        workers::{RegisterWorker, ReportFailure},
     },
-    people,
-    store::Shards,
+    people::new_token,
+    store::{Accounts, Shards},
     validator::random,
 };
 use dataset::{Digest, delivery, shard::Shard};
@@ -57,11 +58,12 @@ pub(super) async fn server(State(app): State<App>) -> ApiResult<Json<Server>> {
 pub(super) async fn me(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Me>> {
     let (account, today) = (caller.0.account, app.clock.now().day());
     let (today, total, rank) = app
-        .read(move |mut connection| {
+        .read(move |connection| {
             Box::pin(async move {
-                let today = people::contribution(&mut connection, account, today).await?;
-                let total = people::contribution(&mut connection, account, i64::MIN).await?;
-                Ok((today, total, people::rank(&mut connection, account).await?))
+                let mut accounts = Accounts::on(connection);
+                let today = accounts.contribution(account, today).await?;
+                let total = accounts.contribution(account, i64::MIN).await?;
+                Ok((today, total, accounts.rank(account).await?))
             })
         })
         .await?;
@@ -101,20 +103,10 @@ pub(super) async fn register_account(
     if registration == RegistrationMode::Invitation && wanted.invitation.is_none() {
         return Err(ApiError::new(Code::Forbidden, "accounts are by invitation: send one in `invitation`"));
     }
-    let now = app.clock.now();
     app.may_register(&headers, peer)?;
     let state = registration.first_state(wanted.invitation.is_some());
-    let (name, invitation) = (wanted.name.clone(), wanted.invitation);
-    let token = app
-        .write(move |mut connection| {
-            let (name, invitation) = (name.clone(), invitation.clone());
-            Box::pin(async move {
-                let c = &mut connection;
-                let account = people::register(c, now, &name, state.name(), invitation.as_deref()).await?;
-                people::create_token(c, now, account, "first", None, None).await
-            })
-        })
-        .await?;
+    let (name, invitation, token) = (wanted.name.clone(), wanted.invitation, new_token()?);
+    app.run(RegisterAccount { name, state, invitation, password: None, token: token.clone() }).await?;
     let registered = Registered { account: wanted.name, token, approved: state == AccountState::Active };
     Ok((StatusCode::CREATED, Json(registered)))
 }
@@ -125,14 +117,8 @@ pub(super) async fn register(
     _new: MinVersion,
     Body(machine): Body<Machine>,
 ) -> ApiResult<Json<Worker>> {
-    let (now, account) = (app.clock.now(), caller.0.account);
-    let worker = app
-        .write(move |mut connection| {
-            let machine = machine.clone();
-            Box::pin(async move { people::register_worker(&mut connection, now, account, &machine).await })
-        })
-        .await?;
-    Ok(Json(Worker { worker }))
+    let worker = app.run(RegisterWorker { account: caller.0.account, machine }).await?;
+    Ok(Json(Worker { worker: worker.0 }))
 }
 
 pub(super) async fn ask(
@@ -147,7 +133,7 @@ pub(super) async fn ask(
     if ask.acknowledged.len() > Ask::MAX_ACKNOWLEDGED {
         return Err(ApiError::new(Code::Invalid, format!("`heard` names more than {} shards", Ask::MAX_ACKNOWLEDGED)));
     }
-    let caller = Caller { account: AccountId(caller.0.account), draw: random() };
+    let caller = Caller { account: caller.0.account, draw: random() };
     let policy = app.policy();
     Ok(Json(app.run(AcquireLease { caller, ask, policy }).await?))
 }
@@ -158,7 +144,7 @@ pub(super) async fn renew(
     Path(lease): Path<String>,
     Body(renew): Body<Renew>,
 ) -> ApiResult<Json<Renewed>> {
-    let (account, lease) = (AccountId(caller.0.account), LeaseToken(lease));
+    let (account, lease) = (caller.0.account, LeaseToken(lease));
     Ok(Json(app.run(RenewLease { account, lease, finished: renew.finished }).await?))
 }
 
@@ -168,7 +154,7 @@ pub(super) async fn give_back(
     Path(lease): Path<String>,
     Body(back): Body<GiveBack>,
 ) -> ApiResult<StatusCode> {
-    let (account, lease) = (AccountId(caller.0.account), LeaseToken(lease));
+    let (account, lease) = (caller.0.account, LeaseToken(lease));
     app.run(ReleaseLease { account, lease, from: back.from }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -178,12 +164,7 @@ pub(super) async fn fail(
     caller: Authenticated,
     Body(report): Body<Report>,
 ) -> ApiResult<StatusCode> {
-    let (now, account) = (app.clock.now(), caller.0.account);
-    app.write(move |mut connection| {
-        let report = report.clone();
-        Box::pin(async move { people::report_failure(&mut connection, now, account, &report).await })
-    })
-    .await?;
+    app.run(ReportFailure { account: caller.0.account, report }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -198,7 +179,7 @@ pub(super) async fn receive(
     body: HttpBody,
 ) -> ApiResult<impl IntoResponse> {
     require_type(&headers, SHARD_TYPE)?;
-    let (account, lease) = (AccountId(caller.0.account), LeaseToken(lease));
+    let (account, lease) = (caller.0.account, LeaseToken(lease));
     let token = lease.clone();
     let expected = app
         .read(move |connection| {

@@ -10,15 +10,19 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    choices,
-    model::{AccountId, Refusal, Registration, Setting},
-    ops::disputes::SetQuarantine,
+    model::{AccountChange, AccountId, AccountKey, AccountState, Refusal, Registration, Setting, WorkerId},
+    ops::{
+        accounts::{ChangeAccount, DeleteAccount, Invite},
+        disputes::SetQuarantine,
+        settings::ChangeSetting,
+        workers::{BlockWorker, TrustWorker},
+    },
     people,
     reports::{
         log::{self, LoggedEvent},
         people::{self as facts, Account, Audits},
     },
-    store::{Connection, StoreError},
+    store::Accounts,
 };
 use protocol::api::work::Role;
 use serde::Deserialize;
@@ -86,52 +90,40 @@ async fn change_user(State(app): State<App>, Path(name): Path<String>, form: For
     if matches!(change.action.as_str(), "role" | "delete") {
         visitor.must_be(Role::Admin)?;
     }
-    let account = app
-        .read(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { people::account_by_name(&mut connection, &name).await })
-        })
-        .await?;
-    if matches!(change.action.as_str(), "quarantine" | "lift") {
-        let (account, by) = (AccountId(account), Some(AccountId(by)));
-        let begins = change.action == "quarantine";
-        app.run(SetQuarantine { account, begins, by, reason: change.why()?.into() }).await?;
-    } else {
-        let now = app.clock.now();
-        app.write(move |mut connection| {
-            let change = change.clone();
-            Box::pin(async move { apply(&mut connection, now, account, &change, by).await })
-        })
-        .await?;
-    }
+    apply(&app, &name, change, by).await?;
     Ok(Redirect::to(&visitor.link("/admin")).into_response())
 }
 
-impl UserChange {
-    /// The reason of a change that needs one.
-    fn why(&self) -> Result<&str, StoreError> {
-        let reason = Some(self.reason.trim()).filter(|reason| !reason.is_empty());
-        reason.ok_or_else(|| Refusal::NoReason.into())
+async fn apply(app: &App, name: &str, change: UserChange, by: AccountId) -> ApiResult<()> {
+    let (account, by) = (AccountKey::from(name), Some(by));
+    let reason = Some(change.reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+    let why = || reason.clone().ok_or(Refusal::NoReason);
+    let set = |change, message| ChangeAccount { account: account.clone(), changes: vec![change], message, by };
+    match change.action.as_str() {
+        "approve" => app.run(set(AccountChange::State(AccountState::Active), None)).await?,
+        "block" => app.run(set(AccountChange::State(AccountState::Blocked), Some(why()?))).await?,
+        "role" => {
+            let role = change.role.parse().map_err(|_| Refusal::NoRole)?;
+            app.run(set(AccountChange::Role(role), None)).await?;
+        }
+        "delete" => app.run(DeleteAccount { account, by }).await?,
+        "quarantine" => quarantine(app, account, why()?, by, true).await?,
+        "lift" => quarantine(app, account, why()?, by, false).await?,
+        _ => return Err(Refusal::NoAction.into()),
     }
+    Ok(())
 }
 
-async fn apply(
-    c: &mut Connection<'_>,
-    now: coordinator_core::clock::Time,
-    account: i64,
-    change: &UserChange,
-    by: i64,
-) -> Result<(), StoreError> {
-    match change.action.as_str() {
-        "approve" => people::set_account(c, now, account, ("state", "active"), None, Some(by)).await,
-        "block" => people::set_account(c, now, account, ("state", "blocked"), Some(change.why()?), Some(by)).await,
-        "role" => {
-            let role: Role = change.role.parse().map_err(|_| Refusal::NoRole)?;
-            people::set_account(c, now, account, ("role", role.name()), None, Some(by)).await
-        }
-        "delete" => people::delete_account(c, now, account, Some(by)).await,
-        _ => Err(Refusal::NoAction.into()),
-    }
+/// Begins or lifts the quarantine of an account.
+async fn quarantine(app: &App, account: AccountKey, why: String, by: Option<AccountId>, begins: bool) -> ApiResult<()> {
+    let account = app
+        .read(move |connection| {
+            let account = account.clone();
+            Box::pin(async move { Accounts::on(connection).get(&account).await })
+        })
+        .await?;
+    app.run(SetQuarantine { account: account.id, begins, by, reason: why.as_str().into() }).await?;
+    Ok(())
 }
 
 #[derive(Clone, Deserialize)]
@@ -147,25 +139,14 @@ async fn change_worker(
     form: Form<WorkerChange>,
 ) -> ApiResult<Response> {
     let Form(visitor, change) = form;
-    let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = app.clock.now();
-    let message = change.message.trim().to_owned();
-    if change.action == "block" && message.is_empty() {
-        return Err(Refusal::NoMessage.into());
+    let (worker, by) = (WorkerId(worker), Some(visitor.must_be(Role::Maintainer)?.account));
+    let message = Some(change.message.trim().to_owned()).filter(|message| !message.is_empty());
+    match change.action.as_str() {
+        "block" if message.is_none() => return Err(Refusal::NoMessage.into()),
+        "block" => app.run(BlockWorker { worker, message, by }).await?,
+        "unblock" => app.run(BlockWorker { worker, message: None, by }).await?,
+        action => app.run(TrustWorker { worker, is_trusted: action == "trust", by }).await?,
     }
-    app.write(move |mut connection| {
-        let (action, message) = (change.action.clone(), message.clone());
-        Box::pin(async move {
-            let c = &mut connection;
-            match action.as_str() {
-                "block" => people::block_worker(c, now, worker, Some(&message), Some(by)).await,
-                "unblock" => people::block_worker(c, now, worker, None, Some(by)).await,
-                "trust" => people::trust_worker(c, now, worker, true, Some(by)).await,
-                _ => people::trust_worker(c, now, worker, false, Some(by)).await,
-            }
-        })
-    })
-    .await?;
     Ok(Redirect::to(&visitor.link("/workers")).into_response())
 }
 
@@ -176,11 +157,9 @@ struct Invitation {
 
 async fn invite(State(app): State<App>, form: Form<Invitation>) -> ApiResult<Response> {
     let Form(visitor, Invitation { role }) = form;
-    let by = visitor.must_be(Role::Maintainer.max(role))?.account;
-    let now = app.clock.now();
-    let secret = app
-        .write(move |mut connection| Box::pin(async move { people::invite(&mut connection, now, by, role).await }))
-        .await?;
+    let by = visitor.must_be(Role::Maintainer.max(role))?.account.into();
+    let secret = people::secret("invitation_")?;
+    app.run(Invite { by, role, secret: secret.clone() }).await?;
     let notice = fill(visitor.language.words().data_and_admin.invitation_made, secret);
     users_page(&app, &visitor, Part { page: 0 }, Some(notice)).await
 }
@@ -307,12 +286,8 @@ async fn change_setting(
     let Form(visitor, SettingChange { value }) = form;
     let by = visitor.must_be(Role::Admin)?.account;
     let key: Setting = key.parse().map_err(|_| Refusal::NoSetting)?;
-    let (now, started) = (app.clock.now(), Arc::clone(&app.settings));
-    app.write(move |mut connection| {
-        let (started, value) = (Arc::clone(&started), value.clone());
-        Box::pin(async move { choices::choose(&mut connection, now, &started, (key, &value), Some(by)).await })
-    })
-    .await?;
+    let defaults = Arc::clone(&app.settings);
+    app.run(ChangeSetting { defaults, setting: key, value, by: Some(by) }).await?;
     let notice = fill(visitor.language.words().data_and_admin.setting_changed, state(visitor.language, key.name()));
     settings_page(&app, &visitor, Some(notice)).await
 }

@@ -9,8 +9,8 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    campaigns::{self, Command},
-    model::Refusal,
+    model::{CampaignCommand, CampaignKey, Refusal},
+    ops::campaigns::{CommandCampaign, CreateCampaign, EditCampaign, RollBackCampaign},
     reports::{
         campaign::{self, Progress},
         overview::{self, Running},
@@ -105,14 +105,11 @@ impl Available {
 }
 
 fn find(name: &str, app: &App) -> impl Future<Output = ApiResult<Progress>> + Send {
-    let (name, app) = (name.to_owned(), app.clone());
+    let (name, app) = (CampaignKey::from(name.to_owned()), app.clone());
     async move {
         let found = app.read(move |mut connection| {
             let name = name.clone();
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                campaign::progress(&mut connection, id).await
-            })
+            Box::pin(async move { campaign::progress(&mut connection, &name).await })
         });
         Ok(found.await?)
     }
@@ -257,20 +254,10 @@ struct Text {
 
 async fn create(State(app): State<App>, form: Form<Text>) -> ApiResult<Response> {
     let Form(visitor, Text { text }) = form;
-    let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = app.clock.now();
-    let sent = text.clone();
-    let made = app
-        .write(move |mut connection| {
-            let text = sent.clone();
-            Box::pin(async move {
-                let id = campaigns::create(&mut connection, now, &text, Some(by)).await?;
-                Ok(campaigns::read(&mut connection, id).await?.campaign.name)
-            })
-        })
-        .await;
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let made = app.run(CreateCampaign { text: text.clone(), by }).await;
     match made {
-        Ok(name) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
+        Ok((_, name)) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
         Err(StoreError::Rejected(refusal)) => {
             let page = visitor.page("campaigns", visitor.language.words().campaigns.new_campaign, "");
             let fault = Some(Fault::of(&visitor, &refusal, &text));
@@ -296,18 +283,9 @@ struct Edit {
 
 async fn edit(State(app): State<App>, Path(name): Path<String>, form: Form<Edit>) -> ApiResult<Response> {
     let Form(visitor, Edit { text, changed }) = form;
-    let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = app.clock.now();
-    let (sent, original_name) = (text.clone(), name.clone());
-    let done = app
-        .write(move |mut connection| {
-            let (text, name) = (sent.clone(), original_name.clone());
-            Box::pin(async move {
-                let id = campaigns::by_name(&mut connection, &name).await?;
-                campaigns::edit(&mut connection, now, id, &text, changed, Some(by)).await
-            })
-        })
-        .await;
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let campaign = CampaignKey::from(name.clone());
+    let done = app.run(EditCampaign { campaign, text: text.clone(), seen: changed, by }).await;
     match done {
         Ok(()) => Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response()),
         Err(StoreError::Rejected(refusal)) if refusal.code() != Code::NotFound => {
@@ -323,23 +301,15 @@ async fn edit(State(app): State<App>, Path(name): Path<String>, form: Form<Edit>
 /// A command to a campaign, and the revision that the visitor saw (optimistic concurrency).
 #[derive(Deserialize)]
 struct CommandForm {
-    command: Command,
+    command: CampaignCommand,
     changed: i64,
 }
 
 async fn command(State(app): State<App>, Path(name): Path<String>, form: Form<CommandForm>) -> ApiResult<Response> {
-    let Form(visitor, sent) = form;
-    let by = visitor.must_be(Role::Maintainer)?.account;
-    let now = app.clock.now();
-    let original_name = name.clone();
-    app.write(move |mut connection| {
-        let name = original_name.clone();
-        Box::pin(async move {
-            let id = campaigns::by_name(&mut connection, &name).await?;
-            campaigns::command(&mut connection, now, id, sent.command, Some(sent.changed), Some(by)).await
-        })
-    })
-    .await?;
+    let Form(visitor, CommandForm { command, changed }) = form;
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let campaign = CampaignKey::from(name.clone());
+    app.run(CommandCampaign { campaign, command, seen: Some(changed), by }).await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 
@@ -353,21 +323,13 @@ struct Why {
 
 async fn roll_back(State(app): State<App>, Path(name): Path<String>, form: Form<Why>) -> ApiResult<Response> {
     let Form(visitor, why) = form;
-    let by = visitor.must_be(Role::Maintainer)?.account;
-    if why.reason.trim().is_empty() {
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let reason = why.reason.trim().to_owned();
+    if reason.is_empty() {
         let fault = Some(visitor.language.words().campaigns.say_why);
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, shown(&app, &visitor, &name, fault).await?).into_response());
     }
-    let now = app.clock.now();
-    let original_name = name.clone();
-    app.write(move |mut connection| {
-        let (name, why) = (original_name.clone(), why.clone());
-        Box::pin(async move {
-            let id = campaigns::by_name(&mut connection, &name).await?;
-            let (seen, reason) = (Some(why.champion.as_str()), why.reason.trim());
-            campaigns::roll_back(&mut connection, now, id, seen, Some(by), reason).await
-        })
-    })
-    .await?;
+    let campaign = CampaignKey::from(name.clone());
+    app.run(RollBackCampaign { campaign, seen: Some(why.champion), reason, by }).await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }

@@ -17,7 +17,7 @@ use axum::{
 use board::Board;
 use coordinator_core::{
     clock::{SECOND, Time},
-    model::{AccountId, JobId},
+    model::JobId,
     ops::live::{UnwatchMatch, WatchMatch},
     timed,
 };
@@ -132,8 +132,8 @@ struct Mark {
 
 /// Marks a match for the live board, or removes the mark.
 async fn mark(State(app): State<App>, Path(job): Path<i64>, Form(visitor, mark): Form<Mark>) -> ApiResult<Redirect> {
-    let by = visitor.must_be(Role::Maintainer)?.account;
-    let (job, by) = (JobId(job), Some(AccountId(by)));
+    let by = Some(visitor.must_be(Role::Maintainer)?.account);
+    let job = JobId(job);
     if mark.begin.is_empty() {
         app.run(UnwatchMatch { job, by }).await?;
     } else {

@@ -10,9 +10,15 @@ use axum::{
 };
 use coordinator_core::{
     clock::{DAY, SECOND},
-    people::{self, passwords, sessions},
+    model::TokenId,
+    ops::{
+        accounts::SetPassword,
+        sessions::LIFETIME_MS,
+        tokens::{CreateToken, RevokeToken},
+    },
+    people::{self, passwords},
     reports::people::{self as facts, Delivery, Machine, Token},
-    store::StoreError,
+    store::{Accounts, StoreError},
 };
 use serde::Deserialize;
 
@@ -20,7 +26,7 @@ use super::{
     form::{Empty, Form},
     guard::set_cookie,
     page::{Page, Visitor, show},
-    signing::{blocking, check_attempts, clear_attempts, new_session},
+    signing::{self, blocking, check_attempts, clear_attempts, new_session},
     words::fill,
     workers::{Part, Parts},
 };
@@ -79,11 +85,12 @@ async fn page(app: &App, visitor: &Visitor, part: u32, outcome: FormOutcome) -> 
         .read(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
-                let total = people::contribution(c, account, i64::MIN).await?;
-                let rank = people::rank(c, account).await?;
-                let tokens = facts::tokens(c, account, number).await?;
-                let machines = facts::machines(c, Some(account), number).await?;
-                Ok((total, rank, tokens, machines, facts::deliveries(c, account, number).await?))
+                let mut accounts = Accounts::on(c.reborrow());
+                let total = accounts.contribution(account, i64::MIN).await?;
+                let rank = accounts.rank(account).await?;
+                let tokens = facts::tokens(c, account.0, number).await?;
+                let machines = facts::machines(c, Some(account.0), number).await?;
+                Ok((total, rank, tokens, machines, facts::deliveries(c, account.0, number).await?))
             })
         })
         .await?;
@@ -118,7 +125,6 @@ struct NewToken {
 async fn create_token(State(app): State<App>, form: Form<NewToken>) -> ApiResult<Response> {
     let Form(visitor, wanted) = form;
     let session = visitor.must_be_signed_in()?;
-    let (now, account, role) = (app.clock.now(), session.account, session.role);
     let days = match wanted.days.trim() {
         "" => None,
         text => {
@@ -131,25 +137,16 @@ async fn create_token(State(app): State<App>, form: Form<NewToken>) -> ApiResult
     };
     let name: String = wanted.name.trim().chars().filter(|letter| !letter.is_control()).take(60).collect();
     let name = if name.is_empty() { "token".to_owned() } else { name };
-    let secret = app
-        .write(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move {
-                let expires = days.map(|days| now.after(i64::from(days) * DAY));
-                people::create_token(&mut connection, now, account, &name, Some(role), expires).await
-            })
-        })
-        .await?;
+    let expires = days.map(|days| app.clock.now().after(i64::from(days) * DAY));
+    let (account, role, secret) = (session.account.into(), Some(session.role), people::new_token()?);
+    app.run(CreateToken { account, name, role, expires, secret: secret.clone() }).await?;
     page(&app, &visitor, 0, FormOutcome { secret: Some(secret), ..FormOutcome::default() }).await
 }
 
 async fn revoke_token(State(app): State<App>, Path(token): Path<i64>, form: Form<Empty>) -> ApiResult<Response> {
     let Form(visitor, Empty {}) = form;
-    let (now, account) = (app.clock.now(), visitor.must_be_signed_in()?.account);
-    app.write(move |mut connection| {
-        Box::pin(async move { people::revoke_token(&mut connection, now, Some(account), token).await })
-    })
-    .await?;
+    let owner = Some(visitor.must_be_signed_in()?.account);
+    app.run(RevokeToken { owner, token: TokenId(token) }).await?;
     Ok(Redirect::to(&visitor.link("/me")).into_response())
 }
 
@@ -169,7 +166,7 @@ async fn change_password(
     let Form(visitor, sent) = form;
     let session = visitor.must_be_signed_in()?.clone();
     let words = &visitor.language.words().account;
-    let (now, account) = (app.clock.now(), session.account);
+    let account = session.account;
     if let Err(minutes) = check_attempts(&app, &session.name, &headers, peer) {
         let fault = fill(words.too_often, minutes);
         return Ok((
@@ -178,14 +175,7 @@ async fn change_password(
         )
             .into_response());
     }
-    let name = session.name.clone();
-    let kept = app
-        .read(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { passwords::find(&mut connection, &name).await })
-        })
-        .await?;
-    let known = kept.and_then(|kept| kept.password);
+    let known = signing::find(&app, &session.name).await?.and_then(|kept| kept.password);
     let is_right = blocking(move || passwords::verify(&sent.old, known.as_deref())).await?;
     if is_right {
         clear_attempts(&app, &session.name, &headers, peer);
@@ -193,11 +183,7 @@ async fn change_password(
     let hash = if is_right { blocking(move || passwords::hash(&sent.new)).await? } else { Ok(String::new()) };
     let fault = match hash {
         Ok(hash) if is_right => {
-            app.write(move |mut connection| {
-                let hash = hash.clone();
-                Box::pin(async move { passwords::set(&mut connection, now, account, &hash, Some(account)).await })
-            })
-            .await?;
+            app.run(SetPassword { account: account.into(), hash, by: Some(account) }).await?;
             // The password change ended all sessions: this visitor gets a new one.
             let cookie = new_session(&app, account, None).await?;
             let mut visitor = visitor;
@@ -210,7 +196,7 @@ async fn change_password(
                 FormOutcome { notice: Some(words.password_changed.to_owned()), ..FormOutcome::default() },
             )
             .await?;
-            set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
+            set_cookie(&mut shown, &visitor, SESSION_COOKIE, &cookie, LIFETIME_MS / SECOND);
             return Ok(shown);
         }
         Ok(_) => words.wrong.to_owned(),

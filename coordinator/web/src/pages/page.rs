@@ -1,6 +1,6 @@
 //! The frame of every page, and its response.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
 use askama::Template;
 use axum::{
@@ -10,8 +10,7 @@ use axum::{
 };
 use coordinator_core::{
     clock::Time,
-    model::{Reason, Refusal},
-    people::sessions::Session,
+    model::{Reason, Refusal, Session},
 };
 use protocol::api::{problem::Code, work::Role};
 
@@ -176,8 +175,8 @@ impl Page {
 
     /// The label of a state of the database.
     #[must_use]
-    pub(crate) fn state_label(&self, state: &str) -> String {
-        words::state(self.visitor.language, state)
+    pub(crate) fn state_label(&self, state: impl Display) -> String {
+        words::state(self.visitor.language, &state.to_string())
     }
 
     /// The label of a shard's state: a rejected shard differs from a rejected net.
@@ -212,8 +211,8 @@ impl Page {
 
     /// The CSS class of a state: good, bad, or wait.
     #[must_use]
-    pub(crate) fn badge_class(&self, state: &str) -> &'static str {
-        match state {
+    pub(crate) fn badge_class(&self, state: impl Display) -> &'static str {
+        match state.to_string().as_str() {
             "running" | "promoted" | "validated" | "active" | "open" | "leased" | "equal" | "clean" => "good",
             "stuck" | "rejected" | "disputed" | "quarantined" | "blocked" | "failed" | "different" => "bad",
             "paused" | "pending" | "candidate" | "received" | "waiting" | "rolled_back" => "wait",
@@ -223,7 +222,7 @@ impl Page {
 
     /// Fills a text's placeholder.
     #[must_use]
-    pub(crate) fn fill(&self, text: &str, value: impl std::fmt::Display) -> String {
+    pub(crate) fn fill(&self, text: &str, value: impl Display) -> String {
         words::fill(text, value)
     }
 

@@ -3,7 +3,10 @@
 
 use askama::Template;
 use axum::{Router, extract::State, response::Response, routing::get};
-use coordinator_core::reports::people::{self, Day, Machine, Person};
+use coordinator_core::{
+    model::AccountState,
+    reports::people::{self, Day, Machine, Person},
+};
 use protocol::api::work::Role;
 
 use super::{
@@ -31,7 +34,7 @@ struct PersonPage {
 
 /// The private part.
 struct Own {
-    state: String,
+    state: AccountState,
     days: String,
     machines: Vec<Machine>,
     parts: Parts,
@@ -55,13 +58,13 @@ async fn person(
                 if !may {
                     return Ok((person, None));
                 }
-                let days = people::days(c, account, now).await?;
-                Ok((person, Some((state, days, people::machines(c, Some(account), i64::from(part.page)).await?))))
+                let days = people::days(c, account.0, now).await?;
+                Ok((person, Some((state, days, people::machines(c, Some(account.0), i64::from(part.page)).await?))))
             })
         })
         .await?;
     let words = &visitor.language.words().data_and_admin;
-    let own = own.map(|(state, days, machines): (String, Vec<Day>, Vec<Machine>)| {
+    let own = own.map(|(state, days, machines): (AccountState, Vec<Day>, Vec<Machine>)| {
         let bars: Vec<Bar> = days.iter().map(|day| Bar { name: format::date(day.day), value: day.games }).collect();
         let parts = Parts::around(part, machines.len());
         Own { state, days: charts::columns(visitor.language, words.person_days, &bars), machines, parts }

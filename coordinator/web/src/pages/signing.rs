@@ -12,9 +12,13 @@ use axum::{
 };
 use coordinator_core::{
     clock::SECOND,
-    model::{AccountState, Registration as RegistrationMode},
-    people::{self, passwords, sessions},
-    store::StoreError,
+    model::{Account, AccountId, AccountKey, AccountState, Refusal, Registration as RegistrationMode},
+    ops::{
+        accounts::RegisterAccount,
+        sessions::{BeginSession, EndSession, LIFETIME_MS},
+    },
+    people::{self, passwords},
+    store::{Accounts, StoreError},
 };
 use protocol::api::problem::Code;
 use serde::Deserialize;
@@ -107,23 +111,17 @@ async fn sign_in(
     if let Err(minutes) = check_attempts(&app, &sent.name, &headers, peer) {
         return fault(fill(words.too_often, minutes), StatusCode::TOO_MANY_REQUESTS);
     }
-    let name = sent.name.clone();
-    let kept = app
-        .read(move |mut connection| {
-            let name = name.clone();
-            Box::pin(async move { passwords::find(&mut connection, &name).await })
-        })
-        .await?;
+    let kept = find(&app, &sent.name).await?;
     let (password, hash) = (sent.password.clone(), kept.as_ref().and_then(|kept| kept.password.clone()));
     let is_right = blocking(move || passwords::verify(&password, hash.as_deref())).await?;
     let Some(kept) = kept.filter(|_| is_right) else {
         return fault(words.wrong.to_owned(), StatusCode::FORBIDDEN);
     };
     clear_attempts(&app, &sent.name, &headers, peer);
-    match kept.state.as_str() {
-        "active" | "quarantined" => {}
-        "pending" => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
-        _ => {
+    match kept.state {
+        AccountState::Active | AccountState::Quarantined => {}
+        AccountState::Pending => return fault(words.pending.to_owned(), StatusCode::FORBIDDEN),
+        AccountState::Blocked | AccountState::Deleted => {
             let message = kept.message.map(|why| reason(visitor.language, &why));
             return fault(message.unwrap_or_else(|| words.blocked.to_owned()), StatusCode::FORBIDDEN);
         }
@@ -144,27 +142,36 @@ pub(super) fn clear_attempts(app: &App, name: &str, headers: &HeaderMap, peer: S
 }
 
 /// Begins a session in place of the previous one, and redirects.
-async fn begin(app: &App, visitor: &Visitor, account: i64, before: Option<String>, next: &str) -> ApiResult<Response> {
+async fn begin(
+    app: &App,
+    visitor: &Visitor,
+    account: AccountId,
+    before: Option<String>,
+    next: &str,
+) -> ApiResult<Response> {
     let mut response = Redirect::to(next).into_response();
     let cookie = new_session(app, account, before).await?;
-    set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
+    set_cookie(&mut response, visitor, SESSION_COOKIE, &cookie, LIFETIME_MS / SECOND);
     Ok(response)
 }
 
-pub(super) async fn new_session(app: &App, account: i64, before: Option<String>) -> ApiResult<String> {
-    let now = app.clock.now();
-    let cookie = app
-        .write(move |mut connection| {
-            let before = before.clone();
-            Box::pin(async move {
-                if let Some(before) = before {
-                    sessions::end(&mut connection, &before).await?;
-                }
-                sessions::begin(&mut connection, now, account).await
-            })
-        })
-        .await?;
+pub(super) async fn new_session(app: &App, account: AccountId, previous: Option<String>) -> ApiResult<String> {
+    let (cookie, form) = (people::secret("")?, people::secret("")?);
+    app.run(BeginSession { account, previous, cookie: cookie.clone(), form }).await?;
     Ok(cookie)
+}
+
+/// The account with this name.
+pub(super) async fn find(app: &App, name: &str) -> ApiResult<Option<Account>> {
+    let name = AccountKey::from(name);
+    let found = app.read(move |connection| {
+        let name = name.clone();
+        Box::pin(async move { Accounts::on(connection).get(&name).await })
+    });
+    match found.await {
+        Err(StoreError::Rejected(Refusal::NoAccount { .. })) => Ok(None),
+        found => Ok(Some(found?)),
+    }
 }
 
 /// Runs password hashing, at most four at once: argon2 needs memory and time.
@@ -178,11 +185,7 @@ async fn sign_out(State(app): State<App>, request: Request) -> ApiResult<Respons
     let session = cookie(request.headers(), SESSION_COOKIE).map(ToOwned::to_owned);
     let Form(visitor, Empty {}) = <Form<Empty> as axum::extract::FromRequest<_>>::from_request(request, &app).await?;
     if let Some(session) = session {
-        app.write(move |mut connection| {
-            let session = session.clone();
-            Box::pin(async move { sessions::end(&mut connection, &session).await })
-        })
-        .await?;
+        app.run(EndSession { cookie: session }).await?;
     }
     let mut response = Redirect::to(&visitor.link("")).into_response();
     set_cookie(&mut response, &visitor, SESSION_COOKIE, "", 0);
@@ -267,21 +270,11 @@ async fn register(
         Err(StoreError::Rejected(refusal)) => return fault(visitor.refusal(&refusal)),
         Err(other) => return Err(other.into()),
     };
-    let (now, name) = (app.clock.now(), sent.name.clone());
     let state = mode.first_state(invitation.is_some());
-    let made = app
-        .write(move |mut connection| {
-            let (name, invitation, hash) = (name.clone(), invitation.clone(), hash.clone());
-            Box::pin(async move {
-                let c = &mut connection;
-                let account = people::register(c, now, &name, state.name(), invitation.as_deref()).await?;
-                passwords::set(c, now, account, &hash, Some(account)).await?;
-                Ok((account, people::create_token(c, now, account, "first", None, None).await?))
-            })
-        })
-        .await;
-    let (account, token) = match made {
-        Ok(made) => made,
+    let (name, password, token) = (sent.name.clone(), Some(hash), people::new_token()?);
+    let made = app.run(RegisterAccount { name, state, invitation, password, token: token.clone() }).await;
+    let account = match made {
+        Ok(account) => account,
         Err(StoreError::Rejected(refusal))
             if matches!(refusal.code(), Code::Invalid | Code::Conflict | Code::Forbidden) =>
         {
@@ -301,7 +294,7 @@ async fn register(
     let page = visitor.page("register", fill(words.registered, &sent.name), "");
     let mut response = show(&RegisteredPage { page, token, approved })?;
     if let Some(cookie) = cookie {
-        set_cookie(&mut response, &visitor, SESSION_COOKIE, &cookie, sessions::LIFETIME_MS / SECOND);
+        set_cookie(&mut response, &visitor, SESSION_COOKIE, &cookie, LIFETIME_MS / SECOND);
     }
     Ok(response)
 }

@@ -49,7 +49,7 @@ struct WorkersPage {
 
 async fn workers(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let now = app.clock.now();
-    let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account));
+    let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account.0));
     let (active, threads, machines, failures) = app
         .read(move |mut connection| {
             Box::pin(async move {

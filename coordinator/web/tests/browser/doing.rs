@@ -1,6 +1,6 @@
 //! Actions of people on the pages.
 
-use coordinator_core::{campaigns::matches, store::Store as _};
+use coordinator_core::{model::JobKind, ops::matches::CreateMatch};
 use protocol::campaign::{Campaign, Gate};
 use serde_json::{Value, json};
 
@@ -142,11 +142,8 @@ async fn a_match_is_watched_until_its_decision() {
     let campaign = Campaign::from_text(CAMPAIGN).unwrap();
     let gate = Gate { elo0: 0.0, elo1: 40.0, batch_pairs: 8, ..campaign.gate };
     let header = gate.header(campaign.rules, 1, None, None, 5);
-    let made = bench.service.store.write(move |mut c| {
-        let header = header.clone();
-        Box::pin(async move { matches::create(&mut c, NOW, "match", &header, &gate).await })
-    });
-    let job = made.await.unwrap();
+    let create = CreateMatch { kind: JobKind::Match, header, gate };
+    let job = bench.service.store.run(NOW, create).await.unwrap().0;
     let play = |first: i64, pairs: Vec<u8>| {
         // All machines are Ann's.
         stage::sql(&bench, stage::shards(job, 1 + first / 16, first, &pairs, NOW.0 + first * 1_000, [1; 10]))

@@ -1,6 +1,6 @@
 //! Pages that follow changes: after being hidden, rejected, or in use.
 
-use coordinator_core::{campaigns, store::Store as _};
+use coordinator_core::ops::campaigns::CreateCampaign;
 use serde_json::{Value, json};
 
 use crate::{
@@ -14,11 +14,7 @@ use crate::{
 /// Creates a campaign and nothing else: one change at one instant.
 async fn begin(bench: &Bench, name: &str) {
     let text = CAMPAIGN.replace("name = \"quick\"", &format!("name = \"{name}\""));
-    let made = bench.service.store.write(move |mut c| {
-        let text = text.clone();
-        Box::pin(async move { campaigns::create(&mut c, NOW, &text, None).await })
-    });
-    made.await.unwrap();
+    bench.service.store.run(NOW, CreateCampaign { text, by: None }).await.unwrap();
 }
 
 /// A second stream of the same page, which counts events.

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use coordinator_core::{
-    campaigns::matches,
     events::record_event,
-    gate,
-    model::{Event, Reason, Stall},
+    gate, matches,
+    model::{AccountState, Event, Reason, Stall},
     objects::Kind,
-    people,
+    ops::accounts::CreateAccount,
     store::Store as _,
 };
 use dataset::{Digest, Record};
@@ -92,17 +91,12 @@ pub(crate) async fn fill(bench: &Bench) {
         bench.account(name, role).await;
         set_password(bench, name).await;
     }
-    let now = NOW;
-    let made = bench.service.store.write(move |mut c| {
-        Box::pin(async move {
-            for name in ["river-walker", "old_general", "silkroad", "cannon88", "tang", "yu-the-great"] {
-                people::create_account(&mut c, now, name, Role::Volunteer, "active", None).await?;
-            }
-            people::create_account(&mut c, now, "newcomer", Role::Volunteer, "pending", None).await?;
-            Ok(())
-        })
-    });
-    made.await.unwrap();
+    let names = ["river-walker", "old_general", "silkroad", "cannon88", "tang", "yu-the-great", "newcomer"];
+    for name in names {
+        let state = if name == "newcomer" { AccountState::Pending } else { AccountState::Active };
+        let account = CreateAccount { name: name.to_owned(), role: Role::Volunteer, state, by: None };
+        bench.service.store.run(NOW, account).await.unwrap();
+    }
     bench.campaign(TEXT).await;
     bench.campaign(&TEXT.replace("yangtze", "pearl").replace("width = 256", "width = 128")).await;
     bench.campaign(&TEXT.replace("yangtze", "yellow")).await;

@@ -7,10 +7,11 @@ use std::{
 };
 
 use coordinator_core::{
-    campaigns,
     clock::{Clock, Time},
     driver,
+    model::AccountState,
     objects::Objects,
+    ops::{accounts::CreateAccount, campaigns::CreateCampaign, tokens::CreateToken},
     people,
     service::Service,
     settings::Settings,
@@ -89,25 +90,16 @@ impl Bench {
 
     /// An account with a token.
     pub(crate) async fn account(&self, name: &str, role: Role) -> String {
-        let (now, name) = (self.clock.now(), name.to_owned());
-        let made = self.service.store.write(move |mut c| {
-            let name = name.clone();
-            Box::pin(async move {
-                let account = people::create_account(&mut c, now, &name, role, "active", None).await?;
-                people::create_token(&mut c, now, account, "test", None, None).await
-            })
-        });
-        made.await.unwrap()
+        let (name, state, secret) = (name.to_owned(), AccountState::Active, people::new_token().unwrap());
+        let account = self.service.run(CreateAccount { name, role, state, by: None }).await.unwrap().into();
+        let token = CreateToken { account, name: "test".to_owned(), role: None, expires: None, secret: secret.clone() };
+        self.service.run(token).await.unwrap();
+        secret
     }
 
     /// Begins a campaign, and creates its first job.
     pub(crate) async fn campaign(&self, text: &str) {
-        let (now, text) = (self.clock.now(), text.to_owned());
-        let made = self.service.store.write(move |mut c| {
-            let text = text.clone();
-            Box::pin(async move { campaigns::create(&mut c, now, &text, None).await })
-        });
-        made.await.unwrap();
+        self.service.run(CreateCampaign { text: text.to_owned(), by: None }).await.unwrap();
         self.step().await;
     }
 

@@ -1,6 +1,6 @@
 //! Settings of administrators, privacy of machines, and translations of Chinese pages.
 
-use coordinator_core::{model::Registration, people, store::Store as _};
+use coordinator_core::{model::Registration, ops::accounts::DeleteAccount};
 use protocol::api::work::Role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -149,14 +149,7 @@ async fn a_person_is_public_by_name_and_totals_only() {
     assert_eq!((at_root.status, at_root.header("location")), (StatusCode::SEE_OTHER, "/en/people/ann"));
     assert_eq!(stranger.get("/people/%2F%2Fevil.test").await.status, StatusCode::NOT_FOUND);
     assert_eq!(stranger.get("/en/people/unknown").await.status, StatusCode::NOT_FOUND);
-    let now = bench.clock.now();
-    let done = bench.service.store.write(move |mut c| {
-        Box::pin(async move {
-            let ann = people::account_by_name(&mut c, "ann").await?;
-            people::delete_account(&mut c, now, ann, None).await
-        })
-    });
-    done.await.unwrap();
+    bench.service.run(DeleteAccount { account: "ann".into(), by: None }).await.unwrap();
     assert_eq!(stranger.get("/en/people/ann").await.status, StatusCode::NOT_FOUND);
     let ranking = stranger.get("/en/people").await.text;
     assert!(ranking.contains("a deleted account") && !ranking.contains("/people/deleted"), "{ranking}");

@@ -1,6 +1,6 @@
 //! Dishonest workers: their false results are detected and leave the pool, or change nothing.
 
-use coordinator_core::{campaigns::matches, store::Store as _};
+use coordinator_core::{matches, model::JobKind, ops::matches::CreateMatch, store::Store as _};
 use dataset::{Header, Reason, Record, ScoredMove, delivery, shard::Shard};
 use protocol::{
     api::{
@@ -334,12 +334,7 @@ async fn with_match(bench: &Bench) -> i64 {
     let plan = Campaign::from_text(CAMPAIGN).unwrap();
     let gate = Gate { elo1: 100.0, batch_pairs: 4, most_pairs: 24, candidate_nodes_percent: 60, ..plan.gate };
     let header = gate.header(plan.rules, protocol::BENCH_SIGNATURE, None, None, 7);
-    let now = bench.clock.now();
-    let created = bench.service.store.write(move |mut c| {
-        let header = header.clone();
-        Box::pin(async move { matches::create(&mut c, now, "match", &header, &gate).await })
-    });
-    created.await.unwrap()
+    bench.service.run(CreateMatch { kind: JobKind::Match, header, gate }).await.unwrap().0
 }
 
 async fn decision(bench: &Bench, job: i64) -> Option<String> {

@@ -7,7 +7,6 @@ use crate::bench::Bench;
 
 /// Creates a match of two plain players. Returns its job.
 pub(crate) async fn begin(bench: &Bench) -> i64 {
-    let now = bench.clock.now();
     let header = Header {
         bench_signature: protocol::BENCH_SIGNATURE,
         net: None,
@@ -22,13 +21,9 @@ pub(crate) async fn begin(bench: &Bench) -> i64 {
         first_game: 0,
     };
     let gate: protocol::campaign::Gate = toml::from_str("nodes = 60\nmost_pairs = 500\n").unwrap();
-    let made = coordinator_core::store::Store::write(&bench.service.store, move |mut c| {
-        let header = header.clone();
-        Box::pin(
-            async move { coordinator_core::campaigns::matches::create(&mut c, now, "match", &header, &gate).await },
-        )
-    });
-    made.await.unwrap()
+    let create =
+        coordinator_core::ops::matches::CreateMatch { kind: coordinator_core::model::JobKind::Match, header, gate };
+    bench.service.run(create).await.unwrap().0
 }
 
 pub(crate) fn live(lease: &Lease, moves: &str) -> Live {

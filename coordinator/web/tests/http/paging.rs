@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use coordinator_core::{people::passwords, store::Store as _};
+use coordinator_core::{ops::accounts::SetPassword, people::passwords};
 use protocol::api::work::Role;
 use reqwest::{Client, Method, Response, StatusCode, header, redirect::Policy};
 
@@ -103,13 +103,6 @@ impl Shown {
 
 /// Sets an account's password to the one of these tests.
 pub(crate) async fn set_password(bench: &Bench, name: &str) {
-    let (now, name, hash) = (bench.clock.now(), name.to_owned(), passwords::hash(PASSWORD).unwrap());
-    let done = bench.service.store.write(move |mut c| {
-        let (name, hash) = (name.clone(), hash.clone());
-        Box::pin(async move {
-            let account = coordinator_core::people::account_by_name(&mut c, &name).await?;
-            passwords::set(&mut c, now, account, &hash, None).await
-        })
-    });
-    done.await.unwrap();
+    let hash = passwords::hash(PASSWORD).unwrap();
+    bench.service.run(SetPassword { account: name.into(), hash, by: None }).await.unwrap();
 }

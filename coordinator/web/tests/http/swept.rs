@@ -3,7 +3,7 @@
 use coordinator_core::{
     clock::{Clock, HOUR},
     driver,
-    model::{AccountId, LeaseToken},
+    model::LeaseToken,
     objects::{Kind, ObjectError},
     ops::uploads::ReceiveUpload,
 };
@@ -99,7 +99,7 @@ async fn a_sweep_between_storing_and_recording_loses_nothing() {
         let account = bench.service.identify(&token).await.unwrap().account;
         let upload = ReceiveUpload {
             lease: LeaseToken(lease.token.clone()),
-            account: AccountId(account),
+            account,
             hash,
             bytes: length,
             first: lease.terms.first_game,

@@ -17,10 +17,13 @@ use axum::{
 use coordinator_core::{
     clock::HOUR,
     events::record_event,
-    model::{AccountId, Event, Reason, Stall},
-    ops::disputes::SetQuarantine,
-    people,
-    store::{Store as _, StoreError},
+    model::{Event, Reason, Stall, WebhookId},
+    ops::{
+        disputes::SetQuarantine,
+        webhooks::{AddWebhook, DEFAULT_KINDS, RemoveWebhook},
+    },
+    people::secret,
+    store::{Accounts, Store as _, StoreError, Webhooks},
     webhooks::{self, Sender, signature},
 };
 use protocol::api::{problem::Code, work::Role};
@@ -75,13 +78,10 @@ async fn receive(State(receiver): State<Receiver>, headers: HeaderMap, body: Str
     }
 }
 
-async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(i64, String), StoreError> {
-    let (now, kinds): (_, Vec<String>) = (bench.clock.now(), kinds.iter().map(|&kind| kind.to_owned()).collect());
-    let added = bench.service.store.write(move |mut c| {
-        let (address, kinds) = (address.clone(), kinds.clone());
-        Box::pin(async move { webhooks::add(&mut c, now, &address, &kinds).await })
-    });
-    added.await
+async fn add(bench: &Bench, address: String, kinds: &[&str]) -> Result<(WebhookId, String), StoreError> {
+    let (kinds, secret) = (kinds.iter().map(|&kind| kind.to_owned()).collect(), secret("webhook_")?);
+    let webhook = bench.service.run(AddWebhook { address, kinds, secret: secret.clone() }).await?;
+    Ok((webhook, secret))
 }
 
 async fn cause_event(bench: &Bench, kind: &'static str) {
@@ -110,13 +110,13 @@ async fn deliver(bench: &Bench) -> (usize, usize) {
 async fn events_are_delivered_once_and_signed() {
     let bench = Bench::start().await;
     let (receiver, at) = Receiver::start(&[]).await;
-    let (_, secret) = add(&bench, format!("http://{at}/hook?key=1"), &webhooks::DEFAULT_KINDS).await.unwrap();
+    let (_, secret) = add(&bench, format!("http://{at}/hook?key=1"), &DEFAULT_KINDS).await.unwrap();
     cause_event(&bench, "promotion").await;
     cause_event(&bench, "candidate").await;
     bench.account("eve", Role::Volunteer).await;
     let now = bench.clock.now();
-    let eve = bench.service.store.read(|mut c| Box::pin(async move { people::account_by_name(&mut c, "eve").await }));
-    let (account, reason) = (AccountId(eve.await.unwrap()), "by hand".into());
+    let eve = bench.service.store.read(|c| Box::pin(async move { Accounts::on(c).get(&"eve".into()).await }));
+    let (account, reason) = (eve.await.unwrap().id, "by hand".into());
     bench.service.run(SetQuarantine { account, begins: true, by: None, reason }).await.unwrap();
     assert_eq!(deliver(&bench).await, (2, 2));
     let requests = receiver.take_requests();
@@ -222,12 +222,9 @@ async fn an_invalid_address_is_rejected() {
     }
     assert!(add(&bench, "https://example.org/".to_owned(), &["weather"]).await.is_err());
     let (id, secret) = add(&bench, "https://example.org/".to_owned(), &["disk"]).await.unwrap();
-    let listed = bench.service.store.read(|mut c| Box::pin(async move { webhooks::list(&mut c).await })).await.unwrap();
-    assert!(!listed.to_string().contains(&secret) && listed[0]["webhook"] == id, "{listed}");
+    let listed = bench.service.store.read(|c| Box::pin(async move { Webhooks::on(c).list().await })).await.unwrap();
+    assert!(!listed.to_string().contains(&secret) && listed[0]["webhook"] == id.0, "{listed}");
     cause_event(&bench, "disk").await;
-    let now = bench.clock.now();
-    let removed =
-        bench.service.store.write(move |mut c| Box::pin(async move { webhooks::remove(&mut c, now, id).await }));
-    removed.await.unwrap();
+    bench.service.run(RemoveWebhook { webhook: id }).await.unwrap();
     assert_eq!(deliver(&bench).await, (0, 0));
 }

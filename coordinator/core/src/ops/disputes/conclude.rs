@@ -73,7 +73,7 @@ impl Progress {
                 tx.shards().save_audit(id, shard.audited_games, shard.audit).await?;
             }
             Transition::Recount(account) => {
-                let clean_until = tx.standing().save_gain(account, case.take_gain(account)).await?;
+                let clean_until = tx.accounts().save_gain(account, case.take_gain(account)).await?;
                 case.recounted(account, clean_until);
             }
             _ => {}
@@ -118,12 +118,12 @@ impl Progress {
         let account = match transition {
             Transition::Distrust(account) => {
                 let message = Reason::Quarantined(Box::new(cause.reason.clone()));
-                let is_new = tx.standing().quarantine(account, message).await?;
+                let is_new = tx.accounts().quarantine(account, message).await?;
                 self.decision = Some(Decision { account, begins: true, is_new });
                 account
             }
             Transition::Trust(account) => {
-                let is_new = tx.standing().lift(account).await?;
+                let is_new = tx.accounts().lift(account).await?;
                 self.decision = Some(Decision { account, begins: false, is_new });
                 account
             }
@@ -153,7 +153,7 @@ impl Progress {
             } else {
                 Event::QuarantineLifted { account, reason, uploads }
             };
-            record_event(&mut tx.connection(), now, cause.by.map(|by| by.0), event).await?;
+            record_event(&mut tx.connection(), now, cause.by, event).await?;
         }
         Ok(())
     }

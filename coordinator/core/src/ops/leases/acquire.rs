@@ -12,8 +12,8 @@ use crate::{
     clock::{HOUR, SECOND, Time},
     events::{Event, record_event},
     model::{AccountId, Job, JobState, LeaseId, LeaseKind, LeaseToken, NewLease, Player, ShardId, Stall, WorkerId},
-    ops::live,
-    people::{self, secret},
+    ops::{live, workers::MAX_THREADS},
+    people::secret,
     rules::{
         audits,
         case::Case,
@@ -65,7 +65,7 @@ impl AcquireLease {
     /// The games for a worker: those of an equal request, or else a dispute, an audit or new ones.
     async fn work(&self, tx: &mut Tx<'_>, player: &Player) -> Result<Work, StoreError> {
         let now = tx.now();
-        let threads = self.ask.threads.clamp(1, people::MAX_THREADS);
+        let threads = self.ask.threads.clamp(1, MAX_THREADS);
         tx.workers().record_request(player.id, now, threads, self.ask.nodes_per_second).await?;
         if let Some(lease) = self.repeated(tx, player.id).await? {
             return Ok(Work::Games(lease));

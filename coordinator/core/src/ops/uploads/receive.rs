@@ -45,7 +45,7 @@ impl Operation for ReceiveUpload {
             return Ok((ReceiptStatus::Duplicate, tx.shards().notices(lease.worker).await?));
         }
         // A quarantined account's games are kept, in case the quarantine is lifted.
-        let state = match tx.standing().shared_state(lease.account).await? {
+        let state = match tx.accounts().shared_state(lease.account).await? {
             AccountState::Quarantined => ShardState::Quarantined,
             _ => ShardState::Received,
         };

@@ -48,7 +48,7 @@ impl Operation for AcceptShard {
         let before = tx.shards().validated_of(job.id, shard.account, &shard.numbers, id).await?;
         let before: Vec<_> = before.into_iter().map(|part| part.numbers).collect();
         if let Some(credit) = Credit::of(&shard.numbers, &before, report) {
-            tx.standing().credit(shard.account, now, credit).await?;
+            tx.accounts().credit(shard.account, now, credit).await?;
         }
         Ok(())
     }

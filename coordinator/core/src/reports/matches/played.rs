@@ -17,9 +17,9 @@ use tokio::{sync::watch, time::timeout};
 
 use super::workers::{self, Tally};
 use crate::{
-    campaigns::matches::{self, Standing},
     clock::{SECOND, Time},
     gate,
+    matches::{self, Standing},
     model::Refusal,
     service::Service,
     store::{Connection, StoreError},

@@ -256,13 +256,12 @@ async fn one_game_is_no_audit(lab: Lab) {
 /// does not hide the events about it.
 async fn a_deleted_account_leaves_no_confirmations(lab: Lab) {
     let [ann, eve] = an_audit(&lab).await;
-    let now = lab.now();
-    crate::op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, ann.account, None)).unwrap();
+    lab.delete(ann).await;
     super::disputes::quarantine(&lab, ann).await;
     assert_eq!(audit_of(&lab, 1).await, "wanted");
     let said = format!("SELECT COUNT(*) FROM events WHERE subject = 'account:{}' AND kind = 'quarantine'", eve.account);
     super::disputes::quarantine(&lab, eve).await;
-    crate::op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, eve.account, None)).unwrap();
+    lab.delete(eve).await;
     assert_eq!(lab.value::<i64>(&format!("{said} AND text LIKE '%left the pool%'")).await, 1);
 }
 

@@ -1,10 +1,10 @@
 //! Campaigns over several generations.
 
 use coordinator_core::{
-    campaigns::{self, Command, matches, nets},
-    gate,
-    model::JobId,
-    store::counting,
+    gate, matches,
+    model::{Campaign, CampaignCommand as Command, CampaignId, JobId, NetState},
+    ops::{campaigns::RollBackCampaign, matches::ConcludeMatches, nets::AddNet},
+    store::{Campaigns, counting},
 };
 use dataset::{Digest, manifest::Manifest};
 use protocol::{api::problem::Code, campaign::Gate};
@@ -51,8 +51,7 @@ pub(super) async fn gating(lab: &Lab, player: Player, strength: usize) -> (i64, 
     for seed in 1..100 {
         let text =
             CAMPAIGN.replace("\"test\"", &format!("\"test{seed}\"")).replace("seed = 1", &format!("seed = {seed}"));
-        let now = lab.now();
-        let id = op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)).unwrap();
+        let id = lab.create(&text).await.unwrap();
         lab.drive(id).await;
         lab.play(player, 2).await;
         lab.drive(id).await;
@@ -70,12 +69,11 @@ pub(super) async fn gating(lab: &Lab, player: Player, strength: usize) -> (i64, 
 }
 
 pub(super) async fn command(lab: &Lab, id: i64, what: Command) -> Result<(), Code> {
-    let now = lab.now();
-    op!(lab.write, [], |c| campaigns::command(&mut c, now, id, what, None, None)).map_err(code)
+    lab.command(id, what, None, None).await.map_err(code)
 }
 
-pub(super) async fn row(lab: &Lab, id: i64) -> campaigns::CampaignRow {
-    op!(lab.read, [], |c| campaigns::read(&mut c, id)).unwrap()
+pub(super) async fn row(lab: &Lab, id: i64) -> Campaign {
+    op!(lab.read, [], |c| Campaigns::on(c).get(&CampaignId(id).into())).unwrap()
 }
 
 pub(super) async fn state_of(lab: &Lab, net: Digest) -> String {
@@ -93,22 +91,14 @@ pub(super) async fn verdict(lab: &Lab, job: i64) -> (gate::Verdict, gate::Verdic
 }
 
 async fn a_campaign_is_created_once(lab: Lab) {
-    let (now, text) = (lab.now(), CAMPAIGN.to_owned());
-    let (left, right) =
-        tokio::join!(async { op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)) }, async {
-            op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None))
-        });
+    let (left, right) = tokio::join!(lab.create(CAMPAIGN), lab.create(CAMPAIGN));
     let refused = [left, right].into_iter().filter_map(Result::err).map(code).collect::<Vec<_>>();
     assert_eq!(refused, [Code::Conflict]);
     let missing = CAMPAIGN.replace("\"test\"", &format!("\"other\"\nchampion = \"{}\"", net(1)));
-    let created = op!(lab.write, [missing], |c| campaigns::create(&mut c, now, &missing, None));
-    assert_eq!(created.map_err(code), Err(Code::NotFound));
-    let base = new_net(net(1), "base");
-    op!(lab.write, [base], |c| nets::add(&mut c, now, &base)).unwrap();
-    assert!(op!(lab.write, [missing], |c| campaigns::create(&mut c, now, &missing, None)).is_ok());
-    let none = "name = 1".to_owned();
-    let created = op!(lab.write, [none], |c| campaigns::create(&mut c, now, &none, None));
-    assert_eq!(created.map_err(code), Err(Code::Invalid));
+    assert_eq!(lab.create(&missing).await.map_err(code), Err(Code::NotFound));
+    lab.run(AddNet { net: new_net(net(1), NetState::Base) }).await.unwrap();
+    assert!(lab.create(&missing).await.is_ok());
+    assert_eq!(lab.create("name = 1").await.map_err(code), Err(Code::Invalid));
 }
 
 async fn a_stronger_candidate_is_promoted(lab: Lab) {
@@ -304,8 +294,7 @@ async fn steps_can_be_taken_by_hand(lab: Lab) {
     command(&lab, id, Command::Train).await.unwrap();
     lab.train(judge, net(2)).await;
     lab.drive(id).await;
-    let now = lab.now();
-    op!(lab.write, [], |c| campaigns::command(&mut c, now, id, Command::Promote, None, Some(1))).unwrap();
+    lab.command(id, Command::Promote, None, Some(1)).await.unwrap();
     assert_eq!(row(&lab, id).await.champion, Some(net(2)));
     let promotion = "SELECT kind, account FROM promotions";
     assert_eq!(lab.rows::<(String, i64)>(promotion).await, [("hand".to_owned(), 1)]);
@@ -313,9 +302,8 @@ async fn steps_can_be_taken_by_hand(lab: Lab) {
 
 async fn a_step_by_hand_may_end_it(lab: Lab) {
     let judge = lab.judge("judge").await;
-    let now = lab.now();
     let text = CAMPAIGN.replace("most_candidates = 2", "most_candidates = 2\nmost = 1");
-    let id = op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)).unwrap();
+    let id = lab.create(&text).await.unwrap();
     lab.drive(id).await;
     lab.play(judge, 2).await;
     lab.drive(id).await;
@@ -329,10 +317,8 @@ async fn a_step_by_hand_may_end_it(lab: Lab) {
 
 async fn a_command_on_an_older_version_is_rejected(lab: Lab) {
     let (id, _) = lab.campaign("one").await;
-    let (now, seen) = (lab.now(), row(&lab, id).await.changed);
-    let pause = async || {
-        op!(lab.write, [], |c| campaigns::command(&mut c, now, id, Command::Pause, Some(seen), None)).map_err(code)
-    };
+    let seen = row(&lab, id).await.changed;
+    let pause = async || lab.command(id, Command::Pause, Some(seen), None).await.map_err(code);
     assert_eq!(pause().await, Ok(()));
     assert_eq!(pause().await, Err(Code::PreconditionFailed));
 }
@@ -348,8 +334,8 @@ async fn a_promotion_is_taken_back(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, _) = lab.campaign("one").await;
     let back = async || {
-        let now = lab.now();
-        op!(lab.write, [], |c| campaigns::roll_back(&mut c, now, id, None, None, "it blunders")).map_err(code)
+        let (campaign, reason) = (CampaignId(id).into(), "it blunders".to_owned());
+        lab.run(RollBackCampaign { campaign, seen: None, reason, by: None }).await.map_err(code)
     };
     assert_eq!(back().await, Err(Code::Conflict));
     for number in [1, 2] {
@@ -381,11 +367,10 @@ async fn another_engine_begins_anew(lab: Lab) {
     let (id, gate) = gating(&lab, judge, 0).await;
     lab.play(judge, 1).await;
     let before = row(&lab, id).await;
-    let now = lab.now();
-    while op!(lab.write, [], |c| campaigns::drive(&mut c, now, id, SIGNATURE + 1)).unwrap() {}
+    while lab.advance(id, SIGNATURE + 1).await.unwrap() {}
     let after = row(&lab, id).await;
-    assert!(after.gate != Some(gate) && after.selfplay != before.selfplay && after.phase.name() == "gating");
-    for job in [gate, before.selfplay.unwrap()] {
+    assert!(after.gate != Some(JobId(gate)) && after.selfplay != before.selfplay && after.phase.name() == "gating");
+    for job in [JobId(gate), before.selfplay.unwrap()] {
         assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
     }
 }
@@ -405,10 +390,7 @@ async fn matches_outside_of_campaigns_are_concluded(lab: Lab) {
     let plan = Gate { nodes: 666, most_pairs: 40, elo1: 80.0, ..Gate::default() };
     let rating = super::leases::a_match(&lab, "rating", plan).await;
     let test = super::leases::a_match(&lab, "match", plan).await;
-    let conclude = async || {
-        let now = lab.now();
-        op!(lab.write, [], |c| matches::conclude(&mut c, now)).unwrap()
-    };
+    let conclude = async || lab.run(ConcludeMatches).await.unwrap();
     assert_eq!(conclude().await, 0);
     lab.play(judge, 3).await;
     conclude().await;

@@ -7,10 +7,7 @@ use protocol::api::{
 };
 
 use super::{cases, receiving::counted};
-use crate::{
-    common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, code},
-    op,
-};
+use crate::common::lab::{ALL_AUDITS, Lab, NO_AUDIT, Object, Player, code};
 
 cases! {
     a_trusted_worker_settles_a_dispute
@@ -357,8 +354,7 @@ async fn a_deleted_account_stays_deleted(lab: Lab) {
     let lease = lab.lease(ann, "1", 10).await;
     lab.deliver(ann, &lease).await;
     lab.validate(NO_AUDIT).await;
-    let now = lab.now();
-    op!(lab.write, [], |c| coordinator_core::people::delete_account(&mut c, now, ann.account, None)).unwrap();
+    lab.delete(ann).await;
     assert_eq!(counted(&lab, job).await, (10, 1_000), "the games stay");
     quarantine(&lab, ann).await;
     assert_eq!((account(&lab, ann).await, counted(&lab, job).await.0), ("deleted".into(), 0));

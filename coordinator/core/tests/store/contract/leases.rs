@@ -1,7 +1,6 @@
 //! Leases: grants, renewal, release and expiry.
 
 use coordinator_core::{
-    campaigns::matches,
     clock::{HOUR, SECOND},
     model::AccountId,
     ops::leases::{AcquireLease, Caller},
@@ -17,10 +16,7 @@ use protocol::{
 };
 
 use super::cases;
-use crate::{
-    common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE, code},
-    op,
-};
+use crate::common::lab::{CAMPAIGN, Lab, NO_AUDIT, SIGNATURE, code};
 
 cases! {
     fresh_games_follow_each_other
@@ -49,8 +45,7 @@ cases! {
 pub(super) async fn a_match(lab: &Lab, kind: &'static str, gate: Gate) -> i64 {
     let campaign = Campaign { gate, ..Campaign::from_text(CAMPAIGN).unwrap() };
     let header: Header = campaign.match_header(SIGNATURE, None, None, 5);
-    let now = lab.now();
-    let job = op!(lab.write, [header, gate], |c| matches::create(&mut c, now, kind, &header, &gate)).unwrap();
+    let job = lab.create_match(kind, header, gate).await;
     lab.clock.advance(SECOND);
     job
 }

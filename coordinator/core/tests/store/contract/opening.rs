@@ -2,8 +2,7 @@
 
 use coordinator_core::{
     clock::{Clock, Time},
-    people,
-    store::{Database, Dialect, OpenError, Store as _, StoreError},
+    store::{Database, Dialect, OpenError, SettingValues, Store as _, StoreError},
 };
 
 use super::cases;
@@ -21,7 +20,7 @@ cases! {
 }
 
 async fn set(lab: &Lab, name: &'static str) -> Result<(), StoreError> {
-    op!(lab.write, [], |c| people::set_setting(&mut c, name, "1"))
+    op!(lab.write, [], |c| SettingValues::on(c).set(name, "1"))
 }
 
 async fn the_folder_of_a_file_is_known(lab: Lab) {
@@ -37,7 +36,7 @@ async fn count(lab: &Lab) -> i64 {
 async fn an_operation_that_fails_leaves_nothing_and_harms_no_other(lab: Lab) {
     let bad = lab.store.write(|mut c| {
         Box::pin(async move {
-            people::set_setting(&mut c, "bad", "1").await?;
+            SettingValues::on(c.reborrow()).set("bad", "1").await?;
             sqlx::raw_sql("SELECT nonsense FROM nowhere").execute(c.raw()).await?;
             Ok(())
         })
@@ -53,7 +52,7 @@ async fn an_operation_that_panics_harms_no_other(lab: Lab) {
         store
             .write::<(), _>(|mut c| {
                 Box::pin(async move {
-                    people::set_setting(&mut c, "bad", "1").await?;
+                    SettingValues::on(c.reborrow()).set("bad", "1").await?;
                     panic!("this panic is part of a test");
                 })
             })
@@ -65,7 +64,7 @@ async fn an_operation_that_panics_harms_no_other(lab: Lab) {
 }
 
 async fn a_read_operation_cannot_write(lab: Lab) {
-    let done = op!(lab.read, [], |c| people::set_setting(&mut c, "bad", "1"));
+    let done = op!(lab.read, [], |c| SettingValues::on(c).set("bad", "1"));
     assert!(matches!(done, Err(StoreError::Database(_))), "{done:?}");
     assert_eq!(count(&lab).await, 0);
 }

@@ -2,7 +2,14 @@
 
 use coordinator_core::{
     clock::{DAY, SECOND, Time},
-    people::{self, Identity},
+    model::{AccountChange, AccountId, AccountKey, AccountState, Identity},
+    ops::{
+        accounts::{ChangeAccount, CreateAccount, DeleteAccount, Invite, RedeemInvitation},
+        tokens::{CreateToken, RecordTokenUse, RevokeToken},
+        workers::{RegisterWorker, ReportFailure},
+    },
+    people,
+    store::{Accounts, SettingValues},
 };
 use protocol::api::{
     problem::Code,
@@ -29,14 +36,25 @@ cases! {
     a_change_of_state_does_not_lift_a_quarantine
 }
 
-async fn account(lab: &Lab, name: &str, role: Role) -> Result<i64, Code> {
-    let (now, name) = (lab.now(), name.to_owned());
-    op!(lab.write, [name], |c| people::create_account(&mut c, now, &name, role, "active", None)).map_err(code)
+async fn account(lab: &Lab, name: &str, role: Role) -> Result<AccountId, Code> {
+    let name = name.to_owned();
+    lab.run(CreateAccount { name, role, state: AccountState::Active, by: None }).await.map_err(code)
 }
 
-async fn token(lab: &Lab, account: i64, role: Option<Role>, expires: Option<Time>) -> Result<String, Code> {
-    let now = lab.now();
-    op!(lab.write, [], |c| people::create_token(&mut c, now, account, "mine", role, expires)).map_err(code)
+async fn token(lab: &Lab, account: AccountId, role: Option<Role>, expires: Option<Time>) -> Result<String, Code> {
+    let (account, name, secret) = (account.into(), "mine".to_owned(), people::new_token().unwrap());
+    let done = lab.run(CreateToken { account, name, role, expires, secret: secret.clone() }).await;
+    done.map(|()| secret).map_err(code)
+}
+
+async fn change(lab: &Lab, account: AccountId, change: AccountChange, message: Option<&str>) -> Result<(), Code> {
+    let (account, message) = (account.into(), message.map(ToOwned::to_owned));
+    lab.run(ChangeAccount { account, changes: vec![change], message, by: None }).await.map_err(code)
+}
+
+async fn find(lab: &Lab, name: &str) -> Result<AccountId, Code> {
+    let name = AccountKey::from(name);
+    op!(lab.read, [name], |c| Accounts::on(c).get(&name)).map(|account| account.id).map_err(code)
 }
 
 async fn identity_of(lab: &Lab, token: &str) -> Result<Identity, Code> {
@@ -50,10 +68,8 @@ async fn a_name_is_unique(lab: Lab) {
     assert_eq!(account(&lab, "../ann", Role::Volunteer).await, Err(Code::Invalid));
     let (left, right) = tokio::join!(account(&lab, "Bob", Role::Volunteer), account(&lab, "BOB", Role::Volunteer));
     assert!(left.is_ok() != right.is_ok(), "{left:?} {right:?}");
-    let name = "ANN".to_owned();
-    assert_eq!(op!(lab.read, [name], |c| people::account_by_name(&mut c, &name)).unwrap(), ann);
-    let name = "Cid".to_owned();
-    assert_eq!(op!(lab.read, [name], |c| people::account_by_name(&mut c, &name)).map_err(code), Err(Code::NotFound));
+    assert_eq!(find(&lab, "ANN").await, Ok(ann));
+    assert_eq!(find(&lab, "Cid").await, Err(Code::NotFound));
 }
 
 async fn a_token_is_known_again(lab: Lab) {
@@ -62,8 +78,7 @@ async fn a_token_is_known_again(lab: Lab) {
     assert!(secret.starts_with(people::TOKEN_PREFIX) && secret.len() > 30, "{secret}");
     let known = identity_of(&lab, &secret).await.unwrap();
     assert_eq!((known.account, known.name.as_str(), known.role, known.record_use), (ann, "ann", Role::Trainer, true));
-    let now = lab.now();
-    op!(lab.write, [], |c| people::record_use(&mut c, now, known.token)).unwrap();
+    lab.run(RecordTokenUse { token: known.token.unwrap() }).await.unwrap();
     lab.clock.advance(59 * SECOND);
     assert!(!identity_of(&lab, &secret).await.unwrap().record_use);
     lab.clock.advance(SECOND);
@@ -79,8 +94,7 @@ async fn a_token_allows_no_more_than_its_account(lab: Lab) {
     let secret = token(&lab, ann, Some(Role::Volunteer), None).await.unwrap();
     assert_eq!(identity_of(&lab, &secret).await.unwrap().role, Role::Volunteer);
     let secret = token(&lab, ann, None, None).await.unwrap();
-    let now = lab.now();
-    op!(lab.write, [], |c| people::set_account(&mut c, now, ann, ("role", "volunteer"), None, None)).unwrap();
+    change(&lab, ann, AccountChange::Role(Role::Volunteer), None).await.unwrap();
     assert_eq!(
         identity_of(&lab, &secret).await.unwrap().role,
         Role::Volunteer,
@@ -98,9 +112,8 @@ async fn tokens_end(lab: Lab) {
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
     lab.clock.advance(-DAY);
     assert!(identity_of(&lab, &secret).await.is_ok());
-    let revoke = async |account: Option<i64>| {
-        let now = lab.now();
-        op!(lab.write, [], |c| people::revoke_token(&mut c, now, account, known.token)).map_err(code)
+    let revoke = async |owner: Option<AccountId>| {
+        lab.run(RevokeToken { owner, token: known.token.unwrap() }).await.map_err(code)
     };
     assert_eq!(revoke(Some(bob)).await, Err(Code::NotFound));
     assert_eq!(revoke(Some(ann)).await, Ok(()));
@@ -111,24 +124,25 @@ async fn tokens_end(lab: Lab) {
 async fn only_an_active_account_is_authenticated(lab: Lab) {
     let ann = account(&lab, "ann", Role::Volunteer).await.unwrap();
     let secret = token(&lab, ann, None, None).await.unwrap();
-    for (state, allowed) in [("blocked", false), ("pending", false), ("active", true)] {
-        let now = lab.now();
-        op!(lab.write, [], |c| people::set_account(&mut c, now, ann, ("state", state), Some("so it is"), None))
-            .unwrap();
+    for (state, allowed) in
+        [(AccountState::Blocked, false), (AccountState::Pending, false), (AccountState::Active, true)]
+    {
+        change(&lab, ann, AccountChange::State(state), Some("so it is")).await.unwrap();
         assert_eq!(identity_of(&lab, &secret).await.is_ok(), allowed, "{state}");
     }
-    let missing = op!(lab.write, [], |c| people::set_account(&mut c, Time(0), 77, ("state", "active"), None, None));
-    assert_eq!(missing.map_err(code), Err(Code::NotFound));
+    let missing = change(&lab, AccountId(77), AccountChange::State(AccountState::Active), None).await;
+    assert_eq!(missing, Err(Code::NotFound));
 }
 
 async fn an_invitation_is_used_once(lab: Lab) {
     let ann = account(&lab, "ann", Role::Admin).await.unwrap();
-    let now = lab.now();
-    let invite = async || op!(lab.write, [], |c| people::invite(&mut c, now, ann, Role::Trainer)).unwrap();
-    let accept = async |secret: &str| {
-        let (now, secret) = (lab.now(), secret.to_owned());
-        op!(lab.write, [secret], |c| people::use_invitation(&mut c, now, &secret, ann)).map_err(code)
+    let invite = async || {
+        let secret = people::secret("invitation_").unwrap();
+        lab.run(Invite { by: ann.into(), role: Role::Trainer, secret: secret.clone() }).await.unwrap();
+        secret
     };
+    let accept =
+        async |secret: &str| lab.run(RedeemInvitation { secret: secret.to_owned(), account: ann }).await.map_err(code);
     let secret = invite().await;
     let (left, right) = tokio::join!(accept(&secret), accept(&secret));
     assert!(left.is_ok() != right.is_ok() && left.or(right) == Ok(Role::Trainer));
@@ -141,19 +155,19 @@ async fn an_invitation_is_used_once(lab: Lab) {
 async fn a_deleted_account_leaves_no_trace_but_its_games(lab: Lab) {
     let ann = lab.player("annabel").await;
     let second = lab.machine(ann.account, "deleted-2").await;
-    let secret = token(&lab, ann.account, None, None).await.unwrap();
+    let who_is = AccountId(ann.account);
+    let secret = token(&lab, who_is, None, None).await.unwrap();
     lab.campaign("one").await;
     let lease = lab.lease(ann, "1", 10).await;
     lab.deliver(ann, &lease).await;
-    let (now, who_is) = (lab.now(), ann.account);
     let report = Failure {
         worker: Some(second.worker),
         kind: FailureKind::Panic,
         version: "0.1.0".to_owned(),
         detail: "in /home/annabel".to_owned(),
     };
-    op!(lab.write, [report], |c| people::report_failure(&mut c, now, who_is, &report)).unwrap();
-    op!(lab.write, [], |c| people::delete_account(&mut c, now, who_is, None)).unwrap();
+    lab.run(ReportFailure { account: who_is, report }).await.unwrap();
+    lab.run(DeleteAccount { account: who_is.into(), by: None }).await.unwrap();
     assert_eq!(identity_of(&lab, &secret).await, Err(Code::BadToken));
     for query in [
         "SELECT name FROM accounts",
@@ -167,8 +181,8 @@ async fn a_deleted_account_leaves_no_trace_but_its_games(lab: Lab) {
         }
     }
     assert_eq!(lab.value::<i64>("SELECT COUNT(*) FROM shards").await, 1);
-    let again = op!(lab.write, [], |c| people::set_account(&mut c, now, who_is, ("state", "active"), None, None));
-    assert_eq!(again.map_err(code), Err(Code::Conflict));
+    let again = change(&lab, who_is, AccountChange::State(AccountState::Active), None).await;
+    assert_eq!(again, Err(Code::Conflict));
     assert!(account(&lab, "annabel", Role::Volunteer).await.is_ok(), "the name is free again");
 }
 
@@ -186,8 +200,7 @@ async fn a_worker_registers_again(lab: Lab) {
         instruction_set: "y".to_owned(),
     };
     for machine in [bad("a/b", 1), bad("a", 0), bad("a", 5_000)] {
-        let now = lab.now();
-        let done = op!(lab.write, [machine], |c| people::register_worker(&mut c, now, ann.account, &machine));
+        let done = lab.run(RegisterWorker { account: AccountId(ann.account), machine }).await;
         assert_eq!(done.map_err(code), Err(Code::Invalid));
     }
 }
@@ -201,18 +214,17 @@ async fn failures_are_reported(lab: Lab) {
         detail: "x".repeat(10_000),
     };
     for (worker, expected) in [(None, Ok(())), (Some(ann.worker), Ok(())), (Some(bob.worker), Err(Code::NotFound))] {
-        let (now, report) = (lab.now(), report(worker));
-        let done = op!(lab.write, [report], |c| people::report_failure(&mut c, now, ann.account, &report));
+        let done = lab.run(ReportFailure { account: AccountId(ann.account), report: report(worker) }).await;
         assert_eq!(done.map_err(code), expected);
     }
     assert_eq!(lab.rows::<(i64,)>("SELECT LENGTH(detail) + 0 FROM failures WHERE worker IS NULL").await, [(4_000,)]);
 }
 
 async fn settings_are_kept(lab: Lab) {
-    let read = async || op!(lab.read, [], |c| people::setting(&mut c, "registration")).unwrap();
+    let read = async || op!(lab.read, [], |c| SettingValues::on(c).get("registration")).unwrap();
     assert_eq!(read().await, None);
     for value in ["open", "closed"] {
-        op!(lab.write, [], |c| people::set_setting(&mut c, "registration", value)).unwrap();
+        op!(lab.write, [], |c| SettingValues::on(c).set("registration", value)).unwrap();
         assert_eq!(read().await.as_deref(), Some(value));
     }
 }
@@ -220,9 +232,8 @@ async fn settings_are_kept(lab: Lab) {
 async fn a_change_of_state_does_not_lift_a_quarantine(lab: Lab) {
     let ann = lab.player("ann").await;
     super::disputes::quarantine(&lab, ann).await;
-    for state in ["active", "blocked"] {
-        let now = lab.now();
-        let done = op!(lab.write, [], |c| people::set_account(&mut c, now, ann.account, ("state", state), None, None));
-        assert_eq!(done.map_err(code), Err(Code::Conflict));
+    for state in [AccountState::Active, AccountState::Blocked] {
+        let done = change(&lab, AccountId(ann.account), AccountChange::State(state), None).await;
+        assert_eq!(done, Err(Code::Conflict));
     }
 }

@@ -1,7 +1,8 @@
 //! Ratings of champions, from matches between them.
 
 use coordinator_core::{
-    campaigns::{Command, matches},
+    model::{CampaignCommand as Command, CampaignId},
+    ops::matches::{BeginRatings, ConcludeMatches},
     ratings::{self, Plan},
 };
 use protocol::api::problem::Code;
@@ -23,12 +24,13 @@ cases! {
 }
 
 async fn begin(lab: &Lab, campaign: i64, pairs: u32) -> Result<Vec<i64>, Code> {
-    let (now, plan) = (lab.now(), Plan { pairs, nodes: None });
-    op!(lab.write, [], |c| ratings::begin(&mut c, now, campaign, plan, SIGNATURE, None)).map_err(code)
+    let (campaign, plan) = (CampaignId(campaign).into(), Plan { pairs, nodes: None });
+    let jobs = lab.run(BeginRatings { campaign, plan, bench_signature: SIGNATURE, by: None }).await;
+    jobs.map(|jobs| jobs.into_iter().map(|job| job.0).collect()).map_err(code)
 }
 
 async fn history(lab: &Lab, campaign: i64) -> Vec<Value> {
-    let history: Value = op!(lab.read, [], |c| ratings::history(&mut c, campaign)).unwrap();
+    let history: Value = op!(lab.read, [], |c| ratings::history(&mut c, &CampaignId(campaign).into())).unwrap();
     history["nets"].as_array().unwrap().clone()
 }
 
@@ -50,8 +52,7 @@ async fn champions_meet_once_and_their_strength_is_known(lab: Lab) {
     assert_eq!(strengths.len(), 3);
     lab.clock.advance(3_600_000);
     lab.play(judge, 8).await;
-    let now = lab.now();
-    op!(lab.write, [], |c| matches::conclude(&mut c, now)).unwrap();
+    lab.run(ConcludeMatches).await.unwrap();
     let open = "SELECT COUNT(*) FROM jobs WHERE kind = 'rating' AND state = 'open'";
     assert_eq!(lab.value::<i64>(open).await, 0, "all pairs were played");
     let strengths = history(&lab, id).await;

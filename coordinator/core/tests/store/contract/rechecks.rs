@@ -1,6 +1,6 @@
 //! Rechecks of decided matches after a quarantine.
 
-use coordinator_core::campaigns::matches;
+use coordinator_core::ops::matches::{ConcludeMatches, RecheckMatches};
 use protocol::campaign::Gate;
 use stats::Decision;
 
@@ -9,10 +9,7 @@ use super::{
     cases,
     disputes::{lift, quarantine},
 };
-use crate::{
-    common::lab::{Lab, NO_AUDIT},
-    op,
-};
+use crate::common::lab::{Lab, NO_AUDIT};
 
 cases! {
     a_gate_without_its_games_is_disputed_until_they_are_played
@@ -23,8 +20,7 @@ cases! {
 }
 
 async fn recheck(lab: &Lab) -> u64 {
-    let now = lab.now();
-    op!(lab.write, [], |c| matches::recheck(&mut c, now)).unwrap()
+    lab.run(RecheckMatches).await.unwrap()
 }
 
 async fn job_state(lab: &Lab, job: i64) -> String {
@@ -111,8 +107,7 @@ async fn a_rating_is_played_to_its_end_again(lab: Lab) {
     let job = super::leases::a_match(&lab, "rating", plan).await;
     lab.play(judge, 2).await;
     lab.play(second, 9).await;
-    let now = lab.now();
-    let conclude = async || op!(lab.write, [], |c| matches::conclude(&mut c, now)).unwrap();
+    let conclude = async || lab.run(ConcludeMatches).await.unwrap();
     assert_eq!(conclude().await, 1);
     quarantine(&lab, second).await;
     recheck(&lab).await;

@@ -1,8 +1,13 @@
 //! Retention: which games are kept, and what stays of expired ones.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
-use coordinator_core::{clock::DAY, retention};
+use coordinator_core::{
+    clock::DAY,
+    model::{CampaignCommand, ShardId},
+    ops::retention::ExpireShards,
+    retention,
+};
 
 use super::{
     campaigns::{command, gating, row},
@@ -23,10 +28,10 @@ cases! {
 /// Expires shards received more than this many days ago; returns their number.
 async fn expire(lab: &Lab, days: i64) -> u64 {
     let before = lab.now().after(-days * DAY);
-    let pinned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
-    let (mut expired, mut after) = (0, Some(0));
+    let pinned = op!(lab.read, [], |c| retention::pinned(c)).unwrap();
+    let (pinned, mut expired, mut after) = (Arc::new(pinned), 0, Some(ShardId(0)));
     while let Some(from) = after {
-        let (marked, next) = op!(lab.write, [pinned], |c| retention::expire(&mut c, before, &pinned, from)).unwrap();
+        let (marked, next) = lab.run(ExpireShards { before, pinned: Arc::clone(&pinned), after: from }).await.unwrap();
         (expired, after) = (expired + marked, next);
     }
     expired
@@ -44,13 +49,13 @@ async fn hashes(lab: &Lab, kind: &str, object: &str) -> BTreeSet<String> {
 async fn training_data_of_a_published_net_is_pinned(lab: Lab) {
     let judge = lab.judge("judge").await;
     let (id, gate) = gating(&lab, judge, 0).await;
-    let learned = op!(lab.read, [], |c| retention::pinned(&mut c)).unwrap();
+    let learned = op!(lab.read, [], |c| retention::pinned(c)).unwrap();
     assert!(!learned.is_empty());
     lab.play(judge, 8).await;
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.generation, 1, "it is promoted");
     let games = counted(&lab, gate).await;
-    command(&lab, id, coordinator_core::campaigns::Command::Stop).await.unwrap();
+    command(&lab, id, CampaignCommand::Stop).await.unwrap();
     assert_eq!(expire(&lab, 30).await, 0, "it is too young");
     lab.clock.advance(31 * DAY);
     assert!(expire(&lab, 30).await > 0);
@@ -73,7 +78,7 @@ async fn needed_shards_do_not_expire(lab: Lab) {
     lab.validate(NO_AUDIT).await;
     assert_eq!(expire(&lab, 1).await, 0, "their generation is still played");
     lab.execute("UPDATE shards SET audit = 'wanted' WHERE id = 1").await;
-    command(&lab, id, coordinator_core::campaigns::Command::Stop).await.unwrap();
+    command(&lab, id, CampaignCommand::Stop).await.unwrap();
     assert_eq!(expire(&lab, 1).await, 1, "one is to be played again by others");
     lab.execute("UPDATE shards SET audit = 'clean' WHERE id = 1").await;
     assert_eq!(expire(&lab, 1).await, 1);
@@ -88,7 +93,7 @@ async fn expired_shards_are_not_compared(lab: Lab) {
     let lease = lab.lease(new, "1", 10).await;
     lab.deliver(new, &lease).await;
     lab.validate(NO_AUDIT).await;
-    command(&lab, id, coordinator_core::campaigns::Command::Stop).await.unwrap();
+    command(&lab, id, CampaignCommand::Stop).await.unwrap();
     lab.clock.advance(40 * DAY);
     assert_eq!(expire(&lab, 30).await, 1);
     lab.deliver(old, &late).await;

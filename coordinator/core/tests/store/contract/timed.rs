@@ -1,7 +1,9 @@
 //! Timed matches: trusted workers alone play them, and their results decide nothing.
 
 use coordinator_core::{
-    campaigns::{Command, matches},
+    matches,
+    model::CampaignCommand as Command,
+    ops::matches::{BeginTimedMatch, ConcludeMatches},
     timed::{self, Plan},
 };
 use dataset::{Clock, Digest, Time};
@@ -35,8 +37,8 @@ fn plan(pairs: u32) -> Plan {
 }
 
 async fn begin(lab: &Lab, plan: Plan) -> Result<i64, Code> {
-    let now = lab.now();
-    let begun = op!(lab.write, [], |c| timed::begin(&mut c, now, &plan, SIGNATURE, None)).map_err(code);
+    let begun = lab.run(BeginTimedMatch { plan, bench_signature: SIGNATURE, by: None }).await;
+    let begun = begun.map(|job| job.0).map_err(code);
     // Workers start with a job a few milliseconds apart.
     lab.clock.advance(1_000);
     begun
@@ -113,8 +115,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     let elo = said["timed"]["elo"]["elo_low"].as_f64().unwrap();
     assert!(elo > 0.0, "{said}");
 
-    let now = lab.now();
-    assert_eq!(op!(lab.write, [], |c| matches::conclude(&mut c, now)).unwrap(), 1);
+    assert_eq!(lab.run(ConcludeMatches).await.unwrap(), 1);
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
     let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
     assert!(decision.contains("\"continue\""), "{decision}");

@@ -1,6 +1,10 @@
 //! Trainings: claims, progress, expiry and completion.
 
-use coordinator_core::{campaigns::trainings, clock::SECOND};
+use coordinator_core::{
+    clock::SECOND,
+    model::{AccountId, CampaignCommand},
+    ops::trainings::{AbandonTraining, RenewTraining},
+};
 use protocol::api::{
     problem::Code,
     training::{Abandon, Progress},
@@ -10,10 +14,7 @@ use super::{
     campaigns::{net, row},
     cases,
 };
-use crate::{
-    common::lab::{Lab, Player, code},
-    op,
-};
+use crate::common::lab::{Lab, Player, code};
 
 cases! {
     a_training_is_for_one
@@ -39,16 +40,16 @@ async fn scene(lab: &Lab) -> (i64, Player, Player) {
 }
 
 async fn progress(lab: &Lab, player: Player, token: &str, step: u64) -> Result<u32, Code> {
-    let (now, token) = (lab.now(), token.to_owned());
-    let words = Progress { step, steps: 100, loss: Some(0.5), validation_loss: None, positions_per_second: None };
-    let done = op!(lab.write, [token], |c| trainings::progress(&mut c, now, player.account, &token, &words));
+    let (account, token) = (AccountId(player.account), token.to_owned());
+    let progress = Progress { step, steps: 100, loss: Some(0.5), validation_loss: None, positions_per_second: None };
+    let done = lab.run(RenewTraining { account, token, progress }).await;
     done.map(|renewed| renewed.seconds).map_err(code)
 }
 
 async fn abandon(lab: &Lab, player: Player, token: &str, again: bool) -> Result<(), Code> {
-    let (now, token) = (lab.now(), token.to_owned());
-    let words = Abandon { reason: "no memory".to_owned(), again };
-    op!(lab.write, [token, words], |c| trainings::abandon(&mut c, now, player.account, &token, &words)).map_err(code)
+    let (account, token) = (AccountId(player.account), token.to_owned());
+    let abandon = Abandon { reason: "no memory".to_owned(), again };
+    lab.run(AbandonTraining { account, token, abandon }).await.map_err(code)
 }
 
 async fn a_training_is_for_one(lab: Lab) {
@@ -148,7 +149,7 @@ async fn a_training_can_be_given_up(lab: Lab) {
     abandon(&lab, judge, &training.token, false).await.unwrap();
     lab.drive(id).await;
     assert_eq!(row(&lab, id).await.reason.map(|reason| reason.to_string()).as_deref(), Some("no memory"));
-    super::campaigns::command(&lab, id, coordinator_core::campaigns::Command::Resume).await.unwrap();
+    super::campaigns::command(&lab, id, CampaignCommand::Resume).await.unwrap();
     lab.drive(id).await;
     assert!(lab.claim(judge, "a").await.is_some());
 }
@@ -179,7 +180,7 @@ async fn a_net_that_is_known_otherwise_is_no_candidate(lab: Lab) {
     let (id, judge, _) = scene(&lab).await;
     lab.train(judge, net(1)).await;
     lab.drive(id).await;
-    super::campaigns::command(&lab, id, coordinator_core::campaigns::Command::Promote).await.unwrap();
+    super::campaigns::command(&lab, id, CampaignCommand::Promote).await.unwrap();
     lab.drive(id).await;
     lab.play(judge, 2).await;
     lab.drive(id).await;

@@ -7,7 +7,7 @@ use coordinator_core::{
         validation::ClaimShards,
     },
     rules::granting::Policy,
-    store::{Shards, Totals},
+    store::{Accounts, Shards, Totals},
 };
 use protocol::api::{problem::Code, work::Ask};
 
@@ -140,10 +140,10 @@ async fn games_are_credited_once(lab: Lab) {
         lab.upload(ann, &lease.token, &lab.played(&lease, games)).await.unwrap();
     }
     lab.validate(NO_AUDIT).await;
-    let total = coordinator_core::people::contribution;
-    let total = op!(lab.read, [], |c| total(&mut c, ann.account, 0)).unwrap();
+    let account = AccountId(ann.account);
+    let total = op!(lab.read, [], |c| Accounts::on(c).contribution(account, 0)).unwrap();
     assert_eq!((total.games, total.positions), (20, 2_000));
-    assert_eq!(op!(lab.read, [], |c| coordinator_core::people::rank(&mut c, ann.account)).unwrap(), Some(1));
+    assert_eq!(op!(lab.read, [], |c| Accounts::on(c).rank(account)).unwrap(), Some(1));
 }
 
 async fn the_cost_of_a_game_is_estimated(lab: Lab) {

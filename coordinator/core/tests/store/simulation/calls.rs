@@ -1,10 +1,10 @@
 //! Requests to a coordinator and their responses, as values, so that two can run concurrently.
 
 use coordinator_core::{
-    campaigns::{self, Command, matches},
-    model::{AccountId, ToCompare, ToValidate},
+    model::{AccountId, CampaignCommand as Command, ToCompare, ToValidate},
     ops::{
         disputes::{ClaimComparisons, RecordComparison, SetQuarantine},
+        matches::{ConcludeMatches, RecheckMatches},
         validation::ClaimShards,
     },
     store::StoreError,
@@ -15,10 +15,7 @@ use protocol::api::{
     work::{ReceiptStatus, Work},
 };
 
-use crate::{
-    common::lab::{Lab, Object, Player, SIGNATURE},
-    op,
-};
+use crate::common::lab::{Lab, Object, Player, SIGNATURE};
 
 /// Duration of a coordinator's claim on tasks, in milliseconds.
 const CLAIM: i64 = 60_000;
@@ -88,23 +85,19 @@ impl Call {
                 lab.expire().await;
                 Reply::Done
             }
-            Self::Drive { campaign } => {
-                must(op!(lab.write, [], |c| campaigns::drive(&mut c, now, campaign, SIGNATURE)))
-            }
-            Self::Recheck => must(op!(lab.write, [], |c| matches::recheck(&mut c, now))),
-            Self::Conclude => must(op!(lab.write, [], |c| matches::conclude(&mut c, now))),
+            Self::Drive { campaign } => must(lab.advance(campaign, SIGNATURE).await),
+            Self::Recheck => must(lab.run(RecheckMatches).await),
+            Self::Conclude => must(lab.run(ConcludeMatches).await),
             Self::Train { player, net, how } => {
                 train(lab, player, net, how).await;
                 Reply::Done
             }
             Self::Quarantine { player } => must(set_quarantine(lab, player, true).await),
             Self::Lift { player } => must(set_quarantine(lab, player, false).await),
-            Self::Command { campaign, command } => {
-                match op!(lab.write, [], |c| campaigns::command(&mut c, now, campaign, command, None, None)) {
-                    Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
-                    Err(failure) => panic!("{failure:?}"),
-                }
-            }
+            Self::Command { campaign, command } => match lab.command(campaign, command, None, None).await {
+                Ok(()) | Err(StoreError::Rejected(_)) => Reply::Done,
+                Err(failure) => panic!("{failure:?}"),
+            },
         }
     }
 }

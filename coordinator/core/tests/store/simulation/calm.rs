@@ -1,7 +1,7 @@
 //! After the storm: honest machines upload what they have, cheaters are gone, and the remaining
 //! work is done. Then all honest games count, and nothing waits.
 
-use coordinator_core::campaigns::Command;
+use coordinator_core::model::CampaignCommand as Command;
 use dataset::Digest;
 use protocol::api::work::Work;
 use stats::Decision;

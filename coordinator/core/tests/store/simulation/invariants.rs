@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coordinator_core::{campaigns::matches, gate::Verdict, model::JobId, store::counting};
+use coordinator_core::{gate::Verdict, matches, model::JobId, store::counting};
 use dataset::{Digest, Header};
 use protocol::campaign::Gate;
 use stats::Decision;

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coordinator_core::{
-    campaigns::{self, Command, matches},
-    model::{ToCompare, ToValidate},
+    model::{CampaignCommand as Command, ToCompare, ToValidate},
     store::{Database, StoreError},
 };
 use dataset::Digest;
@@ -18,12 +17,9 @@ use super::{
     machines::{self, Held, Machine, draw},
     steps::{Step, What},
 };
-use crate::{
-    common::{
-        lab::{ALL_AUDITS, CAMPAIGN, Lab, Object, SIGNATURE},
-        truth::mix,
-    },
-    op,
+use crate::common::{
+    lab::{ALL_AUDITS, CAMPAIGN, Lab, Object, SIGNATURE},
+    truth::mix,
 };
 
 /// A world.
@@ -56,14 +52,12 @@ impl World {
             .replace("positions = 3_000", "positions = 5_000")
             .replace("elo1 = 80.0", "elo1 = 200.0")
             .replace("most_pairs = 60", "most_pairs = 16");
-        let now = lab.now();
-        let campaign = op!(lab.write, [text], |c| campaigns::create(&mut c, now, &text, None)).expect("it can be run");
+        let campaign = lab.create(&text).await.expect("it can be run");
         let gate = Gate { nodes: 666, most_pairs: 12, batch_pairs: 4, elo1: 150.0, ..Gate::default() };
         let plan = Campaign { gate, ..Campaign::from_text(&text).expect("it was created") };
         for (kind, number) in [("match", 1), ("rating", 2)] {
             let header = plan.match_header(SIGNATURE, None, None, mix(seed, number));
-            op!(lab.write, [header, gate], |c| matches::create(&mut c, now, kind, &header, &gate))
-                .expect("it can be played");
+            lab.create_match(kind, header, gate).await;
         }
         Self {
             seed,

@@ -1,0 +1,93 @@
+//! Accounts, their tokens and their sessions.
+
+use protocol::api::work::Role;
+
+use super::{AccountId, AccountState, Reason, TokenId};
+use crate::clock::Time;
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its id.
+    pub id: AccountId,
+    /// Its name, unique whatever the case of its letters.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// Its state.
+    pub state: AccountState,
+    /// The message to its workers while it is not active.
+    pub message: Option<Reason>,
+    /// Hash of the password, if one was set.
+    pub password: Option<String>,
+}
+
+/// An account as a request names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccountKey {
+    /// By its id.
+    Id(AccountId),
+    /// By its name.
+    Name(String),
+}
+
+impl From<AccountId> for AccountKey {
+    fn from(id: AccountId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<&str> for AccountKey {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for AccountKey {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+/// A token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Its id.
+    pub id: TokenId,
+    /// Its role, at most the account's.
+    pub role: Role,
+    /// The time at which it expires; never if none.
+    pub expires: Option<Time>,
+    /// The time at which it was revoked.
+    pub revoked: Option<Time>,
+    /// The time of its last use, now and then recorded.
+    pub last_used: Option<Time>,
+}
+
+/// An authenticated account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The account's id.
+    pub account: AccountId,
+    /// The account's name.
+    pub name: String,
+    /// The role of its token.
+    pub role: Role,
+    /// Id of the token of the request; none behind a session.
+    pub token: Option<TokenId>,
+    /// Whether the last use is due to be recorded.
+    pub record_use: bool,
+}
+
+/// A signed-in person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The account's id.
+    pub account: AccountId,
+    /// The account's name.
+    pub name: String,
+    /// The account's role.
+    pub role: Role,
+    /// The CSRF token of its forms.
+    pub form: String,
+}

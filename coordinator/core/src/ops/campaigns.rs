@@ -1,0 +1,16 @@
+//! Operations on campaigns.
+
+mod advance;
+mod command;
+mod create;
+mod edit;
+mod roll_back;
+mod steps;
+
+pub use advance::AdvanceCampaign;
+pub use command::CommandCampaign;
+pub use create::CreateCampaign;
+pub use edit::EditCampaign;
+pub use roll_back::RollBackCampaign;
+pub(in crate::ops) use steps::add_job;
+pub use steps::count;

@@ -1,0 +1,172 @@
+//! The steps of a campaign, one at a time.
+
+use stats::Decision;
+
+use super::steps;
+use crate::{
+    events::{Event, record_event},
+    gate,
+    model::{Campaign, CampaignId, CampaignState, CampaignStep, JobKind, JobState, Reason, TrainingState},
+    ops::matches::missing_audits,
+    rules::campaigns::Counts,
+    store::{Operation, StoreError, Tx, counting},
+};
+
+/// Advances a campaign by a step, if one is due; returns whether it did. Any coordinator may run it
+/// at any time, and a crash between two steps loses nothing.
+pub struct AdvanceCampaign {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// The bench signature of the engine that new games need.
+    pub bench_signature: u64,
+    /// Recent counts from [`count`](super::count), since counting takes a while and would hold up
+    /// other writes. If games were withdrawn meanwhile, a net may be trained from slightly too few.
+    pub counts: Option<Counts>,
+}
+
+impl Operation for AdvanceCampaign {
+    const NAME: &'static str = "advance_campaign";
+    type Output = bool;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<bool, StoreError> {
+        let mut campaign = tx.campaigns().lock(&self.campaign.into()).await?;
+        if campaign.state != CampaignState::Running {
+            return Ok(false);
+        }
+        let still = |counts: &Counts| (counts.generation, counts.selfplay) == (campaign.generation, campaign.selfplay);
+        let counts = match self.counts.filter(still) {
+            Some(counts) => counts,
+            None => steps::count_of(&mut tx.connection(), &campaign).await?,
+        };
+        let mut advanced = self.keep_playing(tx, &mut campaign, &counts).await?;
+        advanced |= match campaign.phase {
+            CampaignStep::Collecting if counts.positions >= campaign.wanted_positions => {
+                steps::begin_training(tx, &mut campaign).await?;
+                true
+            }
+            CampaignStep::Collecting => false,
+            CampaignStep::Training => self.after_training(tx, &mut campaign).await?,
+            CampaignStep::Gating => self.after_gate(tx, &mut campaign).await?,
+        };
+        if advanced {
+            tx.campaigns().save(&campaign).await?;
+        }
+        Ok(advanced)
+    }
+}
+
+impl AdvanceCampaign {
+    /// Opens, pauses or replaces the generation's self-play job, and limits its games.
+    async fn keep_playing(
+        &self,
+        tx: &mut Tx<'_>,
+        campaign: &mut Campaign,
+        counts: &Counts,
+    ) -> Result<bool, StoreError> {
+        let now = tx.now();
+        let state = if counts.positions < campaign.max_positions() { JobState::Open } else { JobState::Paused };
+        if let Some(job) = campaign.selfplay {
+            let (current, signature) = tx.jobs().state(job).await?;
+            if signature == self.bench_signature {
+                if current != state {
+                    tx.jobs().set_state(now, job, state).await?;
+                }
+                let frontier = tx.jobs().frontier(job).await?;
+                tx.jobs().limit(job, campaign.game_limit(frontier, counts)).await?;
+                return Ok(current != state);
+            }
+            // It is for another engine: its games stay, and a job for this engine continues.
+            tx.jobs().set_state(now, job, JobState::Closed).await?;
+        }
+        let seed = campaign.selfplay_seed(self.bench_signature);
+        let header = campaign.plan.selfplay_header(self.bench_signature, campaign.champion, seed);
+        campaign.selfplay = Some(steps::add_job(tx, JobKind::Selfplay, &header, Some(campaign), None).await?);
+        Ok(true)
+    }
+
+    async fn after_training(&self, tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<bool, StoreError> {
+        let Some(id) = campaign.training else { return Ok(false) };
+        let now = tx.now();
+        let mut training = tx.trainings().lock(id).await?;
+        if training.expire(now) {
+            tx.trainings().save(&training).await?;
+        }
+        match training.state {
+            TrainingState::Done => self.begin_gate(tx, campaign).await?,
+            TrainingState::Failed => {
+                steps::stick(tx, campaign, training.reason.unwrap_or(Reason::TrainingFailed)).await?;
+            }
+            TrainingState::Open | TrainingState::Leased => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Creates the gate match of the candidate against the champion.
+    async fn begin_gate(&self, tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<(), StoreError> {
+        let now = tx.now();
+        let candidate = steps::candidate_of(tx, campaign).await?;
+        let mut plan = campaign.plan.clone();
+        if tx.nets().have_same_architecture(candidate, campaign.champion).await? {
+            // Nets of the same architecture are equally fast.
+            plan.gate.candidate_nodes_percent = 100;
+        }
+        let seed = campaign.gate_seed();
+        let header = plan.match_header(self.bench_signature, Some(candidate), campaign.champion, seed);
+        let job = steps::add_job(tx, JobKind::Match, &header, Some(campaign), Some(&plan.gate)).await?;
+        campaign.begin_gate(now, job);
+        let (campaign, name) = (campaign.plan.name.clone(), tx.nets().name_of(Some(candidate)).await?);
+        record_event(&mut tx.connection(), now, None, Event::Gating { campaign, name }).await?;
+        Ok(())
+    }
+
+    async fn after_gate(&self, tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<bool, StoreError> {
+        let Some(job) = campaign.gate else { return Ok(false) };
+        let now = tx.now();
+        let (state, signature) = tx.jobs().state(job).await?;
+        if signature != self.bench_signature {
+            // The engine version has changed, and one match cannot mix two engines: start anew.
+            tx.jobs().set_state(now, job, JobState::Closed).await?;
+            self.begin_gate(tx, campaign).await?;
+            return Ok(true);
+        }
+        let pairs = counting::pairs(&mut tx.connection(), job).await?;
+        let plan = &campaign.plan.gate;
+        let test = campaign.plan.sprt().map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let verdict = gate::judge(&test, plan.batch_pairs, &pairs);
+        let verdict = verdict.map_err(|error| StoreError::Corrupt(format!("a gate without solution: {error}")))?;
+        let is_out = pairs.len() as u64 >= u64::from(plan.most_pairs);
+        let reason = match verdict.decision {
+            Decision::AcceptH1 => None,
+            Decision::AcceptH0 => Some(Reason::NotStronger),
+            Decision::Continue if is_out => Some(Reason::Inconclusive),
+            Decision::Continue => {
+                if state != JobState::Open {
+                    tx.jobs().set_state(now, job, JobState::Open).await?;
+                }
+                return Ok(false);
+            }
+        };
+        tx.jobs().set_state(now, job, JobState::Closed).await?;
+        if let Some(reason) = reason {
+            tx.jobs().decide(job, Some(&verdict)).await?;
+            steps::reject(tx, campaign, reason).await?;
+            return Ok(true);
+        }
+        if let Some(games) = missing_audits(tx, job, &verdict, plan.audit_percent).await? {
+            wait(tx, campaign, Reason::AuditsMissing { games }).await?;
+            return Ok(false);
+        }
+        tx.jobs().decide(job, Some(&verdict)).await?;
+        steps::promote(tx, campaign, None).await?;
+        Ok(true)
+    }
+}
+
+/// Records why a campaign waits, if that has changed.
+async fn wait(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Reason) -> Result<(), StoreError> {
+    if campaign.reason.as_ref() != Some(&reason) {
+        campaign.reason = Some(reason);
+        tx.campaigns().save_reason(campaign).await?;
+    }
+    Ok(())
+}

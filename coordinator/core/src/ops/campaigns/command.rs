@@ -1,0 +1,57 @@
+//! Commands of maintainers.
+
+use super::steps;
+use crate::{
+    events::{Event, record_event},
+    model::{AccountId, CampaignCommand as Command, CampaignKey, JobState, Reason, Refusal},
+    store::{Operation, StoreError, Tx},
+};
+
+/// Executes a command.
+pub struct CommandCampaign {
+    /// The campaign.
+    pub campaign: CampaignKey,
+    /// The command.
+    pub command: Command,
+    /// Optimistic locking: the version that the caller saw.
+    pub seen: Option<i64>,
+    /// The acting account.
+    pub by: Option<AccountId>,
+}
+
+impl Operation for CommandCampaign {
+    const NAME: &'static str = "command_campaign";
+    type Output = ();
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let now = tx.now();
+        let command = self.command;
+        let mut campaign = tx.campaigns().lock(&self.campaign).await?;
+        if self.seen.is_some_and(|seen| seen != campaign.changed) {
+            return Err(Refusal::CampaignChanged.into());
+        }
+        campaign.accept(command)?;
+        match command {
+            Command::Train => steps::begin_training(tx, &mut campaign).await?,
+            Command::Reject => steps::reject(tx, &mut campaign, Reason::GivenUp).await?,
+            Command::Promote => steps::promote(tx, &mut campaign, self.by).await?,
+            // The next tick reopens the jobs.
+            Command::Resume => {}
+            Command::Pause => steps::set_jobs_state(tx, &campaign, JobState::Paused).await?,
+            Command::Stop => {
+                steps::set_jobs_state(tx, &campaign, JobState::Closed).await?;
+                tx.trainings().end_all(campaign.id, Reason::CampaignStopped).await?;
+                tx.nets().reject_candidates(campaign.id).await?;
+            }
+        }
+        tx.campaigns().save(&campaign).await?;
+        record_event(
+            &mut tx.connection(),
+            now,
+            self.by,
+            Event::CampaignCommand { campaign: campaign.plan.name, command },
+        )
+        .await?;
+        Ok(())
+    }
+}

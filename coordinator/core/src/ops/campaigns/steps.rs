@@ -1,0 +1,155 @@
+//! Parts of the steps of a campaign. The caller has locked its row, and stores it.
+
+use dataset::{Digest, Header};
+use protocol::campaign::Gate;
+use serde_json::json;
+
+use crate::{
+    clock::{HOUR, SECOND},
+    events::{Event, record_event},
+    model::{AccountId, Campaign, CampaignId, JobId, JobKind, JobState, PromotionKind, Reason, Refusal, Stall},
+    rules::{
+        campaigns::Counts,
+        nets::NetEvent,
+        sizing::{DEFAULT_MOVES_PER_GAME, cost_per_position},
+    },
+    store::{Campaigns, Connection, Jobs, NewJob, Promotion, StoreError, Tx, counting},
+};
+
+/// Milliseconds per active worker over which the start with a new net is spread.
+const SPREAD_PER_WORKER_MS: i64 = 20;
+
+/// Maximum spread of the start.
+const MAX_SPREAD_MS: i64 = 600 * SECOND;
+
+/// Counts a generation for [`AdvanceCampaign`](super::AdvanceCampaign).
+pub async fn count(mut connection: Connection<'_>, campaign: CampaignId) -> Result<Counts, StoreError> {
+    let campaign = Campaigns::on(connection.reborrow()).get(&campaign.into()).await?;
+    count_of(&mut connection, &campaign).await
+}
+
+pub(super) async fn count_of(connection: &mut Connection<'_>, campaign: &Campaign) -> Result<Counts, StoreError> {
+    let (generation, selfplay) = (campaign.generation, campaign.selfplay);
+    let mut counts = Counts { generation, selfplay, ..Counts::default() };
+    for job in Jobs::on(connection.reborrow()).selfplay_of(campaign.id, generation).await? {
+        let tally = counting::tally(connection, job).await?;
+        counts.positions += tally.positions;
+        if selfplay == Some(job) {
+            (counts.games, counts.job_positions) = (tally.games, tally.positions);
+            counts.pending = counting::pending_games(connection, job).await?;
+        }
+    }
+    Ok(counts)
+}
+
+/// Adds a job; `gate` holds the parameters of a match's test. The start is spread over the active
+/// workers; a single worker starts at once.
+pub(in crate::ops) async fn add_job(
+    tx: &mut Tx<'_>,
+    kind: JobKind,
+    header: &Header,
+    campaign: Option<&Campaign>,
+    gate: Option<&Gate>,
+) -> Result<JobId, StoreError> {
+    let now = tx.now();
+    let active = tx.workers().active_since(now.after(-HOUR)).await?;
+    let spread = (active.saturating_sub(1) * SPREAD_PER_WORKER_MS).min(MAX_SPREAD_MS);
+    let game_limit = gate.map(|gate| i64::from(gate.most_pairs) * 2);
+    let nodes_per_game = cost_per_position(header) * DEFAULT_MOVES_PER_GAME;
+    tx.jobs().add(now, NewJob { campaign, kind, header, gate, game_limit, nodes_per_game, spread }).await
+}
+
+/// Freezes a training set and creates a training.
+pub(super) async fn begin_training(tx: &mut Tx<'_>, campaign: &mut Campaign) -> Result<(), StoreError> {
+    let now = tx.now();
+    let (first, generation) = (campaign.window_start(), campaign.generation);
+    let manifest = tx.nets().freeze(now, campaign.id, first, generation).await?;
+    let (name, file) = (campaign.candidate_name(), "games.json".to_owned());
+    let recipe = campaign.plan.recipe_for(&name, &[(file.clone(), 1)]);
+    let recipe = recipe.map_err(|error| StoreError::Corrupt(format!("a recipe that is none: {error}")))?;
+    let manifests = json!([{ "name": file, "sha256": manifest }]).to_string();
+    let training = tx.trainings().add(now, campaign, recipe.to_text(), manifests).await?;
+    campaign.begin_training(now, training);
+    record_event(
+        &mut tx.connection(),
+        now,
+        None,
+        Event::Training { campaign: campaign.plan.name.clone(), generation, name },
+    )
+    .await?;
+    Ok(())
+}
+
+/// The net that the campaign's training delivered.
+pub(super) async fn candidate_of(tx: &mut Tx<'_>, campaign: &Campaign) -> Result<Digest, StoreError> {
+    let training = campaign.training.ok_or(Refusal::NoCandidate)?;
+    let candidate = tx.trainings().get(training).await?.candidate.ok_or(Refusal::NoCandidate)?;
+    candidate.parse().map_err(|_| StoreError::Corrupt("a candidate without a hash".to_owned()))
+}
+
+/// Promotes the candidate and begins the next generation.
+pub(super) async fn promote(tx: &mut Tx<'_>, campaign: &mut Campaign, by: Option<AccountId>) -> Result<(), StoreError> {
+    let now = tx.now();
+    let candidate = candidate_of(tx, campaign).await?;
+    let net = candidate.to_string();
+    tx.nets().apply(now, &net, NetEvent::Promoted, None).await?;
+    let kind = if by.is_some() { PromotionKind::Hand } else { PromotionKind::Gate };
+    let (id, previous, job) = (campaign.id, campaign.champion.map(|net| net.to_string()), campaign.gate);
+    let promotion = Promotion { campaign: id, net: Some(net.clone()), previous, kind, by, job, reason: None };
+    tx.campaigns().add_promotion(now, promotion).await?;
+    set_jobs_state(tx, campaign, JobState::Closed).await?;
+    campaign.promote(now, candidate);
+    let (name, generation) = (tx.nets().name(&net).await?, campaign.generation);
+    record_event(
+        &mut tx.connection(),
+        now,
+        by,
+        Event::Promotion { campaign: campaign.plan.name.clone(), net, name, generation },
+    )
+    .await?;
+    Ok(())
+}
+
+/// Rejects the candidate.
+pub(super) async fn reject(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Reason) -> Result<(), StoreError> {
+    let now = tx.now();
+    let net = candidate_of(tx, campaign).await?.to_string();
+    tx.nets().apply(now, &net, NetEvent::Rejected, None).await?;
+    if let Some(job) = campaign.gate {
+        tx.jobs().set_state(now, job, JobState::Closed).await?;
+    }
+    let stuck = campaign.reject(now);
+    let name = tx.nets().name(&net).await?;
+    record_event(
+        &mut tx.connection(),
+        now,
+        None,
+        Event::Rejection { campaign: campaign.plan.name.clone(), net, name, reason },
+    )
+    .await?;
+    match stuck {
+        Some(reason) => stick(tx, campaign, reason).await,
+        None => Ok(()),
+    }
+}
+
+/// Sets the state of the campaign's jobs.
+pub(super) async fn set_jobs_state(tx: &mut Tx<'_>, campaign: &Campaign, state: JobState) -> Result<(), StoreError> {
+    let now = tx.now();
+    for job in [campaign.selfplay, campaign.gate].into_iter().flatten() {
+        tx.jobs().set_state(now, job, state).await?;
+    }
+    Ok(())
+}
+
+/// Marks the campaign as stuck until a maintainer acts.
+pub(super) async fn stick(tx: &mut Tx<'_>, campaign: &mut Campaign, reason: Reason) -> Result<(), StoreError> {
+    let now = tx.now();
+    if let Some(job) = campaign.selfplay {
+        tx.jobs().set_state(now, job, JobState::Paused).await?;
+    }
+    campaign.stick(reason.clone());
+    let campaign = campaign.plan.name.clone();
+    record_event(&mut tx.connection(), now, None, Event::Stall(Stall::Campaign { campaign, reason })).await?;
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Expiry of games.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use protocol::campaign::Campaign;
+
+use crate::{
+    clock::Time,
+    model::{CampaignState, JobKind, ShardId},
+    store::{Expirable, Operation, StoreError, Tx},
+};
+
+/// Maximum shards marked per transaction.
+const MAX_BATCH: i64 = 200;
+
+/// Marks one batch of shards as expired.
+pub struct ExpireShards {
+    /// Only shards received before this time.
+    pub before: Time,
+    /// Hashes of shards that stay, from [`pinned`](crate::retention::pinned).
+    pub pinned: Arc<BTreeSet<String>>,
+    /// Only shards after this one.
+    pub after: ShardId,
+}
+
+impl Operation for ExpireShards {
+    const NAME: &'static str = "expire_shards";
+    /// The number of marked shards, and the last shard of a full batch.
+    type Output = (u64, Option<ShardId>);
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(u64, Option<ShardId>), StoreError> {
+        let found = tx.retention().expirable(self.before, self.after, MAX_BATCH).await?;
+        let next = (found.len() as i64 == MAX_BATCH).then(|| found.last().map(|last| last.shard)).flatten();
+        let mut expired = 0;
+        for shard in found {
+            if !self.pinned.contains(&shard.hash) && !is_in_window(&shard)? {
+                expired += u64::from(tx.retention().expire(shard.shard).await?);
+            }
+        }
+        Ok((expired, next))
+    }
+}
+
+/// Whether the next training of its campaign uses the shard.
+fn is_in_window(shard: &Expirable) -> Result<bool, StoreError> {
+    let Some((newest, state, text)) = &shard.campaign else { return Ok(false) };
+    if shard.kind != JobKind::Selfplay || matches!(state, CampaignState::Stopped | CampaignState::Complete) {
+        return Ok(false);
+    }
+    let campaign =
+        Campaign::from_text(text).map_err(|error| StoreError::Corrupt(format!("a campaign that is none: {error}")))?;
+    Ok(shard.generation > newest - i64::from(campaign.generation.window))
+}

@@ -1,0 +1,129 @@
+//! Accounts and tokens: who may do what.
+
+use protocol::api::problem::{Code, Problem};
+
+use crate::{
+    clock::{SECOND, Time},
+    model::{Account, AccountChange, AccountState, Identity, Reason, Refusal, Token},
+};
+
+/// Resolution of a token's last use, in milliseconds.
+const USE_RESOLUTION_MS: i64 = 60 * SECOND;
+
+impl Account {
+    /// Changes its role or its state. A quarantine ends only when it is lifted.
+    pub fn change(&mut self, change: AccountChange, message: Option<Reason>) -> Result<(), Refusal> {
+        match (self.state, change) {
+            (AccountState::Deleted, _) => return Err(Refusal::AccountDeleted),
+            (AccountState::Quarantined, AccountChange::State(_)) => return Err(Refusal::AccountInQuarantine),
+            (_, AccountChange::Role(role)) => (self.role, self.message) = (role, message.or(self.message.take())),
+            (_, AccountChange::State(state)) => (self.state, self.message) = (state, message),
+        }
+        Ok(())
+    }
+
+    /// Whether it may sign in and use tokens. An account in quarantine may: its owner sees why.
+    #[must_use]
+    pub const fn is_admitted(&self) -> bool {
+        matches!(self.state, AccountState::Active | AccountState::Quarantined)
+    }
+
+    /// Deletes it. A chosen name has no colon, so the new one is unique.
+    pub fn delete(&mut self) {
+        (self.name, self.state) = (format!("deleted:{}", self.id), AccountState::Deleted);
+        (self.message, self.password) = (None, None);
+    }
+}
+
+impl Token {
+    /// The identity of a request with this token of an account.
+    pub fn authenticate(&self, account: Account, now: Time) -> Result<Identity, Refusal> {
+        let bad = |detail: &str| Err(Problem::new(Code::BadToken, detail).into());
+        if self.revoked.is_some() {
+            return bad("the token was revoked");
+        }
+        if self.expires.is_some_and(|time| time <= now) {
+            return bad("the token has expired");
+        }
+        if !account.is_admitted() {
+            return Err(match (account.state, account.message) {
+                (AccountState::Pending, _) => Refusal::AccountPending,
+                (_, Some(reason)) => Refusal::AccountBlocked { reason },
+                (state, None) => Refusal::AccountInactive { state },
+            });
+        }
+        let record_use = self.last_used.is_none_or(|used| now.0 - used.0 >= USE_RESOLUTION_MS);
+        let (role, token) = (self.role.min(account.role), Some(self.id));
+        Ok(Identity { account: account.id, name: account.name, role, token, record_use })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::api::work::Role;
+
+    use super::*;
+    use crate::model::{AccountId, TokenId};
+
+    fn account(state: AccountState) -> Account {
+        let (id, name) = (AccountId(7), "ann".to_owned());
+        Account { id, name, role: Role::Trainer, state, message: None, password: Some("hash".to_owned()) }
+    }
+
+    fn token() -> Token {
+        Token { id: TokenId(3), role: Role::Admin, expires: Some(Time(100)), revoked: None, last_used: Some(Time(0)) }
+    }
+
+    #[test]
+    fn a_change_of_state_lifts_no_quarantine_and_revives_no_account() {
+        for state in AccountState::ALL {
+            let mut changed = account(*state);
+            let result = changed.change(AccountChange::State(AccountState::Active), Some("why".into()));
+            let expected = match state {
+                AccountState::Quarantined => Err(Refusal::AccountInQuarantine),
+                AccountState::Deleted => Err(Refusal::AccountDeleted),
+                _ => Ok(()),
+            };
+            assert_eq!(result, expected, "{state}");
+            let (state, message) = match result {
+                Ok(()) => (AccountState::Active, Some("why".into())),
+                Err(_) => (*state, None),
+            };
+            assert_eq!((changed.state, changed.message), (state, message), "a refusal changes nothing");
+        }
+    }
+
+    #[test]
+    fn a_role_changes_in_quarantine_too_and_keeps_the_message() {
+        let mut account = account(AccountState::Quarantined);
+        account.message = Some(Reason::NoTrainer);
+        account.change(AccountChange::Role(Role::Admin), None).unwrap();
+        assert_eq!((account.role, account.state), (Role::Admin, AccountState::Quarantined));
+        assert_eq!(account.message, Some(Reason::NoTrainer));
+    }
+
+    #[test]
+    fn a_token_ends_with_its_time_and_its_account() {
+        let code = |token: &Token, state, now| token.authenticate(account(state), Time(now)).map_err(|no| no.code());
+        let known = code(&token(), AccountState::Active, 99).unwrap();
+        assert_eq!((known.role, known.record_use), (Role::Trainer, false), "no more than its account's");
+        assert_eq!(code(&token(), AccountState::Active, 100), Err(Code::BadToken));
+        let revoked = Token { revoked: Some(Time(1)), ..token() };
+        assert_eq!(code(&revoked, AccountState::Active, 2), Err(Code::BadToken));
+        for state in [AccountState::Pending, AccountState::Blocked, AccountState::Deleted] {
+            assert_eq!(code(&token(), state, 50), Err(Code::Blocked));
+        }
+        assert!(code(&token(), AccountState::Quarantined, 50).is_ok());
+        let eternal = Token { expires: None, ..token() };
+        assert!(code(&eternal, AccountState::Active, USE_RESOLUTION_MS).unwrap().record_use);
+        assert!(!code(&eternal, AccountState::Active, USE_RESOLUTION_MS - 1).unwrap().record_use);
+    }
+
+    #[test]
+    fn a_deleted_account_has_no_name_and_no_password() {
+        let mut account = account(AccountState::Blocked);
+        account.delete();
+        assert_eq!((account.name.as_str(), account.state), ("deleted:7", AccountState::Deleted));
+        assert_eq!((account.message, account.password), (None, None));
+    }
+}

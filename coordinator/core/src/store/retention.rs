@@ -1,0 +1,96 @@
+//! Shards whose games may expire, and those that must stay.
+
+use sqlx::{FromRow, Row as _, any::AnyRow};
+
+use super::{connection::Connection, error::StoreError, operation::Tx};
+use crate::{
+    clock::Time,
+    model::{CampaignState, JobKind, ObjectState, ShardId},
+};
+
+/// A shard that no job and no comparison needs.
+#[derive(Clone, Debug)]
+pub struct Expirable {
+    /// Its id.
+    pub shard: ShardId,
+    /// The hash of its bytes.
+    pub hash: String,
+    /// The kind of its job.
+    pub kind: JobKind,
+    /// The generation of its games.
+    pub generation: i64,
+    /// Its campaign: the current generation, the state, the text.
+    pub campaign: Option<(i64, CampaignState, String)>,
+}
+
+impl FromRow<'_, AnyRow> for Expirable {
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let campaign = match row.try_get("newest")? {
+            Some(newest) => Some((newest, row.try_get("state")?, row.try_get("text")?)),
+            None => None,
+        };
+        Ok(Self {
+            shard: row.try_get("id")?,
+            hash: row.try_get("hash")?,
+            kind: row.try_get("kind")?,
+            generation: row.try_get("generation")?,
+            campaign,
+        })
+    }
+}
+
+/// Retention, within a transaction.
+pub struct Retention<'t>(Connection<'t>);
+
+impl Tx<'_> {
+    /// Retention.
+    pub fn retention(&mut self) -> Retention<'_> {
+        Retention(self.connection())
+    }
+}
+
+impl<'t> Retention<'t> {
+    /// Retention, for a function that is no operation.
+    #[must_use]
+    pub const fn on(connection: Connection<'t>) -> Self {
+        Self(connection)
+    }
+
+    /// The training sets (JSON) of nets that are published, in training or in their gate.
+    pub async fn training_sets(&mut self) -> Result<Vec<String>, StoreError> {
+        let query = "SELECT trainings.manifests FROM trainings LEFT JOIN nets ON nets.hash = trainings.candidate
+                     WHERE trainings.state IN ('open', 'leased')
+                     OR nets.state IN ('candidate', 'promoted', 'disputed', 'rolled_back') ORDER BY trainings.id";
+        Ok(sqlx::query_scalar(query).fetch_all(self.0.raw()).await?)
+    }
+
+    /// The text of a training set's manifest.
+    pub async fn manifest(&mut self, hash: &str) -> Result<String, StoreError> {
+        let query = sqlx::query_scalar("SELECT text FROM manifests WHERE hash = $1").bind(hash.to_owned());
+        Ok(query.fetch_one(self.0.raw()).await?)
+    }
+
+    /// Shards after a number, received before a time. Their job is closed, no later training needs
+    /// them, and no comparison is pending.
+    pub async fn expirable(&mut self, before: Time, after: ShardId, limit: i64) -> Result<Vec<Expirable>, StoreError> {
+        let query = "SELECT shards.id AS id, shards.hash AS hash, jobs.kind AS kind, jobs.generation AS generation,
+                    campaigns.generation AS newest, campaigns.state AS state, campaigns.text AS text
+             FROM shards JOIN jobs ON jobs.id = shards.job LEFT JOIN campaigns ON campaigns.id = jobs.campaign
+             WHERE shards.id > $1 AND shards.object = 'present' AND shards.received < $2
+             AND shards.state <> 'received' AND shards.audit NOT IN ('wanted', 'leased') AND jobs.state = 'closed'
+             AND (jobs.kind <> 'selfplay' OR campaigns.id IS NULL OR campaigns.state IN ('stopped', 'complete')
+                  OR jobs.generation < campaigns.generation)
+             AND NOT EXISTS (SELECT 1 FROM comparisons WHERE state IN ('waiting', 'different')
+                             AND (left_shard = shards.id OR right_shard = shards.id))
+             ORDER BY shards.id LIMIT $3";
+        let query = sqlx::query_as(query).bind(after).bind(before.0).bind(limit);
+        Ok(query.fetch_all(self.0.raw()).await?)
+    }
+
+    /// Marks a shard's bytes as expired; whether they were present.
+    pub async fn expire(&mut self, shard: ShardId) -> Result<bool, StoreError> {
+        let query = "UPDATE shards SET object = $2 WHERE id = $1 AND object = $3";
+        let query = sqlx::query(query).bind(shard).bind(ObjectState::Expired).bind(ObjectState::Present);
+        Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
+    }
+}
