@@ -220,7 +220,7 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
             let end = end.strip_prefix('\\').unwrap_or(end).strip_prefix('"').expect("the end of the value");
             behind = end.trim_start_matches([' ', '\t']).strip_prefix(']').expect("the end of the tag");
             has_position |= name == "FEN";
-        } else if first.is_whitespace() || ",|.:;，、；。：…⋯．\u{feff}".contains(first) {
+        } else if is_punctuation(first) {
             behind = &here[first.len_utf8()..];
         } else if matches!(first, '=' | '-' | '_') && rule >= 3 {
             behind = &here[rule..];
@@ -232,7 +232,7 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
             behind = &here[end..];
         } else if let Some(keyword) = ["position", "fen", "moves"].into_iter().find(|word| begins_with(here, word)) {
             behind = &here[keyword.len()..];
-            let follows = behind.trim_start_matches(|letter: char| letter.is_whitespace() || ",|.:;".contains(letter));
+            let follows = behind.trim_start_matches(|letter: char| is_punctuation(letter) || "=-_".contains(letter));
             assert_eq!(moves_before, 0, "`{keyword}` among moves");
             assert!(
                 keyword == "moves" || begins_with(follows, "fen") || position_at(follows, read).is_some(),
@@ -261,6 +261,10 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
         })
     };
     assert!(counts(2, 0) || counts(2, 1) || counts(1, 0), "numbers that do not count the moves: {numbers:?}");
+}
+
+fn is_punctuation(letter: char) -> bool {
+    letter.is_whitespace() || ",|.:;，、；。：…⋯．\u{feff}".contains(letter)
 }
 
 fn begins_with(text: &str, word: &str) -> bool {
