@@ -135,8 +135,9 @@ async fn is_detected(text: &str, cheat: fn(&Header, u64) -> Vec<Record>) {
     }
     let (hers, all) = most;
     println!("detected after {delivered} uploads; before that {hers} of {all} games that counted were hers, now none");
-    // All play equally, but replaying her games adds no new ones meanwhile.
-    assert!(hers * 3 <= all * 2, "{hers} of {all} games that counted were hers");
+    // All play equally, but replaying her games adds no new ones meanwhile. She plays first in each
+    // round, so a few uploads say nothing.
+    assert!(delivered < 5 || hers * 3 <= all * 2, "{hers} of {all} games that counted were hers");
 }
 
 /// Another game's moves as far as they are legal, then any, to an end by the rules: a replay finds
