@@ -6,7 +6,7 @@
 
 mod common;
 
-use std::{fs, path::Path, process::Command, sync::Arc};
+use std::{fs, io::Write as _, path::Path, process::Command, sync::Arc, time::Duration};
 
 use common::{coordinator::Coordinator, digest_of, header, in_process::Worker};
 use engine::Evaluation;
@@ -21,6 +21,17 @@ impl Drop for Mounted<'_> {
     }
 }
 
+/// Appends to a file until the disk takes no byte more.
+fn fill(path: &Path) {
+    let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+    let mut size = 1 << 20;
+    while size > 0 {
+        if file.write_all(&vec![0; size]).is_err() {
+            size /= 2;
+        }
+    }
+}
+
 #[test]
 #[ignore = "it mounts a file system"]
 fn a_full_disk_loses_nothing() {
@@ -28,28 +39,26 @@ fn a_full_disk_loses_nothing() {
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(folder.path()).status();
     assert!(mounted.unwrap().success());
     let _mounted = Mounted(folder.path());
-    let coordinator = Coordinator::new(header(300), 300, 10);
+    // A lease's games need several pages of this disk.
+    let coordinator = Coordinator::new(header(300), 600, 200);
     let worker = Worker::start(&coordinator.url(), folder.path(), Arc::new(FastClock::new(20)));
-    coordinator.wait_for(10);
-    // Fill it to the last byte.
+    coordinator.wait_for(200);
+    // Full to the last byte, also after an accepted lease's file is removed.
+    let is_full = |snapshot: &Snapshot| {
+        snapshot.reason.as_ref().is_some_and(|why| why.contains("cannot be written") && why.contains("No space left"))
+    };
     let filler = folder.path().join("filler");
-    let mut size = 1 << 20;
-    while size > 0 {
-        let bytes = vec![0; size];
-        let mut file = fs::OpenOptions::new().append(true).create(true).open(&filler).unwrap();
-        if std::io::Write::write_all(&mut file, &bytes).is_err() {
-            size /= 2;
-        }
-    }
-    let is_full = |snapshot: &Snapshot| snapshot.reason.as_ref().is_some_and(|why| why.contains("cannot be written"));
-    worker.said.wait_for(is_full);
+    worker.said.wait_for(|snapshot| {
+        fill(&filler);
+        is_full(snapshot)
+    });
     // The status is current, though the disk is full.
     for round in 0.. {
         if Snapshot::read(folder.path()).is_some_and(|snapshot| is_full(&snapshot)) {
             break;
         }
         assert!(round < 1000, "the status is stale: {:?}", Snapshot::read(folder.path()));
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     assert!(!folder.path().join(".status.new").exists());
     // A stopped worker reports the leases that are not in the outbox.
@@ -57,7 +66,7 @@ fn a_full_disk_loses_nothing() {
     assert!(said.contains("could not be packed;") && said.contains("No space left on device"), "{said}");
     fs::remove_file(filler).unwrap();
     let worker = Worker::start(&coordinator.url(), folder.path(), Arc::new(FastClock::new(20)));
-    coordinator.wait_for(300);
+    coordinator.wait_for(600);
     worker.finish();
-    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 300));
+    coordinator.check(digest_of(&header(300), Evaluation::Plain, None, 600));
 }
