@@ -12,6 +12,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use dataset::pgn::Utf8Lines;
 use xiangqi::{
     notation::reader::{Replay, Transcript},
     rules::{RuleSet, Status},
@@ -19,7 +20,7 @@ use xiangqi::{
 
 pub use case::{Case, CaseError, Expected};
 
-use crate::{Finding, threads};
+use crate::{Finding, live_line::LiveLine, threads};
 use answer::Answer;
 
 /// Judge a game by the rules: whether it continues, or how it ended and why
@@ -46,17 +47,18 @@ pub(crate) struct Arguments {
     ///
     /// A case is `{"name", "fen", "moves": […], "expected": "red_loses|black_loses|draw|none"}`,
     /// where `none` means that the game continues. Moves may also be one text. Each case that is
-    /// judged otherwise is printed; the last line is `N passed, M failed`. Exit status 1 if some
-    /// failed, 2 at the first line that is no case, or if there is none. The file may be compressed
-    /// by gzip or zstd.
+    /// judged otherwise is printed, and each whose text was not used as a whole, with what was
+    /// skipped. The last line is `N passed, M failed`. Exit status 1 if some failed, 2 at the first
+    /// line that is no case, or if there is none. The file may be compressed by gzip or zstd.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fen", "moves"])]
     batch: Option<PathBuf>,
     /// Files of games in PGN; `-` for standard input
     ///
     /// Prints for each game the result it claims and the result by the rules. A game that ended by
     /// resignation, on time or by adjudication is `undecided`. The last line is the sum. Exit
-    /// status 1 if some results differ, 2 if some games could not be read, also if the output is
-    /// closed early. The files may be compressed by gzip or zstd, and in UTF-8 or GBK.
+    /// status 1 if some results differ, 2 if some games could not be read. All games count for it,
+    /// even if the output is closed early. The files may be compressed by gzip or zstd, and in
+    /// UTF-8 or GBK.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["fen", "moves", "batch"])]
     pgn: Vec<PathBuf>,
     /// List only the games of PGN, and count the skipped parts of their texts
@@ -65,8 +67,8 @@ pub(crate) struct Arguments {
     /// Threads that judge a batch or PGN [default: all cores]
     #[arg(long, value_name = "T", conflicts_with_all = ["fen", "moves"], allow_negative_numbers = true, value_parser = threads::parse)]
     threads: Option<NonZeroUsize>,
-    /// Print JSON: one object; for a batch one for each failed case, for PGN one for each game, and
-    /// one with the totals
+    /// Print JSON: one object; for a batch one for each printed case, for PGN one for each game,
+    /// and one with the totals
     #[arg(long)]
     json: bool,
 }
@@ -86,7 +88,11 @@ impl Arguments {
         let (source, moves) = match self.moves.as_deref() {
             Some("-") => {
                 let mut text = String::new();
-                io::stdin().read_to_string(&mut text).context("standard input")?;
+                let mut lines = Utf8Lines::new(io::stdin().lock());
+                lines.read_to_string(&mut text).context("standard input")?;
+                if lines.is_gbk() {
+                    LiveLine::new().announce("standard input: read as GBK")?;
+                }
                 ("standard input", text)
             }
             moves => ("--moves", moves.unwrap_or_default().to_owned()),

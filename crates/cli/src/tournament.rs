@@ -107,6 +107,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// How a game of this event begins in PGN.
+fn tag_start(event: &str) -> String {
+    format!("[Event \"{}\"]\n", event.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 fn page(path: &Path) -> String {
     format!("--html: {}", path.display())
 }
@@ -157,15 +162,19 @@ impl Arguments {
         if self.decider {
             header["decider"] = json!(true);
         }
+        let mut journal = Journal::open(self.record.as_deref(), &header).context("--record")?;
+        journal.check(schedule, self.pairs).context("--record")?;
+        let start = tag_start(&self.event);
+        let pgn = self.pgn.as_deref().map(|path| journal.open_pgn(path, &start)).transpose().context("--pgn")?;
         if let Some(path) = &self.html {
             // A path that cannot be written is reported before a game is played.
             OpenOptions::new().append(true).create(true).open(path).with_context(|| page(path))?;
         }
-        let journal = Journal::open(self.record.as_deref(), &header).context("--record")?;
+        journal.begin().context("--record")?;
         let view = self.live.start(&timer)?;
         let mut event = Event {
             arguments: self,
-            pgn: self.pgn.as_deref().map(|path| journal.open_pgn(path)).transpose().context("--pgn")?,
+            pgn,
             journal,
             names,
             nets: engines.iter().map(Loaded::net_hash).collect(),
@@ -184,9 +193,9 @@ impl Arguments {
             event.line.announce(&format!("resumed after {resumed} pairs"))?;
         }
         let book_name = self.games.openings_name(book.as_ref());
-        let rounds = event.play(&Stand { engines, settings, book, timer: &timer })?;
+        let (rounds, broken) = event.play(&Stand { engines, settings, book, timer: &timer });
         event.line.end()?;
-        let table = Crosstable::new(self.kind, &event.names, &event.journal.pairs, &rounds);
+        let table = Crosstable::new(self.kind, &event.names, self.pairs, &event.journal.pairs, &rounds);
         if let Some(path) = &self.html {
             fs::write(path, table.html(&self.event, &self.facts(&event, book_name))).with_context(|| page(path))?;
         }
@@ -197,7 +206,11 @@ impl Arguments {
         } else {
             write!(out, "{table}")?;
         }
-        Ok(Finding::Holds)
+        match broken {
+            None => Ok(Finding::Holds),
+            Some(error) if self.record.is_some() => Err(error.context("the table is of the games before the end")),
+            Some(error) => Err(error),
+        }
     }
 
     /// The facts about the tournament for its page.
@@ -207,13 +220,31 @@ impl Arguments {
             Some(common) if self.odds.is_empty() => common.to_string(),
             _ => limits.map(|(name, limit)| format!("{name}: {limit}")).collect::<Vec<_>>().join("; "),
         };
-        let rapid = self.rapid.map(|rapid| ("rapid games", rapid.to_string()));
-        let decider = self.decider.then(|| ("decider", "Black has two thirds of its limit and wins a draw".to_owned()));
+        let of_limits = |limit: &dyn Fn(TimeControl) -> TimeControl| {
+            let own: Vec<_> = event.limits.iter().map(|common| limit(*common).to_string()).collect();
+            if own.windows(2).all(|pair| pair[0] == pair[1]) {
+                return own[0].clone();
+            }
+            event.names.iter().zip(own).map(|(name, own)| format!("{name}: {own}")).collect::<Vec<_>>().join("; ")
+        };
+        let rapid_limit = |common: TimeControl| self.rapid.unwrap_or_else(|| common.rapid());
+        let is_knockout = self.kind == Kind::Knockout;
+        let rapid = is_knockout.then(|| ("rapid games", format!("a pair after a tie: {}", of_limits(&rapid_limit))));
+        let decider = if is_knockout {
+            let black = of_limits(&|common| rapid_limit(common).two_thirds());
+            Some(format!("one game after tied rapid games; Black wins a draw and has {black}; not counted for Elo"))
+        } else {
+            self.decider.then(|| "Black has two thirds of its limit and wins a draw".to_owned())
+        };
+        let decider = decider.map(|terms| ("decider", terms));
         let date = event.journal.header["date"].as_str().map(|date| ("begun", date.to_owned()));
         let fixed = [
             ("schedule", self.kind.to_string()),
             ("limits", limits),
-            ("games", format!("{} in each encounter", 2 * self.pairs)),
+            (
+                "games",
+                format!("{} in each encounter{}", 2 * self.pairs, if is_knockout { " without a tie" } else { "" }),
+            ),
             ("openings", openings),
             ("rules", self.games.rules.to_string()),
         ];
@@ -229,7 +260,7 @@ impl Arguments {
         let swiss_rounds = match self.rounds {
             Some(_) if kind != Kind::Swiss => bail!("--rounds: only a Swiss tournament (--kind swiss) has a choice"),
             Some(rounds) if !(1..=max).contains(&rounds) => {
-                bail!("--rounds: {players} engines play 1 to {max} rounds without meeting again")
+                bail!("--rounds: no two of {players} engines meet twice, so there are at most {max} rounds")
             }
             Some(rounds) => rounds,
             None => players.next_power_of_two().ilog2() as usize,
@@ -310,19 +341,20 @@ struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// Plays what is not in the record. Returns the encounters of all rounds.
-    fn play(&mut self, stand: &Stand<'_>) -> Result<Vec<Vec<Encounter>>> {
+    /// Plays what is not in the record. Returns the encounters of all finished rounds, and the
+    /// error that ended the tournament early.
+    fn play(&mut self, stand: &Stand<'_>) -> (Vec<Vec<Encounter>>, Option<anyhow::Error>) {
         let mut rounds: Vec<Vec<Encounter>> = Vec::new();
         loop {
             let pairings = self.schedule.next_round(&results(&rounds));
             if pairings.is_empty() {
-                return Ok(rounds);
+                return (rounds, None);
             }
-            let mut round = Vec::new();
-            for pairing in pairings {
-                round.push(self.play_encounter(rounds.len(), pairing, stand)?);
+            let mut play = |pairing| self.play_encounter(rounds.len(), pairing, stand);
+            match pairings.into_iter().map(&mut play).collect() {
+                Ok(round) => rounds.push(round),
+                Err(error) => return (rounds, Some(error)),
             }
-            rounds.push(round);
         }
     }
 
@@ -401,7 +433,8 @@ impl Event<'_> {
             let pgn = pgn.in_round(round).with_nets(nets);
             let games = played.iter().zip([false, true]).map(|(game, second)| pgn.write(number, second, game));
             let games: String = games.collect();
-            file.write_all(games.as_bytes()).context("--pgn")?;
+            // The record must not outlive the games that it names.
+            file.write_all(games.as_bytes()).and_then(|()| file.sync_data()).context("--pgn")?;
             text = Some(games);
         }
         let recorded = RecordedPair::new(round, pairing, number, played, text.as_deref());
@@ -418,9 +451,11 @@ impl Event<'_> {
             Stage::Rapid => " (rapid)",
             Stage::Decider => " (decider)",
         };
-        let standing = match self.schedule.encounters() {
-            Some(encounters) => format!("games {done}/{}  {}", 2 * pairs * encounters as u64, self.leader()),
-            None => format!("games {done}"),
+        let standing = match (self.schedule.encounters(), self.schedule.kind) {
+            (None, _) => format!("games {done}"),
+            // Encounters count there, not games.
+            (Some(encounters), Kind::Swiss) => format!("games {done}/{}", 2 * pairs * encounters as u64),
+            (Some(encounters), _) => format!("games {done}/{}  {}", 2 * pairs * encounters as u64, self.leader()),
         };
         let line = format!("round {}  {red} against {black}{stage_name}  {standing}", round + 1);
         self.line.show_or_print(number + 1 == stage.pairs(*pairs), || line)?;

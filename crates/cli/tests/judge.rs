@@ -103,10 +103,35 @@ fn files_in_gbk_are_read_and_others_are_refused_in_a_sentence() {
     let (status, shown, notes) = answer(&output);
     assert!(shown.contains("undecided: claimed red_wins, ongoing after 1 ply"), "{shown}");
     assert_eq!((status, notes), (Some(0), format!("{}: read as GBK\n", path.display()).as_str()));
+    // As moves on standard input too.
+    let mut judge = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+    let judge = judge.args(["judge", "--moves", "-"]).stdin(File::open(&path).unwrap());
+    let output = judge.output().unwrap();
+    let (status, shown, notes) = answer(&output);
+    assert!(shown.contains("the text claims: red_wins"), "{shown}");
+    assert_eq!((status, notes), (Some(0), "standard input: read as GBK\n"));
     fs::write(&path, b"1. h2e2 \xff *\n").unwrap();
     let output = pgn(&path, &[]).output().unwrap();
     let (status, shown, _) = answer(&output);
     assert!(shown.contains("refused: line 1, column 9: a byte that is neither UTF-8 nor GBK"), "{shown}");
+    assert_eq!(status, Some(2));
+}
+
+/// One game is refused with its place; the others are judged.
+#[test]
+fn an_open_bracket_costs_one_game() {
+    let games =
+        "[Event \"a\"]\n\n1. h2e2 {an open remark\nh9g7 1-0\n\n[Event \"b\"]\n\n1. b2e2 b9c7 {Red resigns} 1-0\n";
+    let file = file("open-bracket.pgn", games);
+    let output = pgn(&file, &["--brief"]).output().unwrap();
+    let (status, shown, _) = answer(&output);
+    assert!(shown.contains("game 1: refused: line 3, column 9: the bracket of `{an open remark"), "{shown}");
+    assert!(shown.contains("2 games: 0 agree, 0 differ, 1 undecided, 1 refused"), "{shown}");
+    assert_eq!(status, Some(2));
+    // A file that ends the command does not take the sum with it.
+    let output = pgn(&file, &["no-such.pgn"]).output().unwrap();
+    let (status, shown, complaint) = answer(&output);
+    assert!(shown.contains("2 games: ") && complaint.contains("no-such.pgn"), "{shown}{complaint}");
     assert_eq!(status, Some(2));
 }
 

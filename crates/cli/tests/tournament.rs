@@ -83,8 +83,10 @@ fn a_round_robin_follows_the_tables_and_is_resumed_wherever_it_was_cut() {
 
     // Cut anywhere: within a line, after a line, within the first one.
     let [record, pgn] = ["record", "games.pgn"].map(|file| fs::read(folder.join(file)).unwrap());
-    for cut in [0, 10, record.len() / 2, record.len() - 1, record.len()] {
+    let begun = record.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for cut in [0, 10, begun, record.len() / 2, record.len() - 1, record.len()] {
         fs::write(folder.join("record"), &record[..cut]).unwrap();
+        // The games of a pair are written before its line.
         let is_begun = record[..cut].contains(&b'\n');
         fs::write(folder.join("games.pgn"), if is_begun { &pgn[..] } else { b"" }).unwrap();
         let again = answer(&tournament(&folder, &["--threads", "2"]).output().unwrap());
@@ -209,7 +211,8 @@ fn a_tied_knockout_continues_with_rapid_games_and_a_decider() {
     let folder = folder("tied");
     let engines = ["plain".to_owned(), "plain".to_owned()];
     let options = ["--kind", "knockout", "--nodes", "120", "--ply-cap", "20"];
-    let whole = answer(&tournament_of(&engines, &folder, &options).output().unwrap());
+    let with_page = [&options[..], &["--html", "table.html"]].concat();
+    let whole = answer(&tournament_of(&engines, &folder, &with_page).output().unwrap());
     let games = pgn::read(&fs::read_to_string(folder.join("games.pgn")).unwrap()).unwrap();
     let limits: Vec<_> = games
         .iter()
@@ -232,6 +235,15 @@ fn a_tied_knockout_continues_with_rapid_games_and_a_decider() {
     assert_eq!((decider.tag("Red"), decider.tag("Black")), (Some("plain"), Some("plain (2)")));
     let winner = decider.outcome.unwrap().loser().map(|loser| usize::from(loser == xiangqi::Color::Red)).unwrap();
     assert_eq!(whole["standings"][0]["player"], winner, "a decider has a winner");
+    // The page names the terms of all games. The drawn decider, won by Black, counts for no Elo.
+    let page = fs::read_to_string(folder.join("table.html")).unwrap();
+    for term in
+        ["2 in each encounter without a tie", "a pair after a tie: 30 nodes a move", "a draw and has 20 nodes a move"]
+    {
+        assert!(page.contains(term), "{term}: {page}");
+    }
+    let elo = |row: usize| whole["standings"][row]["elo"].as_f64().unwrap().abs();
+    assert!(elo(0) < 1e-9 && elo(1) < 1e-9, "{whole}");
     let tie = &whole["rounds"][0][0];
     assert_eq!((&tie["decided_by"], tie["points"][winner].as_u64()), (&"decider".into(), Some(4 + 2)));
 
@@ -240,6 +252,49 @@ fn a_tied_knockout_continues_with_rapid_games_and_a_decider() {
         tournament_of(&engines, &folder, &[&options[..], &["--rapid", "nodes=50"]].concat()).output().unwrap();
     let complaint = String::from_utf8_lossy(&refused.stderr);
     assert!(complaint.contains("another tournament: its rapid is null, here it is \"50 nodes a move\""), "{complaint}");
+}
+
+/// The table is printed all the same, and the finished pairs are not played again.
+#[test]
+fn an_engine_that_does_not_start_again_ends_the_tournament_with_its_table() {
+    let folder = folder("broken");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engines/fake.py");
+    let broken = format!("uci:python3 '{script}' '{CHUHE}' once=lives");
+    // The table of three: 2-3 in the first round.
+    let engines = [broken, "plain".to_owned(), "plain".to_owned()];
+    let options = ["--nodes", "50", "--ply-cap", "30", "--html", "table.html"];
+    let output = tournament_of(&engines, &folder, &options).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    let last = complaint.lines().last().unwrap();
+    assert!(last.starts_with("chuhe: the table is of the games before the end: "), "{complaint}");
+    let table: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let recorded = fs::read_to_string(folder.join("record")).unwrap().lines().count() - 1;
+    let games = table["standings"].as_array().unwrap().iter().map(|row| row["games"].as_u64().unwrap()).sum::<u64>();
+    assert!(recorded > 0 && games == 2 * 2 * recorded as u64, "{recorded} pairs: {table}");
+    assert!(fs::read_to_string(folder.join("table.html")).unwrap().contains("</table>"));
+}
+
+/// A record holds only pairs of its tournament.
+#[test]
+fn pairs_of_no_encounter_are_refused() {
+    let folder = folder("foreign_pairs");
+    let engines = ["plain".to_owned(), "plain".to_owned()];
+    let options = ["--nodes", "20", "--ply-cap", "10"];
+    answer(&tournament_of(&engines, &folder, &options).output().unwrap());
+    let record = fs::read_to_string(folder.join("record")).unwrap();
+    let pair = record.lines().nth(1).unwrap();
+    for (foreign, expected) in [
+        (pair.replace("\"round\":1", "\"round\":7"), "line 2: no encounter of this tournament has this pair"),
+        (format!("{pair}\n{pair}"), "line 3: pair 1 of its encounter stands where pair 2 belongs"),
+        (format!("{pair}\n{}", pair.replace("\"pair\":1", "\"pair\":2")), "line 3: no encounter of this"),
+    ] {
+        fs::write(folder.join("record"), record.replace(pair, &foreign)).unwrap();
+        let output = tournament_of(&engines, &folder, &options).output().unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.starts_with("chuhe: --record: ") && complaint.contains(expected), "{complaint}");
+    }
 }
 
 /// With deciders only, the engine with Black wins every draw.

@@ -71,8 +71,11 @@ impl TimeControl {
     pub fn rapid(self) -> Self {
         match self {
             Self::Nodes(nodes) => Self::Nodes((nodes / 4).max(1)),
-            Self::MoveTime(time) => Self::MoveTime(time / 4),
-            Self::Clock { base, increment, moves } => Self::Clock { base: base / 4, increment: increment / 6, moves },
+            Self::MoveTime(time) => Self::MoveTime(whole_milliseconds(time / 4)),
+            Self::Clock { base, increment, moves } => {
+                let [base, increment] = [base / 4, increment / 6].map(whole_milliseconds);
+                Self::Clock { base, increment, moves }
+            }
         }
     }
 
@@ -82,10 +85,17 @@ impl TimeControl {
     pub fn two_thirds(self) -> Self {
         match self {
             Self::Nodes(nodes) => Self::Nodes((nodes - nodes.div_ceil(3)).max(1)),
-            Self::MoveTime(time) => Self::MoveTime(time * 2 / 3),
-            Self::Clock { base, increment, moves } => Self::Clock { base: base * 2 / 3, increment, moves },
+            Self::MoveTime(time) => Self::MoveTime(whole_milliseconds(time * 2 / 3)),
+            Self::Clock { base, increment, moves } => {
+                Self::Clock { base: whole_milliseconds(base * 2 / 3), increment, moves }
+            }
         }
     }
+}
+
+/// Rounds a time up to whole milliseconds, the unit of engines.
+fn whole_milliseconds(time: Duration) -> Duration {
+    Duration::from_millis(time.as_nanos().div_ceil(1_000_000) as u64)
 }
 
 impl fmt::Display for TimeControl {

@@ -202,7 +202,7 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
     let text: String = rest.iter().map(|(letter, _)| *letter).collect();
     let place = |behind: &str| rest[text.chars().count() - behind.chars().count()].1;
     let mut tags = read.tags.iter();
-    let (mut result, mut has_position, mut numbers) = (None, false, Vec::new());
+    let (mut result, mut has_position, mut numbers, mut has_mark) = (None, false, Vec::new(), false);
     let mut behind = text.as_str();
     while let Some(first) = behind.chars().next() {
         let here = behind;
@@ -210,7 +210,8 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
         let rule = here.len() - here.trim_start_matches(first).len();
         if let Some(tag) = here.strip_prefix('[') {
             let (name, value) = tags.next().expect("a tag that is not kept");
-            let tag = tag.trim_start().strip_prefix(name.as_str()).expect("another tag's name");
+            let (found, tag) = tag.trim_start().split_at(name.len());
+            assert!(found.eq_ignore_ascii_case(name), "another tag's name");
             let mut letters = tag.trim_start().strip_prefix('"').expect("a value in quotes").chars();
             for expected in value.chars() {
                 let found = letters.next().filter(|letter| *letter != '\\').or_else(|| letters.next());
@@ -245,6 +246,7 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
             let (digits, end) = text.split_at(end.unwrap_or(text.len()));
             assert!(!digits.is_empty(), "{first:?} at {} is neither read nor named", place(here));
             behind = if named.is_some() { end.trim_start().strip_prefix("回合").expect("a number") } else { end };
+            has_mark = named.is_some() || behind.starts_with(|letter| ".．…⋯、:".contains(letter));
             numbers.push((value(digits), moves_before));
         }
     }
@@ -261,6 +263,11 @@ fn explain(rest: &[(char, Place)], read: &Transcript) {
         })
     };
     assert!(counts(2, 0) || counts(2, 1) || counts(1, 0), "numbers that do not count the moves: {numbers:?}");
+    if let [(value, before)] = numbers[..] {
+        let firsts = [before / 2, before, before.div_ceil(2)].map(|counted| value - counted as i64);
+        let is_usual = firsts.iter().any(|first| [1, i64::from(read.start.move_number)].contains(first));
+        assert!(is_usual || before == 0 && has_mark, "the number {value} alone counts nothing");
+    }
 }
 
 fn is_punctuation(letter: char) -> bool {

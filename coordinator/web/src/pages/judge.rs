@@ -110,6 +110,7 @@ struct RowVerdict {
     comparison: &'static str,
     class: &'static str,
     /// The first skipped parts, the number of all, and of those not shown.
+    hint: Option<String>,
     skipped: Vec<String>,
     count: usize,
     more: usize,
@@ -404,6 +405,10 @@ impl Row {
                 skipped: (judged.skipped.iter().take(MAX_SKIPPED_LISTED))
                     .map(|part| skipped_sentence(part, language == Language::Chinese))
                     .collect(),
+                hint: judged
+                    .hint
+                    .as_ref()
+                    .map(|hint| fill(words.judge_hint, hint_sentence(hint, language == Language::Chinese))),
                 count: judged.skipped.len(),
                 more: judged.skipped.len().saturating_sub(MAX_SKIPPED_LISTED),
             }

@@ -123,6 +123,11 @@ impl Answer {
         if self.moves_after_end > 0 {
             writeln!(out, "moves given after the end: {}", self.moves_after_end)?;
         }
+        self.print_notes(out)
+    }
+
+    /// Prints what concerns the text, not the game.
+    pub(super) fn print_notes(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(claimed) = self.claimed {
             writeln!(out, "the text claims: {claimed}")?;
         }

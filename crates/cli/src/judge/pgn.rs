@@ -55,10 +55,11 @@ pub(super) fn run(
 ) -> Result<Finding> {
     let mut sum = Sum::default();
     let mut printer = Printer { rules, json, brief, out, is_closed: false };
-    games::process(paths, threads, &mut printer, &mut sum)?;
+    let read = games::process(paths, threads, &mut printer, &mut sum);
     if !printer.is_closed {
         sum.print(json, printer.out)?;
     }
+    read?;
     sum.finding()
 }
 

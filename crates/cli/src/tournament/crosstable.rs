@@ -9,7 +9,7 @@ use stats::{
 };
 
 use super::{
-    encounter::Encounter,
+    encounter::{Encounter, Stage},
     journal::{RecordedGame, RecordedPair},
     schedule::Kind,
 };
@@ -78,12 +78,26 @@ pub(super) fn results(rounds: &[Vec<Encounter>]) -> Vec<Vec<Game>> {
 }
 
 impl<'a> Crosstable<'a> {
-    pub(super) fn new(kind: Kind, names: &'a [String], pairs: &[RecordedPair], rounds: &'a [Vec<Encounter>]) -> Self {
-        let games: Vec<Game> = pairs.iter().flat_map(|pair| &pair.games).map(RecordedGame::result).collect();
-        let all = (0..names.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
-        let meetings: Vec<Meeting> =
-            all.map(|(one, other)| Meeting::new(one, other, &games)).filter(|meeting| meeting.games > 0).collect();
-        let scores: Vec<Score> = meetings
+    pub(super) fn new(
+        kind: Kind,
+        names: &'a [String],
+        pairs: u64,
+        recorded: &[RecordedPair],
+        rounds: &'a [Vec<Encounter>],
+    ) -> Self {
+        let games_of = |is_counted: &dyn Fn(&RecordedPair) -> bool| -> Vec<Game> {
+            let counted = recorded.iter().filter(|pair| is_counted(pair));
+            counted.flat_map(|pair| &pair.games).map(RecordedGame::result).collect()
+        };
+        let meetings_in = |games: &[Game]| -> Vec<Meeting> {
+            let all = (0..names.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+            all.map(|(one, other)| Meeting::new(one, other, games)).filter(|meeting| meeting.games > 0).collect()
+        };
+        let games = games_of(&|_| true);
+        let meetings = meetings_in(&games);
+        // A decider gives Black the draw for a shorter limit, so it counts for no Elo.
+        let rated = meetings_in(&games_of(&|pair| kind != Kind::Knockout || pair.pair < Stage::Decider.pairs(pairs)));
+        let scores: Vec<Score> = rated
             .iter()
             .map(|found| {
                 let points = found.points()[0] as f64 / 2.0;
@@ -147,7 +161,8 @@ impl<'a> Crosstable<'a> {
     const fn scoring(&self) -> &'static str {
         match self.kind {
             Kind::Swiss => "A won encounter or a bye is worth two points, a drawn one one.",
-            Kind::RoundRobin | Kind::Gauntlet | Kind::Knockout => "A win is worth two points, a draw one.",
+            Kind::RoundRobin | Kind::Gauntlet => "A win is worth two points, a draw one.",
+            Kind::Knockout => "A win is worth two points, a draw one. A drawn decider is a win of Black.",
         }
     }
 
@@ -204,8 +219,8 @@ impl<'a> Crosstable<'a> {
              th, td {{ white-space: nowrap; border: 1px solid #999; padding: 0.3em 0.6em; text-align: right }} \
              td:nth-child(2), th:nth-child(2) {{ text-align: left }} th {{ background: #eee }} \
              dl {{ display: grid; grid-template-columns: max-content 1fr; gap: 0.2em 1em }} \
-             dd {{ margin: 0 }}</style>\n</head>\n\
-             <body>\n<h1>{event}</h1>\n<table>\n"
+             dd {{ margin: 0 }} .wide {{ overflow-x: auto }}</style>\n</head>\n\
+             <body>\n<h1>{event}</h1>\n<div class=\"wide\"><table>\n"
         );
         let mut line = |cells: Vec<String>, tag: &str| {
             page.push_str("<tr>");
@@ -218,7 +233,7 @@ impl<'a> Crosstable<'a> {
         for row in &self.rows {
             line(self.cells(row), "td");
         }
-        page.push_str("</table>\n");
+        page.push_str("</table></div>\n");
         if !self.rounds.is_empty() {
             page.push_str("<h2>Rounds</h2>\n<ul>\n");
             for line in self.lines() {

@@ -19,6 +19,12 @@ use stats::{
     tournament::{Game, Pairing},
 };
 
+use super::{
+    crosstable::results,
+    encounter::{Encounter, Stage},
+    schedule::{Kind, Schedule},
+};
+
 /// A game of the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RecordedGame {
@@ -79,15 +85,20 @@ impl RecordedPair {
 /// The record, in memory and in its file.
 pub(super) struct Journal {
     file: Option<File>,
+    /// Whether the file holds nothing yet.
+    is_new: bool,
     /// The first line: that of the record, if there is one.
     pub(super) header: Value,
     pub(super) pairs: Vec<RecordedPair>,
 }
 
 impl Journal {
-    /// Opens the file of a tournament, or begins it with `header`. Without a path nothing is kept.
+    /// Opens the file of a tournament; [`begin`](Self::begin) writes a new one. Without a path
+    /// nothing is kept.
     pub(super) fn open(path: Option<&Path>, header: &Value) -> Result<Self> {
-        let Some(path) = path else { return Ok(Self { file: None, header: header.clone(), pairs: Vec::new() }) };
+        let Some(path) = path else {
+            return Ok(Self { file: None, is_new: true, header: header.clone(), pairs: Vec::new() });
+        };
         let place = || path.display().to_string();
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.as_mut().map_err(|error| anyhow::anyhow!("{error}")).with_context(place)?;
@@ -106,38 +117,76 @@ impl Journal {
         }
         file.set_len(whole).with_context(place)?;
         file.seek(SeekFrom::Start(whole)).with_context(place)?;
-        let mut journal = Self { file: Some(file.try_clone().with_context(place)?), header: found, pairs };
-        if whole == 0 {
-            journal.write(header).with_context(place)?;
+        Ok(Self { file: Some(file.try_clone().with_context(place)?), is_new: whole == 0, header: found, pairs })
+    }
+
+    /// Writes the first line of a new record. The tournament's other files are open by now: what
+    /// they hold later is its own.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if self.is_new {
+            self.write(&self.header.clone())?;
         }
-        Ok(journal)
+        Ok(())
     }
 
     /// Opens the PGN file, cut after the last recorded game. Only a resumed tournament finds one,
-    /// and only one that begins with its recorded games.
-    pub(super) fn open_pgn(&self, path: &Path) -> Result<File> {
+    /// and only one that begins with its recorded games. Games begin with `start`.
+    pub(super) fn open_pgn(&self, path: &Path, start: &str) -> Result<File> {
         let place = || path.display().to_string();
         if self.file.is_none() {
             return File::create_new(path).with_context(place);
         }
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(place)?;
+        let games: Vec<_> = self.pairs.iter().filter_map(|pair| pair.pgn).collect();
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(games.is_empty()).truncate(false);
+        let mut file = options.open(path).with_context(place)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(place)?;
         let mut recorded = 0;
-        for (length, digest) in self.pairs.iter().filter_map(|pair| pair.pgn) {
+        for (length, digest) in games {
             let end = recorded + length as usize;
             if bytes.get(recorded..end).map(Digest::of) != Some(digest) {
                 bail!("{}: it does not hold the games of the record", path.display());
             }
             recorded = end;
         }
-        if recorded == 0 && !bytes.is_empty() {
+        // A kill may have cut the first game that was written, before it was recorded.
+        let is_cut = !self.is_new && bytes.iter().zip(start.as_bytes()).all(|(found, expected)| found == expected);
+        if recorded == 0 && !bytes.is_empty() && !is_cut {
             bail!("{}: it is not empty, but the record has no games in PGN", path.display());
         }
         file.set_len(recorded as u64).with_context(place)?;
         file.seek(SeekFrom::End(0)).with_context(place)?;
         Ok(file)
+    }
+
+    /// Checks that each pair is of an encounter of this schedule, which has `pairs`.
+    pub(super) fn check(&self, schedule: Schedule, pairs: u64) -> Result<()> {
+        let mut rounds: Vec<Vec<Encounter>> = Vec::new();
+        let mut found = Vec::new();
+        loop {
+            let round = rounds.len();
+            let pairings = schedule.next_round(&results(&rounds));
+            found.extend(pairings.iter().map(|pairing| (round, *pairing)));
+            let played = pairings.iter().map(|pairing| Encounter::new(round, *pairing, pairs, &self.pairs));
+            let played: Vec<_> = played.collect();
+            let is_over = |encounter: &Encounter| {
+                let count = self.pairs_of(round, encounter.pairing);
+                let may_go_on = schedule.kind == Kind::Knockout && encounter.is_tied();
+                count >= if may_go_on { Stage::Decider.pairs(pairs) } else { pairs }
+            };
+            if played.is_empty() || !played.iter().all(is_over) {
+                break;
+            }
+            rounds.push(played);
+        }
+        let max = if schedule.kind == Kind::Knockout { Stage::Decider.pairs(pairs) } else { pairs };
+        let is_foreign =
+            |pair: &RecordedPair| pair.pair > max || !found.iter().any(|&(round, pairing)| pair.is_of(round, pairing));
+        match self.pairs.iter().position(is_foreign) {
+            None => Ok(()),
+            Some(index) => bail!("line {}: no encounter of this tournament has this pair", index + 2),
+        }
     }
 
     /// The number of finished pairs of an encounter.
@@ -185,6 +234,11 @@ fn read(text: &str, header: &Value) -> Result<(Value, Vec<RecordedPair>)> {
         if !(1..=2).contains(&pair.games.len()) {
             bail!("line {}: it has {} games, not one or two", number + 1, pair.games.len());
         }
+        let is_of_same = |one: &&RecordedPair| one.round == pair.round && one.games[0].pairing == pair.games[0].pairing;
+        let before = pairs.iter().filter(is_of_same).count() as u64;
+        if pair.pair != before + 1 {
+            bail!("line {}: pair {} of its encounter stands where pair {} belongs", number + 1, pair.pair, before + 1);
+        }
         pairs.push(pair);
     }
     Ok((first, pairs))
@@ -229,6 +283,8 @@ mod tests {
         let other = json!({ "chuhe_tournament": 1, "engines": ["a", "b"], "pairs": 4 });
         assert_eq!(error(&text, &other), "the record is of another tournament: its pairs is 3, here it is 4");
         assert!(error(&format!("{header}\nx\n"), &header).starts_with("line 2: expected value"));
+        let doubled = format!("{text}{}\n", line(&pair(2)));
+        assert_eq!(error(&doubled, &header), "line 4: pair 2 of its encounter stands where pair 3 belongs");
         let mut today = header.clone();
         today["date"] = json!("2026.01.02");
         assert_eq!(read(&text, &today).unwrap().0, header, "it began on another day");
@@ -253,13 +309,31 @@ mod tests {
         assert_eq!(fs::read_to_string(&record).unwrap(), "a note without a line's end");
         fs::write(&record, &header.to_string()[..9]).unwrap();
 
+        fs::write(&pgn, "precious").unwrap();
+        let start = "[Event \"x\"]";
+        let mut journal = Journal::open(Some(&record), &header).unwrap();
+        assert!(journal.open_pgn(&pgn, start).is_err(), "the tournament is new");
+        fs::write(&pgn, "[Event \"x\"]\n1. h2e2 *\n").unwrap();
+        assert!(journal.open_pgn(&pgn, start).is_err(), "even if its event has this name");
+        assert_eq!(fs::read_to_string(&record).unwrap(), "", "the next start finds a new one again");
+        journal.begin().unwrap();
+        drop(journal);
+
         let mut journal = Journal::open(Some(&record), &header).unwrap();
         assert!(error(Journal::open(Some(&record), &header)).ends_with("another process plays this tournament"));
         fs::write(&pgn, "precious").unwrap();
-        assert!(journal.open_pgn(&pgn).is_err());
+        assert!(journal.open_pgn(&pgn, start).is_err());
+        for cut in ["[Ev", "[Event \"x\"]\n1. h2"] {
+            fs::write(&pgn, cut).unwrap();
+            assert!(journal.open_pgn(&pgn, start).is_ok(), "a kill cut the first game");
+            assert_eq!(fs::read_to_string(&pgn).unwrap(), "");
+        }
         let pairing = Pairing { red: 0, black: 1 };
         journal.push(RecordedPair::new(0, pairing, 0, &[], Some("game 1\n"))).unwrap();
         journal.push(RecordedPair::new(0, pairing, 1, &[], Some("game 2\n"))).unwrap();
+        fs::remove_file(&pgn).unwrap();
+        assert!(journal.open_pgn(&pgn, start).is_err());
+        assert!(!pgn.exists(), "no empty file is left");
         for (found, kept) in [
             ("game 1\ngame 2\nhalf a ga", Some("game 1\ngame 2\n")),
             ("game 1\ngame 2\n", Some("game 1\ngame 2\n")),
@@ -268,7 +342,7 @@ mod tests {
             ("", None),
         ] {
             fs::write(&pgn, found).unwrap();
-            assert_eq!(journal.open_pgn(&pgn).is_ok(), kept.is_some(), "{found}");
+            assert_eq!(journal.open_pgn(&pgn, start).is_ok(), kept.is_some(), "{found}");
             assert_eq!(fs::read_to_string(&pgn).unwrap(), kept.unwrap_or(found));
         }
     }

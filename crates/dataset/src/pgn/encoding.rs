@@ -17,21 +17,28 @@ enum Encoding {
     Gbk,
 }
 
-/// A file's lines in UTF-8. The first line that is not ASCII shows the encoding: UTF-8, or else GBK
-/// (with its extension GB 18030). Bytes of neither are left as they are.
+/// A file's lines in UTF-8. The first lines that are not ASCII show the encoding: UTF-8, or else
+/// GBK (with its extension GB 18030). Bytes of neither are left as they are.
+///
+/// Two bytes may be a letter in both, as 一 of GBK is. Lines with no other letters are held back
+/// until a later one shows the encoding.
 #[derive(Debug)]
 pub struct Utf8Lines<R> {
     reader: R,
     encoding: Encoding,
-    line: Vec<u8>,
-    /// The bytes of the line that were consumed.
+    /// A line, or all lines up to the one that showed the encoding.
+    lines: Vec<u8>,
+    /// The bytes of them that were consumed.
     at: usize,
 }
+
+/// The bytes that are held back at most.
+const MAX_HELD_BYTES: usize = 1 << 20;
 
 impl<R: BufRead> Utf8Lines<R> {
     /// The lines of a file.
     pub const fn new(reader: R) -> Self {
-        Self { reader, encoding: Encoding::Unknown, line: Vec::new(), at: 0 }
+        Self { reader, encoding: Encoding::Unknown, lines: Vec::new(), at: 0 }
     }
 
     /// Whether lines in GBK were read.
@@ -39,34 +46,42 @@ impl<R: BufRead> Utf8Lines<R> {
         matches!(self.encoding, Encoding::Gbk)
     }
 
-    fn decode(&mut self) {
-        let is_utf8 = str::from_utf8(&self.line).is_ok();
-        match self.encoding {
-            Encoding::Unknown if self.line.is_ascii() => {}
-            Encoding::Unknown if is_utf8 => self.encoding = Encoding::Utf8,
-            Encoding::Utf8 => {}
-            Encoding::Unknown | Encoding::Gbk => {
-                let decoded = GB18030.decode_without_bom_handling_and_without_replacement(&self.line);
-                if decoded.is_some() {
-                    self.encoding = Encoding::Gbk;
-                }
-                if let Some(Cow::Owned(text)) = decoded {
-                    self.line = text.into_bytes();
-                }
+    /// Decodes the lines if they are in GBK. Returns whether the encoding is still open.
+    fn decode(&mut self) -> bool {
+        if self.encoding == Encoding::Unknown {
+            match str::from_utf8(&self.lines) {
+                Ok(text) if text.is_ascii() => return false,
+                // Chinese letters have three bytes in UTF-8.
+                Ok(text) if text.chars().all(|letter| letter.len_utf8() <= 2) => return true,
+                Ok(_) => self.encoding = Encoding::Utf8,
+                Err(_) => {}
             }
         }
+        if self.encoding != Encoding::Utf8
+            && let Some(text) = GB18030.decode_without_bom_handling_and_without_replacement(&self.lines)
+        {
+            self.encoding = Encoding::Gbk;
+            if let Cow::Owned(text) = text {
+                self.lines = text.into_bytes();
+            }
+        }
+        false
     }
 }
 
 impl<R: BufRead> BufRead for Utf8Lines<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.at == self.line.len() {
+        if self.at == self.lines.len() {
             self.at = 0;
-            self.line.clear();
-            self.reader.by_ref().take(MAX_GAME_BYTES as u64).read_until(b'\n', &mut self.line)?;
-            self.decode();
+            self.lines.clear();
+            loop {
+                let read = self.reader.by_ref().take(MAX_GAME_BYTES as u64).read_until(b'\n', &mut self.lines)?;
+                if !self.decode() || read == 0 || self.lines.len() >= MAX_HELD_BYTES {
+                    break;
+                }
+            }
         }
-        Ok(&self.line[self.at..])
+        Ok(&self.lines[self.at..])
     }
 
     fn consume(&mut self, bytes: usize) {
@@ -107,6 +122,16 @@ mod tests {
             Games::new(Utf8Lines::new(&gbk[..])).map(|game| game.unwrap().transcript().unwrap()).collect();
         assert_eq!(games.len(), 3);
         assert_eq!((games[1].tag("Event"), games[1].moves.len()), (Some("联通杯"), 2));
+    }
+
+    #[test]
+    fn letters_of_both_encodings_decide_nothing() {
+        let text = "[Round \"一\"]\n[Site \"姚\"]\n\n[Red \"许银川\"]\n1. 炮二平五 *\n";
+        assert!(str::from_utf8(&GB18030.encode("一").0).is_ok(), "its bytes are a letter in UTF-8 too");
+        assert_eq!(read(&GB18030.encode(text).0), (text.to_owned(), true));
+        assert_eq!(read(text.as_bytes()), (text.to_owned(), false));
+        let latin = "[White \"José\"]\n1. h2e2 *\n";
+        assert_eq!(read(latin.as_bytes()), (latin.to_owned(), false));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use dataset::pgn::Utf8Lines;
 use serde_json::{Value, json};
 use xiangqi::{
-    notation::reader::{Agreement, GameText, Games, Skipped, TokenKind},
+    notation::reader::{Agreement, GameText, Games, Hint, Skipped, TokenKind},
     rules::RuleSet,
 };
 
@@ -44,6 +44,8 @@ pub struct JudgedGame {
     pub agreement: Agreement,
     /// All parts of the text that were not used.
     pub skipped: Vec<Skipped>,
+    /// A suspicion about the text.
+    pub hint: Option<Hint>,
     /// The tags of PGN, with their values.
     pub tags: Vec<(String, String)>,
 }
@@ -107,6 +109,7 @@ impl ListedGame {
                 surplus: judged.replay.moves_after_end,
                 agreement: judged.agreement,
                 skipped: transcript.skipped.clone(),
+                hint: transcript.hint(),
                 tags: transcript.tags.clone(),
             }
         });
@@ -127,7 +130,7 @@ impl ListedGame {
             "rules": judged.rules.name(), "start": judged.start, "moves": judged.moves, "claimed": judged.claimed,
             "outcome": judged.outcome, "reason": judged.reason, "ply": judged.moves.len(),
             "moves_after_the_end": judged.surplus, "agreement": agreement_name(judged.agreement),
-            "skipped": skipped_json(&judged.skipped),
+            "skipped": skipped_json(&judged.skipped), "hint": judged.hint.as_ref().map(Hint::to_string),
         });
         if let (Value::Object(value), Value::Object(fields)) = (&mut value, fields) {
             value.extend(fields);
@@ -229,5 +232,8 @@ mod tests {
             (&json!(10), &json!("Line 10, column 6: move 2: `h2e2`: nothing of Black's stands on h2."))
         );
         assert_eq!(judge_games(text.as_bytes(), "cxr").ok().unwrap().sum().differ, 1);
+        let hinted = judge_games("马8进7 马二进三 *\n".as_bytes(), "").ok().unwrap().json();
+        assert!(hinted["games"][0]["hint"].as_str().unwrap().starts_with("all numerals are the other side's"));
+        assert_eq!(games[0]["hint"], Value::Null);
     }
 }

@@ -84,7 +84,8 @@ impl<'a> Collector<'a> {
                 }
             }
             TokenKind::Number => {
-                self.numbers.push((Number { value: words::number_value(text), moves_before: after }, placed));
+                let (value, is_marked) = (words::number_value(text), !words::is_digits(text));
+                self.numbers.push((Number { value, is_marked, moves_before: after }, placed));
             }
             TokenKind::Move if self.transcript.result.is_some() => {
                 return Err(ReadErrorKind::AfterResult { text: shortened(text) });
@@ -93,7 +94,11 @@ impl<'a> Collector<'a> {
                 let text = text.chars().filter(|letter| !letter.is_whitespace()).map(words::narrowed).collect();
                 self.transcript.moves.push(WrittenMove { text, place });
             }
-            TokenKind::Result => self.result(text)?,
+            TokenKind::Result => {
+                if !self.result(text)? {
+                    self.skipped.push(placed.skipped());
+                }
+            }
             TokenKind::Comment | TokenKind::Variation | TokenKind::Glyph | TokenKind::Dash => {
                 self.skipped.push(placed.skipped());
             }
@@ -119,23 +124,36 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn result(&mut self, text: &str) -> Result<(), ReadErrorKind> {
-        if self.transcript.result.is_some() {
-            return Err(ReadErrorKind::SecondResult { text: shortened(text) });
-        }
+    /// Keeps a result. Returns whether it is the first; another of the same meaning says nothing.
+    fn result(&mut self, text: &str) -> Result<bool, ReadErrorKind> {
         let result = outcome(text);
+        if let Some(first) = self.transcript.result {
+            return if first == result {
+                Ok(false)
+            } else {
+                Err(ReadErrorKind::SecondResult { text: shortened(text) })
+            };
+        }
         if let Some(tag) = self.transcript.tag("Result").filter(|tag| outcome(tag) != result) {
             return Err(ReadErrorKind::OtherResult { text: shortened(text), tag: shortened(tag) });
         }
         self.transcript.result = Some(result);
-        Ok(())
+        Ok(true)
     }
 
     /// Keeps a tag. Returns whether it is of use: it is the first of its name, and its value is one
     /// of those that there are.
     fn tag(&mut self, text: &str) -> Result<bool, ReadErrorKind> {
         let Some((name, value)) = name_and_value(text) else { return Ok(false) };
+        // Programs write the names of tags in any case.
+        let name = ["FEN", "Result", "Rules", "Notation"]
+            .into_iter()
+            .find(|own| own.eq_ignore_ascii_case(name))
+            .unwrap_or(name);
         let is_of_use = match name {
+            // Some programs write an empty one where a game starts.
+            "FEN" if value.trim().is_empty() => false,
+            "FEN" if self.transcript.tag(name).is_some_and(|first| *first == *value) => false,
             "FEN" => {
                 self.start(value.trim())?;
                 true
@@ -170,7 +188,7 @@ impl<'a> Collector<'a> {
     pub(super) fn finish(mut self) -> Transcript {
         self.drop_keywords();
         let numbers: Vec<Number> = self.numbers.iter().map(|(number, _)| *number).collect();
-        let fits = fitting(&numbers, self.transcript.moves.len(), self.transcript.start.position.turn());
+        let fits = fitting(&numbers, self.transcript.moves.len(), &self.transcript.start);
         let strays = self.numbers.iter().zip(fits).filter(|(_, fits)| !fits).map(|((_, placed), _)| placed.skipped());
         self.skipped.extend(strays);
         self.skipped.sort_by_key(|(place, _)| *place);

@@ -40,8 +40,9 @@ impl GameText {
 
 /// Iterates over the games of a file in PGN. One game is in memory at a time.
 ///
-/// A game ends where tags follow its moves, or with the line of its result. Every byte from the
-/// first word of the file on is in a game.
+/// A game ends where tags follow its moves, or with the line of its result. Tags behind an empty
+/// line end it also inside a bracket, so that one that is never closed costs one game. Every byte
+/// from the first word of the file on is in a game.
 #[derive(Debug)]
 pub struct Games<R> {
     reader: R,
@@ -158,6 +159,8 @@ impl Open {
 #[derive(Default)]
 struct Scanner {
     open: Open,
+    /// Whether the last line was empty.
+    is_behind_empty: bool,
     has_moves: bool,
     has_result: bool,
 }
@@ -167,7 +170,10 @@ impl Scanner {
     fn begins_next(&self, line: &[u8]) -> bool {
         let content = content(line);
         match content.first() {
-            _ if self.open != Open::Nothing => false,
+            _ if self.open != Open::Nothing => {
+                let is_tag = |line: &str| line.starts_with('[') && words::tag(line) == Some(line.len());
+                self.is_behind_empty && str::from_utf8(content).is_ok_and(is_tag)
+            }
             Some(b'[') => self.has_moves || self.has_result,
             None | Some(b'{' | b'(' | b';' | b'%') => false,
             // A rule between games belongs to the one before, as a comment does.
@@ -179,6 +185,7 @@ impl Scanner {
     /// Looks at a line for moves, a result at its end, and a bracket that is open in the next.
     fn scan(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(content(line));
+        self.is_behind_empty = text.is_empty();
         let mut rest = text.as_ref();
         if self.open == Open::Nothing {
             if rest.starts_with('%') {
@@ -250,6 +257,9 @@ mod tests {
             "1. h2e2 h9g7 ; {a\n1-0\n} 2. h0g2; 1-0\n",
             "1. h2e2 ; h9g7 is possible 1-0\nh9g7 Red wins. {x}\n",
             "1. h2e2 （a）平局。\n",
+            "[Event \"h\"]\n1. h2e2 {never closed\nh9g7 1-0\n\n",
+            "[Event \"i\"]\n1. h2e2 （and\n\n[no tag\n\n",
+            "[Event \"j\"]\n1. h2e2 {x} 1-0\n",
             "[Event \"f\n1. h2e2",
         ];
         let text = games.concat();
@@ -257,7 +267,7 @@ mod tests {
         assert_eq!(found.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), games);
         assert_eq!(
             found.iter().map(|(line, _)| *line).collect::<Vec<_>>(),
-            [1, 5, 12, 16, 17, 18, 19, 23, 33, 36, 38, 39]
+            [1, 5, 12, 16, 17, 18, 19, 23, 33, 36, 38, 39, 43, 48, 50]
         );
         assert_eq!(split("\u{feff}\n\n 1. h2e2 *"), [(3, " 1. h2e2 *".to_owned())]);
         assert_eq!(split(" \n\n"), []);

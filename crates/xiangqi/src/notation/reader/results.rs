@@ -4,12 +4,15 @@ use super::words::{self, narrowed};
 use crate::{Color, rules::Outcome};
 
 /// The results of PGN, and words for a draw.
-const FIXED: [(&str, Option<Outcome>); 15] = [
+const FIXED: [(&str, Option<Outcome>); 20] = [
     ("1/2-1/2", Some(Outcome::Draw)),
     ("½-½", Some(Outcome::Draw)),
     ("1-0", Some(Outcome::RedWins)),
     ("0-1", Some(Outcome::BlackWins)),
+    ("1:0", Some(Outcome::RedWins)),
+    ("0:1", Some(Outcome::BlackWins)),
     ("*", None),
+    ("draw agreed", Some(Outcome::Draw)),
     ("drawn", Some(Outcome::Draw)),
     ("draw", Some(Outcome::Draw)),
     ("判和", Some(Outcome::Draw)),
@@ -19,6 +22,8 @@ const FIXED: [(&str, Option<Outcome>); 15] = [
     ("和棋", Some(Outcome::Draw)),
     ("和局", Some(Outcome::Draw)),
     ("平局", Some(Outcome::Draw)),
+    ("和了", Some(Outcome::Draw)),
+    ("成和", Some(Outcome::Draw)),
     ("和", Some(Outcome::Draw)),
 ];
 
@@ -47,22 +52,34 @@ const ENGLISH: [(&str, bool); 9] = [
 ];
 
 /// Chinese words after a side, each with whether that side won; none is a draw.
-const CHINESE: [(&str, Option<bool>); 7] = [
+const CHINESE: [(&str, Option<bool>); 13] = [
     ("胜", Some(true)),
     ("勝", Some(true)),
     ("负", Some(false)),
     ("負", Some(false)),
+    ("获胜", Some(true)),
+    ("獲勝", Some(true)),
+    ("超时负", Some(false)),
+    ("超時負", Some(false)),
+    ("超时", Some(false)),
+    ("超時", Some(false)),
     ("认输", Some(false)),
     ("認輸", Some(false)),
     ("和", None),
 ];
 
+/// A letter in lower case, without full width; a typographic dash as a hyphen.
+fn plain(letter: char) -> char {
+    match letter {
+        '‐'..='―' | '−' => '-',
+        _ => narrowed(letter).to_ascii_lowercase(),
+    }
+}
+
 /// The length of a word at the beginning of a text, in any case and width.
 fn begins_with(rest: &str, word: &str) -> Option<usize> {
     let mut letters = rest.chars();
-    let is_same = word
-        .chars()
-        .all(|expected| letters.next().is_some_and(|letter| narrowed(letter).to_ascii_lowercase() == expected));
+    let is_same = word.chars().all(|expected| letters.next().is_some_and(|letter| plain(letter) == expected));
     is_same.then(|| rest.len() - letters.as_str().len())
 }
 
@@ -100,7 +117,7 @@ fn read(rest: &str) -> Option<(Option<Outcome>, &str)> {
 pub(super) fn length(rest: &str) -> Option<usize> {
     let first = narrowed(rest.chars().next()?).to_ascii_lowercase();
     let is_possible =
-        matches!(first, '0' | '1' | '*' | '½' | 'r' | 'w' | 'b' | 'd') || "红紅黑先判作议議和平".contains(first);
+        matches!(first, '0' | '1' | '*' | '½' | 'r' | 'w' | 'b' | 'd') || "红紅黑先判作议議和平成".contains(first);
     is_possible.then(|| read(rest)).flatten().map(|(_, behind)| rest.len() - behind.len())
 }
 
@@ -120,7 +137,7 @@ pub(super) fn is_at_end(text: &str) -> bool {
     let starts: Vec<(usize, char)> = starts.collect();
     for (start, first) in starts.into_iter().rev() {
         let begins_word = !first.is_ascii()
-            || before.is_none_or(|before: char| !(before.is_alphanumeric() || "/-½".contains(before)));
+            || before.is_none_or(|before: char| !(before.is_alphanumeric() || "/-½:".contains(before)));
         if begins_word && length(&text[start..]) == Some(text.len() - start) {
             return true;
         }

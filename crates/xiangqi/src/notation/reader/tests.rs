@@ -117,16 +117,48 @@ fn results_are_read_in_both_languages() {
         "ＲＥＤ　ＷＩＮＳ",
         "Black lost",
         "黑先负",
+        "1:0",
+        "1–0",
+        "红方获胜",
+        "黑方超时",
+        "黑方超时负",
     ] {
         assert_eq!(result(text), Some(Some(Outcome::RedWins)), "{text}");
     }
-    for text in
-        ["0-1", "黑胜", "黑方勝", "Black won.", "红方负", "红方认输", "黑先胜", "先负", "White resigns", "紅先負"]
-    {
+    for text in [
+        "0-1",
+        "黑胜",
+        "黑方勝",
+        "Black won.",
+        "红方负",
+        "红方认输",
+        "黑先胜",
+        "先负",
+        "White resigns",
+        "紅先負",
+        "0:1",
+        "红方超时",
+    ] {
         assert_eq!(result(text), Some(Some(Outcome::BlackWins)), "{text}");
     }
-    for text in ["1/2-1/2", "½-½", "判和。", "和棋", "draw", "平局", "和局", "红先和", "黑先和", "作和", "和！", "議和"]
-    {
+    for text in [
+        "1/2-1/2",
+        "½-½",
+        "判和。",
+        "和棋",
+        "draw",
+        "平局",
+        "和局",
+        "红先和",
+        "黑先和",
+        "作和",
+        "和！",
+        "議和",
+        "和了",
+        "1/2–1/2",
+        "Draw agreed",
+        "成和",
+    ] {
         assert_eq!(result(text).flatten(), Some(Outcome::Draw), "{text}");
     }
     assert_eq!((result("*"), result("")), (Some(None), None));
@@ -168,6 +200,14 @@ fn numbers_words_and_dashes_without_use_are_named() {
         ["number `2024` at line 1, column 1", "number `3.` at line 1, column 27"]
     );
     assert_eq!(skipped("第3回合 h2e2 第七回合 h9g7"), ["number `第七回合` at line 1, column 11"]);
+    assert_eq!(skipped("C2=5 2024 H8+7"), ["number `2024` at line 1, column 6"]);
+    assert_eq!(skipped("炮二平五 99 马8进7"), ["number `99` at line 1, column 6"]);
+    assert_eq!(skipped("h2e2 第九回合 h9g7"), ["number `第九回合` at line 1, column 6"]);
+    assert_eq!(skipped("h2e2 h9g7 2024"), ["number `2024` at line 1, column 11"]);
+    assert_eq!(
+        skipped("h2e2 1-0 {x} 红胜"),
+        ["comment `{x}` at line 1, column 10", "result `红胜` at line 1, column 14"]
+    );
     for text in [
         "1. h2e2 h9g7 2. h0g2 i9h9 3.",
         "7. h2e2 7... h9g7 8. h0g2",
@@ -190,6 +230,12 @@ fn tags_without_use_are_named() {
     ];
     assert_eq!(skipped(text), expected);
     assert_eq!(Transcript::read("", text).unwrap().claimed(), None);
+    let fen = "3k5/9/9/9/9/9/9/9/9/R3K4 w";
+    let text = format!("[fen \"{fen}\"] [FEN \"{fen}\"] [result \"0-1\"]\na0a1");
+    assert_eq!(skipped(&text), [format!("tag `[FEN \"{fen}\"]` at line 1, column 37")]);
+    assert_eq!(Transcript::read("", &text).unwrap().claimed(), Some(Some(Outcome::BlackWins)));
+    assert_eq!(moves(&text), "a0a1");
+    assert_eq!(skipped("[FEN \"\"] h2e2"), ["tag `[FEN \"\"]` at line 1, column 1"]);
     let text = "[Result \"1-0\"]\n[Result \"红胜\"]\n1. h2e2 1-0";
     assert_eq!(skipped(text), ["tag `[Result \"红胜\"]` at line 2, column 1"]);
     assert_eq!(Transcript::read("", text).unwrap().claimed(), Some(Some(Outcome::RedWins)));
