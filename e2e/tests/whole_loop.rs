@@ -3,8 +3,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
-use std::{collections::BTreeSet, fs, time::Duration};
+use std::{collections::BTreeSet, fs, sync::Arc, time::Duration};
 
+use client::{Client, Clock as _, SystemClock};
 use dataset::{Digest, Header, shard};
 use e2e::{
     Coordinator, Role, Stage,
@@ -12,7 +13,7 @@ use e2e::{
 };
 use nnue::Net;
 use serde_json::{Value, json};
-use worker::selftest::SIGNATURE;
+use worker::{selftest::SIGNATURE, status::outlook};
 
 const LONG: Duration = Duration::from_mins(8);
 
@@ -84,6 +85,12 @@ fn games_become_nets_that_play_the_next_games_and_can_be_rolled_back() {
     let (first, second) = (promoted(1), promoted(2));
     let standing = coordinator.campaign_is("loop", LONG, |campaign| campaign["selfplay"]["games"].as_u64() > Some(0));
     assert_eq!((&standing["champion"], &standing["generation"]), (&second.clone().into(), &2.into()));
+    // Two generations show how long the third will take.
+    let clock = SystemClock::default();
+    let since_1970 = clock.since_1970();
+    let client = Client::new(client::Settings::new(coordinator.address().parse().unwrap(), None, Arc::new(clock)));
+    assert!(outlook::request(&client.unwrap(), since_1970).is_some());
+
     let played = headers(&stage);
     for (net, what) in [(&material, "the first"), (&first, "the second"), (&second, "the third")] {
         let of_generation =

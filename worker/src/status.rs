@@ -2,7 +2,7 @@
 
 mod account;
 mod messages;
-mod outlook;
+pub mod outlook;
 mod snapshot;
 
 pub(crate) use account::Account;

@@ -44,7 +44,8 @@ struct Generation {
 
 /// Requests the time until the next promotion, if its candidate passes. None if the server's
 /// reports do not tell: an earlier generation shows how long training and match take.
-pub(super) fn request(client: &Client, since_1970: Duration) -> Option<Duration> {
+#[must_use]
+pub fn request(client: &Client, since_1970: Duration) -> Option<Duration> {
     let overview: Overview = report(client, "/api/v1/overview")?;
     let name = &overview.campaigns.first()?.name;
     let progress: Progress = report(client, &format!("/api/v1/campaigns/{name}/progress"))?;
