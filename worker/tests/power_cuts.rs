@@ -41,7 +41,7 @@ fn cut(state: &Path, rng: &mut JitterRng) -> u64 {
 #[test]
 fn every_finished_game_is_accepted_once_despite_kills_and_cuts() {
     let kills = std::env::var("CHUHE_KILLS").map_or(6, |kills| kills.parse::<u64>().unwrap());
-    let games = 40 * (kills + 1);
+    let games = 12 * (kills + 1);
     let coordinator = Coordinator::new(header(600), games, 33);
     let state = tempfile::tempdir().unwrap();
     let mut rng = JitterRng::new(23);

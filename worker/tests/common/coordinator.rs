@@ -144,13 +144,17 @@ impl Coordinator {
         panic!("the port cannot be had again");
     }
 
-    /// Waits until this number of games is accepted.
+    /// Waits until this number of games is accepted, and in vain only if no more come.
     pub(crate) fn wait_for(&self, games: u64) {
+        let (mut accepted, mut waits) = (0, 0);
         // Long enough for a busy machine.
-        for _ in 0..20_000 {
-            if self.state().accepted.len() as u64 >= games {
+        while waits < 20_000 {
+            let now = self.state().accepted.len() as u64;
+            if now >= games {
                 return;
             }
+            waits = if now > accepted { 0 } else { waits + 1 };
+            accepted = now;
             thread::sleep(Duration::from_millis(20));
         }
         panic!("only {} of {games} games came", self.state().accepted.len());
