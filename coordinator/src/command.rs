@@ -29,7 +29,7 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Validate uploads, beside a coordinator that serves
     Validate(serve::ValidateArguments),
-    /// Bring the database to this version
+    /// Create the database, or bring it to this version
     Migrate,
     /// Print a campaign's progress, line by line, until it reaches its target
     Watch(watch::Arguments),
@@ -71,15 +71,20 @@ async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Migrate => {
             let (store, _) = arguments.places.open(&clock).await?;
             store.close().await;
+            admin::print(&"the database is there, and of this version".into())?;
         }
         Command::Admin(command) => {
-            let (store, objects) = arguments.places.open(&clock).await?;
+            let (store, objects) = if command.fills_empty_database() {
+                arguments.places.open(&clock).await?
+            } else {
+                arguments.places.open_existing(&clock).await?
+            };
             let done = admin::run(&store, &objects, &clock, *command).await;
             store.close().await;
             done?;
         }
         Command::Watch(watch) => {
-            let (store, _) = arguments.places.open(&clock).await?;
+            let (store, _) = arguments.places.open_existing(&clock).await?;
             let ended = watch::run(&store, &clock, &watch).await;
             store.close().await;
             return ended;

@@ -47,14 +47,7 @@ impl Stage {
     #[must_use]
     pub fn worker_at(&self, address: &str, token: &str, name: &str) -> Process {
         let (state, program) = (self.path(name), program("chuhe-worker"));
-        fs::create_dir_all(&state).expect("the stage can be written");
-        let found = SelftestRecord {
-            program: Digest::of(&fs::read(&program).expect("the program can be read")),
-            instruction_set: Kernel::from_env().expect("the processor has it").name().to_owned(),
-            bench_signature: SIGNATURE,
-        };
-        let found = serde_json::to_vec(&found).expect("it is a table of words");
-        fs::write(state.join("selftest.json"), found).expect("the stage can be written");
+        self.record_selftest(&state);
         let mut command = Command::new(program);
         command
             .args(["run", "--server", address, "--cores", "2", "--memory", "512", "--name", name])
@@ -63,6 +56,19 @@ impl Stage {
             .env("CHUHE_STATE", &state)
             .env("CHUHE_ON_BATTERY", "true");
         Process::start(name, &mut command, self.log(name))
+    }
+
+    /// Records a passed self-test in a worker's state folder.
+    pub fn record_selftest(&self, state: &Path) {
+        let program = fs::read(program("chuhe-worker")).expect("the program can be read");
+        let found = SelftestRecord {
+            program: Digest::of(&program),
+            instruction_set: Kernel::from_env().expect("the processor has it").name().to_owned(),
+            bench_signature: SIGNATURE,
+        };
+        let found = serde_json::to_vec(&found).expect("it is a table of words");
+        fs::create_dir_all(state).expect("the stage can be written");
+        fs::write(state.join("selftest.json"), found).expect("the stage can be written");
     }
 
     /// Starts a trainer's agent with two CPU threads.

@@ -1,8 +1,42 @@
-# Functions of scripts/demo: processes, accounts, the campaign's report. Sourced, not run.
-# They use $data, $listen, $server, $coordinator, $worker and the function `refuse` of the script.
+# Functions of scripts/demo: processes, builds, accounts, the campaign's report. Sourced, not run.
+# They use $data, $listen, $programs, $given, $coordinator, $campaign, $worker and the function
+# `refuse` of the script.
 # shellcheck shell=bash
 
-say() { printf '[%3d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
+# The time of the last line, in seconds.
+said=0
+say() {
+    said=$SECONDS
+    printf '[%3d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
+}
+is_silent() { [ $((SECONDS - said)) -ge 12 ]; }
+# A sleep that a signal interrupts.
+pause() {
+    sleep "$1" &
+    wait $! || true
+}
+
+# Sets $socket for the coordinator and $server for everyone else.
+resolve_address() {
+    local host=${listen%:*} port=${listen##*:} number
+    [[ "$listen" = ?*:* ]] && [[ "$port" =~ ^[0-9]{1,5}$ ]] && [ "$port" -ge 1 ] && [ "$port" -le 65535 ] ||
+        refuse "--listen takes HOST:PORT with a port from 1 to 65535, as localhost:7272; not '$listen'"
+    host=${host#[} host=${host%]}
+    number=$(getent ahostsv4 "$host" || getent ahosts "$host") || refuse "--listen: there is no host '$host'"
+    number=${number%%[[:space:]]*}
+    case "$number" in
+        127.* | ::1) ;;
+        0.0.0.0 | ::) host=127.0.0.1 ;;
+        *) [[ " $(hostname -I 2>/dev/null)" = *" $number "* ]] ||
+            refuse "--listen: '$host' ($number) is not an address of this machine" ;;
+    esac
+    [ "$port" -ge "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start 2>/dev/null || echo 1024)" ] ||
+        [ "$(id -u)" = 0 ] || refuse "--listen: port $port is for root alone; take one from 1024 on"
+    ip=$number
+    [[ "$number" != *:* ]] || number="[$number]"
+    [[ "$host" != *:* ]] || host="[$host]"
+    socket=$number:$port server=http://$host:$port
+}
 answers() { curl --noproxy '*' -fs "$server/healthz" >/dev/null 2>&1; }
 need() { # FOLDER MIB: refuses if its disk has less
     local free
@@ -11,7 +45,7 @@ need() { # FOLDER MIB: refuses if its disk has less
 }
 # An earlier demonstration whose terminal was closed, or another coordinator.
 refuse_taken() {
-    ! { : <>"/dev/tcp/${listen%:*}/${listen##*:}"; } 2>/dev/null ||
+    ! { : <>"/dev/tcp/$ip/${socket##*:}"; } 2>/dev/null ||
         refuse "something answers at $listen already; --listen takes another address"
 }
 
@@ -33,6 +67,32 @@ end() { # PROCESS NAME: terminates it and waits
     kill -KILL "$1" 2>/dev/null || true
 }
 
+# Cargo draws its bar into the log.
+export CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100
+counted() { # LOG: `131 of 267`
+    local count
+    count=$(tr '\r' '\n' <"$1" | grep -aoE '\] [0-9]+/[0-9]+' | tail -n 1)
+    [ -n "$count" ] || { echo "crates are being fetched"; return; }
+    count=${count#\] }
+    echo "${count%/*} of ${count#*/}"
+}
+last_lines() { # LOG: its end, without the bars
+    tr '\r' '\n' <"$1" | grep -av 'Building \[' | tail -n 20 >&2
+}
+build() { # NAME: builds chuhe-NAME, with a line every 15 seconds
+    local log="$data/logs/build-$1.log"
+    [ -z "$given" ] || return 0
+    say "building the $1; what cargo says goes to $log"
+    setsid cargo build --profile quick --locked -p "chuhe-$1" >"$log" 2>&1 9>&- &
+    building=$!
+    while is_alive "$building"; do
+        if is_silent; then say "building the $1: $(counted "$log")"; fi
+        pause 1
+    done
+    wait "$building" || { last_lines "$log"; refuse "the build failed: see $log"; }
+    building=''
+}
+
 admin() { "${coordinator[@]}" admin "$@"; }
 
 token() { # ROLE: the token of the account with this role, made on the first call
@@ -45,9 +105,23 @@ token() { # ROLE: the token of the account with this role, made on the first cal
     fi
     cat "$file"
 }
+password() { # the password of demo-admin, made on the first call
+    local file="$data/password-admin"
+    if [ ! -s "$file" ]; then
+        head -c 10 /dev/urandom | base32 | tr 'A-Z' 'a-z' >"$file.part"
+        admin user password demo-admin <"$file.part" >/dev/null && mv "$file.part" "$file" ||
+            refuse "no password for demo-admin could be set"
+    fi
+    cat "$file"
+}
 
-report() { # KEY: its value in the report of the campaign
-    admin campaign show demo | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+report() { # KEY…: its value in the report of the campaign
+    admin campaign show "$campaign" | python3 -c '
+import json, sys
+value = json.load(sys.stdin)
+for key in sys.argv[1:]:
+    value = (value or {}).get(key)
+print("" if value is None else value)' "$@"
 }
 
 # No other account could audit this machine's games: with a trusted worker gates do not wait.
@@ -58,18 +132,46 @@ trust() {
 import json, sys
 print(*[worker["worker"] for worker in json.load(sys.stdin)
         if (worker["account"], worker["name"]) == ("demo-volunteer", "this-machine")][:1])')
-        [ -z "$number" ] || { admin worker trust "$number"; return; }
+        [ -z "$number" ] || { admin worker trust "$number" >/dev/null; return; }
         is_alive "$worker" || { tail -n 3 "$data/logs/worker.log" >&2; refuse "the worker does not run"; }
+        if is_silent; then say "the worker tests this machine: $(tail -n 1 "$data/logs/worker.log")"; fi
         sleep 0.5
     done
     refuse "the worker did not come: see $data/logs/worker.log"
 }
 
-print_champion() {
+# What this machine has done, in one line.
+heartbeat() {
+    local line
+    line=$("$programs/chuhe-worker" status --state "$data/worker" --json 2>/dev/null | python3 -c '
+import json, sys
+state = json.load(sys.stdin)
+parts = ["%d games played here since the start" % state["games"]]
+parts += ["%(finished)d of %(games)d of a lease" % job for job in state["jobs"][:1]]
+print(", ".join(parts))' 2>/dev/null) || line="the worker starts"
+    [ -z "$building" ] || line+="; building the trainer: $(counted "$data/logs/build-trainer.log")"
+    say "$line"
+}
+
+# Shows the gate's match live on the pages.
+show_live() {
+    local job
+    job=$(report gate job) || return 0
+    [ -n "$job" ] && [ "$job" != "$live" ] || return 0
+    live=$job
+    printf 'Authorization: Bearer %s\n' "$(token admin)" |
+        curl --noproxy '*' -fs -X POST -H @- -H 'Content-Type: application/json' -d '{}' \
+            "$server/api/v1/matches/$job/live" >/dev/null || return 0
+    say "the match is live at $server/en/live-game"
+}
+
+champion() { # its name
     admin net list | python3 -c '
 import json, sys
-for net in json.load(sys.stdin):
-    if net["net"] == sys.argv[1]:
-        print(*(f"    {word}: {net[word]}" for word in ["name", "net", "generation", "state"]), sep="\n")
-' "$(report champion)"
+print(*[net["name"] for net in json.load(sys.stdin) if net["net"] == sys.argv[1]])' "$(report champion)"
+}
+
+print_addresses() {
+    printf '%s\n' "$(token admin)" |
+        python3 scripts/tools/demo-addresses "$server" "$(report decided job)" "$(report champion)"
 }

@@ -1,9 +1,6 @@
 //! The questions of `configure` and of the first run.
 
-use std::{
-    io::{BufRead, Write},
-    num::{NonZeroU64, NonZeroUsize},
-};
+use std::io::{BufRead, Write};
 
 use anyhow::{Context as _, Result, bail};
 use client::{ServerAddress, Token};
@@ -12,22 +9,37 @@ use protocol::api::work::Me;
 use crate::{
     hours::Hours,
     sentence::sentence,
-    settings::{self, File},
+    settings::{
+        self, File,
+        limits::{self, Limits},
+    },
     topology,
 };
 
-/// Asks for the settings; an empty line keeps a known value. `check` asks the server for the
-/// token's account, and its error repeats the question.
+/// The server as the dialog sees it.
+pub trait Server {
+    /// Checks that a coordinator answers at the address.
+    ///
+    /// # Errors
+    ///
+    /// If none does; the address is asked for again.
+    fn check(&mut self, server: &ServerAddress) -> Result<()>;
+
+    /// Requests the token's account.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not accept the token; the questions are repeated.
+    fn account(&mut self, server: &ServerAddress, token: &Token) -> Result<Me>;
+}
+
+/// Asks for the settings; an empty line keeps a known value. The address is tried before the token
+/// is asked for.
 ///
 /// # Errors
 ///
 /// If the input ends before the questions.
-pub fn ask(
-    known: &File,
-    input: &mut dyn BufRead,
-    output: &mut dyn Write,
-    check: &mut dyn FnMut(&ServerAddress, &Token) -> Result<Me>,
-) -> Result<File> {
+pub fn ask(known: &File, input: &mut dyn BufRead, output: &mut dyn Write, asked: &mut dyn Server) -> Result<File> {
     let mut prompter = Prompter { input, output };
     let mut known = known.clone();
     let (server, token) = loop {
@@ -36,6 +48,11 @@ pub fn ask(
         if server.is_open() {
             prompter.print("Mind: anyone between you and this server can read your token, for it is not https.")?;
         }
+        known.server = Some(server.clone());
+        if let Err(error) = asked.check(&server) {
+            prompter.print(&sentence(format!("That does not work: {error:#}")))?;
+            continue;
+        }
         let kept = known.token.clone();
         let token: Token = match kept {
             Some(token) => {
@@ -43,24 +60,22 @@ pub fn ask(
             }
             None => prompter.ask("Your token from the server's page", None)?,
         };
-        match check(&server, &token) {
+        match asked.account(&server, &token) {
             Ok(me) => {
                 prompter.print(&format!("Welcome, {}: {} games so far.", me.account, me.total.games))?;
                 break (server, token);
             }
             Err(error) => prompter.print(&sentence(format!("That does not work: {error:#}")))?,
         }
-        known.server = Some(server);
     };
     let all = settings::all_cores();
-    let cores = known.cores.map_or_else(settings::default_cores, NonZeroUsize::get);
     if let Some(hint) = topology::hint(all) {
         prompter.print(&hint)?;
     }
-    let cores: NonZeroUsize =
-        prompter.ask(&format!("How many of the {all} cores may play"), Some(&cores.to_string()))?;
-    let memory = known.memory_mebibytes.unwrap_or_else(|| settings::default_memory(cores.get()));
-    let memory: NonZeroU64 = prompter.ask("How much memory may they use, in MiB", Some(&memory.to_string()))?;
+    let cores = known.cores.unwrap_or_else(|| settings::default_cores() as u64);
+    let cores = prompter.ask_number(&format!("How many of the {all} cores may play"), cores, &limits::cores())?;
+    let memory = known.memory_mebibytes.unwrap_or_else(|| settings::default_memory(cores as usize));
+    let memory = prompter.ask_number("How much memory may they use, in MiB", memory, &limits::memory())?;
     let hours = known.hours.clone().unwrap_or_default();
     let hours: Hours = prompter.ask("In which hours (such as 22:00-07:30, or always)", Some(&hours.to_string()))?;
     let on_battery = if known.on_battery == Some(true) { "yes" } else { "no" };
@@ -70,7 +85,7 @@ pub fn ask(
         token: Some(token),
         name: known.name,
         cores: Some(cores),
-        memory_mebibytes: Some(memory.get()),
+        memory_mebibytes: Some(memory),
         hours: Some(hours),
         on_battery: Some(on_battery),
     })
@@ -88,6 +103,21 @@ impl Prompter<'_> {
         question: &str,
         default: Option<&str>,
     ) -> Result<T> {
+        self.ask_with(question, default, |answer| answer.parse::<T>().map_err(|error| error.to_string()))
+    }
+
+    /// Asks until the answer is a number within the limits.
+    fn ask_number(&mut self, question: &str, default: u64, limits: &Limits) -> Result<u64> {
+        let default = default.clamp(*limits.range.start(), *limits.range.end());
+        self.ask_with(question, Some(&default.to_string()), |answer| limits.parse(answer))
+    }
+
+    fn ask_with<T>(
+        &mut self,
+        question: &str,
+        default: Option<&str>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T> {
         loop {
             let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));
             let mut answer = self.line(&format!("{question}{shown}: "))?;
@@ -96,9 +126,9 @@ impl Prompter<'_> {
             {
                 default.clone_into(&mut answer);
             }
-            match answer.parse() {
+            match parse(&answer) {
                 Ok(answer) => return Ok(answer),
-                Err(error) => self.print(&sentence(error.to_string()))?,
+                Err(error) => self.print(&sentence(error))?,
             }
         }
     }

@@ -2,20 +2,21 @@
 
 mod file;
 mod flags;
+pub(crate) mod limits;
 
 use std::{
     env,
-    num::NonZeroUsize,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Error, Result, anyhow};
 use client::{ServerAddress, Token};
 
 use crate::{hours::Hours, memory};
 
 pub use file::File;
 pub use flags::Flags;
+pub(crate) use limits::all_cores;
 
 /// Resolved settings.
 #[derive(Clone, Debug)]
@@ -54,13 +55,28 @@ impl Settings {
         };
         let server = flags.server.clone().or(file.server);
         let token = flags.token().context("--token")?.or(file.token);
-        let cores = flags.cores.or(file.cores).map_or_else(default_cores, NonZeroUsize::get);
+        // Flags and environment were checked when they were parsed.
+        let (cores, memory) = (limits::cores(), limits::memory());
+        let of_file = |key: &'static str| {
+            let place = format!("{}: {key}", path.display());
+            move |error: String| Error::msg(error).context(place)
+        };
+        let in_file = file.cores.map(|value| cores.check(value)).transpose().map_err(of_file("cores"));
+        let cores = match flags.cores {
+            Some(cores) => cores as usize,
+            None => in_file?.map_or_else(default_cores, |cores| cores as usize),
+        };
+        let in_file = file.memory_mebibytes.map(|value| memory.check(value)).transpose();
+        let memory_mebibytes = match flags.memory {
+            Some(memory) => memory,
+            None => in_file.map_err(of_file("memory_mebibytes"))?.unwrap_or_else(|| default_memory(cores)),
+        };
         Ok(Self {
             server: server.ok_or_else(|| missing("server", "--server", "CHUHE_SERVER"))?,
             token: token.ok_or_else(|| missing("token", "--token", "CHUHE_TOKEN"))?,
             name: flags.name.clone().or(file.name).unwrap_or_else(default_name),
             cores,
-            memory_mebibytes: flags.memory.or(file.memory_mebibytes).unwrap_or_else(|| default_memory(cores)),
+            memory_mebibytes,
             hours: flags.hours.clone().or(file.hours).unwrap_or_default(),
             on_battery: flags.on_battery.or(file.on_battery).unwrap_or(false),
             state: flags.state_path()?,
@@ -89,13 +105,10 @@ pub(crate) fn default_cores() -> usize {
     all_cores().saturating_sub(1).max(1)
 }
 
-pub(crate) fn all_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
-}
-
 /// Returns half of the known memory limit, else enough for tables of usual size.
 pub(crate) fn default_memory(cores: usize) -> u64 {
-    memory::total_mebibytes().map_or(128 * cores as u64, |total| (total / 2).max(1))
+    let usual = memory::total_mebibytes().map_or(128 * cores as u64, |total| total / 2);
+    usual.max(*limits::memory().range.start())
 }
 
 /// Returns the machine's host name.

@@ -18,7 +18,7 @@ pub(crate) use {
     files::Files,
     job::Job,
     pool::Pool,
-    prepare::Preparer,
+    prepare::{MIN_MEBIBYTES, Preparer},
     provider::{Provider, backoff},
     renewal::Renewal,
     request::Requester,

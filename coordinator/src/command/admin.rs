@@ -1,6 +1,7 @@
 //! `chuhe-coordinator admin`: works on the database directly, with or without a running
 //! coordinator.
 
+mod arguments;
 mod matches;
 mod password;
 mod ratings;
@@ -8,15 +9,18 @@ mod timed;
 mod transaction;
 mod webhooks;
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
 
 use anyhow::{Context as _, Result};
-use clap::Subcommand;
 use coordinator_core::{
     backup,
     clock::{Clock, DAY},
     model::{
-        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, NetState, NewNet, TokenId, WorkerId,
+        AccountChange, AccountKey, AccountState, CampaignCommand, CampaignKey, NetState, NewNet, Refusal, TokenId,
+        WorkerId,
     },
     objects::{Kind, Objects},
     ops::{
@@ -29,272 +33,34 @@ use coordinator_core::{
     },
     people, reports,
     rules::nets::architecture_line,
-    store::{Accounts, Database},
+    store::{Accounts, Database, Nets, StoreError},
 };
 use dataset::Book;
 use nnue::Net;
-use protocol::api::work::Role;
 use serde_json::{Value, json};
 use xiangqi::rules::RuleSet;
 
+use arguments::{BookCommand, Campaign, NetCommand, Token, User, WorkerCommand};
 use transaction::read;
 
-#[derive(Subcommand)]
-pub(super) enum Command {
-    /// Create, show and control campaigns
-    #[command(subcommand)]
-    Campaign(Campaign),
-    /// Manage accounts
-    #[command(subcommand)]
-    User(User),
-    /// Manage tokens: a new one is printed once
-    #[command(subcommand)]
-    Token(Token),
-    /// Add, list and promote nets
-    #[command(subcommand)]
-    Net(NetCommand),
-    /// Add books of openings
-    #[command(subcommand)]
-    Book(BookCommand),
-    /// List, trust and block workers
-    #[command(subcommand)]
-    Worker(WorkerCommand),
-    /// Manage webhooks
-    #[command(subcommand)]
-    Webhook(webhooks::Command),
-    /// Let the champions of a campaign play against each other, and show how strong they are
-    #[command(subcommand)]
-    Rating(ratings::Command),
-    /// Let two nets play against each other outside of campaigns, and print the job's number
-    Match(matches::Arguments),
-    /// Let two nets play under a clock, and print the job's number: only trusted workers play it,
-    /// and it decides nothing
-    Timed(timed::Arguments),
-    /// Show the standing of a match
-    Standing {
-        /// Number of the match's job
-        job: i64,
-    },
-    /// Quarantine an account: games delivered since its last clean audit stop counting
-    Quarantine {
-        /// Name of the account
-        account: String,
-        /// Reason, sent to its workers
-        #[arg(long)]
-        reason: String,
-        /// Lift the quarantine
-        #[arg(long)]
-        lift: bool,
-    },
-    /// Show the events, the newest first
-    Audit {
-        /// Show only events with a smaller number
-        #[arg(long, value_name = "EVENT")]
-        before: Option<i64>,
-    },
-    /// Write everything into a folder, while the coordinator runs
-    Backup {
-        /// Folder to create; it must not exist yet
-        folder: PathBuf,
-    },
-    /// Fill an empty database, of either kind, from a backup
-    Restore {
-        /// Folder of the backup
-        folder: PathBuf,
-    },
-    /// Create an invitation; it is printed once
-    Invite {
-        /// Name of the inviting account
-        account: String,
-        /// Role of the new account
-        #[arg(long, default_value = "volunteer")]
-        role: Role,
-    },
-}
+pub(super) use arguments::Command;
 
-#[derive(Subcommand)]
-pub(super) enum Campaign {
-    /// Create a campaign
-    Create {
-        /// File with the text of the campaign (TOML)
-        file: PathBuf,
-    },
-    /// List campaigns
-    List,
-    /// Show a campaign
-    Show {
-        /// Name of the campaign
-        name: String,
-    },
-    /// Pause a campaign: no new games
-    Pause {
-        /// Name of the campaign
-        name: String,
-    },
-    /// Resume a paused or stuck campaign
-    Resume {
-        /// Name of the campaign
-        name: String,
-    },
-    /// Stop a campaign for good
-    Stop {
-        /// Name of the campaign
-        name: String,
-    },
-    /// Train a net from the games at hand
-    Train {
-        /// Name of the campaign
-        name: String,
-    },
-    /// Reject the candidate during its gate
-    Reject {
-        /// Name of the campaign
-        name: String,
-    },
-}
-
-#[derive(Subcommand)]
-pub(super) enum User {
-    /// Create an account
-    Create {
-        /// Name of the account
-        name: String,
-        /// Role of the account: volunteer, trainer, maintainer or admin
-        #[arg(long, default_value = "volunteer")]
-        role: Role,
-    },
-    /// List accounts
-    List,
-    /// Change an account's role
-    Role {
-        /// Name of the account
-        name: String,
-        /// New role: volunteer, trainer, maintainer or admin
-        role: Role,
-    },
-    /// Approve a waiting account, or unblock one
-    Approve {
-        /// Name of the account
-        name: String,
-    },
-    /// Block an account
-    Block {
-        /// Name of the account
-        name: String,
-        /// Message to its workers
-        #[arg(long)]
-        message: String,
-    },
-    /// Set an account's password for the pages, read from one line of standard input
-    Password {
-        /// Name of the account
-        name: String,
-    },
-    /// Delete an account: its games stay, without a name
-    Delete {
-        /// Name of the account
-        name: String,
-    },
-}
-
-#[derive(Subcommand)]
-pub(super) enum Token {
-    /// Create a token
-    Create {
-        /// Name of the account
-        account: String,
-        /// Name of the token, for people: its purpose
-        #[arg(long, default_value = "command line")]
-        name: String,
-        /// Role of the token, at most the account's [default: the account's]
-        #[arg(long)]
-        role: Option<Role>,
-        /// Days until it expires [default: never]
-        #[arg(long)]
-        days: Option<u32>,
-    },
-    /// List the tokens of an account
-    List {
-        /// Name of the account
-        account: String,
-    },
-    /// Revoke a token
-    Revoke {
-        /// Number of the token
-        token: i64,
-    },
-}
-
-#[derive(Subcommand)]
-pub(super) enum NetCommand {
-    /// Add a net from a file, and print its hash
-    Add {
-        /// File of the net
-        file: PathBuf,
-        /// Name of the net, for people [default: the file's name]
-        #[arg(long)]
-        name: Option<String>,
-    },
-    /// List nets
-    List,
-    /// Promote a campaign's candidate, whatever the gate's verdict
-    Promote {
-        /// Name of the campaign
-        campaign: String,
-    },
-    /// Roll back a campaign's last promotion
-    Rollback {
-        /// Name of the campaign
-        campaign: String,
-        /// Reason, shown in the events
-        #[arg(long)]
-        reason: String,
-    },
-}
-
-#[derive(Subcommand)]
-pub(super) enum BookCommand {
-    /// Add a book, and print its hash
-    Add {
-        /// File of the book: positions, one a line
-        file: PathBuf,
-    },
-}
-
-#[derive(Subcommand)]
-pub(super) enum WorkerCommand {
-    /// List workers
-    List,
-    /// Trust a worker: its results settle disputes, and its games need no audit
-    Trust {
-        /// Number of the worker
-        worker: i64,
-        /// Withdraw the trust
-        #[arg(long)]
-        revoke: bool,
-    },
-    /// Block a worker: it gets no games
-    Block {
-        /// Number of the worker
-        worker: i64,
-        /// Message to the worker
-        #[arg(long)]
-        message: String,
-    },
-    /// Unblock a worker
-    Unblock {
-        /// Number of the worker
-        worker: i64,
-    },
-}
-
-#[allow(clippy::print_stdout, reason = "this is what the command is for")]
-fn print(value: &Value) {
-    match value {
-        Value::String(text) => println!("{text}"),
-        Value::Null => {}
-        other => println!("{other:#}"),
+/// Prints a report as JSON, and a text as it is. A reader that has closed the pipe has seen enough.
+pub(super) fn print(value: &Value) -> Result<()> {
+    let mut out = io::stdout();
+    let printed = match value {
+        Value::String(text) => writeln!(out, "{text}"),
+        other => writeln!(out, "{other:#}"),
+    };
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("standard output"),
+        _ => Ok(()),
     }
+}
+
+/// A sentence on what holds after a command.
+macro_rules! done {
+    ($($sentence:tt)*) => { Ok(Value::String(format!($($sentence)*))) };
 }
 
 pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, command: Command) -> Result<()> {
@@ -316,13 +82,15 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(standing.await?)
         }
         Command::Quarantine { account, reason, lift } => {
+            let name = account.clone();
             let account = read(store, move |c| {
                 let account = account.clone();
                 Box::pin(async move { Accounts::on(c).get(&account.into()).await })
             });
-            let (account, reason) = (account.await?.id, reason.as_str().into());
-            store.run(clock.now(), SetQuarantine { account, begins: !lift, by: None, reason }).await?;
-            Value::Null
+            let (id, reason) = (account.await?.id, reason.as_str().into());
+            store.run(clock.now(), SetQuarantine { account: id, begins: !lift, by: None, reason }).await?;
+            let holds = if lift { "is out of" } else { "is in" };
+            json!(format!("account `{name}` {holds} quarantine"))
         }
         Command::Audit { before } => {
             read(store, move |mut c| Box::pin(async move { reports::events(&mut c, before).await })).await?
@@ -335,8 +103,7 @@ pub(super) async fn run(store: &Database, objects: &Objects, clock: &Clock, comm
             json!(secret)
         }
     };
-    print(&output);
-    Ok(())
+    print(&output)
 }
 
 async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<Value> {
@@ -344,9 +111,10 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
     let (name, command) = match command {
         Campaign::Create { file } => {
             let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
-            protocol::campaign::Campaign::from_text(&text).with_context(|| format!("{}", file.display()))?;
-            store.run(now, CreateCampaign { text, by: None }).await?;
-            return Ok(Value::Null);
+            let campaign = protocol::campaign::Campaign::from_text(&text);
+            let name = campaign.with_context(|| format!("{}", file.display()))?.name;
+            store.run(now, CreateCampaign { text, by: None }).await.map_err(|error| missing_file(&file, error))?;
+            return done!("campaign `{name}` runs: workers get its games");
         }
         Campaign::List => {
             return Ok(read(store, |mut c| Box::pin(async move { reports::campaigns(&mut c).await })).await?);
@@ -368,10 +136,29 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
     send_command(store, clock, name, command).await
 }
 
+/// Adds the place, and for a missing net or book the command that adds it.
+fn missing_file(campaign: &Path, error: StoreError) -> anyhow::Error {
+    let command = match &error {
+        StoreError::Rejected(Refusal::NoNet { .. }) => "net add FILE",
+        StoreError::Rejected(Refusal::NoBook { .. }) => "book add FILE",
+        _ => return error.into(),
+    };
+    let StoreError::Rejected(refusal) = error else { return error.into() };
+    let file = campaign.display();
+    anyhow::anyhow!("{file}: {refusal}: `chuhe-coordinator admin {command}` adds it, and {file} may name the file")
+}
+
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
-    let campaign = CampaignKey::from(name);
+    let campaign = CampaignKey::from(name.clone());
     store.run(clock.now(), CommandCampaign { campaign, command, seen: None, by: None }).await?;
-    Ok(Value::Null)
+    match command {
+        CampaignCommand::Pause => done!("campaign `{name}` is paused: no new games until `campaign resume {name}`"),
+        CampaignCommand::Resume => done!("campaign `{name}` runs: workers get its games"),
+        CampaignCommand::Stop => done!("campaign `{name}` is stopped for good; its games and nets stay"),
+        CampaignCommand::Train => done!("campaign `{name}` has a training from the games at hand: a trainer takes it"),
+        CampaignCommand::Promote => done!("campaign `{name}` has its candidate as the champion"),
+        CampaignCommand::Reject => done!("campaign `{name}` has rejected its candidate"),
+    }
 }
 
 async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
@@ -379,20 +166,29 @@ async fn user(store: &Database, clock: &Clock, command: User) -> Result<Value> {
     let (name, change, message) = match command {
         User::List => return Ok(read(store, |mut c| Box::pin(async move { reports::accounts(&mut c).await })).await?),
         User::Create { name, role } => {
-            store.run(now, CreateAccount { name, role, state: AccountState::Active, by: None }).await?;
-            return Ok(Value::Null);
+            let account = name.clone();
+            store.run(now, CreateAccount { name: account, role, state: AccountState::Active, by: None }).await?;
+            return done!(
+                "account `{name}` has the role {role}; `admin token create {name}` makes a token for its programs"
+            );
         }
         User::Delete { name } => {
-            store.run(now, DeleteAccount { account: name.into(), by: None }).await?;
-            return Ok(Value::Null);
+            store.run(now, DeleteAccount { account: name.clone().into(), by: None }).await?;
+            return done!("account `{name}` is deleted; its games stay, without a name");
         }
         User::Password { name } => return password::set(store, clock, name).await,
         User::Role { name, role } => (name, AccountChange::Role(role), None),
         User::Approve { name } => (name, AccountChange::State(AccountState::Active), None),
         User::Block { name, message } => (name, AccountChange::State(AccountState::Blocked), Some(message)),
     };
-    store.run(now, ChangeAccount { account: name.into(), changes: vec![change], message, by: None }).await?;
-    Ok(Value::Null)
+    let holds = match change {
+        AccountChange::Role(role) => format!("has the role {role}"),
+        AccountChange::State(AccountState::Blocked) => "is blocked: its workers get no games".to_owned(),
+        AccountChange::State(_) => "is active".to_owned(),
+    };
+    let account = AccountKey::from(name.clone());
+    store.run(now, ChangeAccount { account, changes: vec![change], message, by: None }).await?;
+    done!("account `{name}` {holds}")
 }
 
 async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value> {
@@ -414,7 +210,7 @@ async fn token(store: &Database, clock: &Clock, command: Token) -> Result<Value>
         .await?),
         Token::Revoke { token } => {
             store.run(now, RevokeToken { owner: None, token: TokenId(token) }).await?;
-            Ok(Value::Null)
+            done!("token {token} is revoked")
         }
     }
 }
@@ -425,8 +221,9 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
         NetCommand::List => Ok(read(store, |mut c| Box::pin(async move { reports::nets(&mut c).await })).await?),
         NetCommand::Promote { campaign } => send_command(store, clock, campaign, CampaignCommand::Promote).await,
         NetCommand::Rollback { campaign, reason } => {
-            store.run(now, RollBackCampaign { campaign: campaign.into(), seen: None, reason, by: None }).await?;
-            Ok(Value::Null)
+            let key = campaign.clone().into();
+            store.run(now, RollBackCampaign { campaign: key, seen: None, reason, by: None }).await?;
+            done!("campaign `{campaign}` has the champion before its last promotion")
         }
         NetCommand::Add { file, name } => {
             let bytes = std::fs::read(&file).with_context(|| format!("{}", file.display()))?;
@@ -445,10 +242,20 @@ async fn net(store: &Database, objects: &Objects, clock: &Clock, command: NetCom
                 campaign: None,
                 parent: None,
             };
+            let name = net.name.clone();
             store.run(now, AddNet { net }).await?;
+            let known = read(store, move |c| Box::pin(async move { Nets::on(c).name_of(Some(hash)).await })).await?;
+            if known != name {
+                warn(&format!("the net is here already, as `{known}`; its name stays"));
+            }
             Ok(json!(hash))
         }
     }
+}
+
+#[allow(clippy::print_stderr, reason = "standard output is the command's result alone")]
+fn warn(text: &str) {
+    eprintln!("chuhe-coordinator: {text}");
 }
 
 fn stem(file: &Path) -> String {
@@ -471,13 +278,14 @@ async fn worker(store: &Database, clock: &Clock, command: WorkerCommand) -> Resu
             return Ok(read(store, |mut c| Box::pin(async move { reports::workers(&mut c, None).await })).await?);
         }
         WorkerCommand::Trust { worker, revoke } => {
-            let worker = WorkerId(worker);
-            store.run(now, TrustWorker { worker, is_trusted: !revoke, by: None }).await?;
-            return Ok(Value::Null);
+            store.run(now, TrustWorker { worker: WorkerId(worker), is_trusted: !revoke, by: None }).await?;
+            let holds = if revoke { "not trusted any more" } else { "trusted: its games need no audit" };
+            return done!("worker {worker} is {holds}");
         }
         WorkerCommand::Block { worker, message } => (worker, Some(message)),
         WorkerCommand::Unblock { worker } => (worker, None),
     };
+    let holds = if message.is_some() { "is blocked: it gets no games" } else { "gets games again" };
     store.run(now, BlockWorker { worker: WorkerId(worker), message, by: None }).await?;
-    Ok(Value::Null)
+    done!("worker {worker} {holds}")
 }

@@ -1,8 +1,8 @@
 //! The addresses of the database and the objects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use coordinator_core::{clock::Clock, folder, objects::Objects, store::Database};
 
 /// The addresses of the database and the objects.
@@ -21,12 +21,32 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// Opens a database that exists: a wrong folder must not look like an empty one.
+    pub(super) async fn open_existing(&self, clock: &Clock) -> Result<(Database, Objects)> {
+        let address = self.database();
+        let file = address.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file));
+        if let Some(file) = file
+            && !Path::new(file).exists()
+        {
+            bail!(
+                "there is no database at {file}: `--data DIR` names another folder, and `chuhe-coordinator migrate` \
+                 creates a database"
+            );
+        }
+        self.open(clock).await
+    }
+
+    fn database(&self) -> String {
+        let default = || format!("sqlite:{}", self.data.join("chuhe.db").display());
+        self.database.clone().unwrap_or_else(default)
+    }
+
+    /// Opens the database, or creates it.
     pub(super) async fn open(&self, clock: &Clock) -> Result<(Database, Objects)> {
         if self.database.is_none() || self.objects.is_none() {
             folder::create_private(&self.data).with_context(|| format!("{}", self.data.display()))?;
         }
-        let default = format!("sqlite:{}", self.data.join("chuhe.db").display());
-        let store = Database::open(self.database.as_deref().unwrap_or(&default), clock.to_compare()).await?;
+        let store = Database::open(&self.database(), clock.to_compare()).await?;
         let default = self.data.join("objects").display().to_string();
         Ok((store, Objects::open(self.objects.as_deref().unwrap_or(&default))?))
     }

@@ -1,6 +1,11 @@
 //! `chuhe-coordinator watch`: prints a campaign's progress, line by line.
 
-use std::{fmt::Write as _, process::ExitCode, time::Duration};
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::Result;
 use coordinator_core::{
@@ -58,6 +63,11 @@ fn stopped_short(name: &str, state: &str, reason: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Prints a line. Its reader may be gone; the exit status is still of use.
+fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
 fn number(report: &Value, pointer: &str) -> u64 {
     report.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
 }
@@ -73,7 +83,6 @@ struct ProgressPrinter {
 }
 
 impl ProgressPrinter {
-    #[allow(clippy::print_stdout, reason = "this is what the command is for")]
     fn print(&mut self, now: Time, report: &Value, pause: i64) {
         let step = format!("{}{}{}{}", report["state"], report["generation"], report["candidates"], report["phase"]);
         let line = line_of(report);
@@ -84,11 +93,11 @@ impl ProgressPrinter {
             && self.printed.is_some()
             && let Some(decision) = decision(&report["decided"])
         {
-            println!("{decision}");
+            say(&decision);
         }
         self.decided = decided;
         if step != self.step || (is_due && line != self.line) {
-            println!("{line}");
+            say(&line);
             (self.step, self.line, self.printed) = (step, line, Some(now));
         }
     }

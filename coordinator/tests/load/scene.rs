@@ -82,8 +82,9 @@ impl Scene {
     pub(crate) fn run(&self, load: &Load) -> Outcome {
         let campaign = self.folder.path().join("load.toml");
         std::fs::write(&campaign, started::campaign(&CHANGES)).unwrap();
-        let made = self.command(&["admin", "campaign", "create", campaign.to_str().unwrap()]).status().unwrap();
-        assert!(made.success());
+        for words in [&["migrate"][..], &["admin", "campaign", "create", campaign.to_str().unwrap()]] {
+            assert!(self.command(words).status().unwrap().success());
+        }
         let (mut process, port) = self.serve();
         let workers = runtime().block_on(self.prepare(load));
         let server = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 #![allow(clippy::print_stdout, reason = "skipped tests and measurements are printed")]
 
+mod administration;
 mod killed;
 mod log;
 #[path = "../../core/tests/common/postgres.rs"]

@@ -58,9 +58,18 @@ impl Place {
 
 /// Runs an `admin` command and returns its output.
 pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
+    run(place, &[&["admin"], arguments].concat())
+}
+
+/// Creates the database.
+pub(crate) fn migrate(place: &Place) {
+    run(place, &["migrate"]);
+}
+
+fn run(place: &Place, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
     place.add_options(&mut command);
-    let output = command.arg("admin").args(arguments).output().unwrap();
+    let output = command.args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
@@ -69,6 +78,7 @@ pub(crate) fn admin(place: &Place, arguments: &[&str]) -> String {
 pub(crate) fn prepare(place: &Place) -> String {
     let file = place.folder.join("short.toml");
     std::fs::write(&file, started::campaign(&CHANGES)).unwrap();
+    migrate(place);
     admin(place, &["user", "create", "ann"]);
     let token = admin(place, &["token", "create", "ann"]);
     admin(place, &["campaign", "create", file.to_str().unwrap()]);

@@ -17,7 +17,7 @@ use protocol::api::{
 use reqwest::Client;
 
 use crate::{
-    program::{Place, admin, play},
+    program::{Place, admin, migrate, play},
     started::{self, machine},
 };
 
@@ -105,6 +105,7 @@ async fn separate_validators_validate_waiting_shards() {
     let place = Place::folder(folder.path());
     let file = folder.path().join("long.toml");
     std::fs::write(&file, started::campaign(&CHANGES)).unwrap();
+    migrate(&place);
     admin(&place, &["user", "create", "ann"]);
     let token = admin(&place, &["token", "create", "ann"]);
     admin(&place, &["campaign", "create", file.to_str().unwrap()]);

@@ -7,7 +7,7 @@ use engine::{Evaluation, Settings, bench};
 use nnue::{Kernel, Net};
 use serde::Serialize;
 
-use crate::{Finding, parameters, stopwatch, threads};
+use crate::{Finding, parameters, progress::Progress, stopwatch, threads};
 
 /// Search fixed positions to a fixed depth, and print the node count and the speed
 ///
@@ -61,9 +61,14 @@ impl Arguments {
             parameters: parameters::joined(&self.param, "--param")?,
         };
         let mut counts = Vec::new();
+        let mut progress = Progress::new("positions", None);
         let (nodes, time) = stopwatch::timed(|| {
-            bench::run_with(&settings, self.depth, &mut |fen, nodes| counts.push((fen.clone(), nodes)))
+            bench::run_with(&settings, self.depth, &mut |fen, nodes| {
+                counts.push((fen.clone(), nodes));
+                progress.count(1);
+            })
         });
+        drop(progress);
         let nps = stopwatch::rate(nodes, time);
         if self.json {
             let answer = Answer {

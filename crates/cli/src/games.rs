@@ -12,7 +12,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 use xiangqi::notation::reader::{GameText, Games, ReadError, Skipped, TokenKind, Transcript};
 
-use crate::{input, live_line::LiveLine};
+use crate::{
+    input,
+    interrupt::{self, Interrupted},
+    live_line::LiveLine,
+};
 
 /// Bytes per parallel chunk: enough for all cores, little memory.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -67,6 +71,10 @@ pub(crate) fn process<W: GameWork>(
                 work.add(sum, &place, done)?;
             }
             live.show(|| W::progress(sum))?;
+            // An error removes the partial file of an import.
+            if interrupt::is_requested() {
+                return Err(Interrupted("the rest was not read, and no file is written".to_owned()).into());
+            }
         }
         if games.games.get_ref().is_gbk() {
             live.announce(&format!("{}: read as GBK", games.name))?;

@@ -2,7 +2,7 @@
 //!
 //! A command is a module with its arguments and a `run`. Answers go to standard output; errors go
 //! to standard error in one line that names the thing and the place. Exit status: 0 done; 1 done,
-//! and a check failed; 2 bad input.
+//! and a check failed; 2 bad input; 130 ended by Ctrl-C.
 
 use std::{
     io::{self, Write as _},
@@ -19,6 +19,7 @@ mod date;
 mod external;
 mod games;
 mod input;
+mod interrupt;
 pub mod judge;
 mod live;
 mod live_line;
@@ -28,6 +29,7 @@ mod one_line;
 mod output;
 mod parameters;
 mod perft;
+mod progress;
 mod selfplay_command;
 mod sprt;
 mod stopwatch;
@@ -101,7 +103,7 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "chuhe: {error:#}");
-            ExitCode::from(2)
+            ExitCode::from(if error.is::<interrupt::Interrupted>() { interrupt::EXIT_STATUS } else { 2 })
         }
     }
 }

@@ -23,7 +23,7 @@ use selfplay::{
 use stats::{EloModel, Hypotheses, Pentanomial, Sprt};
 use xiangqi::notation::Notation;
 
-use crate::{Finding, live::LiveArguments, one_line::one_line, parameters, stopwatch::Stopwatch};
+use crate::{Finding, interrupt, live::LiveArguments, one_line::one_line, parameters, stopwatch::Stopwatch};
 use answer::Report;
 use entrant::Engine;
 use games::GameArguments;
@@ -116,6 +116,10 @@ impl Arguments {
         let live = self.live.start(&timer)?;
         let watcher = live.as_ref().map(|live| -> &dyn Watcher { live });
         let plan = MatchPlan { watcher, ..self.plan(book.clone(), conditions, test, &timer) };
+        interrupt::exit_with(match &self.pgn {
+            Some(path) => format!("the finished pairs are in {}; a match is not resumed", path.display()),
+            None => "no game is kept; `--pgn FILE` writes each pair when it is finished".to_owned(),
+        });
         let mut progress = Progress::new(self.pairs, plan.test, live.as_ref());
         if let Some(live) = &live {
             live.set_match(&names, plan.conditions, String::new());

@@ -1,22 +1,32 @@
 //! `chuhe selfplay`: plays training games.
 
+mod resume;
+
 use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
 use dataset::{
-    AtomicFile,
+    AtomicFile, Record,
     shard::{EXTENSION, ShardWriter},
 };
 use engine::{Evaluation, Parameters};
 use nnue::{Kernel, Net};
 use selfplay::{
-    Book, Filter, Openings, Reason, RunDigest,
+    Book, Control, Filter, Openings, Reason, RunDigest,
     selfplay::{GameSettings, Run},
 };
 use serde::Serialize;
 use xiangqi::rules::{Outcome, RuleSet};
 
-use crate::{Finding, parameters, stopwatch, threads, thresholds::Thresholds};
+use crate::{
+    Finding,
+    interrupt::{self, Interrupted},
+    parameters,
+    progress::Progress,
+    stopwatch, threads,
+    thresholds::Thresholds,
+};
+use resume::Kept;
 
 /// Play training games of a net against itself
 ///
@@ -25,7 +35,9 @@ use crate::{Finding, parameters, stopwatch, threads, thresholds::Thresholds};
 ///
 /// The games are written to a shard in DIR, `games-seed<S>-<N>.chuhe`
 /// (`games-seed<S>-<N>-from<F>.chuhe` if the first is not 0), which appears when all games are
-/// complete. `chuhe data recover` saves the games of a killed run from its `.part` file.
+/// complete. Until then they are in a hidden `.part` file beside it. After Ctrl-C or a kill the
+/// same command resumes from there and writes the same shard. `chuhe data recover` makes a shard of
+/// a `.part` file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Number of games
@@ -98,9 +110,17 @@ struct Answer {
     reasons: BTreeMap<&'static str, u64>,
     /// Of all games in order.
     digest: String,
+    /// Games of an interrupted run, which are not in `nodes` and `seconds`.
+    #[serde(skip_serializing_if = "is_zero")]
+    resumed: u64,
     nodes: u64,
     seconds: f64,
     file: PathBuf,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Arguments {
@@ -111,14 +131,18 @@ impl Arguments {
         let evaluation = net.map_or(Evaluation::Plain, |net| Evaluation::Net(net, kernel));
         let book = self.book.as_ref().map(|path| Book::from_file(path, self.rules)).transpose().context("--book")?;
         let book_hash = book.as_ref().map(|book| book.hash().to_string());
-        let run = self.plan(evaluation, parameters::joined(&self.param, "--param")?, book);
+        let mut run = self.plan(evaluation, parameters::joined(&self.param, "--param")?, book);
 
         if self.first.checked_add(self.games).is_none() {
             bail!("--first: so many games from there on have no numbers");
         }
         let from = if self.first == 0 { String::new() } else { format!("-from{}", self.first) };
         let path = self.out.join(format!("games-seed{}-{}{from}.{EXTENSION}", self.seed, self.games));
+        let control = Control::default();
+        let stop = control.clone();
+        interrupt::on_request(move || stop.stop());
         let file = AtomicFile::begin(&path).context("--out")?;
+        let kept = Kept::find(&path, &run.header(), self.games)?;
         let mut shard = ShardWriter::new(file, run.header()).context("--out")?;
         let mut answer = Answer {
             net: net_hash,
@@ -130,26 +154,47 @@ impl Arguments {
             outcomes: [Outcome::RedWins, Outcome::BlackWins, Outcome::Draw].map(|it| (it.name(), 0)).into(),
             reasons: Reason::all().map(|reason| (reason.name(), 0)).collect(),
             digest: String::new(),
+            resumed: 0,
             nodes: 0,
             seconds: 0.0,
             file: path,
         };
         let mut digest = RunDigest::default();
+        let mut progress = Progress::new("games", Some(self.games));
+        if let Some(games) = kept.shard() {
+            for game in games.records() {
+                let (_, record) = game.context("--out")?;
+                answer.add(&record);
+                digest.add(&record);
+                shard.add(&record).context("--out")?;
+            }
+            answer.resumed = answer.games;
+            progress.resume(answer.resumed);
+            progress.announce(&format!("resumed after {} games", answer.resumed))?;
+            run.first += answer.resumed;
+            run.games -= answer.resumed;
+        }
         let (result, time) = stopwatch::timed(|| {
-            run.play(|_, finished| {
-                let record = &finished.record;
-                answer.games += 1;
-                answer.plies += (record.opening.moves.len() + record.moves.len()) as u64;
-                answer.positions += record.moves.len() as u64;
-                *answer.outcomes.entry(record.outcome.name()).or_default() += 1;
-                *answer.reasons.entry(record.reason.name()).or_default() += 1;
+            run.play_with_control(&control, |_, finished| {
+                answer.add(&finished.record);
                 answer.nodes += finished.nodes;
-                digest.add(record);
-                shard.add(record)
+                digest.add(&finished.record);
+                progress.count(1);
+                shard.add(&finished.record)
             })
         });
         result?;
-        shard.finish().context("--out")?.0.finish().context("--out")?;
+        drop(progress);
+        let file = shard.finish().context("--out")?.0;
+        if answer.games < self.games {
+            file.keep().context("--out")?;
+            kept.remove();
+            let (games, all, folder) = (answer.games, self.games, self.out.display());
+            let text = format!("{games} of {all} games are kept in {folder}; the same command continues");
+            return Err(Interrupted(text).into());
+        }
+        file.finish().context("--out")?;
+        kept.remove();
         answer.digest = digest.digest().to_string();
         answer.seconds = time.as_secs_f64();
         if self.json {
@@ -186,6 +231,14 @@ impl Arguments {
 }
 
 impl Answer {
+    fn add(&mut self, record: &Record) {
+        self.games += 1;
+        self.plies += (record.opening.moves.len() + record.moves.len()) as u64;
+        self.positions += record.moves.len() as u64;
+        *self.outcomes.entry(record.outcome.name()).or_default() += 1;
+        *self.reasons.entry(record.reason.name()).or_default() += 1;
+    }
+
     fn print(&self, out: &mut impl Write) -> Result<()> {
         writeln!(out, "file {}", self.file.display())?;
         for (what, counts) in [("outcome", &self.outcomes), ("reason", &self.reasons)] {

@@ -26,7 +26,7 @@ use stats::tournament::Pairing;
 use xiangqi::notation::Notation;
 
 use crate::{
-    Finding, date,
+    Finding, date, interrupt,
     live::{LiveArguments, LiveView},
     live_line::LiveLine,
     matches::{
@@ -184,6 +184,10 @@ impl Arguments {
             view: view.as_ref(),
             line: LiveLine::with_view(view.as_ref()),
         };
+        interrupt::exit_with(match &self.record {
+            Some(path) => format!("the finished pairs are in {}; the same command continues", path.display()),
+            None => "no pair is kept; with `--record FILE` the same command continues".to_owned(),
+        });
         let resumed = event.journal.pairs.len();
         event.line.announce(&format!("{}: {}", self.event, self.description(book.as_ref())))?;
         if let Some(address) = view.as_ref().and_then(LiveView::address) {

@@ -4,13 +4,7 @@ mod chart;
 mod run;
 mod state;
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-    num::NonZeroUsize,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, io::Write, num::NonZeroUsize, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
 use engine::{Evaluation, Parameters, bench, tune::Parameter};
@@ -18,7 +12,7 @@ use nnue::{Kernel, Net};
 use serde::Serialize;
 use xiangqi::rules::RuleSet;
 
-use crate::{Finding, parameters, threads, thresholds::Thresholds};
+use crate::{Finding, interrupt, parameters, progress::Progress, threads, thresholds::Thresholds};
 use run::Run;
 use state::{Plan, State};
 
@@ -139,18 +133,24 @@ impl Arguments {
             run.update(round);
         }
         let resumed = run.history.len();
+        let mut progress = Progress::new("iterations", Some(self.iterations));
         if resumed > 0 {
-            writeln!(io::stderr(), "resumed after {resumed} iterations")?;
+            progress.resume(resumed as u64);
+            progress.announce(&format!("resumed after {resumed} iterations"))?;
         }
+        let state_file = self.state.display();
+        interrupt::exit_with(format!("finished iterations are kept in {state_file}; the same command continues"));
         for index in resumed as u64..self.iterations {
             let round = run.play(index)?;
             state.append(&round).context("--state")?;
             run.update(&round);
             if run.history.len().is_multiple_of(REPORT_PERIOD) {
-                writeln!(io::stderr(), "iteration {}/{}: {}", index + 1, self.iterations, run.parameters())?;
+                progress.announce(&format!("iteration {}/{}: {}", index + 1, self.iterations, run.parameters()))?;
                 run.draw()?;
             }
+            progress.count(1);
         }
+        drop(progress);
         run.draw()?;
         run.answer().print(self.json, out)?;
         Ok(Finding::Holds)

@@ -6,7 +6,7 @@ use std::{
     fs,
     num::NonZeroUsize,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use dataset::{Record, RunDigest, shard::Shard, verify::verify_shard};
@@ -110,4 +110,61 @@ fn nothing_is_written_over_and_nothing_half_written() {
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(complaint.starts_with("chuhe: game ") && complaint.contains("no opening of 1 random plies"), "{complaint}");
     assert_eq!(names(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn an_interrupted_run_resumes_to_the_same_bytes() {
+    let name = "games-seed7-130.chuhe";
+    let more = ["--games", "130", "--nodes", "20"];
+    let play = |folder: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe"));
+        command.args(["selfplay", "--seed", "7", "--hash", "1", "--ply-cap", "60", "--out"]).arg(folder).args(more);
+        command
+    };
+    let folder = new_folder("selfplay-whole");
+    let whole = play(&folder).output().unwrap();
+    assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
+    let bytes = fs::read(folder.join(name)).unwrap();
+    let digest = |output: &Output| {
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        text.lines().last().unwrap().to_owned()
+    };
+    // A killed run has whole blocks in its partial file, and the beginning of another.
+    let folder = new_folder("selfplay-killed");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!(".{name}.1.part")), &bytes[..bytes.len() * 3 / 4]).unwrap();
+    // Files of other settings, and those without a head, are nothing to resume.
+    fs::write(folder.join(format!(".{name}.2.part")), b"CHU").unwrap();
+    let output = play(&folder).output().unwrap();
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(output.status.success() && said == "resumed after 64 games\n", "{said}");
+    assert_eq!(digest(&output), digest(&whole));
+    assert!(fs::read(folder.join(name)).unwrap() == bytes);
+    assert_eq!(names(&folder).len(), 2, "the resumed file is gone: {:?}", names(&folder));
+    // Ctrl-C keeps every finished game.
+    #[cfg(unix)]
+    {
+        let folder = new_folder("selfplay-interrupted");
+        let output = loop {
+            let child = play(&folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            while !folder.exists() || names(&folder).is_empty() {
+                std::thread::yield_now();
+            }
+            let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+            let output = child.wait_with_output().unwrap();
+            if !output.status.success() {
+                break output;
+            }
+            // On a busy machine all games may be finished before the signal.
+            fs::remove_dir_all(&folder).unwrap();
+        };
+        let said = String::from_utf8(output.stderr).unwrap();
+        let (count, rest) = said.strip_prefix("chuhe: interrupted: ").unwrap().split_once(' ').unwrap();
+        let expected = format!("of 130 games are kept in {}; the same command continues\n", folder.display());
+        assert_eq!((output.status.code(), rest), (Some(130), expected.as_str()));
+        let output = play(&folder).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), format!("resumed after {count} games\n"));
+        assert!(fs::read(folder.join(name)).unwrap() == bytes);
+        assert_eq!(names(&folder), [name]);
+    }
 }

@@ -99,7 +99,7 @@ impl Client {
                 builder = builder.no_proxy();
             }
             let context = RequestContext { action: "preparing to ask", server: settings.server.to_string() };
-            builder.build().map_err(|error| Error::network(&context, error))
+            builder.build().map_err(|error| Error::network(&context, &error))
         };
         let (http, files) = (build(Policy::none())?, build(Policy::limited(5))?);
         Ok(Self { settings: Arc::new(settings), http, files })
@@ -178,7 +178,7 @@ impl Client {
                 with.header(CONTENT_TYPE, kind).body(bytes)
             }
         };
-        let response = request.send().map_err(|error| Error::network(context, error))?;
+        let response = request.send().map_err(|error| Error::network(context, &error))?;
         if response.status().is_success() { Ok(response) } else { Err(self.error_of(context, response)) }
     }
 
@@ -225,13 +225,14 @@ impl Client {
             match response.read(&mut piece) {
                 Ok(0) => return Ok(bytes),
                 Ok(length) => bytes.extend(&piece[..length]),
-                Err(error) => return Err(Error::Network { context: context.clone(), cause: error.to_string() }),
+                Err(error) => return Err(Error::network(context, &error)),
             }
             if bytes.len() as u64 > MAX_JSON_BYTES {
                 return Err(Error::malformed(context, format_args!("it has more than {MAX_JSON_BYTES} bytes")));
             }
             if clock.now() > deadline {
-                return Err(Error::Network { context: context.clone(), cause: "the answer took too long".to_owned() });
+                let cause = format!("the answer of {} took too long", context.server);
+                return Err(Error::Network { context: context.clone(), cause });
             }
         }
     }

@@ -68,13 +68,13 @@ impl Client {
     /// See [`Error`].
     pub fn get_url(&self, address: &str, max_bytes: u64) -> Result<Vec<u8>, Error> {
         let context = self.context("fetching a file from elsewhere");
-        let response = self.request_file(address, false).send().map_err(|error| Error::network(&context, error))?;
+        let response = self.request_file(address, false).send().map_err(|error| Error::network(&context, &error))?;
         if !response.status().is_success() {
             return Err(self.error_of(&context, response));
         }
         let mut bytes = Vec::new();
         let read = response.take(max_bytes).read_to_end(&mut bytes);
-        read.map_err(|error| Error::Network { context, cause: error.to_string() })?;
+        read.map_err(|error| Error::network(&context, &error))?;
         Ok(bytes)
     }
 
@@ -95,7 +95,7 @@ impl Client {
         if length > 0 {
             request = request.header(RANGE, format!("bytes={length}-"));
         }
-        let mut response = request.send().map_err(|error| Error::network(&context, error))?;
+        let mut response = request.send().map_err(|error| Error::network(&context, &error))?;
         let resumes = response.status() == StatusCode::PARTIAL_CONTENT
             && response
                 .headers()
@@ -114,7 +114,7 @@ impl Client {
             let count = match response.read(&mut piece) {
                 Ok(0) => break,
                 Ok(count) => count,
-                Err(error) => return Err(Error::Network { context, cause: error.to_string() }),
+                Err(error) => return Err(Error::network(&context, &error)),
             };
             length += count as u64;
             if length > max_bytes {

@@ -1,12 +1,14 @@
 //! Errors of an exchange.
 
-use std::{error::Error as _, fmt, io, path::PathBuf, time::Duration};
+use std::{error, fmt, io, path::PathBuf, time::Duration};
 
 use dataset::Digest;
 use protocol::api::problem::{Code, Problem};
 
-/// The reason why there is no response, or no usable one. Each names the request, never its URL,
-/// which may hold a secret.
+use crate::network;
+
+/// The reason why there is no response, or no usable one. Each names the server, never the whole
+/// URL, which may hold a secret.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each case and field is")]
 pub enum Error {
@@ -17,7 +19,7 @@ pub enum Error {
     #[error("{context}: the answer was {status}{}, not the coordinator's", quoted(.text))]
     Status { context: RequestContext, status: u16, text: String, retry_after: Option<Duration> },
     /// There was no response.
-    #[error("{context}: {cause}")]
+    #[error("{cause}")]
     Network { context: RequestContext, cause: String },
     /// The response cannot be parsed.
     #[error("{context}: the answer cannot be read: {cause}")]
@@ -76,27 +78,13 @@ impl Error {
         }
     }
 
-    pub(crate) fn network(context: &RequestContext, error: reqwest::Error) -> Self {
-        Self::Network { context: context.clone(), cause: causes(&error.without_url()) }
+    pub(crate) fn network(context: &RequestContext, error: &(dyn error::Error + 'static)) -> Self {
+        Self::Network { context: context.clone(), cause: network::describe(error, &context.server) }
     }
 
     pub(crate) fn malformed(context: &RequestContext, cause: impl fmt::Display) -> Self {
         Self::Malformed { context: context.clone(), cause: cause.to_string() }
     }
-}
-
-/// An error and its sources in one line.
-fn causes(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        source = error.source();
-    }
-    text
 }
 
 /// The beginning of a page in one line, in parentheses.

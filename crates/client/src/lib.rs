@@ -9,7 +9,8 @@
 //! * [`Backoff`] computes retry delays; it is given a [`Clock`] and a [`JitterRng`].
 //!
 //! Nothing here retries: only the caller knows how long a response is worth waiting for. URLs hold
-//! the tokens of leases, so no error shows one.
+//! the tokens of leases, so no error shows one. Network errors say in the user's words what
+//! is wrong.
 
 mod address;
 mod backoff;
@@ -17,6 +18,7 @@ mod clock;
 mod connection;
 mod download;
 mod error;
+mod network;
 mod token;
 mod training;
 mod training_set;

@@ -120,13 +120,63 @@ fn no_error_shows_a_lease() {
 }
 
 #[test]
+fn network_errors_name_their_cause() {
+    let text = |url: &str| {
+        let error = client(url, None).server().unwrap_err();
+        assert!(matches!(error, Error::Network { .. }) && error.is_transient(), "{error:?}");
+        error.to_string()
+    };
+    // A port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let closed = format!("http://127.0.0.1:{port}");
+    assert_eq!(
+        text(&closed),
+        format!("no server answers at {closed} (connection refused); is the address right, and does the server run?")
+    );
+    // A label of 64 letters is in no name server, and none is asked.
+    let host = format!("{}.invalid", "a".repeat(64));
+    assert_eq!(
+        text(&format!("http://{host}")),
+        format!("there is no host `{host}`; is the address right, and is this machine online?")
+    );
+    // A server of plain HTTP does not understand the beginning of TLS.
+    let plain = Listener::start(|mut stream| {
+        use std::io::Write as _;
+        let _ = stream.write_all(&Response::new(400, "text/plain", "").to_bytes());
+    })
+    .unwrap();
+    let tls = plain.url().replace("http:", "https:");
+    assert_eq!(text(&tls), format!("{tls} speaks no TLS; is {} meant?", plain.url()));
+    // A server of TLS answers plain HTTP with an alert.
+    let alert = Listener::start(|mut stream| {
+        use std::io::Write as _;
+        let _ = Request::read(&mut stream);
+        let _ = stream.write_all(&[21, 3, 3, 0, 2, 2, 10]);
+    })
+    .unwrap();
+    let tls = alert.url().replace("http:", "https:");
+    assert_eq!(text(&alert.url()), format!("{} speaks no plain HTTP; is {tls} meant?", alert.url()));
+    let closing = Listener::start(drop).unwrap();
+    assert!(text(&closing.url()).contains(&closing.url()), "{}", text(&closing.url()));
+}
+
+#[test]
+fn a_mirror_that_does_not_answer_is_named() {
+    let client = client("https://games.example.org", None);
+    let error = client.get_url("http://127.0.0.1:9/secret", 10).unwrap_err().to_string();
+    assert!(error.starts_with("no server answers at http://127.0.0.1:9 (connection refused)"), "{error}");
+}
+
+#[test]
 fn a_silent_server_times_out() {
     let server = Listener::start(|stream| {
         std::thread::sleep(Duration::from_secs(6));
         drop(stream);
     });
-    let error = client(&server.unwrap().url(), None).server().unwrap_err();
-    assert!(matches!(error, Error::Network { .. }), "{error}");
+    let server = server.unwrap();
+    let url = server.url();
+    let error = client(&url, None).server().unwrap_err();
+    assert_eq!(error.to_string(), format!("{url} is silent: no answer in time"));
 }
 
 #[test]

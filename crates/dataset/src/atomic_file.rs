@@ -1,15 +1,18 @@
 //! Atomic writes: a file name refers to a whole file, or does not exist.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
     process,
 };
 
+/// The end of a partial file's name.
+const PART: &str = ".part";
+
 /// A file that gets its name when it is whole and safe on disk. Until then it is
-/// `.NAME.<process>.part` in the same folder; after a crash it can be recovered from there. No file
-/// is ever overwritten, such leftovers included.
+/// `.NAME.<process>.part` in the same folder; after a crash it can be recovered from there
+/// ([`leftovers`](Self::leftovers)). No file is ever overwritten, such leftovers included.
 pub struct AtomicFile {
     path: PathBuf,
     part: PathBuf,
@@ -65,6 +68,42 @@ impl AtomicFile {
         sync_folder(folder)
     }
 
+    /// Finds the partial files of `path` that no process writes any more. They are locked until
+    /// they are dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the folder or one of them cannot be read.
+    pub fn leftovers(path: impl AsRef<Path>) -> io::Result<Vec<Leftover>> {
+        let path = path.as_ref();
+        let start = format!(".{}.", name_of(path).ok_or_else(|| names_none(path))?);
+        let folder = folder_of(path);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| named(folder, &error))? {
+            let path = entry.map_err(|error| named(folder, &error))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(&start) && name.ends_with(PART) {
+                let file = OpenOptions::new().read(true).write(true).open(&path);
+                let file = file.map_err(|error| named(&path, &error))?;
+                if file.try_lock().is_ok() {
+                    found.push(Leftover { path, _locked: file });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Ends without the file's name: the partial file stays, safe on disk, for a later process.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn keep(mut self) -> io::Result<()> {
+        self.keep = true;
+        self.file.flush()?;
+        self.file.get_ref().sync_all()
+    }
+
     /// Gives the file its name, after its content and before the name is safe on disk.
     ///
     /// # Errors
@@ -80,6 +119,29 @@ impl AtomicFile {
             io::Error::new(error.kind(), kept)
         })?;
         sync_folder(folder_of(&self.path))
+    }
+}
+
+/// A partial file that its process has left behind.
+pub struct Leftover {
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Leftover {
+    /// The path of the partial file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed.
+    pub fn remove(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
     }
 }
 
@@ -107,9 +169,13 @@ impl Drop for AtomicFile {
 fn new_part(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
     let mut suffix = String::new();
     for attempt in 1.. {
-        let part = folder.join(format!(".{name}.{}{suffix}.part", process::id()));
+        let part = folder.join(format!(".{name}.{}{suffix}{PART}", process::id()));
         match File::create_new(&part) {
-            Ok(file) => return Ok((part, file)),
+            Ok(file) => {
+                // Where the file system has no locks, no partial file counts as left behind.
+                let _ = file.try_lock();
+                return Ok((part, file));
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => suffix = format!("-{attempt}"),
             Err(error) => return Err(named(&part, &error)),
         }
@@ -239,6 +305,25 @@ mod tests {
         assert_eq!(fs::read(left).unwrap(), b"games");
         assert_eq!(fs::read(folder.0.join("file")).unwrap(), b"more games");
         assert_eq!(folder.names().len(), 2);
+    }
+
+    #[test]
+    fn a_kept_file_is_found_when_its_process_is_done_with_it() {
+        let folder = Folder::new("kept");
+        let path = folder.0.join("file");
+        let found = || {
+            let found = AtomicFile::leftovers(&path).unwrap();
+            found.into_iter().map(|file| fs::read(file.path()).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(), [b""; 0]);
+        let mut file = AtomicFile::begin(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        assert_eq!(found(), [b""; 0], "it is still written");
+        file.keep().unwrap();
+        AtomicFile::begin(folder.0.join("file2")).unwrap().keep().unwrap();
+        assert_eq!(found(), [b"half"]);
+        AtomicFile::leftovers(&path).unwrap().pop().unwrap().remove().unwrap();
+        assert_eq!((found(), folder.names().len()), (Vec::new(), 1));
     }
 
     #[test]

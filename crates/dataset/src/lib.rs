@@ -42,7 +42,7 @@ mod record;
 mod settings;
 
 pub use adjudication::{Adjudication, DrawRule, WinRule};
-pub use atomic_file::AtomicFile;
+pub use atomic_file::{AtomicFile, Leftover};
 pub use book::{Book, BookError};
 pub use clock::{Clock, ParseTimeControlError, Time};
 pub use digest::{Digest, ParseDigestError};

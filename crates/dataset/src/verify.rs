@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use game::verify_game;
-pub use shard::{Report, StartOf, Verifier, verify_shard};
+pub use shard::{Report, StartOf, Verifier, verify_shard, verify_shard_with};
 
 /// A violation in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use engine::{
     Settings,
     uci::{self, Session, Setup},
 };
-use nnue::{Kernel, Parameters, architecture::Sizes};
+use nnue::{Kernel, Net, Parameters, architecture::Sizes};
 use xiangqi::notation::Notation;
 
 /// The engine's output.
@@ -107,6 +107,7 @@ option name UCI_ShowWDL type check default false
 option name UCI_Variant type combo default xiangqi var xiangqi
 option name Ranks type combo default 0-9 var 0-9 var 1-10
 option name Clear Hash type button
+info string playing with the plain evaluation
 uciok
 readyok
 ";
@@ -290,6 +291,16 @@ fn ranks_are_counted_from_zero_or_one() {
     let best =
         |answer: &str, notation| position.parse_move_in(last_word(answer, "bestmove").unwrap(), notation).unwrap();
     assert_eq!(best(&from_0, Notation::Uci), best(&from_1, Notation::Uci1));
+    // Moves of the other counting name the option.
+    let answer = client.request("position startpos moves b0c2");
+    assert!(answer.starts_with("info string position: move 1: `b0c2` is not a move in "), "{answer}");
+    assert!(answer.ends_with("; with `setoption name Ranks value 0-9` it is a move\n"), "{answer}");
+    let answer = Client::new().request("position startpos moves h3e3");
+    assert_eq!(
+        answer,
+        "info string position: move 1: `h3e3`: nothing of Red's stands on h3; with `setoption name Ranks value 1-10` it \
+         is a move\n"
+    );
     let answer = client.request("position startpos moves h10e10");
     assert_eq!(answer, "info string position: move 1: `h10e10`: nothing of Red's stands on h10\n");
     let answer = client.request("position startpos\ngo searchmoves h8g10 depth 1");
@@ -455,7 +466,7 @@ fn options_are_found_in_any_case() {
          setoption name EvalFile value <plain>
          setoption name Rules value wxf",
     );
-    assert_eq!(answer, "");
+    assert_eq!(answer, "info string playing with the plain evaluation\n".repeat(2));
     assert_eq!(client.session.game().rules().name(), "wxf");
     assert!(client.request("go nodes 3000").contains("bestmove "));
 }
@@ -470,6 +481,12 @@ fn nets_are_loaded() {
     std::fs::write(&file, parameters.to_bytes()).unwrap();
     let mut client = Client::new();
     let answer = client.request(&format!("setoption name EvalFile value {}\neval\ngo depth 3", file.display()));
+    let playing = format!(
+        "info string playing with net {} on {}\n",
+        Net::from_bytes(&parameters.to_bytes()).unwrap().hash(),
+        Kernel::best()
+    );
+    assert!(answer.starts_with(&playing), "{answer}");
     assert!(answer.contains(" for Red, by net ") && answer.contains("bestmove "), "{answer}");
     let answer = client.request("setoption name EvalFile value <plain>\neval");
     assert!(answer.ends_with(" for Red, by the plain evaluation\n"), "{answer}");

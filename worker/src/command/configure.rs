@@ -8,7 +8,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use client::{Client, Settings as ClientSettings, SystemClock};
+use client::{Client, ServerAddress, Settings as ClientSettings, SystemClock, Token};
+use protocol::api::work::Me;
 
 use crate::{
     dialog,
@@ -34,6 +35,26 @@ impl Arguments {
     }
 }
 
+/// Servers on the network.
+struct Network;
+
+impl Network {
+    fn client(server: &ServerAddress, token: Option<&Token>) -> Result<Client, client::Error> {
+        Client::new(ClientSettings::new(server.clone(), token.cloned(), Arc::new(SystemClock::default())))
+    }
+}
+
+impl dialog::Server for Network {
+    fn check(&mut self, server: &ServerAddress) -> Result<()> {
+        Self::client(server, None)?.server()?;
+        Ok(())
+    }
+
+    fn account(&mut self, server: &ServerAddress, token: &Token) -> Result<Me> {
+        Ok(Self::client(server, Some(token))?.me()?)
+    }
+}
+
 /// Asks the questions and saves the answers.
 pub(super) fn ask(known: &File, flags: &Flags, path: &Path, out: &mut impl Write) -> Result<()> {
     let token = flags.token().context("--token")?;
@@ -48,11 +69,7 @@ pub(super) fn ask(known: &File, flags: &Flags, path: &Path, out: &mut impl Write
         hours: hours.or(known.hours),
         on_battery: on_battery.or(known.on_battery),
     };
-    let mut check = |server: &client::ServerAddress, token: &client::Token| {
-        let clock = Arc::new(SystemClock::default());
-        Ok(Client::new(ClientSettings::new(server.clone(), Some(token.clone()), clock))?.me()?)
-    };
-    let answers = dialog::ask(&known, &mut io::stdin().lock(), out, &mut check)?;
+    let answers = dialog::ask(&known, &mut io::stdin().lock(), out, &mut Network)?;
     answers.write(path).with_context(|| path.display().to_string())?;
     writeln!(out, "Written to {}. `chuhe-worker run` plays.", path.display())?;
     Ok(())

@@ -3,7 +3,6 @@
 use std::{
     fs::{self, OpenOptions},
     io::{self, Write as _},
-    num::NonZeroUsize,
     path::Path,
 };
 
@@ -27,7 +26,7 @@ pub struct File {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cores: Option<NonZeroUsize>,
+    pub cores: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mebibytes: Option<u64>,
     #[serde(default, with = "optional", skip_serializing_if = "Option::is_none")]
@@ -61,7 +60,6 @@ impl File {
         if let Some(name) = &file.name {
             ensure!(flags::parse_name(name).is_ok(), "name: a name is one line of at most 60 letters");
         }
-        ensure!(file.memory_mebibytes != Some(0), "memory_mebibytes: it is at least 1");
         Ok(file)
     }
 

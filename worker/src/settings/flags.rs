@@ -1,10 +1,11 @@
 //! Command-line flags and environment variables.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use client::{ParseTokenError, ServerAddress, Token};
 
+use super::limits;
 use crate::hours::Hours;
 
 /// Raw flags, before the file and the defaults are merged in.
@@ -21,11 +22,12 @@ pub struct Flags {
     #[arg(long, value_name = "NAME", env = "CHUHE_NAME", hide_env_values = true, value_parser = parse_name)]
     pub name: Option<String>,
     /// The number of cores that may play [default: all but one]
-    #[arg(long, value_name = "N", env = "CHUHE_CORES", hide_env_values = true)]
-    pub cores: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", env = "CHUHE_CORES", hide_env_values = true,
+          value_parser = |text: &str| limits::cores().parse(text))]
+    pub cores: Option<u64>,
     /// The memory limit [default: half of the memory]
     #[arg(long, value_name = "MIB", env = "CHUHE_MEMORY", hide_env_values = true,
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = |text: &str| limits::memory().parse(text))]
     pub memory: Option<u64>,
     /// The hours in which it may play, by this machine's clock, such as `22:00-07:30` or
     /// `0-6,12-13` [default: always]

@@ -25,8 +25,39 @@ const FIRST_REFRESH_INTERVAL: Duration = Duration::from_mins(1);
 pub(crate) struct Known {
     /// The account and its contributions.
     pub(crate) me: Option<Me>,
+    /// The first report of the day.
+    first: Option<FirstReport>,
     /// Time of the next promotion, since 1970.
     pub(crate) promotion_at: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FirstReport {
+    today: u64,
+    total: u64,
+    /// Games that this worker had finished.
+    finished: u64,
+}
+
+impl Known {
+    /// Records a report, at a time when the worker had `finished` so many games.
+    fn update(&mut self, me: Me, finished: u64) {
+        let is_same_day = self.me.as_ref().is_some_and(|last| last.today.games <= me.today.games);
+        if !is_same_day || self.first.is_none() {
+            self.first = Some(FirstReport { today: me.today.games, total: me.total.games, finished });
+        }
+        self.me = Some(me);
+    }
+
+    /// Returns the account with the games that this worker has finished since the first report of
+    /// the day. The server counts them when they are validated, minutes later.
+    pub(crate) fn with_own_games(&self, finished: u64) -> Option<Me> {
+        let (mut me, first) = (self.me.clone()?, self.first?);
+        let own = finished.saturating_sub(first.finished);
+        me.today.games = me.today.games.max(first.today + own);
+        me.total.games = me.total.games.max(first.total + own);
+        Some(me)
+    }
 }
 
 /// The account, refreshed in the background.
@@ -63,14 +94,49 @@ impl Account {
             return;
         }
         self.asked_at = Some(now);
+        let finished = work.read(|state| state.totals.games);
         let (client, known, is_watched) = (self.client.clone(), Arc::clone(&self.known), self.is_watched);
         let since_1970 = work.clock().since_1970();
         let request = move || {
             let Ok(me) = client.me() else { return };
             let left = if is_watched { outlook::request(&client, since_1970) } else { None };
-            let promotion_at = left.map(|left| since_1970 + left);
-            *known.lock().unwrap_or_else(PoisonError::into_inner) = Known { me: Some(me), promotion_at };
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.promotion_at = left.map(|left| since_1970 + left);
+            known.update(me, finished);
         };
         let _ = thread::Builder::new().name("account".to_owned()).spawn(request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::api::work::{Contribution, Role};
+
+    use super::*;
+
+    fn me(today: u64, total: u64) -> Me {
+        let of = |games| Contribution { games, positions: 0 };
+        let page = "/people/ann".to_owned();
+        Me { account: "ann".to_owned(), role: Role::Volunteer, today: of(today), total: of(total), rank: None, page }
+    }
+
+    #[test]
+    fn own_games_count_before_the_server_counts_them_and_only_once() {
+        let mut known = Known::default();
+        assert_eq!(known.with_own_games(5), None);
+        // The first report came after 2 games of this run.
+        known.update(me(10, 100), 2);
+        let shown = |known: &Known, finished| known.with_own_games(finished).map(|me| (me.today.games, me.total.games));
+        assert_eq!(shown(&known, 2), Some((10, 100)));
+        assert_eq!(shown(&known, 9), Some((17, 107)));
+        // The server has counted four of the seven.
+        known.update(me(14, 104), 9);
+        assert_eq!(shown(&known, 10), Some((18, 108)));
+        // Another machine of the account has played too.
+        known.update(me(40, 130), 10);
+        assert_eq!(shown(&known, 11), Some((40, 130)));
+        // Midnight.
+        known.update(me(0, 130), 12);
+        assert_eq!(shown(&known, 15), Some((3, 133)));
     }
 }

@@ -71,6 +71,9 @@ impl Supervisor<'_> {
         }
         let (kept, why) =
             self.delivery.read(|state| (state.waiting.len(), state.disk_error.clone().unwrap_or_default()));
+        let played = self.work.read(|state| state.totals.games);
+        let accepted = self.delivery.read(|state| state.receipts.accepted);
+        self.screen.line(&format!("{played} games were played, and {accepted} accepted by the server."));
         if kept > 0 {
             self.screen.line(&format!("{kept} results wait on disk, and are submitted at the next start."));
         }

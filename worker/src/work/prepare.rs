@@ -16,6 +16,8 @@ const MAX_GAMES_PER_LEASE: u64 = 1 << 20;
 const MEBIBYTES_PER_THREAD: u64 = 24;
 /// Memory of the process without games: the program, its own net, and submissions in transit.
 const MEBIBYTES_PER_PROCESS: u64 = 32;
+/// Memory of the smallest lease: one thread, a table of one mebibyte, and no net but the program's.
+pub(crate) const MIN_MEBIBYTES: u64 = MEBIBYTES_PER_PROCESS + MEBIBYTES_PER_THREAD + 1;
 
 /// The worker's clock for games under time control.
 struct ClockTimer(Arc<dyn Clock>);

@@ -43,7 +43,7 @@ pub(super) async fn run(store: &Database, clock: &Clock, command: Command) -> Re
         Command::List => Ok(read(store, |c| Box::pin(async move { Webhooks::on(c).list().await })).await?),
         Command::Remove { webhook } => {
             store.run(now, RemoveWebhook { webhook: WebhookId(webhook) }).await?;
-            Ok(Value::Null)
+            Ok(json!(format!("webhook {webhook} is removed")))
         }
     }
 }

@@ -15,7 +15,7 @@ use dataset::{Header, Record, shard};
 use xiangqi::notation::Notation;
 
 use super::NOT_FOR_TRAINING;
-use crate::{Finding, output::Output};
+use crate::{Finding, output::Output, progress::Progress};
 
 /// Convert shards to another format
 #[derive(Debug, clap::Args)]
@@ -75,13 +75,16 @@ impl Arguments {
             Format::Parquet => Box::new(parquet::Parquet::begin(file)?),
         };
         let mut games = 0_u64;
+        let mut progress = Progress::new("games", Some(shards.iter().map(shard::Shard::games).sum()));
         for (path, shard) in self.files.iter().zip(&shards) {
             for game in shard.records() {
                 let (number, record) = game.with_context(|| path.display().to_string())?;
                 exporter.game(shard.header(), number, &record).context("--out")?;
                 games += 1;
+                progress.add(1)?;
             }
         }
+        drop(progress);
         exporter.finish().context("--out")?;
         let timed: u64 = shards.iter().filter(|shard| shard.header().clock.is_some()).map(shard::Shard::games).sum();
         // Standard output holds the games alone.

@@ -9,7 +9,7 @@ use dataset::{
 };
 use serde::Serialize;
 
-use crate::{Finding, stopwatch, threads};
+use crate::{Finding, progress::Progress, stopwatch, threads};
 
 /// Draw positions in a trainer's random order, one JSON object a line
 ///
@@ -100,11 +100,13 @@ impl Arguments {
         let mut reader = Reader::new(self.sets()?, &plan, self.from.unwrap_or_default())?;
         let mut samples = Vec::new();
         let mut left = self.count;
+        let mut progress = Progress::new("positions", Some(self.count));
         let (result, time) = stopwatch::timed(|| -> Result<()> {
             while left > 0 {
                 let count = left.min(1 << 16);
                 reader.read(&mut samples, count as usize)?;
                 left -= count;
+                progress.count(count);
                 for sample in samples.iter().filter(|_| !self.quiet) {
                     let line = Line {
                         fen: format!(
@@ -127,6 +129,7 @@ impl Arguments {
             Ok(())
         });
         result?;
+        drop(progress);
         if self.quiet {
             writeln!(out, "{} positions a second", stopwatch::rate(self.count, time))?;
             let ReaderPosition { pool, sample } = reader.place();

@@ -11,7 +11,7 @@ use serde::Serialize;
 use xiangqi::rules::RuleSet;
 
 use super::{NOT_FOR_TRAINING, other_rules::OtherRules, svg};
-use crate::Finding;
+use crate::{Finding, progress::Progress};
 
 /// Print statistics of shards: games, positions, endings, sizes
 #[derive(Debug, clap::Args)]
@@ -42,6 +42,7 @@ impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let mut counter = Counter::default();
         let mut against = self.against.map(OtherRules::new);
+        let mut progress = Progress::new("shards", Some(self.files.len() as u64));
         for path in &self.files {
             let shard = shard::open(path)?;
             counter.add(&shard).with_context(|| path.display().to_string())?;
@@ -50,7 +51,9 @@ impl Arguments {
                     against.add(&game.with_context(|| path.display().to_string())?.1);
                 }
             }
+            progress.count(1);
         }
+        drop(progress);
         let answer = Answer { stats: counter.finish(), against };
         if let Some(path) = &self.svg {
             AtomicFile::write(path, svg::draw(&answer.stats).as_bytes()).context("--svg")?;

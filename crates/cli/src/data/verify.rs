@@ -5,12 +5,12 @@ use std::{io::Write, num::NonZeroUsize, path::PathBuf};
 use anyhow::{Context as _, Result, bail};
 use dataset::{
     Book, shard,
-    verify::{StartOf, verify_shard},
+    verify::{StartOf, verify_shard_with},
 };
 use serde::Serialize;
 
 use super::NOT_FOR_TRAINING;
-use crate::{Finding, stopwatch, threads};
+use crate::{Finding, progress::Progress, stopwatch, threads};
 
 /// Replay all games of shards, and compare openings, moves, scores, outcomes and reasons
 ///
@@ -55,7 +55,10 @@ struct Line {
 impl Arguments {
     pub(crate) fn run(&self, out: &mut impl Write) -> Result<Finding> {
         let mut answer = Answer::default();
-        let (result, time) = stopwatch::timed(|| self.files.iter().try_for_each(|path| self.verify(path, &mut answer)));
+        let mut progress = Progress::new("games", None);
+        let verify = |path| self.verify(path, &mut answer, &mut progress);
+        let (result, time) = stopwatch::timed(|| self.files.iter().try_for_each(verify));
+        drop(progress);
         answer.seconds = time.as_secs_f64();
         answer.positions_per_second = stopwatch::rate(answer.positions, time);
         if self.json {
@@ -78,7 +81,7 @@ impl Arguments {
         Ok(if answer.faults.is_empty() { Finding::Holds } else { Finding::Fails })
     }
 
-    fn verify(&self, path: &PathBuf, answer: &mut Answer) -> Result<()> {
+    fn verify(&self, path: &PathBuf, answer: &mut Answer, progress: &mut Progress) -> Result<()> {
         let shard = shard::open(path)?;
         let header = shard.header();
         let book = self.book.as_ref().map(|path| Book::from_file(path, header.rules)).transpose().context("--book")?;
@@ -89,7 +92,9 @@ impl Arguments {
         }
         let start_of = book.as_ref().map(|book| |seed: u64| book.pick(seed).clone());
         let start_of = start_of.as_ref().map(|start_of| start_of as &StartOf<'_>);
-        let report = verify_shard(&shard, start_of, self.threads).with_context(|| path.display().to_string())?;
+        let before = answer.games;
+        let report = verify_shard_with(&shard, start_of, self.threads, |games| progress.set(before + games));
+        let report = report.with_context(|| path.display().to_string())?;
         answer.games += report.games;
         answer.positions += report.positions;
         if header.clock.is_some() {

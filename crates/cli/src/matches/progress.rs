@@ -6,7 +6,7 @@ use selfplay::{FaultReport, Standing};
 use stats::{Counts, Sprt};
 
 use super::record::round;
-use crate::{live::LiveView, live_line::LiveLine};
+use crate::{live::LiveView, live_line::LiveLine, progress::clock};
 
 /// Pairs per line without a terminal.
 const PAIRS_PER_LINE: u64 = 10;
@@ -77,10 +77,4 @@ fn text(pairs: u64, test: Option<&Sprt>, standing: &Standing, elapsed: Duration)
     }
     parts.push(format!("left {}", clock(elapsed.as_secs_f64() / done.max(1) as f64 * pairs_left)));
     parts.join("  ")
-}
-
-/// A time as `1:02:03`.
-fn clock(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

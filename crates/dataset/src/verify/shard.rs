@@ -147,12 +147,27 @@ pub fn verify_shard<S: Source + Sync>(
     start_of: Option<&StartOf<'_>>,
     threads: NonZeroUsize,
 ) -> Result<Report, ShardError> {
+    verify_shard_with(shard, start_of, threads, |_| ())
+}
+
+/// [`verify_shard`], which calls `progress` with the number of verified games after each block.
+///
+/// # Errors
+///
+/// See [`verify_shard`].
+pub fn verify_shard_with<S: Source + Sync>(
+    shard: &Shard<S>,
+    start_of: Option<&StartOf<'_>>,
+    threads: NonZeroUsize,
+    mut progress: impl FnMut(u64),
+) -> Result<Report, ShardError> {
     let games = Games { header: shard.header(), start_of };
     let blocks = shard.index().len();
     let mut sum = Sum { blocks: 0, seen: Seen::new(shard.header()), report: Report::default() };
     if threads.get() == 1 {
         for block in 0..blocks {
             sum.add(verify_block(shard, games, block)?);
+            progress(sum.report.games);
         }
         return Ok(sum.report);
     }
@@ -178,6 +193,7 @@ pub fn verify_shard<S: Source + Sync>(
             early.insert(block, found);
             while let Some(entry) = early.first_entry().filter(|entry| *entry.key() == sum.blocks) {
                 sum.add(entry.remove()?);
+                progress(sum.report.games);
             }
         }
         Ok(sum.report)

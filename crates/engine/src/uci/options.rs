@@ -61,8 +61,8 @@ const PLAIN: &str = "<plain>";
 /// The option value of the evaluation that the program started with.
 const BUILT_IN: &str = "<built-in>";
 
-const RANKS_FROM_0: &str = "0-9";
-const RANKS_FROM_1: &str = "1-10";
+pub(super) const RANKS_FROM_0: &str = "0-9";
+pub(super) const RANKS_FROM_1: &str = "1-10";
 const MAX_OVERHEAD_MILLISECONDS: usize = 10_000;
 
 /// The type of an option.

@@ -9,8 +9,8 @@ use std::{
 
 use nnue::Kernel;
 use xiangqi::{
-    Color, Fen, FenError, Move,
-    notation::NotationError,
+    Color, Fen, FenError, Move, Position,
+    notation::{Notation, NotationError},
     rules::{Game, Status},
 };
 
@@ -19,7 +19,7 @@ use super::{
     command::{self, Command, CommandError, Go},
     info::Style,
     job::{Job, Kind, Task},
-    options::{Change, Options},
+    options::{Change, Options, RANKS_FROM_0, RANKS_FROM_1},
     output::Output,
 };
 use crate::{
@@ -57,8 +57,18 @@ impl Setup {
 enum ExecuteError {
     #[error("position: {0}")]
     Fen(#[from] FenError),
-    #[error("{command}: move {number}: {source}")]
-    Move { command: &'static str, number: usize, source: NotationError },
+    #[error("{command}: move {number}: {source}{}", hint_of(*.ranks))]
+    Move {
+        command: &'static str,
+        number: usize,
+        source: NotationError,
+        /// The value of the option `Ranks` with which the move is legal.
+        ranks: Option<&'static str>,
+    },
+}
+
+fn hint_of(ranks: Option<&'static str>) -> String {
+    ranks.map_or_else(String::new, |ranks| format!("; with `setoption name Ranks value {ranks}` it is a move"))
 }
 
 /// A session; see the [module](super).
@@ -73,6 +83,8 @@ pub struct Session<W: Write + Send + 'static> {
     banned: Vec<Move>,
     /// The engine; none while a job owns it.
     engine: Option<Engine>,
+    /// The engine's evaluation.
+    evaluation: Evaluation,
     job: Option<Job>,
 }
 
@@ -81,6 +93,7 @@ impl<W: Write + Send + 'static> Session<W> {
     #[must_use]
     pub fn new(output: W, setup: Setup) -> Self {
         let engine = Some(Engine::new(&setup.settings));
+        let evaluation = setup.settings.evaluation.clone();
         let options = Options::new(setup);
         let game = Game::new(Fen::start(), options.rules);
         let protocol = Protocol::default();
@@ -92,6 +105,7 @@ impl<W: Write + Send + 'static> Session<W> {
             refused: false,
             banned: Vec::new(),
             engine,
+            evaluation,
             job: None,
         }
     }
@@ -165,7 +179,7 @@ impl<W: Write + Send + 'static> Session<W> {
             Command::IsReady => self.output.line(&"readyok")?,
             Command::NewGame => self.engine().new_game(),
             Command::SetOption { name, value } => match self.options.set(&name, value.as_deref(), self.protocol) {
-                Ok(change) => self.apply(change),
+                Ok(change) => self.apply(change)?,
                 Err(error) => return self.write_error(&error),
             },
             Command::Position { fen, moves } => match self.set_up(fen.as_deref(), &moves) {
@@ -219,7 +233,14 @@ impl<W: Write + Send + 'static> Session<W> {
         };
         let version = env!("CARGO_PKG_VERSION");
         let options = self.options.announce(protocol);
-        self.output.line(&format_args!("id name Chuhe {version}\nid author the Chuhe authors\n{options}\n{terminator}"))
+        self.output.line(&format_args!("id name Chuhe {version}\nid author the Chuhe authors\n{options}"))?;
+        self.write_evaluation()?;
+        self.output.line(&terminator)
+    }
+
+    /// Tells which evaluation plays.
+    fn write_evaluation(&self) -> io::Result<()> {
+        self.write_info(&format_args!("playing with {}", describe(&self.evaluation)))
     }
 
     /// The engine, after stopping a search that owns it.
@@ -228,7 +249,7 @@ impl<W: Write + Send + 'static> Session<W> {
         self.engine.as_mut().expect("no job owns the engine")
     }
 
-    fn apply(&mut self, change: Change) {
+    fn apply(&mut self, change: Change) -> io::Result<()> {
         match change {
             Change::Nothing => {}
             Change::Hash(mebibytes) => self.engine().set_hash(mebibytes),
@@ -237,7 +258,11 @@ impl<W: Write + Send + 'static> Session<W> {
                 let parameters = self.options.parameters.clone();
                 self.engine().set_parameters(parameters);
             }
-            Change::Evaluation(evaluation) => self.engine().set_evaluation(evaluation),
+            Change::Evaluation(evaluation) => {
+                self.evaluation = evaluation.clone();
+                self.engine().set_evaluation(evaluation);
+                self.write_evaluation()?;
+            }
             Change::NewGame => self.engine().new_game(),
             Change::Rules => {
                 let mut game = Game::new(self.game.start().clone(), self.options.rules);
@@ -245,15 +270,15 @@ impl<W: Write + Send + 'static> Session<W> {
                 self.game = game;
             }
         }
+        Ok(())
     }
 
     fn set_up(&self, fen: Option<&str>, moves: &[String]) -> Result<Game, ExecuteError> {
         let start = fen.map_or_else(|| Ok(Fen::start()), str::parse)?;
         let mut game = Game::new(start, self.options.rules);
         for (index, text) in moves.iter().enumerate() {
-            let mv = game.position().parse_move_in(text, self.options.notation);
-            let error = |source| ExecuteError::Move { command: "position", number: index + 1, source };
-            play(&mut game, mv.map_err(error)?);
+            let mv = self.read_move("position", index, text, game.position())?;
+            play(&mut game, mv);
         }
         Ok(game)
     }
@@ -261,11 +286,25 @@ impl<W: Write + Send + 'static> Session<W> {
     /// Parses moves of the current position.
     fn read_moves(&self, command: &'static str, texts: &[String]) -> Result<Vec<Move>, ExecuteError> {
         let position = self.game.position();
-        let parsed = texts.iter().enumerate().map(|(index, text)| {
-            let mv = position.parse_move_in(text, self.options.notation);
-            mv.map_err(|source| ExecuteError::Move { command, number: index + 1, source })
-        });
-        parsed.collect()
+        texts.iter().enumerate().map(|(index, text)| self.read_move(command, index, text, position)).collect()
+    }
+
+    fn read_move(
+        &self,
+        command: &'static str,
+        index: usize,
+        text: &str,
+        position: &Position,
+    ) -> Result<Move, ExecuteError> {
+        position.parse_move_in(text, self.options.notation).map_err(|source| {
+            let (other, ranks) = match self.options.notation {
+                Notation::Uci => (Notation::Uci1, RANKS_FROM_1),
+                _ => (Notation::Uci, RANKS_FROM_0),
+            };
+            let is_uci = self.protocol == Protocol::Uci;
+            let ranks = Some(ranks).filter(|_| is_uci && position.parse_move_in(text, other).is_ok());
+            ExecuteError::Move { command, number: index + 1, source, ranks }
+        })
     }
 
     fn go(&mut self, go: &Go) -> Result<(), ExecuteError> {
@@ -353,22 +392,16 @@ impl<W: Write + Send + 'static> Session<W> {
 
     /// Writes the static evaluation for the side to move.
     fn evaluate(&mut self) -> io::Result<()> {
-        let evaluation = self.engine().evaluation().clone();
+        self.close();
         let position = self.game.position();
-        let mut evaluator = Evaluator::new(&evaluation);
+        let mut evaluator = Evaluator::new(&self.evaluation);
         evaluator.reset(position);
         let score = evaluator.evaluate(position);
         let side = match position.turn() {
             Color::Red => "Red",
             Color::Black => "Black",
         };
-        let by = match &evaluation {
-            Evaluation::Plain => "the plain evaluation".to_owned(),
-            Evaluation::Net(net, kernel) => format!("net {} on {kernel}", net.hash()),
-            #[cfg(feature = "experiments")]
-            Evaluation::Experiment(experiment) => format!("{experiment:?}"),
-        };
-        self.write_info(&format_args!("{score} for {side}, by {by}"))
+        self.write_info(&format_args!("{score} for {side}, by {}", describe(&self.evaluation)))
     }
 }
 
@@ -378,6 +411,15 @@ impl<W: Write + Send + 'static> Drop for Session<W> {
         if let Some(job) = &self.job {
             job.stop();
         }
+    }
+}
+
+fn describe(evaluation: &Evaluation) -> String {
+    match evaluation {
+        Evaluation::Plain => "the plain evaluation".to_owned(),
+        Evaluation::Net(net, kernel) => format!("net {} on {kernel}", net.hash()),
+        #[cfg(feature = "experiments")]
+        Evaluation::Experiment(experiment) => format!("{experiment:?}"),
     }
 }
 

@@ -1,0 +1,133 @@
+//! `chuhe-coordinator admin`: what its commands print, and how they fail.
+
+use std::{
+    io::Read as _,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use crate::started;
+
+/// `chuhe-coordinator` with a data folder.
+fn coordinator(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chuhe-coordinator"));
+    command.arg("--data").arg(data);
+    for name in ["CHUHE_DATABASE", "CHUHE_OBJECTS", "CHUHE_DATA"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(data: &Path, words: &[&str]) -> Output {
+    coordinator(data).args(words).output().unwrap()
+}
+
+/// Runs a command that succeeds; returns its output.
+fn said(data: &Path, words: &[&str]) -> String {
+    let output = run(data, words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Runs a command that fails; returns its exit status and its error.
+fn refused(data: &Path, words: &[&str]) -> (i32, String) {
+    let output = run(data, words);
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap().trim().to_owned())
+}
+
+#[test]
+fn a_folder_without_a_database_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let file = data.join("chuhe.db");
+    let expected = format!(
+        "chuhe-coordinator: there is no database at {}: `--data DIR` names another folder, and \
+         `chuhe-coordinator migrate` creates a database",
+        file.display()
+    );
+    for words in [&["admin", "worker", "list"][..], &["admin", "user", "create", "ann"], &["watch", "small"]] {
+        assert_eq!(refused(&data, words), (2, expected.clone()), "{words:?}");
+        assert!(!data.exists(), "{words:?}");
+    }
+    assert_eq!(said(&data, &["migrate"]), "the database is there, and of this version");
+    assert_eq!(said(&data, &["admin", "worker", "list"]), "[]");
+}
+
+#[test]
+fn a_successful_command_prints_the_new_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    said(data, &["migrate"]);
+    let file = data.join("quick.toml");
+    std::fs::write(&file, started::CAMPAIGN).unwrap();
+    let file = file.to_str().unwrap();
+    let name = started::CAMPAIGN.lines().find_map(|line| line.strip_prefix("name = ")).unwrap().trim_matches('"');
+    let campaign = |words: &[&str]| said(data, &[&["admin", "campaign"], words].concat());
+    assert_eq!(campaign(&["create", file]), format!("campaign `{name}` runs: workers get its games"));
+    assert_eq!(
+        campaign(&["pause", name]),
+        format!("campaign `{name}` is paused: no new games until `campaign resume {name}`")
+    );
+    assert_eq!(campaign(&["resume", name]), format!("campaign `{name}` runs: workers get its games"));
+    assert_eq!(campaign(&["stop", name]), format!("campaign `{name}` is stopped for good; its games and nets stay"));
+    let user = |words: &[&str]| said(data, &[&["admin", "user"], words].concat());
+    assert_eq!(
+        user(&["create", "ann", "--role", "admin"]),
+        "account `ann` has the role admin; `admin token create ann` makes a token for its programs"
+    );
+    assert_eq!(user(&["role", "ann", "trainer"]), "account `ann` has the role trainer");
+    assert_eq!(user(&["block", "ann", "--message", "why"]), "account `ann` is blocked: its workers get no games");
+    assert_eq!(user(&["approve", "ann"]), "account `ann` is active");
+    said(data, &["admin", "token", "create", "ann"]);
+    assert_eq!(said(data, &["admin", "token", "revoke", "1"]), "token 1 is revoked");
+    let quarantine = |more: &[&str]| said(data, &[&["admin", "quarantine", "ann", "--reason", "why"], more].concat());
+    assert_eq!(quarantine(&[]), "account `ann` is in quarantine");
+    assert_eq!(quarantine(&["--lift"]), "account `ann` is out of quarantine");
+    assert_eq!(user(&["delete", "ann"]), "account `ann` is deleted; its games stay, without a name");
+}
+
+#[test]
+fn a_missing_net_is_named_with_the_command_that_adds_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    said(data, &["migrate"]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nets");
+    let file = root.join("campaigns/demo.toml").display().to_string();
+    let (status, error) = refused(data, &["admin", "campaign", "create", &file]);
+    let net = "3f1f620f25b876c475e0ce413aa76f3567c98382672788855d30f5840fdba2b1";
+    assert_eq!(
+        (status, error),
+        (
+            2,
+            format!(
+                "chuhe-coordinator: {file}: there is no net {net}: `chuhe-coordinator admin net add FILE` adds it, and \
+                 {file} may name the file"
+            )
+        )
+    );
+    let net_file = root.join("material.nnue").display().to_string();
+    assert_eq!(said(data, &["admin", "net", "add", &net_file]), net);
+    said(data, &["admin", "campaign", "create", &file]);
+    // The first name of a net stays, and the second is not dropped silently.
+    let output = run(data, &["admin", "net", "add", &net_file, "--name", "other"]);
+    let warning = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert_eq!(warning, "chuhe-coordinator: the net is here already, as `material`; its name stays\n");
+}
+
+/// `admin … | head` ends like a command that succeeded.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    said(data, &["migrate"]);
+    said(data, &["admin", "user", "create", "ann"]);
+    // The reader is gone before the program starts to write.
+    let mut reader = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
+    let pipe = reader.stdin.take().unwrap();
+    reader.wait().unwrap();
+    let mut child = coordinator(data).args(["admin", "audit"]).stdout(pipe).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert_eq!((child.wait().unwrap().code(), errors.as_str()), (Some(0), ""));
+}

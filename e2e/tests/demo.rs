@@ -1,0 +1,153 @@
+//! `scripts/demo` in its short form, with programs that are already built.
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![cfg(unix)]
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use e2e::{Coordinator, Process, Stage, program, wait_for};
+
+/// The campaign of the other tests, beginning with the demonstration's first net.
+const CAMPAIGN: &str = include_str!("demo.toml");
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/demo")
+}
+
+/// The script, which ends its own processes when it is terminated.
+struct Demo(Option<Process>);
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.0.take()
+            && process.ended().is_none()
+        {
+            process.signal("TERM");
+            let _ = process.end(Duration::from_mins(1));
+        }
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Sends a request; returns the whole response.
+fn exchange(address: &str, head: &str, cookies: &str, body: &str) -> String {
+    let host = address.trim_start_matches("http://").split('/').next().unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{head} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\n\
+         Cookie: {cookies}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn get(address: &str) -> String {
+    let path = address.trim_start_matches("http://").split_once('/').map_or("", |(_, path)| path);
+    exchange(address, &format!("GET /{path}"), "", "")
+}
+
+#[test]
+fn the_demonstration_runs_to_its_end() {
+    let stage = Stage::default();
+    let campaign = stage.path("short.toml");
+    fs::write(&campaign, CAMPAIGN).unwrap();
+    let programs = program("chuhe-worker").parent().map(PathBuf::from).unwrap();
+    // It takes as long as many games, and other tests have it.
+    stage.record_selftest(&stage.path("worker"));
+    let server = format!("http://localhost:{}", free_port());
+    // Both of its outputs go to the log.
+    let mut command = Command::new("bash");
+    command.args(["-c", "exec \"$0\" \"$@\" 1>&2"]).arg(script()).args(["--exit", "--cores", "1", "--listen"]);
+    command.arg(&server["http://".len()..]).arg("--data").arg(stage.path(".")).arg("--programs").arg(programs);
+    command.arg("--campaign").arg(&campaign);
+    let mut demo = Demo(Some(Process::start("demo", &mut command, stage.log("demo"))));
+    let process = demo.0.as_mut().unwrap();
+    let timeout = Duration::from_mins(10);
+
+    // Before anything is played there are games to look at, and the printed sign-in works.
+    let line = wait_for("the sign-in is printed", timeout, || {
+        assert_eq!(process.ended(), None, "{}", process.log());
+        process
+            .log()
+            .lines()
+            .find(|line| line.contains("sign in at ") && line.contains(", password "))
+            .map(str::to_owned)
+    });
+    let (_, rest) = line.split_once("sign in at ").unwrap();
+    let (address, rest) = rest.split_once(" as ").unwrap();
+    let (name, password) = rest.split_once(", password ").unwrap();
+    assert_eq!((address, name), (format!("{server}/en/sign-in").as_str(), "demo-admin"));
+    let games = get(&format!("{server}/en/games"));
+    assert!(games.starts_with("HTTP/1.1 200 ") && games.contains("/en/games/"), "{games}");
+    let page = get(address);
+    let cookies: Vec<_> =
+        page.lines().filter_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next()).collect();
+    let (_, form) = page.split_once("name=\"form\" value=\"").expect("the page has a form");
+    let form = form.split('"').next().unwrap();
+    let cookies = cookies.join("; ");
+    let body = format!("form={form}&name={name}&password={password}");
+    let entered = exchange(address, "POST /en/sign-in", &cookies, &body);
+    assert!(entered.starts_with("HTTP/1.1 303 "), "{entered}");
+
+    let status = wait_for("the demonstration ends", timeout, || process.ended());
+    let said = process.log();
+    assert_eq!(status, 0, "{said}");
+    for part in ["games are being played", "the trainer is there", "a net was trained, tested and promoted: short-1-1"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // The addresses that it ends with are pages.
+    let coordinator = Coordinator::start(&stage, &[]);
+    for name in ["the match", "its best game", "the net"] {
+        let line = said.lines().find(|line| line.starts_with(&format!("    {name} "))).expect(name);
+        let page = line.split_whitespace().last().unwrap().replace(&server, coordinator.address());
+        let shown = get(&page);
+        assert!(shown.starts_with("HTTP/1.1 200 "), "{line}: {shown}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_before_anything_is_built() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = format!("127.0.0.1:{}", taken.local_addr().unwrap().port());
+    let cores = std::thread::available_parallelism().unwrap();
+    for (arguments, expected) in [
+        (["--listen", "no-such-host.invalid:7272"], "--listen: there is no host 'no-such-host.invalid'".to_owned()),
+        (
+            ["--listen", "7272"],
+            "--listen takes HOST:PORT with a port from 1 to 65535, as localhost:7272; not '7272'".to_owned(),
+        ),
+        (
+            ["--listen", "192.0.2.1:7272"],
+            "--listen: '192.0.2.1' (192.0.2.1) is not an address of this machine".to_owned(),
+        ),
+        (["--listen", &taken], format!("something answers at {taken} already; --listen takes another address")),
+        (
+            ["--cores", "100000"],
+            format!("--cores takes a number from 1 to {cores}, the cores of this machine; not '100000'"),
+        ),
+        (["--programs", "/no/such/folder"], "--programs takes a folder".to_owned()),
+        (["--speed", "fast"], "'--speed' is not an option; see --help".to_owned()),
+    ] {
+        let stage = Stage::default();
+        let mut command = Command::new(script());
+        let output =
+            command.arg("--data").arg(stage.path("data")).args(arguments).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said), (Some(2), format!("scripts/demo: {expected}\n")));
+    }
+}
