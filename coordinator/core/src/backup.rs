@@ -239,6 +239,9 @@ pub async fn restore(store: &Database, objects: &Objects, folder: &Path) -> Resu
                                         AND shards.state = 'quarantined')";
                 sqlx::query(query).execute(connection.raw()).await?;
             }
+            if schema < store::COUNTERS {
+                sqlx::raw_sql(store::RECOUNT).execute(connection.raw()).await?;
+            }
             Ok(true)
         })
     });

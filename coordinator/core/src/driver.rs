@@ -9,11 +9,11 @@ use std::{sync::Arc, time::Duration};
 use dataset::Digest;
 
 use crate::{
-    clock::{DAY, HOUR},
-    model::ShardId,
+    clock::{DAY, HOUR, SECOND},
+    model::{CampaignId, ShardId},
     objects::Kind,
     ops::{
-        campaigns::{AdvanceCampaign, count},
+        campaigns::AdvanceCampaign,
         leases::ExpireLeases,
         matches::{ConcludeMatches, RecheckMatches},
         retention::ExpireShards,
@@ -22,7 +22,7 @@ use crate::{
     pulse::Task,
     retention,
     service::Service,
-    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError},
+    store::{Campaigns, ObjectNames, SettingValues, Shards, StoreError, Workers},
 };
 
 /// Minimum pause between ticks.
@@ -33,6 +33,9 @@ const IDLE_FACTOR: u32 = 4;
 
 /// Maximum pause between ticks.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
+
+/// Maximum age of the count of workers, in milliseconds.
+const FLEET_AGE_MS: i64 = 10 * SECOND;
 
 /// Ticks between sweeps of orphan objects.
 const TICKS_PER_SWEEP: u64 = 3_600;
@@ -65,25 +68,26 @@ pub async fn serve(service: Service, mut stop: tokio::sync::watch::Receiver<bool
 pub async fn tick(service: &Service) -> Result<u64, StoreError> {
     set_policy(service).await?;
     service.run(ExpireLeases).await?;
-    let signature = service.settings.bench_signature;
     let running = service.read(|connection| Box::pin(async move { Campaigns::on(connection).running().await })).await?;
     let mut steps = 0;
     for id in running {
-        let counts = service.read(move |connection| Box::pin(async move { count(connection, id).await })).await?;
-        let advance = AdvanceCampaign { campaign: id, bench_signature: signature, counts: Some(counts) };
-        let advanced = service.run(advance).await;
-        match advanced {
+        match advance(service, id).await {
             Ok(advanced) => steps += u64::from(advanced),
             // One failing campaign must not block the others.
             Err(error) => tracing::error!(campaign = id.0, %error, "a campaign cannot advance"),
         }
     }
-    service.run(ConcludeMatches).await?;
+    service.run(ConcludeMatches::prepare(&service.store).await?).await?;
     service.run(RecheckMatches).await?;
     Ok(steps)
 }
 
-/// Updates whether self-play games are granted.
+async fn advance(service: &Service, campaign: CampaignId) -> Result<bool, StoreError> {
+    let signature = service.settings.bench_signature;
+    service.run(AdvanceCampaign::prepare(&service.store, campaign, signature).await?).await
+}
+
+/// Updates whether self-play games are granted, and what is known of the workers.
 async fn set_policy(service: &Service) -> Result<(), StoreError> {
     let (backlog, disk) = service
         .read(|mut connection| {
@@ -108,7 +112,15 @@ async fn set_policy(service: &Service) -> Result<(), StoreError> {
         }
         _ => None,
     };
+    let (now, signature) = (service.clock.now(), service.settings.bench_signature as i64);
+    let mut fleet = service.policy().fleet;
+    if !(0..FLEET_AGE_MS).contains(&(now.0 - fleet.at.0)) {
+        let counting = service
+            .read(move |connection| Box::pin(async move { Workers::on(connection).fleet(now, signature).await }));
+        fleet = counting.await?;
+    }
     if let Ok(mut policy) = service.policy.write() {
+        policy.fleet = fleet;
         policy.no_selfplay = no_selfplay;
         policy.bench_signature = Some(service.settings.bench_signature);
     }

@@ -87,7 +87,7 @@ fn unreadable(error: &dyn std::fmt::Display) -> ReadError {
 /// Whether a shard's games are public: the job is closed, and no audit depends on them.
 pub async fn is_open(service: &Service, shard: Digest) -> Result<bool, ReadError> {
     let open = service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 // Frozen into a training set, and in no audit or dispute.
                 let query = "SELECT COUNT(*) FROM shards JOIN jobs ON jobs.id = shards.job
@@ -118,7 +118,7 @@ pub async fn read(service: &Service, name: &str, number: u64, is_trainer: bool) 
     let (record, story) = reading.await.map_err(|error| unreadable(&error))??;
     let nets = Color::ALL.map(|side| story::net_of(&header, number, side));
     let (names, job) = service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 let mut names = [None, None];
                 for (name, net) in names.iter_mut().zip(nets) {
@@ -204,11 +204,19 @@ pub async fn shards(
                   WHERE shards.state = 'validated' AND shards.job = $1 AND shards.id < $2
                   AND ($4 <> 0 OR (jobs.state = 'closed' AND audit NOT IN ('wanted', 'leased')))
                   ORDER BY shards.id DESC LIMIT $3";
+    // The newest public shard of each closed job tells which jobs can have the newest of all.
     let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open,
                          jobs.kind AS kind
-                  FROM shards JOIN jobs ON jobs.id = shards.job
-                  WHERE shards.state = 'validated' AND $1 < 0 AND shards.id < $2 AND jobs.state = 'closed'
-                  AND audit NOT IN ('wanted', 'leased') AND object = 'present'
+                  FROM (SELECT job FROM
+                            (SELECT id AS job, COALESCE((SELECT MAX(id) FROM shards
+                                 WHERE job = jobs.id AND id < $2 AND state = 'validated' AND object = 'present'
+                                 AND audit NOT IN ('wanted', 'leased')), 0) AS newest
+                             FROM jobs WHERE state = 'closed' AND $1 < 0) AS closed
+                        WHERE newest > 0 ORDER BY newest DESC LIMIT $3) AS recent
+                  JOIN shards ON shards.id IN (SELECT id FROM shards AS own
+                      WHERE own.job = recent.job AND id < $2 AND state = 'validated' AND object = 'present'
+                      AND audit NOT IN ('wanted', 'leased') ORDER BY id DESC LIMIT $3)
+                  JOIN jobs ON jobs.id = shards.job
                   ORDER BY shards.id DESC LIMIT $3";
     let query = sqlx::query_as(if job.is_some() { of_job } else { of_all });
     let mut query = query.bind(job.unwrap_or(-1)).bind(before.unwrap_or(i64::MAX)).bind(PAGE as i64);

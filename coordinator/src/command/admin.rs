@@ -370,7 +370,8 @@ async fn campaign(store: &Database, clock: &Clock, command: Campaign) -> Result<
 
 async fn send_command(store: &Database, clock: &Clock, name: String, command: CampaignCommand) -> Result<Value> {
     let campaign = CampaignKey::from(name);
-    store.run(clock.now(), CommandCampaign { campaign, command, seen: None, by: None }).await?;
+    let command = CommandCampaign::prepare(store, campaign, command, None, None).await?;
+    store.run(clock.now(), command).await?;
     Ok(Value::Null)
 }
 

@@ -156,7 +156,7 @@ pub struct Match {
 pub async fn details(service: &Service, memory: &Memory, job: i64) -> Result<Match, StoreError> {
     let played = memory.read(service, job).await?;
     service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let played = played.clone();
             Box::pin(async move {
                 let c = &mut connection;
@@ -194,7 +194,7 @@ pub async fn all_workers(service: &Service, memory: &Memory, job: i64, page: usi
     let played = memory.read(service, job).await?;
     let part = workers::page(&played.workers, page);
     service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let part = part.clone();
             Box::pin(async move { workers::named(&mut connection, &part).await })
         })

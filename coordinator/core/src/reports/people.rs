@@ -142,17 +142,18 @@ pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits
     let query = "SELECT comparisons.id AS comparison, comparisons.job AS job, comparisons.first AS first,
                         comparisons.games AS games, comparisons.state AS state, game, one.name AS left,
                         other.name AS right, comparisons.created AS created
-                 FROM comparisons JOIN shards AS l ON l.id = left_shard JOIN shards AS r ON r.id = right_shard
+                 FROM (SELECT id FROM comparisons WHERE state = 'different'
+                       UNION ALL SELECT id FROM comparisons WHERE state = 'waiting') AS open
+                 CROSS JOIN comparisons JOIN shards AS l ON l.id = left_shard JOIN shards AS r ON r.id = right_shard
                  JOIN accounts AS one ON one.id = l.account JOIN accounts AS other ON other.id = r.account
-                 WHERE comparisons.state IN ('different', 'waiting')
+                 WHERE comparisons.id = open.id
                  ORDER BY comparisons.state, comparisons.id DESC LIMIT $1 OFFSET $2";
     // `left` and `right` are SQL keywords.
     let query = query.replace("AS left,", "AS \"left\",").replace("AS right,", "AS \"right\",");
     let query = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(ROWS).bind(page.max(0) * ROWS);
     let open = query.fetch_all(connection.raw()).await?;
-    let count = |state: &'static str| sqlx::query_scalar("SELECT COUNT(*) FROM shards WHERE audit = $1").bind(state);
-    let wanted = count("wanted").fetch_one(connection.raw()).await?;
-    let leased = count("leased").fetch_one(connection.raw()).await?;
+    let query = "SELECT (SELECT COUNT(*) FROM shards WHERE audit = 'wanted'), (SELECT COUNT(*) FROM shards WHERE audit = 'leased')";
+    let (wanted, leased) = sqlx::query_as(query).fetch_one(connection.raw()).await?;
     Ok(Audits { open, wanted, leased })
 }
 

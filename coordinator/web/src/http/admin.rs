@@ -61,7 +61,7 @@ pub(super) fn routes() -> Router<App> {
 /// Runs a read and responds with its JSON.
 macro_rules! read {
     ($app:expr, |$connection:ident| $report:expr) => {
-        $app.read(move |mut connection| {
+        $app.report(move |mut connection| {
             Box::pin(async move {
                 let $connection = &mut connection;
                 $report.await
@@ -113,15 +113,16 @@ async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json
 }
 
 async fn match_standing(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
-    let standing =
-        app.read(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await })).await?;
+    let standing = app
+        .report(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
+        .await?;
     Ok(Json(json!(standing)))
 }
 
 async fn campaign(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Response> {
     let name = CampaignKey::from(name);
     let (changed, report) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { reports::campaign(&mut connection, &name).await })
         })
@@ -164,7 +165,7 @@ async fn command(
     let seen = seen.map(|tag| tag.trim_matches('"').parse::<i64>()).transpose();
     let seen = seen.map_err(|_| ApiError::new(Code::BadRequest, "`If-Match` is no tag of a campaign"))?;
     let (campaign, by) = (name.into(), Some(caller.0.account));
-    app.run(CommandCampaign { campaign, command: body.command, seen, by }).await?;
+    app.run(CommandCampaign::prepare(&app.store, campaign, body.command, seen, by).await?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -210,7 +211,7 @@ async fn begin_timed(
 async fn strength(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let name = CampaignKey::from(name);
     let history = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { ratings::history(&mut connection, &name).await })
         })
@@ -397,7 +398,7 @@ async fn change_quarantine(
 ) -> ApiResult<StatusCode> {
     caller.must_be(Role::Maintainer)?;
     let account = app
-        .read(move |connection| {
+        .report(move |connection| {
             let name = name.clone();
             Box::pin(async move { Accounts::on(connection).get(&name.into()).await })
         })

@@ -41,7 +41,7 @@ pub(super) fn routes() -> Router<App> {
 /// Runs a read and responds with its JSON.
 macro_rules! read {
     ($app:expr, |$connection:ident| $report:expr) => {{
-        let report = $app.read(move |mut connection| {
+        let report = $app.report(move |mut connection| {
             Box::pin(async move {
                 let $connection = &mut connection;
                 $report.await
@@ -58,7 +58,7 @@ async fn overview_report(State(app): State<App>) -> ApiResult<Json<Value>> {
 
 async fn campaign_progress(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
     let name = CampaignKey::from(name);
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let name = name.clone();
         Box::pin(async move { campaign::progress(&mut connection, &name).await })
     });
@@ -91,7 +91,7 @@ async fn match_openings(
 }
 
 async fn net_card(State(app): State<App>, Path(hash): Path<String>) -> ApiResult<Json<Value>> {
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let hash = hash.clone();
         Box::pin(async move { net::card(&mut connection, &hash).await })
     });
@@ -124,7 +124,7 @@ async fn machines(State(app): State<App>, caller: Authenticated, Query(page): Qu
 }
 
 async fn person(State(app): State<App>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let name = name.clone();
         Box::pin(async move { people::person(&mut connection, &name).await })
     });
@@ -140,7 +140,7 @@ async fn person_own(
 ) -> ApiResult<Json<Value>> {
     let now = app.clock.now();
     let (viewer, is_maintainer) = (caller.0.account, caller.0.role >= Role::Maintainer);
-    let report = app.read(move |mut connection| {
+    let report = app.report(move |mut connection| {
         let name = name.clone();
         Box::pin(async move {
             let c = &mut connection;

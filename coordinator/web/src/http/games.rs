@@ -33,7 +33,7 @@ pub(super) struct OfJob {
 pub(super) async fn shards(State(app): State<App>, Query(of): Query<OfJob>, reader: Reader) -> ApiResult<Json<Value>> {
     let trainer = reader.is_trainer();
     let shards = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, trainer, of.job, of.before).await })
         })
         .await?;

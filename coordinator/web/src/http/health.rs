@@ -54,7 +54,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 pub(super) async fn metrics(State(app): State<App>) -> Response {
     let now = app.clock.now();
     let counts =
-        app.read(move |mut connection| Box::pin(async move { health::counts(&mut connection, now).await })).await;
+        app.report(move |mut connection| Box::pin(async move { health::counts(&mut connection, now).await })).await;
     let mut text = String::new();
     if let Ok(counts) = counts {
         let _ = writeln!(text, "chuhe_shards_waiting {}", counts.shards_waiting);

@@ -52,7 +52,7 @@ struct ListPage {
 
 async fn list(State(app): State<App>, visitor: Visitor) -> ApiResult<Response> {
     let campaigns =
-        app.read(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
+        app.report(|mut connection| Box::pin(async move { overview::running(&mut connection, true).await })).await?;
     let page = visitor.page("campaigns", visitor.language.words().main.campaigns, "/api/v1/campaigns");
     show(&ListPage { page, campaigns })
 }
@@ -107,7 +107,7 @@ impl Available {
 fn find(name: &str, app: &App) -> impl Future<Output = ApiResult<Progress>> + Send {
     let (name, app) = (CampaignKey::from(name.to_owned()), app.clone());
     async move {
-        let found = app.read(move |mut connection| {
+        let found = app.report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move { campaign::progress(&mut connection, &name).await })
         });
@@ -309,7 +309,7 @@ async fn command(State(app): State<App>, Path(name): Path<String>, form: Form<Co
     let Form(visitor, CommandForm { command, changed }) = form;
     let by = Some(visitor.must_be(Role::Maintainer)?.account);
     let campaign = CampaignKey::from(name.clone());
-    app.run(CommandCampaign { campaign, command, seen: Some(changed), by }).await?;
+    app.run(CommandCampaign::prepare(&app.store, campaign, command, Some(changed), by).await?).await?;
     Ok(Redirect::to(&visitor.link(&format!("/campaigns/{name}"))).into_response())
 }
 

@@ -62,7 +62,7 @@ struct OfJob {
 async fn list(State(app): State<App>, Query(of): Query<OfJob>, visitor: Visitor) -> ApiResult<Response> {
     let sees_all = visitor.is(Role::Trainer);
     let found = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move { games::shards(&mut connection, sees_all, of.job, of.before).await })
         })
         .await?;

@@ -82,7 +82,7 @@ async fn page(app: &App, visitor: &Visitor, part: u32, outcome: FormOutcome) -> 
     let account = session.account;
     let number = i64::from(part);
     let (total, rank, tokens, machines, deliveries) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
                 let mut accounts = Accounts::on(c.reborrow());

@@ -49,7 +49,7 @@ async fn person(
     let now = app.clock.now();
     let viewer = visitor.session.as_ref().map(|session| (session.account, session.role >= Role::Maintainer));
     let (person, own) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             let name = name.clone();
             Box::pin(async move {
                 let c = &mut connection;

@@ -51,7 +51,7 @@ async fn workers(State(app): State<App>, visitor: Visitor, Query(part): Query<Pa
     let now = app.clock.now();
     let own = visitor.session.as_ref().map(|session| (session.role < Role::Maintainer).then_some(session.account.0));
     let (active, threads, machines, failures) = app
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 let c = &mut connection;
                 let (active, threads) = people::active_now(c, now).await?;
@@ -84,8 +84,9 @@ struct PeoplePage {
 
 async fn ranking(State(app): State<App>, visitor: Visitor, Query(part): Query<Part>) -> ApiResult<Response> {
     let number = i64::from(part.page);
-    let ranking =
-        app.read(move |mut connection| Box::pin(async move { people::ranking(&mut connection, number).await })).await?;
+    let ranking = app
+        .report(move |mut connection| Box::pin(async move { people::ranking(&mut connection, number).await }))
+        .await?;
     let page = visitor.page("people", visitor.language.words().main.people, "/api/v1/people");
     let parts = Parts::around(part, ranking.len());
     show(&PeoplePage { page, first: number * ROWS, ranking, parts })

@@ -5,6 +5,7 @@
 
 mod bench;
 mod choosing;
+mod crowded;
 mod described;
 mod dishonest;
 mod first_byte;

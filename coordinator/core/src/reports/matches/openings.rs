@@ -46,7 +46,7 @@ pub struct Pair {
 /// If the match does not exist, or a store fails.
 pub async fn openings(service: &Service, job: i64, page: i64) -> Result<Openings, ReadError> {
     let rows: Vec<(String, i64, Vec<u8>)> = service
-        .read(move |mut connection| {
+        .report(move |mut connection| {
             Box::pin(async move {
                 let query = "SELECT id FROM jobs WHERE id = $1 AND gate IS NOT NULL";
                 let _: i64 = sqlx::query_scalar(query).bind(job).fetch_one(connection.raw()).await?;

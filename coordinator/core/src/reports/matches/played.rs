@@ -120,7 +120,7 @@ impl Entry {
             (Arc::clone(self), service.clone(), mark.clone(), Arc::clone(on_change));
         tokio::spawn(async move {
             let at = service.clock.now();
-            let found = service.read(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
+            let found = service.report(move |mut connection| Box::pin(async move { read(&mut connection, job).await }));
             let found = found.await.map(|played| Remembered { mark, at, played: Arc::new(played) });
             let ended = found.as_ref().map(drop).map_err(ToString::to_string);
             if let Ok(remembered) = found {
@@ -191,7 +191,7 @@ impl Memory {
     /// may retry.
     pub(super) async fn read(&self, service: &Service, job: i64) -> Result<Arc<Played>, StoreError> {
         let mark =
-            service.read(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
+            service.report(move |mut connection| Box::pin(async move { mark(&mut connection, job).await })).await?;
         let entry = self.entry(job);
         let on_change = self.on_change.get_or_init(|| Arc::new(|| ()));
         let known = entry.known();

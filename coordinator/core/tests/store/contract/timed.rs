@@ -3,7 +3,7 @@
 use coordinator_core::{
     matches,
     model::CampaignCommand as Command,
-    ops::matches::{BeginTimedMatch, ConcludeMatches},
+    ops::matches::BeginTimedMatch,
     timed::{self, Plan},
 };
 use dataset::{Clock, Digest, Time};
@@ -115,7 +115,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     let elo = said["timed"]["elo"]["elo_low"].as_f64().unwrap();
     assert!(elo > 0.0, "{said}");
 
-    assert_eq!(lab.run(ConcludeMatches).await.unwrap(), 1);
+    assert_eq!(lab.conclude().await, 1);
     assert_eq!(lab.value::<String>(&format!("SELECT state FROM jobs WHERE id = {job}")).await, "closed");
     let decision: String = lab.value(&format!("SELECT decision FROM jobs WHERE id = {job}")).await;
     assert!(decision.contains("\"continue\""), "{decision}");
