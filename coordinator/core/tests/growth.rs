@@ -11,7 +11,7 @@ use std::env;
 
 use coordinator_core::{
     games,
-    model::CampaignId,
+    model::{CampaignId, JobId},
     ops::{campaigns::AdvanceCampaign, leases::ExpireLeases},
     reports::{campaign, data, overview, people},
     store::{RECOUNT, Store as _, Webhooks},
@@ -138,9 +138,9 @@ fn growth() {
         let text: String = lab.value("SELECT entry FROM shards").await;
         lab.execute("DELETE FROM segments; DELETE FROM shards; DELETE FROM leases; DELETE FROM totals").await;
         fill(&lab, job, &format!("'{}'", text.replace('\'', "''")), workers, uploads).await;
-        lab.execute("PRAGMA wal_checkpoint(TRUNCATE)").await;
-        let bytes = std::fs::metadata(&path).unwrap().len();
-        println!("\n{workers} workers, {uploads} uploads, {} bytes an upload\n", bytes / uploads as u64);
+        let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+        let bytes: i64 = lab.value(size).await;
+        println!("\n{workers} workers, {uploads} uploads, {} bytes an upload\n", bytes / uploads);
         println!("| in the writer | median |\n|---|---|");
         lab.fixed_policy = Some(lab.policy().await);
         let mut nonce = 0;
@@ -171,12 +171,12 @@ fn growth() {
         lab.fixed_policy = None;
         measured!("active workers", assert!(lab.policy().await.fleet.workers > 0));
         measured!("all games", report!(lab, |c| games::shards(c, false, None, None)));
-        measured!("games of a job", report!(lab, |c| games::shards(c, false, Some(job), None)));
+        measured!("games of a job", report!(lab, |c| games::shards(c, false, Some(JobId(job)), None)));
         measured!("campaign", report!(lab, |c| campaign::progress(c, &CampaignId(id).into())));
         measured!("home page", report!(lab, |c| overview::overview(c, now)));
         measured!("data", report!(lab, |c| data::data(c, now, 0)));
         measured!("machines", report!(lab, |c| people::machines(c, None, 0)));
-        measured!("ranking", report!(lab, |c| people::ranking(c, 0)));
+        measured!("ranking", report!(lab, |c| people::ranking(c, 0, 50)));
         // The freeze of a training set: read first, then written.
         lab.execute("UPDATE campaigns SET wanted_positions = 1; UPDATE jobs SET state = 'open'").await;
         let begun = Instant::now();

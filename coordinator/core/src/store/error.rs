@@ -32,6 +32,9 @@ pub enum StoreError {
     /// The queue of writes is full.
     #[error("the database is busy")]
     Busy,
+    /// A file of a backup cannot be read or written.
+    #[error("{0}")]
+    Backup(String),
     /// The stored data is inconsistent.
     #[error("the database holds {0}")]
     Corrupt(String),

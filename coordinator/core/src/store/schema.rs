@@ -24,7 +24,7 @@ const MIGRATIONS: [&str; 6] = [
 pub const RECOUNT: &str = include_str!("schema/recount.sql");
 
 /// The version since which there are counters.
-pub const COUNTERS: i64 = 6;
+pub(super) const COUNTERS: i64 = 6;
 
 /// The newest version that this program knows.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;

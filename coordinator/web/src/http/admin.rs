@@ -10,7 +10,7 @@ use axum::{
 use coordinator_core::{
     clock::DAY,
     matches,
-    model::{AccountChange, AccountState, CampaignCommand, CampaignKey, TokenId, WorkerId},
+    model::{AccountChange, AccountState, CampaignCommand, CampaignKey, JobId, TokenId, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         campaigns::{CommandCampaign, CreateCampaign, RollBackCampaign},
@@ -20,7 +20,8 @@ use coordinator_core::{
         workers::{BlockWorker, TrustWorker},
     },
     people::{new_token, secret},
-    ratings, reports,
+    ratings,
+    reports::{self, log, net, people},
     store::Accounts,
     timed,
 };
@@ -68,7 +69,7 @@ macro_rules! read {
             })
         })
         .await
-        .map(Json)
+        .map(|report| Json(json!(report)))
         .map_err(ApiError::from)
     };
 }
@@ -78,11 +79,11 @@ async fn campaigns_list(State(app): State<App>) -> ApiResult<Json<Value>> {
 }
 
 async fn nets_list(State(app): State<App>) -> ApiResult<Json<Value>> {
-    read!(app, |c| reports::nets(c))
+    read!(app, |c| net::list(c, None, 1_000))
 }
 
 async fn ranking(State(app): State<App>) -> ApiResult<Json<Value>> {
-    read!(app, |c| reports::ranking(c))
+    read!(app, |c| people::ranking(c, 0, 1_000))
 }
 
 /// A page of a list.
@@ -94,25 +95,25 @@ struct Page {
 
 async fn events(State(app): State<App>, Query(page): Query<Page>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(app, |c| reports::events(c, page.before))
+    read!(app, |c| log::before(c, page.before.unwrap_or(i64::MAX)))
 }
 
 async fn workers(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
-    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account.0);
-    read!(app, |c| reports::workers(c, own))
+    let own = (caller.0.role < Role::Maintainer).then_some(caller.0.account);
+    read!(app, |c| people::workers(c, own))
 }
 
 async fn accounts(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
     caller.must_be(Role::Maintainer)?;
-    read!(app, |c| reports::accounts(c))
+    read!(app, |c| people::all_accounts(c))
 }
 
 async fn tokens(State(app): State<App>, caller: Authenticated) -> ApiResult<Json<Value>> {
-    let account = caller.0.account.0;
-    read!(app, |c| reports::tokens(c, account))
+    let account = caller.0.account;
+    read!(app, |c| people::all_tokens(c, account))
 }
 
-async fn match_standing(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
+async fn match_standing(State(app): State<App>, Path(job): Path<JobId>) -> ApiResult<Json<Value>> {
     let standing = app
         .report(move |mut connection| Box::pin(async move { matches::standing(&mut connection, job).await }))
         .await?;

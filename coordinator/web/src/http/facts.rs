@@ -2,7 +2,7 @@
 
 use axum::{Json, Router, extract::State, routing::get};
 use coordinator_core::{
-    model::{CampaignKey, Setting},
+    model::{AccountId, CampaignKey, JobId, Setting},
     reports::{campaign, data, matches, net, overview, people, sprt},
     store::StoreError,
 };
@@ -69,13 +69,13 @@ async fn matches_list(State(app): State<App>, Query(page): Query<Page>) -> ApiRe
     read!(app, |c| matches::list(c, page.page))
 }
 
-async fn match_details(State(app): State<App>, Path(job): Path<i64>) -> ApiResult<Json<Value>> {
+async fn match_details(State(app): State<App>, Path(job): Path<JobId>) -> ApiResult<Json<Value>> {
     Ok(Json(json!(matches::details(&app, &app.pages.matches, job).await?)))
 }
 
 async fn match_workers(
     State(app): State<App>,
-    Path(job): Path<i64>,
+    Path(job): Path<JobId>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
     let page = usize::try_from(page.page).unwrap_or_default();
@@ -84,7 +84,7 @@ async fn match_workers(
 
 async fn match_openings(
     State(app): State<App>,
-    Path(job): Path<i64>,
+    Path(job): Path<JobId>,
     Query(page): Query<Page>,
 ) -> ApiResult<Json<Value>> {
     Ok(Json(json!(matches::openings(&app, job, page.page).await?)))
@@ -114,12 +114,12 @@ struct Page {
 }
 
 /// The filter of a caller: maintainers see all accounts, others their own.
-fn own(caller: &Authenticated) -> Option<i64> {
-    (caller.0.role < Role::Maintainer).then_some(caller.0.account.0)
+fn own(caller: &Authenticated) -> Option<AccountId> {
+    (caller.0.role < Role::Maintainer).then_some(caller.0.account)
 }
 
 async fn machines(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let own = if page.own { Some(caller.0.account.0) } else { own(&caller) };
+    let own = if page.own { Some(caller.0.account) } else { own(&caller) };
     read!(app, |c| people::machines(c, own, page.page))
 }
 
@@ -148,8 +148,8 @@ async fn person_own(
             if account != viewer && !is_maintainer {
                 return Err(StoreError::rejected(Code::Forbidden, "only this person and maintainers see this"));
             }
-            let days = people::days(c, account.0, now).await?;
-            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account.0), page.page).await? }))
+            let days = people::days(c, account, now).await?;
+            Ok(json!({ "state": state, "days": days, "machines": people::machines(c, Some(account), page.page).await? }))
         })
     });
     Ok(Json(report.await?))
@@ -186,6 +186,6 @@ async fn audits(State(app): State<App>, caller: Authenticated, Query(page): Quer
 }
 
 async fn deliveries(State(app): State<App>, caller: Authenticated, Query(page): Query<Page>) -> ApiResult<Json<Value>> {
-    let account = caller.0.account.0;
+    let account = caller.0.account;
     read!(app, |c| people::deliveries(c, account, page.page))
 }

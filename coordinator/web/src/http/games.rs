@@ -7,9 +7,12 @@ use axum::{
     http::header,
     response::{IntoResponse as _, Response},
 };
-use coordinator_core::games::{
-    self,
-    judge::{JudgeQuery, judge_games},
+use coordinator_core::{
+    games::{
+        self,
+        judge::{JudgeQuery, judge_games},
+    },
+    model::JobId,
 };
 use protocol::api::problem::Code;
 use serde::Deserialize;
@@ -26,7 +29,7 @@ use crate::app::App;
 /// A filter of the list of shards.
 #[derive(Deserialize)]
 pub(super) struct OfJob {
-    job: Option<i64>,
+    job: Option<JobId>,
     before: Option<i64>,
 }
 

@@ -10,7 +10,7 @@ use axum::{
     routing::{get, post},
 };
 use coordinator_core::{
-    model::{AccountChange, AccountId, AccountKey, AccountState, Refusal, Registration, Setting, WorkerId},
+    model::{AccountChange, AccountId, AccountKey, AccountState, EventId, Refusal, Registration, Setting, WorkerId},
     ops::{
         accounts::{ChangeAccount, DeleteAccount, Invite},
         disputes::SetQuarantine,
@@ -191,7 +191,7 @@ struct EventsPage {
     page: Page,
     tab: &'static str,
     events: Vec<LoggedEvent>,
-    older: Option<i64>,
+    older: Option<EventId>,
 }
 
 #[derive(Deserialize)]

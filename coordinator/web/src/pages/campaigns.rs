@@ -86,7 +86,7 @@ struct Available {
 
 impl Available {
     fn of(progress: &Progress) -> Self {
-        let (state, phase) = (progress.state.as_str(), progress.phase.as_str());
+        let (state, phase) = (progress.state.name(), progress.phase.name());
         let is_alive = matches!(state, "running" | "paused" | "stuck");
         let last = progress.strength.last();
         Self {
@@ -159,8 +159,8 @@ async fn shown(app: &App, visitor: &Visitor, name: &str, rollback_fault: Option<
 fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
     let (language, words) = (visitor.language, &visitor.language.words().campaigns);
     let phases = ["collecting", "training", "gating"];
-    let here = phases.iter().position(|phase| *phase == progress.phase).unwrap_or(0);
-    let is_over = matches!(progress.state.as_str(), "stopped" | "complete");
+    let here = phases.iter().position(|phase| progress.phase == *phase).unwrap_or(0);
+    let is_over = matches!(progress.state.name(), "stopped" | "complete");
     let last = |of: fn(&campaign::Generation) -> Option<i64>| progress.generations.iter().find_map(of);
     let times = [last(|it| it.collecting), last(|it| it.training), last(|it| it.gating)];
     let since = visitor.now.0 - progress.phase_since;
@@ -187,7 +187,7 @@ fn steps(visitor: &Visitor, progress: &Progress) -> [Step; 4] {
             match index {
                 0 => format!("{} · {time}", format::percent(progress.positions, progress.wanted_positions)),
                 1 => match &progress.training {
-                    Some(training) => format!("{} · {time}", state(language, &training.state)),
+                    Some(training) => format!("{} · {time}", state(language, training.state.name())),
                     None => time,
                 },
                 _ => match &progress.gate {

@@ -58,8 +58,8 @@ async fn person(
                 if !may {
                     return Ok((person, None));
                 }
-                let days = people::days(c, account.0, now).await?;
-                Ok((person, Some((state, days, people::machines(c, Some(account.0), i64::from(part.page)).await?))))
+                let days = people::days(c, account, now).await?;
+                Ok((person, Some((state, days, people::machines(c, Some(account), i64::from(part.page)).await?))))
             })
         })
         .await?;

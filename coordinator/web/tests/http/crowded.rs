@@ -14,7 +14,7 @@ async fn slow_pages_delay_no_lease() {
     let token = bench.account("anna", Role::Volunteer).await;
     let worker = bench.worker(&token, "anvil").await;
     bench.campaign(CAMPAIGN).await;
-    // As many reports as may run, none of which ends before it is told to.
+    // As many reports as may run, none of which ends by itself.
     let (end, ended) = watch::channel(false);
     let reports = join_all((0..MAX_REPORTS).map(|_| {
         let ended = ended.clone();

@@ -15,11 +15,11 @@ use crate::{
 pub struct Prepared {
     /// The training set, if a training is due and there are games.
     pub(super) training_set: Option<TrainingSet>,
-    /// The gate that goes on, if nothing is to be decided.
+    /// The gate, if nothing is to be decided yet.
     pub(super) undecided: Option<Undecided>,
 }
 
-/// A gate that goes on.
+/// A gate without a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Undecided {
     /// Its test needs more pairs.

@@ -2,7 +2,7 @@
 
 use coordinator_core::{
     matches,
-    model::CampaignCommand as Command,
+    model::{CampaignCommand as Command, JobId},
     ops::matches::BeginTimedMatch,
     timed::{self, Plan},
 };
@@ -106,7 +106,7 @@ async fn a_timed_match_is_counted_and_decides_nothing(lab: Lab) {
     let seed = (0..1_000).find(|&seed| truth::strength(seed) == 0).unwrap();
     let job = begin(&lab, Plan { a: Some(candidate), seed, ..plan(200) }).await.unwrap();
     lab.play(judge, 40).await;
-    let standing = op!(lab.read, [], |c| matches::standing(&mut c, job)).unwrap();
+    let standing = op!(lab.read, [], |c| matches::standing(&mut c, JobId(job))).unwrap();
     let said = serde_json::to_value(&standing).unwrap();
     assert_eq!((standing.pairs, standing.verdict.pairs), (200, 200), "all pairs are in the counts");
     assert!(standing.verdict.llr > standing.verdict.bounds.1, "a test would have decided: {said}");

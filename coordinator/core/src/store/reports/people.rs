@@ -1,10 +1,14 @@
 //! Workers and people: machines, failures, disputes, and the data of an account.
 
+use protocol::api::work::Role;
 use serde::Serialize;
 
+use super::super::convert::{flag, role, row};
 use crate::{
     clock::{HOUR, Time},
-    model::{AccountId, AccountState, Reason, Refusal},
+    model::{
+        AccountId, AccountState, ComparisonId, ComparisonState, JobId, Reason, Refusal, ShardState, TokenId, WorkerId,
+    },
     store::{Accounts, Connection, StoreError},
 };
 
@@ -12,10 +16,10 @@ use crate::{
 pub const ROWS: i64 = 50;
 
 /// A machine, with fields that only its owner and maintainers may see.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// The worker's id.
-    pub worker: i64,
+    pub worker: WorkerId,
     /// Name of the owner's account.
     pub account: String,
     /// The machine's name, under which it registers again.
@@ -30,8 +34,8 @@ pub struct Machine {
     pub instruction_set: String,
     /// Nodes per second of all threads in its last games; none before the first.
     pub nodes_per_second: Option<i64>,
-    /// 1 if its results settle disputes, otherwise 0.
-    pub trusted: i64,
+    /// Whether its results settle disputes.
+    pub trusted: bool,
     /// The message of its block; none if it is not blocked.
     #[serde(serialize_with = "Reason::as_text")]
     pub blocked: Option<Reason>,
@@ -49,10 +53,28 @@ pub struct Machine {
     pub rejected_why: Option<Reason>,
 }
 
+row!(Machine {
+    worker,
+    account,
+    name,
+    version,
+    threads,
+    system,
+    instruction_set,
+    nodes_per_second,
+    trusted: flag,
+    blocked,
+    last_seen,
+    accepted,
+    rejected,
+    rejected_code,
+    rejected_why,
+});
+
 /// Machines of one account or of all, the most recently seen first.
 pub async fn machines(
     connection: &mut Connection<'_>,
-    account: Option<i64>,
+    account: Option<AccountId>,
     page: i64,
 ) -> Result<Vec<Machine>, StoreError> {
     // The page's rows are selected first: the counts are computed for these alone.
@@ -65,7 +87,7 @@ pub async fn machines(
                       AS w JOIN accounts ON accounts.id = w.account LEFT JOIN shards AS last ON last.id =
                            (SELECT MAX(id) FROM shards WHERE worker = w.id AND shards.state = 'rejected')
                  ORDER BY last_seen DESC, w.id";
-    let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS).bind(page.max(0) * ROWS);
+    let query = sqlx::query_as(query).bind(account.unwrap_or(AccountId(-1))).bind(ROWS).bind(page.max(0) * ROWS);
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
@@ -91,7 +113,7 @@ pub struct Failure {
 /// A page of failure reports of one account or of all, the newest first.
 pub async fn failures(
     connection: &mut Connection<'_>,
-    account: Option<i64>,
+    account: Option<AccountId>,
     page: i64,
 ) -> Result<Vec<Failure>, StoreError> {
     let query = "SELECT failures.id AS failure, accounts.name AS account, workers.name AS worker, at, kind,
@@ -99,7 +121,7 @@ pub async fn failures(
                  FROM failures JOIN accounts ON accounts.id = failures.account
                  LEFT JOIN workers ON workers.id = failures.worker
                  WHERE $1 < 0 OR failures.account = $1 ORDER BY failures.id DESC LIMIT $2 OFFSET $3";
-    let query = sqlx::query_as(query).bind(account.unwrap_or(-1)).bind(ROWS).bind(page.max(0) * ROWS);
+    let query = sqlx::query_as(query).bind(account.unwrap_or(AccountId(-1))).bind(ROWS).bind(page.max(0) * ROWS);
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
@@ -107,15 +129,15 @@ pub async fn failures(
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Dispute {
     /// The comparison's id.
-    pub comparison: i64,
+    pub comparison: ComparisonId,
     /// Id of the job of both deliveries.
-    pub job: i64,
+    pub job: JobId,
     /// Number of the first common game.
     pub first: i64,
     /// Number of common games.
     pub games: i64,
     /// State: waiting, different.
-    pub state: String,
+    pub state: ComparisonState,
     /// Number of the first game with different results.
     pub game: Option<i64>,
     /// Name of the account of one delivery.
@@ -137,6 +159,13 @@ pub struct Audits {
     pub leased: i64,
 }
 
+struct Waiting {
+    wanted: i64,
+    leased: i64,
+}
+
+row!(Waiting { wanted, leased });
+
 /// A page (counted from 0) of open audits and disputes.
 pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits, StoreError> {
     let query = "SELECT comparisons.id AS comparison, comparisons.job AS job, comparisons.first AS first,
@@ -152,8 +181,9 @@ pub async fn audits(connection: &mut Connection<'_>, page: i64) -> Result<Audits
     let query = query.replace("AS left,", "AS \"left\",").replace("AS right,", "AS \"right\",");
     let query = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(ROWS).bind(page.max(0) * ROWS);
     let open = query.fetch_all(connection.raw()).await?;
-    let query = "SELECT (SELECT COUNT(*) FROM shards WHERE audit = 'wanted'), (SELECT COUNT(*) FROM shards WHERE audit = 'leased')";
-    let (wanted, leased) = sqlx::query_as(query).fetch_one(connection.raw()).await?;
+    let query = "SELECT (SELECT COUNT(*) FROM shards WHERE audit = 'wanted') AS wanted,
+                        (SELECT COUNT(*) FROM shards WHERE audit = 'leased') AS leased";
+    let Waiting { wanted, leased } = sqlx::query_as(query).fetch_one(connection.raw()).await?;
     Ok(Audits { open, wanted, leased })
 }
 
@@ -163,7 +193,7 @@ pub struct Delivery {
     /// The shard's SHA-256.
     pub hash: String,
     /// Id of the job.
-    pub job: i64,
+    pub job: JobId,
     /// Name of the machine.
     pub worker: String,
     /// Number of the first game.
@@ -171,7 +201,7 @@ pub struct Delivery {
     /// Number of games.
     pub games: i64,
     /// State: received, validated, rejected, disputed, quarantined.
-    pub state: String,
+    pub state: ShardState,
     /// Problem code of a rejection.
     pub code: Option<String>,
     /// Reason of a rejection.
@@ -182,7 +212,11 @@ pub struct Delivery {
 }
 
 /// A page of an account's deliveries, the newest first.
-pub async fn deliveries(connection: &mut Connection<'_>, account: i64, page: i64) -> Result<Vec<Delivery>, StoreError> {
+pub async fn deliveries(
+    connection: &mut Connection<'_>,
+    account: AccountId,
+    page: i64,
+) -> Result<Vec<Delivery>, StoreError> {
     let query = "SELECT hash, job, workers.name AS worker, first, games, state, code, detail, received
                  FROM shards JOIN workers ON workers.id = shards.worker
                  WHERE shards.account = $1 ORDER BY shards.id DESC LIMIT $2 OFFSET $3";
@@ -201,13 +235,13 @@ pub struct Contributor {
     pub positions: i64,
 }
 
-/// A page of contributors, by validated games.
-pub async fn ranking(connection: &mut Connection<'_>, page: i64) -> Result<Vec<Contributor>, StoreError> {
+/// Contributors after some others, by validated games: names and totals only.
+pub async fn ranking(connection: &mut Connection<'_>, after: i64, limit: i64) -> Result<Vec<Contributor>, StoreError> {
     let query = "SELECT accounts.name AS account, total.games AS games, total.positions AS positions
                  FROM (SELECT account, CAST(SUM(games) AS BIGINT) AS games, CAST(SUM(positions) AS BIGINT) AS positions
                        FROM contributions GROUP BY account ORDER BY 2 DESC, 1 LIMIT $1 OFFSET $2) AS total
                  JOIN accounts ON accounts.id = total.account ORDER BY games DESC, accounts.id";
-    Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
+    Ok(sqlx::query_as(query).bind(limit).bind(after.max(0)).fetch_all(connection.raw()).await?)
 }
 
 /// The public data of a person.
@@ -253,7 +287,7 @@ pub struct Day {
 }
 
 /// An account's validated games of the last thirty days, the oldest first.
-pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> Result<Vec<Day>, StoreError> {
+pub async fn days(connection: &mut Connection<'_>, account: AccountId, now: Time) -> Result<Vec<Day>, StoreError> {
     let first = now.day() - 29;
     let query = "SELECT day, games FROM contributions WHERE account = $1 AND day >= $2";
     let found: Vec<Day> = sqlx::query_as(query).bind(account).bind(first).fetch_all(connection.raw()).await?;
@@ -262,16 +296,16 @@ pub async fn days(connection: &mut Connection<'_>, account: i64, now: Time) -> R
 }
 
 /// An account's token, without its secret.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Token {
     /// The token's id, by which it is revoked.
-    pub token: i64,
+    pub token: TokenId,
     /// Purpose, as named by the owner.
     pub name: String,
     /// The first characters of the secret.
     pub begins: String,
     /// Role of its requests, at most the account's.
-    pub role: String,
+    pub role: Role,
     /// Time of creation, in milliseconds since 1970.
     pub created: i64,
     /// Time of the last use, in milliseconds since 1970; none before the first.
@@ -282,25 +316,96 @@ pub struct Token {
     pub revoked: Option<i64>,
 }
 
-/// A page of an account's tokens, the newest first.
-pub async fn tokens(connection: &mut Connection<'_>, account: i64, page: i64) -> Result<Vec<Token>, StoreError> {
+row!(Token { token, name, begins, role: role, created, last_used, expires, revoked });
+
+/// An account's tokens after some others, the newest first, without their secrets.
+pub async fn tokens(
+    connection: &mut Connection<'_>,
+    account: AccountId,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Token>, StoreError> {
     let query = "SELECT id AS token, name, prefix AS begins, role, created, last_used, expires, revoked
                  FROM tokens WHERE account = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
-    let query = sqlx::query_as(query).bind(account).bind(ROWS).bind(page.max(0) * ROWS);
+    let query = sqlx::query_as(query).bind(account).bind(limit).bind(after.max(0));
     Ok(query.fetch_all(connection.raw()).await?)
 }
 
+/// A worker, as its owner and maintainers see it in the API.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkerRow {
+    /// The worker's id.
+    pub worker: WorkerId,
+    /// Name of the owner's account.
+    pub account: String,
+    /// The machine's name.
+    pub name: String,
+    /// Version of its program.
+    pub version: String,
+    /// Number of its threads.
+    pub threads: i64,
+    /// Operating system and processor family.
+    pub system: String,
+    /// Nodes per second of all threads.
+    pub nodes_per_second: Option<i64>,
+    /// Whether its results settle disputes.
+    pub trusted: bool,
+    /// The message of its block.
+    #[serde(serialize_with = "Reason::as_text")]
+    pub blocked: Option<Reason>,
+    /// Time of the last request, in milliseconds since 1970.
+    pub last_seen: i64,
+    /// Number of rejected shards.
+    pub rejected: i64,
+}
+
+row!(WorkerRow {
+    worker,
+    account,
+    name,
+    version,
+    threads,
+    system,
+    nodes_per_second,
+    trusted: flag,
+    blocked,
+    last_seen,
+    rejected,
+});
+
+/// Workers of one account or of all, the most recently seen first.
+pub async fn workers(
+    connection: &mut Connection<'_>,
+    account: Option<AccountId>,
+) -> Result<Vec<WorkerRow>, StoreError> {
+    let query = "SELECT workers.id AS worker, accounts.name AS account, workers.name AS name, version, threads, system,
+                        nodes_per_second, trusted, blocked, last_seen,
+                        (SELECT COUNT(*) FROM shards WHERE shards.worker = workers.id AND shards.state = 'rejected')
+                            AS rejected
+                 FROM workers JOIN accounts ON accounts.id = workers.account
+                 WHERE $1 < 0 OR workers.account = $1 ORDER BY last_seen DESC, workers.id LIMIT 2000";
+    let query = sqlx::query_as(query).bind(account.unwrap_or(AccountId(-1)));
+    Ok(query.fetch_all(connection.raw()).await?)
+}
+
+/// An account's tokens, the oldest first, without their secrets.
+pub async fn all_tokens(connection: &mut Connection<'_>, account: AccountId) -> Result<Vec<Token>, StoreError> {
+    let mut all = tokens(connection, account, 0, 1_000).await?;
+    all.reverse();
+    Ok(all)
+}
+
 /// An account, as administrators see it.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Account {
     /// The account's id.
-    pub account: i64,
+    pub account: AccountId,
     /// Name, unique among accounts.
     pub name: String,
     /// Role: volunteer, trainer, maintainer, admin.
-    pub role: String,
+    pub role: Role,
     /// State: pending, active, blocked, quarantined, deleted.
-    pub state: String,
+    pub state: AccountState,
     /// The message of its block, sent to its workers.
     #[serde(serialize_with = "Reason::as_text")]
     pub message: Option<Reason>,
@@ -308,6 +413,15 @@ pub struct Account {
     pub created: i64,
     /// Number of games confirmed by audits.
     pub clean_games: i64,
+}
+
+row!(Account { account, name, role: role, state, message, created, clean_games });
+
+/// All accounts, in the order of their creation.
+pub async fn all_accounts(connection: &mut Connection<'_>) -> Result<Vec<Account>, StoreError> {
+    let query =
+        "SELECT id AS account, name, role, state, message, created, clean_games FROM accounts ORDER BY id LIMIT 10000";
+    Ok(sqlx::query_as(query).fetch_all(connection.raw()).await?)
 }
 
 /// A page of accounts: pending first, then quarantined.
@@ -318,8 +432,18 @@ pub async fn accounts(connection: &mut Connection<'_>, page: i64) -> Result<Vec<
     Ok(sqlx::query_as(query).bind(ROWS).bind(page.max(0) * ROWS).fetch_all(connection.raw()).await?)
 }
 
-/// The workers of the last ten minutes, and their threads.
-pub async fn active_now(connection: &mut Connection<'_>, now: Time) -> Result<(i64, i64), StoreError> {
-    let query = "SELECT COUNT(*), CAST(COALESCE(SUM(threads), 0) AS BIGINT) FROM workers WHERE last_seen > $1";
+/// The workers of the last ten minutes.
+#[derive(Clone, Copy, Debug, Default, sqlx::FromRow)]
+pub struct Active {
+    /// Their number.
+    pub workers: i64,
+    /// The number of their threads.
+    pub threads: i64,
+}
+
+/// Counts the workers of the last ten minutes.
+pub async fn active_now(connection: &mut Connection<'_>, now: Time) -> Result<Active, StoreError> {
+    let query = "SELECT COUNT(*) AS workers, CAST(COALESCE(SUM(threads), 0) AS BIGINT) AS threads FROM workers
+                 WHERE last_seen > $1";
     Ok(sqlx::query_as(query).bind(now.0 - HOUR / 6).fetch_one(connection.raw()).await?)
 }
