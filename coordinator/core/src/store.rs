@@ -37,6 +37,7 @@ mod settings;
 mod shards;
 mod standing;
 mod tables;
+mod times;
 mod tokens;
 mod totals;
 mod trainings;
@@ -46,7 +47,7 @@ mod workers;
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
-    sync::Once,
+    sync::{Once, atomic::Ordering},
     time::Duration,
 };
 
@@ -75,6 +76,7 @@ pub use segments::Segments;
 pub use settings::SettingValues;
 pub use shards::Shards;
 pub use tables::{JsonRow, TABLES, Tables};
+pub use times::Times;
 pub use tokens::{NewToken, Tokens};
 pub use totals::Totals;
 pub use trainings::Trainings;
@@ -198,6 +200,17 @@ impl Database {
     /// Runs an operation as one transaction. On `Ok` its writes are durable.
     pub async fn run<O: Operation>(&self, now: Time, operation: O) -> Result<O::Output, StoreError> {
         received(self.writer.queue(now, operation)?).await
+    }
+
+    /// Whether an operation found the disk full, and none has written since.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.writer.is_disk_full().load(Ordering::Relaxed)
+    }
+
+    /// Records that the disk is not full any more.
+    pub fn record_space(&self) {
+        self.writer.is_disk_full().store(false, Ordering::Relaxed);
     }
 
     /// Waits for queued writes and closes all connections.

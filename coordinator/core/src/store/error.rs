@@ -53,6 +53,14 @@ impl StoreError {
         matches!(self, Self::Database(sqlx::Error::RowNotFound))
     }
 
+    /// Whether the disk of the database is full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        // SQLITE_FULL, and disk_full of PostgreSQL.
+        let Self::Database(sqlx::Error::Database(error)) = self else { return false };
+        matches!(error.code().as_deref(), Some("13" | "53100"))
+    }
+
     /// Whether an immediate retry may succeed: serialization failure, deadlock or unique violation.
     #[must_use]
     pub fn is_collision(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Connections for reports: pages, and the JSON of their data.
 //!
-//! A report may read much. All visitors may ask for one, so reports wait for each other and never delay
-//! the requests of programs.
+//! A report may read much. All visitors may ask for one, so reports wait for each other and never
+//! delay the requests of programs.
 
 use std::{sync::Arc, time::Duration};
 

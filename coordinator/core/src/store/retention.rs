@@ -93,9 +93,10 @@ impl<'t> Retention<'t> {
         Ok(newest.unwrap_or_default())
     }
 
-    /// Marks a shard's bytes as expired; whether they were present.
+    /// Marks a shard's bytes as expired; whether they were present. Its line for manifests and its
+    /// statistics go too: no training set can name it any more, and its job's statistics stay.
     pub async fn expire(&mut self, shard: ShardId) -> Result<bool, StoreError> {
-        let query = "UPDATE shards SET object = $2 WHERE id = $1 AND object = $3";
+        let query = "UPDATE shards SET object = $2, entry = NULL, figures = NULL WHERE id = $1 AND object = $3";
         let query = sqlx::query(query).bind(shard).bind(ObjectState::Expired).bind(ObjectState::Present);
         Ok(query.execute(self.0.raw()).await?.rows_affected() > 0)
     }

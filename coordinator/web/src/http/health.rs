@@ -35,6 +35,9 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         tracing::error!(%error, "the database does not answer");
         wrong.push("the database does not answer".to_owned());
     }
+    if app.store.is_disk_full() {
+        wrong.push("the disk of the database is full: nothing is recorded".to_owned());
+    }
     wrong.extend(app.policy().no_selfplay);
     let now = app.clock.now();
     let ages = pulse::Task::ALL.map(|task| (task.name(), app.pulse.age(task, now)));

@@ -8,6 +8,7 @@ mod choosing;
 mod crowded;
 mod described;
 mod dishonest;
+mod disturbed;
 mod first_byte;
 #[path = "../../../../crates/dataset/fuzz/forge.rs"]
 mod forge;

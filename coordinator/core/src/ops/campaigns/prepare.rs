@@ -1,4 +1,4 @@
-//! What a step of a campaign needs and takes a while to read. It is read before the operation, which
+//! Data of a campaign's step that take a while to read. They are read before the operation, which
 //! would hold up all writes meanwhile.
 
 use stats::Decision;
@@ -10,7 +10,7 @@ use crate::{
     store::{Campaigns, Connection, Database, Nets, Store as _, StoreError, TrainingSet, counting},
 };
 
-/// What the next step of a campaign needs.
+/// Data of a campaign's next step.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {
     /// The training set, if a training is due and there are games.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::{
-    model::{JobId, WorkerId},
+    model::{AccountId, JobId, WorkerId},
     store::{
         Connection, StoreError,
         reports::matches::{self as rows, NamedWorker, PlayedPairs},
@@ -28,6 +28,7 @@ const ROWS: usize = 100;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tally {
     worker: WorkerId,
+    account: AccountId,
     pairs: i64,
     counts: [i64; 5],
     score: f64,
@@ -64,8 +65,8 @@ pub struct Worker {
 /// The results of each worker's pairs, by number of pairs.
 pub(super) async fn tallies(connection: &mut Connection<'_>, job: JobId) -> Result<Vec<Tally>, StoreError> {
     let mut all: BTreeMap<WorkerId, Tally> = BTreeMap::new();
-    for PlayedPairs { worker, pairs } in rows::played(connection, job).await? {
-        let new = Tally { worker, pairs: 0, counts: [0; 5], score: 0.5, deviation: 0.0 };
+    for PlayedPairs { worker, account, pairs } in rows::played(connection, job).await? {
+        let new = Tally { worker, account, pairs: 0, counts: [0; 5], score: 0.5, deviation: 0.0 };
         let tally = all.entry(worker).or_insert(new);
         tally.pairs += pairs.len() as i64;
         for pair in pairs {
@@ -115,8 +116,8 @@ pub(super) fn page(all: &[Tally], page: usize) -> Vec<Tally> {
 
 /// Adds the current names.
 pub(super) async fn named(connection: &mut Connection<'_>, tallies: &[Tally]) -> Result<Vec<Worker>, StoreError> {
-    let workers: Vec<WorkerId> = tallies.iter().map(|tally| tally.worker).collect();
-    let names = rows::names(connection, &workers).await?.into_iter();
+    let workers = tallies.iter().map(|tally| (tally.worker, tally.account));
+    let names = rows::names(connection, workers).await?.into_iter();
     let names: BTreeMap<WorkerId, NamedWorker> = names.map(|named| (named.worker, named)).collect();
     let name = |tally: &Tally, of: fn(&NamedWorker) -> &String| {
         names.get(&tally.worker).map_or_else(String::new, |named| of(named).clone())
@@ -139,7 +140,14 @@ mod tests {
     use super::*;
 
     fn tally(worker: i64, counts: [i64; 5]) -> Tally {
-        Tally { worker: WorkerId(worker), pairs: counts.iter().sum(), counts, score: 0.5, deviation: 0.0 }
+        Tally {
+            worker: WorkerId(worker),
+            account: AccountId(1),
+            pairs: counts.iter().sum(),
+            counts,
+            score: 0.5,
+            deviation: 0.0,
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::{
     gate::Verdict,
-    model::{CampaignId, JobId, JobKind, JobState, ShardState, WorkerId},
+    model::{AccountId, CampaignId, JobId, JobKind, JobState, ShardState, WorkerId},
     store::{Connection, StoreError},
 };
 
@@ -163,13 +163,15 @@ pub async fn mark(connection: &mut Connection<'_>, job: JobId) -> Result<Mark, S
 pub struct PlayedPairs {
     /// The worker that played them.
     pub worker: WorkerId,
+    /// Its account.
+    pub account: AccountId,
     /// The candidate's points of each pair, from 0 to 4 halves.
     pub pairs: Vec<u8>,
 }
 
 /// The pairs of a match's counted shards.
 pub async fn played(connection: &mut Connection<'_>, job: JobId) -> Result<Vec<PlayedPairs>, StoreError> {
-    let query = "SELECT worker, pairs FROM shards
+    let query = "SELECT worker, account, pairs FROM shards
                  WHERE job = $1 AND state = 'validated' AND pairs IS NOT NULL";
     Ok(sqlx::query_as(query).bind(job).fetch_all(connection.raw()).await?)
 }
@@ -185,14 +187,18 @@ pub struct NamedWorker {
     pub account: String,
 }
 
-/// The current names of some workers.
-pub async fn names(connection: &mut Connection<'_>, workers: &[WorkerId]) -> Result<Vec<NamedWorker>, StoreError> {
-    let mut numbers: Vec<String> = workers.iter().map(ToString::to_string).collect();
-    numbers.push("0".to_owned());
+/// The current names of some workers and their accounts.
+pub async fn names(
+    connection: &mut Connection<'_>,
+    workers: impl Iterator<Item = (WorkerId, AccountId)> + Send,
+) -> Result<Vec<NamedWorker>, StoreError> {
+    let mut numbers: Vec<String> = workers.map(|(worker, account)| format!("({worker}, {account})")).collect();
+    numbers.push("(0, 0)".to_owned());
     // Safe SQL: the text holds integers only.
     let query = format!(
         "SELECT workers.id AS worker, workers.name AS name, accounts.name AS account
-         FROM workers JOIN accounts ON accounts.id = workers.account WHERE workers.id IN ({})",
+         FROM (VALUES {}) AS pair CROSS JOIN workers CROSS JOIN accounts
+         WHERE workers.id = pair.column1 AND accounts.id = pair.column2",
         numbers.join(", ")
     );
     Ok(sqlx::query_as(AssertSqlSafe(query)).fetch_all(connection.raw()).await?)
