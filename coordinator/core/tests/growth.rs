@@ -138,6 +138,8 @@ fn growth() {
         let text: String = lab.value("SELECT entry FROM shards").await;
         lab.execute("DELETE FROM segments; DELETE FROM shards; DELETE FROM leases; DELETE FROM totals").await;
         fill(&lab, job, &format!("'{}'", text.replace('\'', "''")), workers, uploads).await;
+        // More games are wanted than there are.
+        lab.execute("UPDATE campaigns SET wanted_positions = 1000000000000; UPDATE jobs SET game_limit = NULL").await;
         let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
         let bytes: i64 = lab.value(size).await;
         println!("\n{workers} workers, {uploads} uploads, {} bytes an upload\n", bytes / uploads);

@@ -56,8 +56,9 @@ pub async fn shards(
     let of_job = "SELECT shards.id, hash, first, games, positions, outcomes, reasons,
                          CASE WHEN object = 'present' THEN 1 ELSE 0 END AS is_open, jobs.kind AS kind
                   FROM shards JOIN jobs ON jobs.id = shards.job
-                  WHERE shards.state = 'validated' AND shards.job = $1 AND shards.id < $2
-                  AND ($4 <> 0 OR (jobs.state = 'closed' AND audit NOT IN ('wanted', 'leased')))
+                  WHERE shards.state = 'validated' AND shards.id < $2
+                  AND shards.job = (SELECT id FROM jobs WHERE id = $1 AND ($4 <> 0 OR state = 'closed'))
+                  AND ($4 <> 0 OR audit NOT IN ('wanted', 'leased'))
                   ORDER BY shards.id DESC LIMIT $3";
     // The newest public shard of each closed job tells which jobs can have the newest of all.
     let of_all = "SELECT shards.id, hash, first, games, positions, outcomes, reasons, 1 AS is_open,
