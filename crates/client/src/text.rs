@@ -1,7 +1,7 @@
 //! Texts of a coordinator, which reach the terminals of people.
 
 /// Replaces control characters and marks of text direction by blanks: a terminal would obey them.
-/// Whoever is between the coordinator and this machine could otherwise write on its screen.
+/// A machine between the coordinator and this one could otherwise write on its screen.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let is_obeyed = |letter: char| {

@@ -35,8 +35,8 @@ impl<'t> Times<'t> {
         Ok(newest)
     }
 
-    /// Moves times that lie ahead to now: a claim or a lease lasts no longer than from now. It reads
-    /// all that wait, once after a clock was set back.
+    /// Moves times that lie ahead to now: a claim or a lease lasts no longer than from now. It
+    /// reads all of them, once after a clock was set back.
     pub async fn follow(&mut self, now: Time) -> Result<(), StoreError> {
         for query in [
             "UPDATE leases SET expires = $1 + duration, created = $1,

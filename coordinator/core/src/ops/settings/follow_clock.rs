@@ -1,4 +1,4 @@
-//! What follows from a clock that was set back.
+//! Consequences of a clock that was set back.
 
 use crate::store::{Operation, StoreError, Tx};
 

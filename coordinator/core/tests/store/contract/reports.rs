@@ -65,7 +65,7 @@ async fn a_clock_that_is_set_back_stalls_no_lease(lab: Lab) {
     lab.run(FollowClock).await.unwrap();
     lab.validate(ALL_AUDITS).await;
     assert_eq!(lab.value::<String>("SELECT state FROM shards").await, "validated");
-    assert!(lab.renew(new, &lease.token, 1).await.unwrap() > 0, "whoever plays keeps its lease");
+    assert!(lab.renew(new, &lease.token, 1).await.unwrap() > 0, "a worker that plays keeps its lease");
     lab.clock.advance(DAY / 2);
     assert_eq!(lab.expire().await, 1);
 }
