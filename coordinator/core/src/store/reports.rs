@@ -1,5 +1,6 @@
 //! Read models: rows of reports, for pages and the API. None of them changes anything.
 
+pub mod accounts;
 pub mod campaign;
 pub mod data;
 pub mod games;
@@ -10,3 +11,7 @@ pub mod matches;
 pub mod net;
 pub mod overview;
 pub mod people;
+pub mod workers;
+
+/// Rows per page.
+pub const ROWS: i64 = 50;

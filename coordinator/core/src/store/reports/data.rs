@@ -3,7 +3,7 @@
 use dataset::stats::Figures as Counted;
 use serde::Serialize;
 
-use super::people::ROWS;
+use super::ROWS;
 use crate::{
     clock::Time,
     model::{Figures, JobId, Reason, ShardId, ShardState},

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stats::{Counts, EloEstimate};
 
-use super::people::{Active, active_now};
+use super::workers::{Active, active_now};
 use crate::{
     clock::{HOUR, Time},
     gate::Verdict,
